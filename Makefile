@@ -1,0 +1,76 @@
+# Everything starts here. Each target sets up .venv first, if it is not there yet.
+
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+UV_VERSION := 0.13.8
+
+.PHONY: help setup demo test lab lint types check fix bench lock clean
+
+help:
+	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
+	@echo "make lab    open JupyterLab on the guided notebook"
+	@echo "make test   run all tests"
+	@echo "make check  run the linters, the type checker and the architecture rules"
+	@echo "make bench  run the overhead benchmark, write build/bench/"
+	@echo "make fix    format and mend what can be mended"
+	@echo "make lock   renew constraints.txt"
+
+setup: $(READY)
+
+$(READY): constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "smtc_lab needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=python3.11"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	VIRTUAL_ENV=.venv $(BIN)/uv pip sync --quiet --require-hashes --compile-bytecode constraints.txt
+	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+# The kernel warns that its loopback connection is not encrypted; that is no news here.
+demo: $(READY)
+	@mkdir -p build/demo
+	@set -o pipefail; $(BIN)/papermill notebooks/compare_clusters.ipynb \
+	  build/demo/compare_clusters.ipynb --cwd . --kernel python3 --no-progress-bar \
+	  --log-level ERROR --stdout-file /dev/null --stderr-file /dev/stderr \
+	  -p out_dir build/demo 2>&1 | grep --line-buffered -v IPKernelApp
+	@echo
+	@cat build/demo/comparison.txt
+	@echo
+	@echo "Report:  build/demo/report.html"
+	@echo "Data:    build/demo/comparison.json"
+	@echo "Figures: build/demo/figures/"
+
+test: $(READY)
+	$(BIN)/pytest
+
+lab: $(READY)
+	$(BIN)/jupyter lab notebooks/compare_clusters.ipynb
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+types: $(READY)
+	$(BIN)/mypy
+
+check: lint types
+
+fix: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/nbstripout notebooks/*.ipynb
+
+bench: $(READY)
+	$(BIN)/smtc-lab bench overhead --json build/bench/overhead.json
+
+lock: $(READY)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-emit-index-url --no-emit-find-links \
+	  --extra xla --extra vision --extra bench --extra dev --output-file constraints.txt pyproject.toml
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
