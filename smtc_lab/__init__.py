@@ -1,0 +1,72 @@
+"""Compare training clusters, heterogeneous and homogeneous, from a notebook.
+
+The public names are loaded on first use, so that importing the package is quick and has no
+side effect.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.launch.compare import ComparisonOutcome, Progress, compare
+    from smtc_lab.launch.run import Run, launch
+    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.runtime.session import Session
+    from smtc_lab.spec.channel import Channel
+    from smtc_lab.spec.cluster import Cluster, InstanceGroup
+    from smtc_lab.spec.compiler import TrainingCompilerConfig
+    from smtc_lab.spec.emulation import Emulation
+    from smtc_lab.spec.job import TrainingJob
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Catalog": "smtc_lab.catalog.catalog",
+    "Channel": "smtc_lab.spec.channel",
+    "Cluster": "smtc_lab.spec.cluster",
+    "Comparison": "smtc_lab.metrics.comparison",
+    "ComparisonOutcome": "smtc_lab.launch.compare",
+    "Emulation": "smtc_lab.spec.emulation",
+    "InstanceGroup": "smtc_lab.spec.cluster",
+    "Progress": "smtc_lab.launch.compare",
+    "Run": "smtc_lab.launch.run",
+    "Session": "smtc_lab.runtime.session",
+    "TrainingCompilerConfig": "smtc_lab.spec.compiler",
+    "TrainingJob": "smtc_lab.spec.job",
+    "compare": "smtc_lab.launch.compare",
+}
+
+__all__ = [
+    "Catalog",
+    "Channel",
+    "Cluster",
+    "Comparison",
+    "ComparisonOutcome",
+    "Emulation",
+    "InstanceGroup",
+    "Progress",
+    "Run",
+    "Session",
+    "TrainingCompilerConfig",
+    "TrainingJob",
+    "compare",
+    "launch",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "launch":  # a folder of the package that can be called
+        return importlib.import_module("smtc_lab.launch")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

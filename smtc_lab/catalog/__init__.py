@@ -1,0 +1,3 @@
+"""Instance types and prices; each number has its kind, source and date."""
+
+from __future__ import annotations

@@ -1,0 +1,85 @@
+"""What one instance type has, and what an hour of it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+PriceKind = Literal["list", "historical", "estimated", "user"]
+"""Where a price comes from. ``list``: AWS's price list of that date. ``historical``: the last
+published price of a type that has left the list. ``estimated``: the EC2 price times the factor
+of its family (within 0.35 % of all list prices); never shown as a list price. ``user``: given
+by the user."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Price:
+    """On-demand price of one instance in us-east-1, or as the user gave it."""
+
+    usd_per_hour: float
+    """USD for one hour of one instance, at least 0."""
+
+    kind: PriceKind
+    """Where the price comes from."""
+
+    date: str
+    """Date of the price, ``YYYY-MM-DD``; ``YYYY-MM`` where the source gives no day."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceType:
+    """One SageMaker training instance type.
+
+    Source:
+        AWS DescribeInstanceTypes, 2026-05. None where AWS gives no value.
+    """
+
+    name: str
+    """SageMaker's name, for example ``ml.c5.9xlarge``."""
+
+    family: str
+    """The part between the dots, for example ``c5``."""
+
+    vcpus: int
+    """vCPUs: hardware threads, two for each core where ``threads_per_core`` is 2."""
+
+    physical_cores: int | None
+    """CPU cores; None: unknown."""
+
+    threads_per_core: int | None
+    """vCPUs of one core; None: unknown."""
+
+    cpu_vendor: str | None
+    """``Intel`` or ``AMD``; None: unknown."""
+
+    sustained_clock_ghz: float | None
+    """Clock that all cores sustain, in GHz; None: unknown."""
+
+    arch: str | None
+    """Instruction set, for example ``x86_64``; None: unknown."""
+
+    memory_gib: float
+    """Memory in GiB."""
+
+    accelerator: str | None
+    """Name of the GPU or Trainium chip; None: the type has none."""
+
+    accelerator_count: int
+    """Number of GPUs or Trainium chips."""
+
+    accelerator_memory_gib: float | None
+    """Memory of one accelerator in GiB; None: unknown, or the type has none."""
+
+    network_gbps: float | None
+    """Rated network bandwidth in Gbit/s, the baseline for "up to" types; None: unknown."""
+
+    network_single_card_peak_gbps: float | None
+    """Peak bandwidth of one network card in Gbit/s; None: unknown."""
+
+    price: Price | None
+    """On-demand training price; None: no source, so its cost is unknown, not zero."""
+
+    @property
+    def has_accelerator(self) -> bool:
+        """Whether the type has a GPU or a Trainium chip."""
+        return self.accelerator_count > 0

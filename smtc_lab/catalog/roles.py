@@ -1,0 +1,45 @@
+"""Who trains and who prepares data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import SpecError
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.cluster import Cluster, InstanceGroup, Role
+
+
+def roles(cluster: Cluster, catalog: Catalog) -> dict[str, Role]:
+    """Return the role of each instance group, by its name.
+
+    A role that is said outright wins. Otherwise a group without an accelerator, in a cluster
+    where another group has one, prepares data; every other group trains. ``local`` counts as
+    a type without an accelerator, whatever this machine has: alone it trains, beside
+    ``ml.p3.2xlarge`` it prepares data.
+
+    Raises:
+        CatalogError: An instance type is not in the catalog.
+        SpecError: Nothing would train.
+    """
+    accelerated = {
+        group.instance_group_name: _has_accelerator(group, catalog)
+        for group in cluster.instance_groups
+    }
+    found: dict[str, Role] = {}
+    for group in cluster.instance_groups:
+        name = group.instance_group_name
+        is_fed = any(accelerated.values()) and not accelerated[name]
+        found[name] = group.role or ("data" if is_fed else "train")
+    if "train" not in found.values():
+        raise SpecError(
+            f"No instance group of the cluster {cluster} would train: {', '.join(found)} "
+            "prepare data. Give one group role='train'."
+        )
+    return found
+
+
+def _has_accelerator(group: InstanceGroup, catalog: Catalog) -> bool:
+    return group.instance_type != LOCAL and catalog.get(group.instance_type).has_accelerator

@@ -1,0 +1,73 @@
+"""Every exception that smtc_lab raises on purpose.
+
+    SmtcLabError
+    ├── SpecError            a job that cannot be run as written (also a ValueError)
+    ├── CatalogError         an instance type or a price that is not known (also a LookupError)
+    ├── LauncherError        a run that could not be started, found or stopped
+    ├── RunFailedError       a run that ended other than Completed
+    ├── StoreError           a run folder that cannot be read or written
+    ├── EntryPointError      a script that asks the session for something it cannot have
+    └── DataServiceError     batches that could not be delivered
+        ├── SampleError      the dataset, a transform or collate_fn raised
+        ├── ProtocolError    bytes from the network that are not ours
+        └── HandshakeError   a peer that does not hold the job's secret
+
+Each message says what is wrong, the value, and what to do.
+"""
+
+from __future__ import annotations
+
+
+class SmtcLabError(Exception):
+    """The base of every error that smtc_lab raises on purpose."""
+
+
+class SpecError(SmtcLabError, ValueError):
+    """A job that cannot be run as written.
+
+    ``problems`` holds every problem that was found, not only the first one.
+    """
+
+    def __init__(self, problems: str | list[str]) -> None:
+        self.problems: list[str] = [problems] if isinstance(problems, str) else list(problems)
+        """One message for each problem: what is wrong, the value, what to do."""
+        super().__init__("\n".join(self.problems))
+
+
+class CatalogError(SmtcLabError, LookupError):
+    """An instance type or a price that the catalog does not hold."""
+
+    def __str__(self) -> str:  # LookupError keeps a message as it is; KeyError would quote it
+        return str(self.args[0])
+
+
+class LauncherError(SmtcLabError):
+    """A run that could not be started, found or stopped."""
+
+
+class RunFailedError(SmtcLabError):
+    """A run that ended other than ``Completed``."""
+
+
+class StoreError(SmtcLabError):
+    """A run folder that cannot be read or written."""
+
+
+class EntryPointError(SmtcLabError):
+    """A training script that asks the session for something it cannot have."""
+
+
+class DataServiceError(SmtcLabError):
+    """Batches that could not be delivered."""
+
+
+class SampleError(DataServiceError):
+    """The dataset, a transform or ``collate_fn`` raised while a batch was made."""
+
+
+class ProtocolError(DataServiceError):
+    """Bytes from the network that are not a message of the data service."""
+
+
+class HandshakeError(DataServiceError):
+    """A peer that did not prove that it holds the job's secret."""

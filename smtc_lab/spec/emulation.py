@@ -1,0 +1,57 @@
+"""A scale model of instances that are not here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from smtc_lab.spec.base import Strict
+
+
+class Emulation(Strict):
+    """How the local launcher stands in for instance types that this machine is not.
+
+    Every instance gets a CPU quota in proportion to its vCPUs and the relative speed of its
+    CPU. Step times of such a run are a scale model: true of the pipeline (queues, overlap,
+    shut-down), not of the hardware. They carry the word ``emulated`` everywhere.
+    """
+
+    cores_per_vcpu: Annotated[
+        float | None, Field(json_schema_extra={"exclusiveMinimum": 0})
+    ] = None
+    """Cores of this machine that stand for one vCPU of relative speed 1; None: as many as
+    let the largest cluster of the comparison fit on this machine."""
+
+    device_step_time_s: Annotated[
+        float | None, Field(json_schema_extra={"exclusiveMinimum": 0})
+    ] = None
+    """Declared time that the emulated accelerator takes for one step, in seconds. None: no
+    emulated device, the step takes what it takes on this machine's CPU."""
+
+    relative_cpu_speed: dict[
+        str, Annotated[float, Field(json_schema_extra={"minimum": 0.01, "maximum": 100})]
+    ] = Field(default_factory=dict)
+    """Speed of one vCPU by instance type or family (``c5``), where the catalog's estimate is
+    not wanted. 1.0 is the reference that the catalog names."""
+
+    @field_validator("cores_per_vcpu", "device_step_time_s")
+    @classmethod
+    def _is_positive(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is not None and value <= 0:
+            raise ValueError(
+                f"Emulation.{info.field_name}={value} must be above 0. Raise it, or leave it "
+                "out."
+            )
+        return value
+
+    @field_validator("relative_cpu_speed")
+    @classmethod
+    def _speeds_are_sane(cls, speeds: dict[str, float]) -> dict[str, float]:
+        wrong = {name: speed for name, speed in speeds.items() if not 0.01 <= speed <= 100}
+        if wrong:
+            raise ValueError(
+                f"relative_cpu_speed={wrong} is outside 0.01 to 100 (1.0 is the reference "
+                "CPU). Give the speed of one vCPU relative to it."
+            )
+        return speeds

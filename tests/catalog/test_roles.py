@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.spec.cluster import Cluster
+
+
+def roles_of(text: str) -> dict[str, str]:
+    return dict(roles(Cluster.parse(text), Catalog.load()))
+
+
+@pytest.mark.parametrize("name", ["ml.p3.2xlarge", "ml.c5.9xlarge", "local"])
+def test_a_single_group_trains(name: str) -> None:
+    assert roles_of(f"a={name}") == {"a": "train"}
+
+
+def test_a_group_without_an_accelerator_feeds_one_that_has_one() -> None:
+    assert roles_of("a=ml.c5.9xlarge,b=ml.p3.2xlarge") == {"a": "data", "b": "train"}
+
+
+def test_a_trainium_chip_is_an_accelerator() -> None:
+    assert roles_of("a=ml.trn1.2xlarge,b=ml.c5.9xlarge") == {"a": "train", "b": "data"}
+
+
+def test_groups_that_all_lack_an_accelerator_all_train() -> None:
+    assert roles_of("a=ml.c5.9xlarge,b=ml.m5.large,c=local") == dict.fromkeys("abc", "train")
+
+
+def test_groups_that_all_have_an_accelerator_all_train() -> None:
+    assert roles_of("a=ml.p3.2xlarge,b=ml.g5.xlarge") == dict.fromkeys("ab", "train")
+
+
+def test_local_feeds_a_group_with_an_accelerator() -> None:
+    assert roles_of("a=local,b=ml.p3.2xlarge") == {"a": "data", "b": "train"}
+
+
+def test_a_role_that_is_said_wins() -> None:
+    assert roles_of("a=ml.c5.9xlarge:1:train,b=ml.p3.2xlarge") == {"a": "train", "b": "train"}
+    assert roles_of("a=ml.c5.9xlarge:1:train,b=ml.c5.9xlarge:1:data")["b"] == "data"
+
+
+def test_a_cluster_in_which_nothing_trains_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"would train: a, b prepare data.*role='train'"):
+        roles_of("a=ml.c5.9xlarge,b=ml.p3.2xlarge:1:data")
+
+
+def test_the_role_of_an_unknown_type_is_refused() -> None:
+    with pytest.raises(CatalogError, match=r"ml\.p3\.2xlage.*Did you mean"):
+        roles_of("a=ml.p3.2xlage")
