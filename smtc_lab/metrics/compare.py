@@ -1,0 +1,155 @@
+"""Compares clusters by the records of their runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.bootstrap import ratio_interval
+from smtc_lab.metrics.cautions import cautions, delivered_differences, did_equal_work
+from smtc_lab.metrics.cluster_result import cluster_result
+from smtc_lab.metrics.comparison import ClusterResult, Comparison, Evidence, PairResult
+from smtc_lab.metrics.cost import saving_fraction, saving_interval
+from smtc_lab.metrics.facts import number_fact
+from smtc_lab.metrics.measured_cluster import MeasuredCluster, measured_clusters
+from smtc_lab.metrics.verdict import emulation_clause, pair_clause, single_clause, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.metrics.records import RunRecords
+
+
+def compare_runs(
+    runs: Sequence[RunRecords],
+    *,
+    catalog: Catalog,
+    created: str,
+    machine: dict[str, object],
+    num_resamples: int = 2000,
+) -> Comparison:
+    """Return the comparison of the clusters that these runs ran on.
+
+    Each run is one launch of the cluster that its label names; the first label is the
+    baseline. Launches of all clusters in order are rounds, and a ratio pairs those of one
+    round. Only ``Completed`` runs count. The step time of a job is the longest of its ranks.
+
+    Args:
+        runs: At least one for each cluster.
+        catalog: Instance types and prices.
+        created: When the comparison is made, ISO 8601 with time zone.
+        machine: The machine that it was measured on.
+        num_resamples: Bootstrap resamples for each interval.
+
+    Raises:
+        ValueError: There is no run, two clusters have one label, or a cluster has no
+            completed run or no measured step.
+        CatalogError: An instance type is not in the catalog.
+    """
+    measured = measured_clusters(runs)
+    results = [
+        cluster_result(cluster, catalog=catalog, num_resamples=num_resamples)
+        for cluster in measured
+    ]
+    compared = [launch.run for cluster in measured for launch in cluster.launches]
+    emulation = _emulation(compared)
+    clauses, pairs = [], []
+    for cluster, result in zip(measured[1:], results[1:], strict=True):
+        clause, pair = _pair(
+            (measured[0], results[0]), (cluster, result), num_resamples=num_resamples
+        )
+        clauses.append(clause)
+        pairs.append(pair)
+    if not pairs:
+        clauses = [single_clause(results[0].name, results[0].step_time_s)]
+    return Comparison(
+        created=created,
+        entry_point=measured[0].launches[0].run.job.entry_point,
+        evidence=_evidence(compared),
+        emulation=emulation,
+        clusters=tuple(results),
+        pairs=tuple(pairs),
+        speedup=pairs[0].speedup if pairs else None,
+        saving_fraction=pairs[0].saving_fraction if pairs else None,
+        verdict=verdict(
+            clauses,
+            emulation=emulation_clause(emulation),
+            remarks=delivered_differences(results),
+        ),
+        warnings=cautions(measured, results),
+        machine=machine,
+    )
+
+
+def _pair(
+    baseline: tuple[MeasuredCluster, ClusterResult],
+    candidate: tuple[MeasuredCluster, ClusterResult],
+    *,
+    num_resamples: int,
+) -> tuple[str, PairResult]:
+    """Return what is seen of two clusters, in words and in numbers."""
+    (first, first_result), (second, second_result) = baseline, candidate
+    speedup = ratio_interval(
+        first.step_times_s,
+        second.step_times_s,
+        paired=first.rounds == second.rounds,
+        num_resamples=num_resamples,
+    )
+    saving = saving_interval(
+        speedup=speedup,
+        baseline_usd_per_hour=first_result.usd_per_hour,
+        candidate_usd_per_hour=second_result.usd_per_hour,
+    )
+    clause = pair_clause(
+        baseline=first.label,
+        candidate=second.label,
+        speedup=speedup,
+        saving_fraction=saving,
+        unpriced=_unpriced(first_result, second_result),
+    )
+    runs = [launch.run for launch in (*first.launches, *second.launches)]
+    return clause, PairResult(
+        baseline=first.label,
+        candidate=second.label,
+        speedup=speedup,
+        saving_fraction=saving,
+        saving_per_job_fraction=(
+            saving_fraction(
+                baseline_usd=first_result.usd_per_job, candidate_usd=second_result.usd_per_job
+            )
+            if did_equal_work(first, second)
+            else None
+        ),
+        evidence=_evidence(runs),
+        verdict=verdict(
+            [clause],
+            emulation=emulation_clause(_emulation(runs)),
+            remarks=delivered_differences([first_result, second_result]),
+        ),
+    )
+
+
+def _unpriced(*results: ClusterResult) -> list[str]:
+    return list(
+        dict.fromkeys(
+            group.instance_type
+            for result in results
+            for group in result.instance_groups
+            if group.usd_per_hour is None
+        )
+    )
+
+
+def _evidence(runs: Sequence[RunRecords]) -> Evidence:
+    return "measured" if all(run.job.emulation is None for run in runs) else "emulated"
+
+
+def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
+    """Return the scale model of the first emulated run, or None: the hardware was there."""
+    for run in runs:
+        if run.job.emulation is not None:
+            return {
+                "cores_per_vcpu": number_fact(run, "cores_per_vcpu"),
+                "device_step_time_s": run.job.emulation.device_step_time_s,
+            }
+    return None

@@ -1,0 +1,90 @@
+"""What steps and jobs cost: on-demand price times time; unknown where a price is unknown."""
+
+from __future__ import annotations
+
+from smtc_lab.metrics.comparison import Interval
+
+_SECONDS_PER_HOUR = 3600.0
+
+
+def usd_per_step(*, step_time_s: float, usd_per_hour: float | None) -> float | None:
+    """Return the cost of one step in USD.
+
+    Args:
+        step_time_s: Mean step time in seconds; a median hides the steps that stall.
+        usd_per_hour: Price of the whole cluster, or None when it is unknown.
+
+    Returns:
+        None when the price is unknown.
+    """
+    return None if usd_per_hour is None else usd_per_hour * step_time_s / _SECONDS_PER_HOUR
+
+
+def usd_per_1000_steps(*, step_time_s: float, usd_per_hour: float | None) -> float | None:
+    """Return the cost of 1,000 steps in USD; the arguments are those of ``usd_per_step``."""
+    cost_usd = usd_per_step(step_time_s=step_time_s, usd_per_hour=usd_per_hour)
+    return None if cost_usd is None else 1000 * cost_usd
+
+
+def usd_per_job(*, billed_s: float, usd_per_hour: float | None) -> float | None:
+    """Return the cost of one launch in USD, start-up included.
+
+    Args:
+        billed_s: From the start of the instances to the end of the last one, in seconds.
+        usd_per_hour: Price of the whole cluster, or None when it is unknown.
+
+    Returns:
+        None when the price is unknown.
+    """
+    return None if usd_per_hour is None else usd_per_hour * billed_s / _SECONDS_PER_HOUR
+
+
+def usd_per_step_interval(
+    *, step_time_s: Interval, usd_per_hour: float | None
+) -> Interval | None:
+    """Return the cost of one step in USD with its interval, or None: price unknown."""
+    if usd_per_hour is None:
+        return None
+    return step_time_s.scaled(usd_per_hour / _SECONDS_PER_HOUR)
+
+
+def saving_fraction(*, baseline_usd: float | None, candidate_usd: float | None) -> float | None:
+    """Return the share of the baseline's cost that the candidate saves.
+
+    Returns:
+        0.25 means a quarter cheaper, -0.25 a quarter more expensive. None when a cost is
+        unknown, or the baseline costs nothing.
+    """
+    if baseline_usd is None or candidate_usd is None or baseline_usd == 0:
+        return None
+    return 1 - candidate_usd / baseline_usd
+
+
+def saving_interval(
+    *,
+    speedup: Interval,
+    baseline_usd_per_hour: float | None,
+    candidate_usd_per_hour: float | None,
+) -> Interval | None:
+    """Return the share of the cost per step that the candidate saves, with its interval.
+
+    Args:
+        speedup: Step time of the baseline over that of the candidate.
+        baseline_usd_per_hour: Price of the baseline's cluster, or None when it is unknown.
+        candidate_usd_per_hour: Price of the candidate's cluster, or None when it is unknown.
+
+    Returns:
+        None when a price is unknown, or the baseline costs nothing. The interval is that of
+        the speed-up: prices have none.
+    """
+    price_ratio = saving_fraction(
+        baseline_usd=baseline_usd_per_hour, candidate_usd=candidate_usd_per_hour
+    )
+    if price_ratio is None:
+        return None
+    price_ratio = 1 - price_ratio
+    return Interval(
+        mean=1 - price_ratio / speedup.mean,
+        low=1 - price_ratio / speedup.low,
+        high=1 - price_ratio / speedup.high,
+    )

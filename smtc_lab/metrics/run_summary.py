@@ -1,0 +1,72 @@
+"""One run in a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.utilization import (
+    cpu_delivered_fraction,
+    data_wait_fraction,
+    device_utilization,
+)
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.records import RunRecords
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """What was seen of a run so far, warm-up left out."""
+
+    steps: int
+    """Measured steps of the job."""
+
+    warm_up_steps: int
+    """Steps left out at its begin."""
+
+    mean_step_time_s: float | None
+    """Mean step time in seconds; None: no measured step."""
+
+    data_wait_fraction: float | None
+    """Share of the step time in which trainers waited for a batch; None: no measured step."""
+
+    device_utilization: float | None
+    """Share of the step time in which the device computed; None: not known."""
+
+    cpu_delivered_fraction: float | None
+    """CPU time delivered over asked, all instances; None: no quota."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the numbers by name."""
+        return asdict(self)
+
+
+def summarize(run: RunRecords) -> RunSummary:
+    """Return one run in a few numbers; it may still be growing."""
+    launch = measured_launch(run)
+    if launch is None:
+        return RunSummary(
+            steps=0,
+            warm_up_steps=0,
+            mean_step_time_s=None,
+            data_wait_fraction=None,
+            device_utilization=None,
+            cpu_delivered_fraction=None,
+        )
+    samples = [
+        sample
+        for group in run.job.cluster.instance_groups
+        for sample in launch.group_samples(group.instance_group_name)
+    ]
+    return RunSummary(
+        steps=len(launch.step_time_s),
+        warm_up_steps=launch.warm_up_steps,
+        mean_step_time_s=float(np.mean(launch.step_time_s)),
+        data_wait_fraction=data_wait_fraction(launch.steps),
+        device_utilization=device_utilization(launch.steps),
+        cpu_delivered_fraction=cpu_delivered_fraction(samples),
+    )

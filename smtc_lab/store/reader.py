@@ -1,0 +1,123 @@
+"""Reads the records of a run, finished or growing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import apsw
+
+from smtc_lab.errors import StoreError
+from smtc_lab.metrics.records import (
+    EventRecord,
+    LoaderRecord,
+    RunRecords,
+    StepRecord,
+    SystemSample,
+)
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.state import current_state
+from smtc_lab.store.tables import TABLES, Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.store.run_folder import RunFolder
+
+R = TypeVar("R", bound=Record)
+_BUSY_MS = 2_000
+
+
+def read_records(path: Path, record_class: type[R], *, after: int = 0) -> tuple[list[R], int]:
+    """Return the records of one file that were committed after a row.
+
+    Args:
+        path: A record file of a run; it may be growing, and may not be there yet.
+        record_class: Which records.
+        after: Row number that the last call returned; 0 reads from the begin.
+
+    Returns:
+        The records in the order in which they were written, and the last row number.
+
+    Raises:
+        StoreError: The file is damaged or cannot be read.
+    """
+    if not path.exists():
+        return [], after
+    table = TABLES[record_class]
+    try:
+        connection = _open(path)
+        try:
+            rows = list(connection.execute(table.select, (after,)))
+        finally:
+            connection.close()
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreError(
+            f"The record file {str(path)!r} is damaged ({error}). The other files of the run "
+            "can still be read; restore this one from a copy."
+        ) from error
+    except apsw.Error as error:
+        if "no such table" in str(error):  # its writer has just begun
+            return [], after
+        raise StoreError(
+            f"The record file {str(path)!r} cannot be read ({error}). Give yourself the right "
+            "to write to its folder, or read it with the smtc_lab version that wrote it."
+        ) from error
+    records = [record_class(**table.fields(row[1:])) for row in rows]
+    return records, (rows[-1][0] if rows else after)
+
+
+def read_run(folder: RunFolder) -> RunRecords:
+    """Return everything that is known of a run.
+
+    Raises:
+        StoreError: A file of the run is damaged.
+    """
+    state = current_state(folder)
+    steps: dict[str, list[StepRecord]] = {}
+    loader: dict[str, list[LoaderRecord]] = {}
+    system: dict[str, list[SystemSample]] = {}
+    events: list[EventRecord] = []
+    for path in sorted(folder.records.glob("*.sqlite")):
+        if path.stem.endswith("-system"):
+            system[path.stem.removesuffix("-system")] = read_records(path, SystemSample)[0]
+        elif "-rank" in path.stem:
+            steps[path.stem] = read_records(path, StepRecord)[0]
+            loader[path.stem] = read_records(path, LoaderRecord)[0]
+        events.extend(read_records(path, EventRecord)[0])
+    return RunRecords(
+        job=_job(folder),
+        state=state.state,
+        started_s=state.started_s,
+        ended_s=state.ended_s,
+        facts=state.facts,
+        steps=steps,
+        loader=loader,
+        system=system,
+        events=sorted(events, key=lambda event: event.time_s),
+    )
+
+
+def _job(folder: RunFolder) -> TrainingJob:
+    try:
+        return TrainingJob.from_json(folder.job_file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"The job of run {folder.job_name!r} cannot be read: {error} Restore job.json from "
+            f"a copy; the other files in {str(folder.path)!r} may still hold its records."
+        ) from error
+
+
+def _open(path: Path) -> apsw.Connection:
+    """Open read-only; a WAL without its index (its writer was killed) needs a writing open."""
+    try:
+        connection = _connected(path, apsw.SQLITE_OPEN_READONLY)
+        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        connection = _connected(path, apsw.SQLITE_OPEN_READWRITE)
+    return connection
+
+
+def _connected(path: Path, flags: int) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=flags)
+    connection.set_busy_timeout(_BUSY_MS)
+    return connection

@@ -1,0 +1,204 @@
+"""The folder of a run: everything that is known of it, copied as a folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from smtc_lab.errors import StoreError
+
+HOME_VARIABLE = "SMTC_LAB_HOME"
+"""Environment variable that moves the folder of all runs."""
+
+_BALLAST_BYTES = 256 * 1024
+_JOB_NAME = re.compile(r"(?=.{1,63}$)[A-Za-z0-9](-*[A-Za-z0-9])*")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Where the parts of one run lie.
+
+    ::
+
+        job.json  plan.json  handle.json  state.json
+        logs/<host>.log               what the entry point printed
+        records/<host>-rank<n>.sqlite step, loader and event records of a trainer
+        records/<host>-system.sqlite  system samples of an instance
+        records/run.sqlite            events of the run as a whole
+        instances/<host>/opt/ml/      the tree that SageMaker shows to an entry point
+    """
+
+    path: Path
+    """The folder itself; its name is the job's name."""
+
+    @classmethod
+    def create(cls, root: Path, job_name: str) -> Self:
+        """Make a new, private folder for a run.
+
+        Raises:
+            StoreError: The folder exists, or cannot be made.
+        """
+        folder = cls(root / job_name)
+        if not _JOB_NAME.fullmatch(job_name):
+            raise StoreError(
+                f"{job_name[:80]!r} cannot be the name of a run's folder: it is not 1 to 63 "
+                "letters and digits with '-' between them. Rename the job."
+            )
+        try:
+            root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if folder.path.exists():
+                raise StoreError(
+                    f"A run named {job_name!r} already lies in {str(root)!r}. Choose another "
+                    "job_name, or remove the old run's folder."
+                )
+            folder._make()
+        except OSError as error:
+            raise StoreError(
+                f"The run folder {str(folder.path)!r} cannot be made: {error.strerror}. Free "
+                f"the place, or set {HOME_VARIABLE} to another folder."
+            ) from error
+        return folder
+
+    def _make(self) -> None:
+        self.path.mkdir(mode=0o700)
+        try:
+            for part in (self.logs, self.records, self.path / "instances"):
+                part.mkdir(mode=0o700)
+            self.ballast.touch(mode=0o600)
+            self.ballast.write_bytes(b"\0" * _BALLAST_BYTES)
+        except OSError:
+            import shutil  # noqa: PLC0415  only a failure needs it
+
+            shutil.rmtree(self.path, ignore_errors=True)  # else its name would be taken
+            raise
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Return the folder of a run that exists.
+
+        Raises:
+            StoreError: There is no run in that folder.
+        """
+        folder = cls(path)
+        if not folder.job_file.is_file():
+            raise StoreError(
+                f"{str(path)!r} is not the folder of a run: it has no job.json. Run "
+                "'smtc-lab runs' to see the runs that there are."
+            )
+        return folder
+
+    @property
+    def job_name(self) -> str:
+        """Name of the run's job."""
+        return self.path.name
+
+    @property
+    def job_file(self) -> Path:
+        """The TrainingJob as JSON."""
+        return self.path / "job.json"
+
+    @property
+    def plan_file(self) -> Path:
+        """The launch plan as JSON: what was asked for each instance."""
+        return self.path / "plan.json"
+
+    @property
+    def handle_file(self) -> Path:
+        """What a launcher needs to find the run again."""
+        return self.path / "handle.json"
+
+    @property
+    def state_file(self) -> Path:
+        """State, reason, times and exit codes; replaced as a whole."""
+        return self.path / "state.json"
+
+    @property
+    def lock_file(self) -> Path:
+        """Locked by the run's supervisor for as long as it lives."""
+        return self.path / "supervisor.lock"
+
+    @property
+    def secret_file(self) -> Path:
+        """The secret that the run's data servers and clients prove to each other."""
+        return self.path / "secret"
+
+    @property
+    def ballast(self) -> Path:
+        """Space that is given up when the disk is full, so that the end can be written."""
+        return self.path / ".ballast"
+
+    @property
+    def logs(self) -> Path:
+        """Folder of the instances' logs."""
+        return self.path / "logs"
+
+    @property
+    def records(self) -> Path:
+        """Folder of the record files, one writer each."""
+        return self.path / "records"
+
+    def log_file(self, host: str) -> Path:
+        """What the entry point of one instance printed."""
+        return self.logs / f"{host}.log"
+
+    def instance(self, host: str) -> Path:
+        """The part of the folder that belongs to one instance."""
+        return self.path / "instances" / host
+
+    def opt_ml(self, host: str) -> Path:
+        """``SAGEMAKER_BASE_DIR`` of one instance."""
+        return self.instance(host) / "opt" / "ml"
+
+
+def runs_root() -> Path:
+    """Return the folder of all runs: ``$SMTC_LAB_HOME/runs``, or the user's data folder."""
+    home = os.environ.get(HOME_VARIABLE)
+    if home:
+        return Path(home).expanduser().resolve() / "runs"
+    import platformdirs  # noqa: PLC0415  only the default needs it
+
+    return Path(platformdirs.user_data_dir("smtc_lab")) / "runs"
+
+
+def find_runs(root: Path | None = None) -> list[RunFolder]:
+    """Return the runs under a folder, oldest first.
+
+    Args:
+        root: Folder of runs; None: ``runs_root()``.
+    """
+    root = runs_root() if root is None else root
+    if not root.is_dir():
+        return []
+    folders = [RunFolder(path) for path in root.iterdir() if (path / "job.json").is_file()]
+    return sorted(
+        folders, key=lambda folder: (folder.job_file.stat().st_mtime, folder.job_name)
+    )
+
+
+def find_run(name: str, root: Path | None = None) -> RunFolder:
+    """Return the run of a name, or of a path to its folder.
+
+    Raises:
+        StoreError: There is no such run; names the ones that begin alike.
+    """
+    if "/" in name:
+        return RunFolder.open(Path(name))
+    root = runs_root() if root is None else root
+    if _JOB_NAME.fullmatch(name) and (root / name / "job.json").is_file():
+        return RunFolder(root / name)
+    known = [folder.job_name for folder in find_runs(root)]
+    begin_so = [job_name for job_name in known if name and job_name.startswith(name)]
+    if len(begin_so) == 1:
+        return RunFolder(root / begin_so[0])
+    import difflib  # noqa: PLC0415  only an unknown name needs it
+
+    if begin_so:
+        hint = f"Runs that begin so: {', '.join(begin_so[:5])}."
+    elif alike := difflib.get_close_matches(name, known):
+        hint = f"Did you mean {', '.join(alike)}?"
+    else:
+        hint = f"The newest runs are: {', '.join(known[-3:]) or 'none'}."
+    raise StoreError(f"There is no run named {name[:80]!r} in {str(root)!r}. {hint}")

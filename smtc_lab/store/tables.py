@@ -1,0 +1,75 @@
+"""Record classes as SQLite tables: ``StepRecord`` lies in ``step_record``, field by field."""
+
+from __future__ import annotations
+
+import re
+import typing
+from dataclasses import dataclass, fields
+from typing import Any
+
+from smtc_lab.metrics.records import EventRecord, LoaderRecord, StepRecord, SystemSample
+
+Record = StepRecord | SystemSample | LoaderRecord | EventRecord
+"""Everything that a record file can hold."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The SQL of one record class."""
+
+    columns: tuple[str, ...]
+    """The names of the class's fields, in order."""
+
+    booleans: frozenset[str]
+    """Fields that SQLite keeps as 0 and 1."""
+
+    create: str
+    """Makes the table, if it is not there."""
+
+    insert: str
+    """Adds one record."""
+
+    select: str
+    """Reads the records after a row number, each behind its row number."""
+
+    def values(self, record: Record) -> tuple[object, ...]:
+        """Return what ``insert`` takes."""
+        return tuple(getattr(record, name) for name in self.columns)
+
+    def fields(self, row: tuple[Any, ...]) -> dict[str, Any]:
+        """Return the fields of a record from one row, without its number."""
+        return {
+            name: bool(value) if name in self.booleans else value
+            for name, value in zip(self.columns, row, strict=True)
+        }
+
+
+def _table(record_class: type[Record]) -> Table:
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", record_class.__name__).lower()
+    hints = typing.get_type_hints(record_class)
+    columns = tuple(field.name for field in fields(record_class))
+    declared = ", ".join(f"{column} {_sql_type(hints[column])}" for column in columns)
+    marks = ", ".join("?" for _ in columns)
+    return Table(
+        columns=columns,
+        booleans=frozenset(column for column in columns if hints[column] is bool),
+        create=f"CREATE TABLE IF NOT EXISTS {name} ({declared})",
+        insert=f"INSERT INTO {name} VALUES ({marks})",  # noqa: S608  our own names
+        select=(
+            f"SELECT rowid, {', '.join(columns)} FROM {name} WHERE rowid > ? ORDER BY rowid"  # noqa: S608  our own names
+        ),
+    )
+
+
+def _sql_type(hint: object) -> str:
+    kinds = typing.get_args(hint) or (hint,)
+    if str in kinds:
+        return "TEXT"
+    return "REAL" if float in kinds else "INTEGER"
+
+
+TABLES: dict[type, Table] = {
+    record_class: _table(record_class)
+    for record_class in (StepRecord, SystemSample, LoaderRecord, EventRecord)
+}
+"""The table of each record class."""

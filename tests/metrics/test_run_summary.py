@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from smtc_lab.metrics.run_summary import summarize
+from smtc_lab.testing.records import run_records
+
+
+def test_a_run_is_summarized_over_its_measured_steps() -> None:
+    summary = summarize(
+        run_records([3.0, *[0.2] * 39], device_time_s=0.05, cpu_delivered_fraction=0.9)
+    )
+
+    assert summary.steps == 39
+    assert summary.warm_up_steps == 1
+    assert summary.mean_step_time_s == pytest.approx(0.2)
+    assert summary.data_wait_fraction == pytest.approx(0.5)
+    assert summary.device_utilization == pytest.approx(0.25)
+    assert summary.cpu_delivered_fraction == pytest.approx(0.9)
+
+
+def test_a_run_that_goes_on_is_summarized_so_far() -> None:
+    assert summarize(run_records([0.2] * 5, state="InProgress")).steps == 4
+
+
+def test_a_run_without_a_step_has_unknown_numbers_and_no_zeros() -> None:
+    values = json.loads(json.dumps(summarize(run_records([], state="Failed")).as_dict()))
+
+    assert values.pop("steps") == 0
+    assert values.pop("warm_up_steps") == 0
+    assert set(values.values()) == {None}

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.errors import StoreError
+from smtc_lab.machine.processes import start_ticks
+from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.store.state import (
+    RunState,
+    current_state,
+    read_state,
+    replace_file,
+    write_state,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def running(pid: int) -> RunState:
+    return RunState(
+        state="InProgress",
+        started_s=1.0,
+        supervisor_pid=pid,
+        supervisor_start_ticks=start_ticks(pid),
+        exit_codes={"algo-1": None},
+        facts={"num_cores": 2.0},
+    )
+
+
+@pytest.fixture
+def dead_supervisor() -> RunState:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    state = running(process.pid)
+    process.kill()
+    process.communicate()
+    return state
+
+
+def test_a_run_that_never_started_is_pending(run_folder: RunFolder) -> None:
+    assert current_state(run_folder) == RunState(state="Pending")
+
+
+def test_a_state_goes_to_disk_and_back_private(run_folder: RunFolder) -> None:
+    state = replace(running(os.getpid()), reason="Ein Grund: größer.")
+
+    write_state(run_folder, state)
+
+    assert read_state(run_folder) == state
+    assert run_folder.state_file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("state", ["Completed", "Failed", "Stopped"])
+def test_a_terminal_state_stays(run_folder: RunFolder, state: str) -> None:
+    written = RunState(state=state, supervisor_pid=2**22 + 1, supervisor_start_ticks=1)
+    write_state(run_folder, written)
+
+    assert written.is_terminal
+    assert current_state(run_folder) == written
+
+
+@pytest.mark.parametrize("state", ["Pending", "InProgress", "Stopping"])
+def test_a_run_goes_on_in_every_other_state(state: str) -> None:
+    assert not RunState(state=state).is_terminal
+
+
+def test_a_living_supervisor_is_believed(run_folder: RunFolder) -> None:
+    write_state(run_folder, running(os.getpid()))
+
+    assert current_state(run_folder).state == "InProgress"
+
+
+def test_a_dead_supervisor_without_a_last_word_is_mended(
+    run_folder: RunFolder, dead_supervisor: RunState
+) -> None:
+    write_state(run_folder, dead_supervisor)
+
+    state = current_state(run_folder)
+
+    assert state.state == "Failed"
+    assert "supervisor of the run was killed" in state.reason
+    assert "Start the job again" in state.reason
+    assert state.ended_s is not None
+    assert state.exit_codes == {"algo-1": None}
+    assert read_state(run_folder) == state
+
+
+def test_another_process_with_the_supervisors_number_is_not_taken_for_it(
+    run_folder: RunFolder,
+) -> None:
+    write_state(run_folder, replace(running(os.getpid()), supervisor_start_ticks=1))
+
+    assert current_state(run_folder).state == "Failed"
+
+
+def test_a_dead_supervisor_is_seen_where_nothing_can_be_written(
+    run_folder: RunFolder, dead_supervisor: RunState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_state(run_folder, dead_supervisor)
+
+    def refuse(path: Path, text: str) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path), text)
+
+    monkeypatch.setattr("smtc_lab.store.state.replace_file", refuse)
+
+    assert current_state(run_folder).state == "Failed"
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", "null", "7", '{"state": "InProgress", "exit_codes": ', "\xff"]
+)
+def test_a_damaged_state_says_what_is_left(run_folder: RunFolder, damage: str) -> None:
+    run_folder.state_file.write_bytes(damage.encode("latin-1"))
+
+    with pytest.raises(StoreError, match=r"state of run 'train-1' cannot be read.*other files"):
+        current_state(run_folder)
+
+
+def test_fields_of_a_later_version_are_passed_over(run_folder: RunFolder) -> None:
+    wire = {"state": "Completed", "mood": "good"}
+    run_folder.state_file.write_text(json.dumps(wire), encoding="utf-8")
+
+    assert read_state(run_folder) == RunState(state="Completed")
+
+
+def test_a_reader_sees_the_old_text_or_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    texts = [letter * 100_000 for letter in "ab"]
+    replace_file(path, texts[0])
+    done = threading.Event()
+
+    def keep_writing() -> None:
+        for _ in range(50):
+            for text in texts:
+                replace_file(path, text)
+        done.set()
+
+    writer = threading.Thread(target=keep_writing)
+    writer.start()
+    seen = set()
+    while not done.is_set():
+        seen.add(path.read_text(encoding="utf-8"))
+    writer.join()
+
+    assert seen <= set(texts)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_takes_the_ballast_for_the_last_word(
+    small_disk: Path, fill: Callable[[Path], Path]
+) -> None:
+    folder = RunFolder.create(small_disk, "train-1")
+    write_state(folder, RunState(state="InProgress"))
+    fill(small_disk)
+
+    write_state(folder, RunState(state="Failed", reason="The disk is full." * 200))
+
+    assert read_state(folder).state == "Failed"
+    assert not folder.ballast.exists()
+
+
+def test_a_disk_that_stays_full_leaves_the_old_state_whole(
+    small_disk: Path, fill: Callable[[Path], Path]
+) -> None:
+    folder = RunFolder.create(small_disk, "train-1")
+    write_state(folder, RunState(state="InProgress"))
+    folder.ballast.unlink()
+    fill(small_disk)
+
+    with pytest.raises(OSError, match="No space left on device"):
+        write_state(folder, RunState(state="Failed", reason="x" * 10_000))
+    assert read_state(folder).state == "InProgress"
+    assert not list(folder.path.glob(".state.json.*"))
