@@ -1,0 +1,73 @@
+"""What this machine is, and how much of it this process may use."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import psutil
+
+from smtc_lab.machine.cgroups import own_limit_cores
+
+_PACKAGES = (
+    "smtc-lab",
+    "torch",
+    "torch_xla",
+    "numpy",
+    "scipy",
+    "pydantic",
+    "apsw",
+    "papermill",
+)
+
+
+def available_cores() -> float:
+    """Return the cores that this process may use: its affinity, within its own quota."""
+    affinity = len(os.sched_getaffinity(0))
+    limit = own_limit_cores()
+    return float(affinity) if limit is None else min(float(affinity), limit)
+
+
+def machine_facts() -> dict[str, object]:
+    """Return what a result must name of the machine: CPU, cores, memory, kernel, Python."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": available_cores(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+        "gpus": _gpu_names(),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that decide a result; those installed only."""
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return "unknown"
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine() or "unknown"
+
+
+def _gpu_names() -> list[str]:
+    folder = Path("/proc/driver/nvidia/gpus")
+    if not folder.is_dir():
+        return []
+    names = []
+    for information in sorted(folder.glob("*/information")):
+        lines = information.read_text(encoding="utf-8", errors="replace").splitlines()
+        names += [line.partition(":")[2].strip() for line in lines if line.startswith("Model")]
+    return names

@@ -1,0 +1,43 @@
+"""NVIDIA GPUs through NVML, where there are any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+class GpuProbe:
+    """Utilization and memory of all GPUs of this machine; nothing at all without a driver."""
+
+    def __init__(self) -> None:
+        self._handles: list[Any] = []
+        if not Path("/dev/nvidiactl").exists():
+            return
+        import pynvml  # noqa: PLC0415  only where there is a driver
+
+        try:
+            pynvml.nvmlInit()
+            count = pynvml.nvmlDeviceGetCount()
+            self._handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+        except pynvml.NVMLError:
+            self._handles = []
+
+    @property
+    def count(self) -> int:
+        """Number of GPUs."""
+        return len(self._handles)
+
+    def look(self) -> tuple[float | None, int | None]:
+        """Return mean utilization (0-1) and used memory in bytes; None without a GPU."""
+        if not self._handles:
+            return None, None
+        import pynvml  # noqa: PLC0415  only where there is a driver
+
+        try:
+            rates = [
+                pynvml.nvmlDeviceGetUtilizationRates(handle).gpu for handle in self._handles
+            ]
+            memory = [pynvml.nvmlDeviceGetMemoryInfo(handle).used for handle in self._handles]
+        except pynvml.NVMLError:
+            return None, None
+        return sum(rates) / len(rates) / 100, int(sum(memory))
