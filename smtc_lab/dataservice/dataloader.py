@@ -1,0 +1,203 @@
+"""A drop-in for ``torch.utils.data.DataLoader`` whose data workers may be on other machines."""
+
+from __future__ import annotations
+
+import multiprocessing
+from typing import TYPE_CHECKING, TypeVar
+
+import torch.utils.data.dataloader as torch_dataloader
+
+from smtc_lab.dataservice import placement
+from smtc_lab.dataservice.client import Client
+from smtc_lab.dataservice.iterators import InProcessIterator, ServiceIterator
+from smtc_lab.dataservice.settings import ClientSettings
+from smtc_lab.dataservice.source import is_map_style, source_of
+from smtc_lab.errors import DataServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from multiprocessing.context import BaseContext
+
+    import torch
+    from torch.utils.data import Dataset, Sampler
+
+    from smtc_lab.dataservice.placement import Placement, ServerAddress
+    from smtc_lab.metrics.records import LoaderRecord
+
+_T_co = TypeVar("_T_co", covariant=True)
+_DEFAULT_CREDITS = 2
+
+
+class DataLoader(torch_dataloader.DataLoader[_T_co]):
+    """Loads batches as ``torch.utils.data.DataLoader`` does, from near and far data workers.
+
+    It takes every argument of torch's dataloader with the same meaning: the same arguments and
+    seed give the same batches in the same order. What differs:
+
+    - Random transforms are seeded for each sample by (seed, epoch, place in the epoch), so that
+      batches are bit-identical with 0, 1 or 20 data workers, on any mix of machines, and after
+      any failure. torch seeds each data worker instead. Preparing batches in the trainer
+      (``num_workers=0``) leaves the trainer's own random generators as they are.
+    - Each sample is seen exactly once in an epoch, whatever data workers or servers end
+      meanwhile: a request that was not answered is asked again elsewhere.
+    - What the dataset or ``collate_fn`` raises comes as a ``SampleError`` that names the sample
+      and the host, in place of the batch; iteration can go on after it.
+    - Batches are made of dicts, lists, tuples, named tuples, tensors, numpy arrays, numbers,
+      text, bytes, booleans and None, unless they are prepared in the trainer itself.
+    - ``worker_init_fn`` is called before a data worker's first batch.
+    - Data servers keep the dataset as the script made it. The trainer's own data workers see it
+      anew in each epoch, or once with ``persistent_workers=True``, as torch's do.
+
+    Iterable-style datasets and DataPipes get torch's own iterators in this version, with data
+    workers in the trainer only, and so does another start method than ``fork``.
+
+    Args:
+        dataset: As torch; so are all arguments up to ``in_order``. ``timeout`` (0: 60 s) is
+            also the longest wait while no data server can be reached.
+        servers: Data servers to ask. None: those of the default placement.
+        secret: The job's secret, 32 bytes; needed with servers.
+        num_local_workers: Data workers of the trainer itself. None: that of the default
+            placement, else ``num_workers``.
+        loader_name: Which of the script's loaders this is; the data servers must know it by the
+            same name. None: loaders are numbered by order of construction, from 0.
+        seed: Seed of the random transforms. None: that of the default placement, else
+            ``torch.initial_seed()`` when an epoch begins. Ranks above 0 mix in their rank.
+        record: Gets a record for each server about twice a second.
+        notify: Gets one sentence for each fault that was mended.
+
+    Raises:
+        DataServiceError: An argument of ours is wrong.
+        ValueError: An argument of torch's is wrong.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917  torch's own arguments, in torch's order
+        self,
+        dataset: Dataset[_T_co],
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,  # noqa: FBT001  torch's signature
+        sampler: Sampler[object] | Iterable[object] | None = None,
+        batch_sampler: Sampler[list[object]] | Iterable[list[object]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[object]], object] | None = None,
+        pin_memory: bool = False,  # noqa: FBT001, FBT002  torch's signature
+        drop_last: bool = False,  # noqa: FBT001, FBT002  torch's signature
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: BaseContext | str | None = None,
+        generator: torch.Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+        servers: Sequence[ServerAddress] | None = None,
+        secret: bytes | None = None,
+        num_local_workers: int | None = None,
+        loader_name: str | int | None = None,
+        seed: int | None = None,
+        record: Callable[[LoaderRecord], None] | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__(
+            dataset,
+            batch_size,
+            shuffle,
+            sampler,
+            batch_sampler,
+            num_workers,
+            collate_fn,
+            pin_memory,
+            drop_last,
+            timeout,
+            worker_init_fn,
+            multiprocessing_context,
+            generator,
+            prefetch_factor=prefetch_factor,
+            persistent_workers=persistent_workers,
+            pin_memory_device=pin_memory_device,
+            in_order=in_order,
+        )
+        name = placement.next_loader_name()
+        self.loader_name = name if loader_name is None else str(loader_name)
+        self.epoch = 0
+        """Number of the next pass over the loader, which decides the random transforms. Set it
+        when training is resumed from a checkpoint."""
+        self._client: Client | None = None
+        default = placement.default()
+        self.seed = default.seed if seed is None else seed
+        self.record = default.record if record is None else record
+        self.notify = default.notify if notify is None else notify
+        self._place(default, servers, secret, num_local_workers)
+
+    def _place(
+        self,
+        default: Placement,
+        servers: Sequence[ServerAddress] | None,
+        secret: bytes | None,
+        num_local_workers: int | None,
+    ) -> None:
+        """Decide where batches are made: an argument wins over the default."""
+        self.servers = default.servers if servers is None else tuple(servers)
+        self.secret = default.secret if secret is None else secret
+        placement.check_secret(self.servers, self.secret)
+        if num_local_workers is None:
+            num_local_workers = default.num_local_workers
+        placement.check_num_local_workers(num_local_workers)
+        self.num_local_workers: int = (
+            self.num_workers if num_local_workers is None else num_local_workers
+        )
+
+    def close(self) -> None:
+        """End this loader's data workers and connections now; it can be iterated over again."""
+        client, self._client = self._client, None
+        self._iterator = None
+        if client is not None:
+            client.close()
+
+    def take_epoch(self) -> int:
+        """Return the number of the pass that begins now."""
+        epoch = self.epoch
+        self.epoch = epoch + 1
+        return epoch
+
+    def _get_iterator(self) -> torch_dataloader._BaseDataLoaderIter:
+        if not is_map_style(self) or self._wants_other_start_method():
+            return super()._get_iterator()
+        if not self.servers and not self.num_local_workers:
+            return InProcessIterator(self)
+        if self._client is None or not self._client.is_usable:
+            self._client = self._new_client()
+        return ServiceIterator(self, self._client)
+
+    def _new_client(self) -> Client:
+        credits_per_link = self.prefetch_factor or _DEFAULT_CREDITS
+        return Client(
+            ClientSettings(
+                loader=self.loader_name,
+                source=source_of(self),
+                servers=self.servers,
+                secret=self.secret,
+                num_local_workers=self.num_local_workers,
+                keeps_local_workers=self.persistent_workers,
+                credits_per_link=credits_per_link,
+                record=self.record,
+                notify=self.notify,
+            )
+        )
+
+    def _wants_other_start_method(self) -> bool:
+        """Return whether the script wants data workers that are not forked.
+
+        Raises:
+            DataServiceError: It wants data servers as well.
+        """
+        context = self.multiprocessing_context or multiprocessing
+        method = context.get_start_method(allow_none=True)
+        if method in {None, "fork"} or not self.num_workers:
+            return False
+        if self.servers:
+            raise DataServiceError(
+                f"The start method is {method!r}, but data workers beside data servers must be "
+                "forked. Use multiprocessing_context='fork', or num_workers=0."
+            )
+        return True

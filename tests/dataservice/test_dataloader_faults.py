@@ -1,0 +1,298 @@
+"""Data workers and servers that end, and what the trainer sees of it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch.utils.data import DataLoader as TorchDataLoader
+from torch.utils.data import Dataset, get_worker_info
+
+from smtc_lab.dataservice import ledger as ledger_module
+from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.dataservice.placement import ServerAddress
+from smtc_lab.dataservice.source import source_of
+from smtc_lab.errors import DataServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from smtc_lab.metrics.records import LoaderRecord
+
+NUM_SAMPLES = 40
+
+
+class Noisy(Dataset[Any]):
+    def __len__(self) -> int:
+        return NUM_SAMPLES
+
+    def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
+        return index, torch.rand(2)
+
+
+class Stuck(Noisy):
+    """The first process that prepares sample 17 says who it is and never comes back."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
+        if index == 17 and get_worker_info() is not None:
+            try:
+                (self.folder / "stuck").touch(exist_ok=False)
+            except FileExistsError:
+                return super().__getitem__(index)
+            (self.folder / "pid.new").write_text(str(os.getpid()), encoding="ascii")
+            (self.folder / "pid.new").rename(self.folder / "pid")
+            signal.pause()
+        return super().__getitem__(index)
+
+    def stuck_pid(self) -> int | None:
+        found = self.folder / "pid"
+        return int(found.read_text(encoding="ascii")) if found.exists() else None
+
+
+class Deadly(Noisy):
+    def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
+        if index == 17:
+            os._exit(3)
+        return super().__getitem__(index)
+
+
+def undisturbed() -> list[tuple[list[int], list[float]]]:
+    return [plain(batch) for batch in DataLoader(Noisy(), batch_size=4, seed=1)]
+
+
+def plain(batch: Any) -> tuple[list[int], list[float]]:
+    return batch[0].tolist(), batch[1].flatten().tolist()
+
+
+def unused_address() -> ServerAddress:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return ServerAddress("127.0.0.1", listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+def test_a_killed_data_worker_of_the_trainer_loses_no_sample(
+    tmp_path: Path, eventually: Callable[..., None], *, persistent: bool
+) -> None:
+    dataset, events = Stuck(tmp_path), list[str]()
+    loader = DataLoader(
+        dataset, 4, num_workers=2, persistent_workers=persistent, seed=1, notify=events.append
+    )
+    batches = iter(loader)
+    got = [plain(next(batches)) for _ in range(4)]
+    eventually(dataset.stuck_pid)
+
+    os.kill(dataset.stuck_pid(), signal.SIGKILL)  # type: ignore[arg-type]
+    got += [plain(batch) for batch in batches]
+
+    assert got == undisturbed()
+    assert len(events) == 1
+    assert events[0].endswith("of this trainer ended by signal 9 (SIGKILL); started again")
+    loader.close()
+
+
+def test_a_killed_data_worker_of_a_server_loses_no_sample(
+    tmp_path: Path, serve: Callable[..., Any], secret: bytes, eventually: Callable[..., None]
+) -> None:
+    dataset = Stuck(tmp_path)
+    records: list[LoaderRecord] = []
+    server = serve({"0": source_of(TorchDataLoader(dataset, batch_size=4))})
+    loader = DataLoader(
+        dataset,
+        batch_size=4,
+        seed=1,
+        servers=[server.address],
+        secret=secret,
+        loader_name=0,
+        record=records.append,
+    )
+    batches = iter(loader)
+    got = [plain(next(batches)) for _ in range(4)]
+    eventually(dataset.stuck_pid)
+
+    os.kill(dataset.stuck_pid(), signal.SIGKILL)  # type: ignore[arg-type]
+    got += [plain(batch) for batch in batches]
+
+    assert got == undisturbed()
+    event = server.next_event()
+    assert event.startswith("data worker ")
+    assert event.endswith(" on algo-2 ended by signal 9 (SIGKILL); started again")
+    assert sum(record.requests_sent_again for record in records) >= 1
+    assert {record.server for record in records} == {"algo-2"}
+    loader.close()
+
+
+def test_a_killed_server_loses_no_sample_while_another_is_there(
+    tmp_path: Path, serve: Callable[..., Any], secret: bytes, eventually: Callable[..., None]
+) -> None:
+    dataset, events = Stuck(tmp_path), list[str]()
+    sources = {"0": source_of(TorchDataLoader(dataset, batch_size=4))}
+    servers = [serve(sources, name="algo-2"), serve(sources, name="algo-3")]
+    loader = DataLoader(
+        dataset,
+        batch_size=4,
+        seed=1,
+        servers=[server.address for server in servers],
+        secret=secret,
+        loader_name=0,
+        notify=events.append,
+    )
+    batches = iter(loader)
+    got = [plain(next(batches)) for _ in range(4)]
+    eventually(dataset.stuck_pid)
+
+    lost = next(
+        server for server in servers if dataset.stuck_pid() in server.data_worker_pids()
+    )
+    lost.kill()
+    got += [plain(batch) for batch in batches]
+
+    assert got == undisturbed()
+    assert any(f"data server {lost.address} went away" in event for event in events)
+    loader.close()
+
+
+def test_the_trainer_goes_on_when_the_only_server_is_back(
+    serve: Callable[..., Any], secret: bytes
+) -> None:
+    events: list[str] = []
+    sources = {"0": source_of(TorchDataLoader(Noisy(), batch_size=4))}
+    first = serve(sources)
+    loader = DataLoader(
+        Noisy(),
+        batch_size=4,
+        seed=1,
+        servers=[first.address],
+        secret=secret,
+        loader_name=0,
+        notify=events.append,
+    )
+    batches = iter(loader)
+    got = [plain(next(batches)) for _ in range(2)]
+
+    first.kill()
+    serve(sources, port=first.address.port)
+    got += [plain(batch) for batch in batches]
+
+    assert got == undisturbed()
+    assert any(event.endswith("is back") for event in events)
+    loader.close()
+
+
+def test_no_server_is_an_error_that_names_the_servers_and_the_remedy(secret: bytes) -> None:
+    address = unused_address()
+    loader = DataLoader(Noisy(), servers=[address], secret=secret, timeout=0.2)
+
+    with pytest.raises(DataServiceError, match=rf"{address}: .*refused.*num_local_workers"):
+        next(iter(loader))
+    loader.close()
+
+
+def test_a_server_that_is_not_there_disturbs_nobody_who_has_data_workers(secret: bytes) -> None:
+    servers = [unused_address()]
+    loader = DataLoader(Noisy(), 4, seed=1, num_workers=1, servers=servers, secret=secret)
+
+    assert [plain(batch) for batch in loader] == undisturbed()
+    loader.close()
+
+
+def test_another_secret_gets_nothing(serve: Callable[..., Any]) -> None:
+    server = serve({"0": source_of(TorchDataLoader(Noisy()))})
+    loader = DataLoader(Noisy(), servers=[server.address], secret=bytes(32), timeout=0.5)
+
+    with pytest.raises(DataServiceError, match="it holds another secret"):
+        next(iter(loader))
+
+    assert "did not prove that it holds this job's secret" in server.next_event()
+    loader.close()
+
+
+def test_a_server_without_this_loader_is_named_with_what_it_serves(
+    serve: Callable[..., Any], secret: bytes
+) -> None:
+    server = serve({"train": source_of(TorchDataLoader(Noisy()))})
+    servers = [server.address]
+    loader = DataLoader(Noisy(), servers=servers, secret=secret, timeout=0.5, loader_name="val")
+
+    with pytest.raises(DataServiceError, match="serves the loaders 'train', but not 'val'"):
+        next(iter(loader))
+    loader.close()
+
+
+def test_a_server_with_another_dataset_is_refused(
+    serve: Callable[..., Any], secret: bytes
+) -> None:
+    server = serve({"0": source_of(TorchDataLoader([1, 2, 3]))})  # type: ignore[arg-type]
+    loader = DataLoader(Noisy(), servers=[server.address], secret=secret)
+
+    with pytest.raises(DataServiceError, match="has 40 samples here, but 3 on algo-2"):
+        next(iter(loader))
+    loader.close()
+
+
+def test_samples_that_end_every_data_worker_are_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ledger_module, "MAX_LOSSES", 2)
+    events: list[str] = []
+    loader = DataLoader(Deadly(), batch_size=4, num_workers=1, notify=events.append)
+    batches = iter(loader)
+    before = [next(batches)[0].tolist() for _ in range(4)]
+
+    with pytest.raises(
+        DataServiceError, match=r"2 data workers ended while .* samples 16, 17, 18, 19"
+    ):
+        next(batches)
+
+    after = [batch[0].tolist() for batch in batches]
+    assert list(itertools.chain(*before, *after)) == [*range(16), *range(20, 40)]
+    assert "ended with exit code 3" in events[0]
+    loader.close()
+
+
+def test_a_batch_that_takes_too_long_is_an_error(tmp_path: Path) -> None:
+    loader = DataLoader(Stuck(tmp_path), batch_size=4, num_workers=1, timeout=0.3)
+    batches = iter(loader)
+    for _ in range(4):
+        next(batches)
+
+    with pytest.raises(DataServiceError, match=r"Batch 4 did not come within timeout=0\.3 s"):
+        next(batches)
+    loader.close()
+
+
+def test_a_slow_trainer_stops_the_data_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Callable[..., None]
+) -> None:
+    monkeypatch.setattr(ledger_module, "MAX_AHEAD_BYTES", 0)
+
+    class Counting(Noisy):
+        def __getitem__(self, index: int) -> int:
+            with (tmp_path / str(os.getpid())).open("a") as file:
+                file.write("x")
+            return index
+
+    def prepared() -> int:
+        return sum(file.stat().st_size for file in tmp_path.iterdir())
+
+    loader = DataLoader(Counting(), batch_size=None, num_workers=2)
+    batches = iter(loader)
+    ledger = loader._client.ledger  # type: ignore[union-attr]
+    eventually(lambda: ledger.num_links == 2)
+    window = ledger.window
+    next(batches)
+    eventually(lambda: prepared() == 1 + window)
+    eventually(lambda: not any(link.outstanding for link in ledger._links))
+
+    assert window == 6
+    assert prepared() == 1 + window
+    assert len(list(batches)) == NUM_SAMPLES - 1
+    loader.close()

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from smtc_lab.dataservice import placement
+from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.dataservice.placement import Placement, ServerAddress
+from smtc_lab.dataservice.source import source_of
+from smtc_lab.errors import DataServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DATASET: Any = [1, 2, 3]
+ADDRESS = ServerAddress("127.0.0.1", 8471)
+SECRET = bytes(range(32))
+
+
+def test_without_a_default_a_loader_is_local() -> None:
+    loader = DataLoader(DATASET)
+
+    assert (loader.servers, loader.num_local_workers, loader.seed) == ((), 0, None)
+
+
+def test_a_loader_takes_the_default_placement() -> None:
+    records: list[Any] = []
+    placement.set_default(
+        Placement(
+            servers=(ADDRESS,),
+            secret=SECRET,
+            num_local_workers=3,
+            seed=5,
+            record=records.append,
+        )
+    )
+
+    loader = DataLoader(DATASET)
+
+    assert (loader.servers, loader.secret) == ((ADDRESS,), SECRET)
+    assert (loader.num_local_workers, loader.seed, loader.record) == (3, 5, records.append)
+
+
+def test_arguments_win_over_the_default_placement() -> None:
+    placement.set_default(
+        Placement(servers=(ADDRESS,), secret=SECRET, num_local_workers=3, seed=5)
+    )
+
+    loader = DataLoader(DATASET, servers=(), num_local_workers=0, seed=6)
+
+    assert (loader.servers, loader.num_local_workers, loader.seed) == ((), 0, 6)
+
+
+def test_loaders_are_numbered_by_order_of_construction() -> None:
+    assert [DataLoader(DATASET).loader_name for _ in range(3)] == ["0", "1", "2"]
+    assert DataLoader(DATASET, loader_name="val").loader_name == "val"
+    assert DataLoader(DATASET).loader_name == "4"
+
+
+def test_it_can_stand_in_for_the_dataloader_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.utils.data, "DataLoader", DataLoader)
+
+    from torch.utils.data import DataLoader as Imported
+
+    loader = Imported(DATASET, batch_size=2)
+    assert [batch.tolist() for batch in loader] == [[1, 2], [3]]
+    assert isinstance(loader, torch.utils.data.dataloader.DataLoader)
+
+
+def test_a_loader_of_torch_and_ours_are_served_alike() -> None:
+    def collate(samples: list[int]) -> list[int]:
+        return samples
+
+    theirs = source_of(torch.utils.data.DataLoader(DATASET, 2, collate_fn=collate))
+
+    assert theirs == source_of(DataLoader(DATASET, 2, collate_fn=collate))
+    assert (theirs.auto_collation, theirs.num_samples) == (True, 3)
+
+
+def test_an_iterable_dataset_cannot_be_served() -> None:
+    class Endless(torch.utils.data.IterableDataset[int]):
+        def __iter__(self) -> Iterator[int]:
+            return itertools.count()
+
+    with pytest.raises(DataServiceError, match=r"Endless is iterable-style.*__getitem__"):
+        source_of(torch.utils.data.DataLoader(Endless()))
+
+
+def test_servers_without_a_secret_are_refused() -> None:
+    with pytest.raises(DataServiceError, match=r"1 data servers \(127\.0\.0\.1:8471\) but no"):
+        DataLoader(DATASET, servers=[ADDRESS])
+
+
+def test_a_short_secret_is_refused_and_not_shown() -> None:
+    with pytest.raises(DataServiceError, match=r"has 6 bytes, but needs 32") as raised:
+        Placement(servers=(ADDRESS,), secret=b"hunter")
+
+    assert "hunter" not in str(raised.value)
+
+
+def test_a_placement_does_not_show_its_secret() -> None:
+    assert "secret" not in repr(Placement(servers=(ADDRESS,), secret=SECRET))
+
+
+def test_a_negative_number_of_data_workers_is_refused() -> None:
+    with pytest.raises(DataServiceError, match=r"num_local_workers=-1.*at least 0"):
+        DataLoader(DATASET, num_local_workers=-1)
+
+
+@pytest.mark.parametrize(
+    "address", [ADDRESS, ServerAddress("::1", 1), ServerAddress("algo-2", 9)]
+)
+def test_an_address_is_read_as_it_is_written(address: ServerAddress) -> None:
+    assert ServerAddress.parse(str(address)) == address
+
+
+@pytest.mark.parametrize("text", ["", "algo-2", ":80", "algo-2:0", "algo-2:65536", "algo-2:x"])
+def test_an_address_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(DataServiceError, match=r"is not HOST:PORT"):
+        ServerAddress.parse(text)
+
+
+def test_a_placement_can_be_set_without_torch() -> None:
+    script = (
+        "import sys; from smtc_lab.dataservice import placement; "
+        "placement.set_default(None); sys.exit('torch' in sys.modules)"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", script], check=False, cwd="/")
+
+    assert ended.returncode == 0

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from smtc_lab.dataservice import statistics
+from smtc_lab.dataservice.messages import Outcome
+from smtc_lab.dataservice.statistics import LoaderStatistics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smtc_lab.metrics.records import LoaderRecord
+
+DATASET: Any = torch.arange(20, dtype=torch.float32)
+
+
+def test_batches_are_summed_by_server() -> None:
+    records: list[LoaderRecord] = []
+    counted = LoaderStatistics(records.append)
+    counted.add_batch(Outcome(None, None, "algo-2", 100, 0.5), 0.25)
+    counted.add_batch(Outcome(None, None, "algo-2", 50, 1.5), 0.5)
+    counted.add_batch(Outcome(None, None, "local", 1, 0.0), 0.0)
+    counted.add_sent_again({"algo-3": 2})
+
+    counted.hand_over()
+
+    by_server = {record.server: record for record in records}
+    algo_2 = by_server["algo-2"]
+    assert (algo_2.batches, algo_2.received_bytes) == (2, 150)
+    assert (algo_2.get_wait_s, algo_2.worker_busy_s) == pytest.approx((0.75, 2.0))
+    assert (by_server["local"].batches, by_server["algo-3"].requests_sent_again) == (1, 2)
+
+
+def test_what_was_recorded_is_not_recorded_again() -> None:
+    records: list[LoaderRecord] = []
+    counted = LoaderStatistics(records.append)
+    counted.add_batch(Outcome(None, None, "local", 1, 0.0), 0.0)
+    counted.hand_over()
+
+    counted.hand_over()
+
+    assert len(records) == 1
+
+
+def test_records_are_due_after_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
+    monkeypatch.setattr(statistics.time, "monotonic", lambda: now_s)
+    counted = LoaderStatistics(None)
+    assert not counted.is_due()
+
+    now_s += statistics.INTERVAL_S
+
+    assert counted.is_due()
+
+
+def test_every_batch_and_byte_of_an_epoch_is_recorded(place: Callable[..., Any]) -> None:
+    records: list[LoaderRecord] = []
+    loader = place(DATASET, batch_size=4)
+    loader.record = records.append
+
+    list(loader)
+    loader.close()
+
+    assert sum(record.batches for record in records) == 5
+    received = {record.server: record.received_bytes for record in records if record.batches}
+    assert set(received) <= {"local", "algo-2", "algo-3"}
+    in_trainer = not loader.servers and not loader.num_local_workers
+    assert sum(received.values()) == (0 if in_trainer else 80)
