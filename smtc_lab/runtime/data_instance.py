@@ -1,0 +1,123 @@
+"""How a script's dataloaders are fed by data instances, and served on them.
+
+The same script runs on every instance. On a trainer its dataloaders ask the data servers. On a
+data instance it runs up to its first iteration over a dataloader; there the loaders made so far
+are served until the trainers are done, and the script ends.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import torch.utils.data
+from torch.utils.data import dataloader as torch_dataloader
+
+from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.dataservice.placement import Placement, ServerAddress, set_default
+from smtc_lab.dataservice.server import DataServer
+from smtc_lab.dataservice.source import is_map_style, source_of
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from smtc_lab.runtime.instance_runtime import InstanceRuntime
+
+DATA_PORT = 16400
+"""Port of an instance's data server, on the instance's own address."""
+
+_LOADERS: list[DataLoader[Any]] = []
+
+
+class ServedDataLoader(DataLoader[Any]):
+    """A dataloader on a data instance: whoever iterates over it serves, and goes no further."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  as torch's own
+        super().__init__(*args, **kwargs)
+        _LOADERS.append(self)
+
+    def __iter__(self) -> NoReturn:  # there is nothing to iterate over
+        """Serve the loaders made so far until the trainers are done; then end the script."""
+        from smtc_lab.runtime.instance_runtime import instance_runtime  # noqa: PLC0415
+
+        serve_until_stopped(instance_runtime())
+
+
+def use_data_service(runtime: InstanceRuntime) -> None:
+    """Let the dataloaders of this process, torch's own by name too, use the job's data servers.
+
+    In a homogeneous job, and outside a job, torch's own dataloader stays as it is.
+    """
+    context = runtime.context
+    set_default(
+        Placement(
+            servers=tuple(
+                ServerAddress(address, DATA_PORT) for address in context.data_servers.values()
+            ),
+            secret=context.secret,
+            num_local_workers=context.num_loader_workers,
+            seed=context.seed,
+            record=runtime.record,
+            notify=lambda message: runtime.event("data", message),
+        )
+    )
+    if context.role == "data":
+        _replace_torch_dataloader(ServedDataLoader)
+    elif context.data_servers:
+        _replace_torch_dataloader(DataLoader)
+
+
+def dataloader_class(runtime: InstanceRuntime) -> type[DataLoader[Any]]:
+    """Return the class of a session's dataloaders on this instance."""
+    return ServedDataLoader if runtime.context.role == "data" else DataLoader
+
+
+def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
+    """Serve this process's dataloaders until it is told to stop; then end the script.
+
+    Raises:
+        SystemExit: Always; with success.
+    """
+    context = runtime.context
+    loaders = {
+        loader.loader_name: source_of(loader) for loader in _LOADERS if is_map_style(loader)
+    }
+    context.say_ready()
+    if not loaders or context.secret is None:
+        runtime.event(
+            "warning",
+            f"{context.host} has nothing to serve: the script made {len(_LOADERS)} "
+            "dataloaders, none over a dataset with __getitem__. The trainers prepare their own "
+            "batches.",
+        )
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        signal.sigwait({signal.SIGTERM})
+        raise SystemExit(0)
+    server = DataServer(
+        loaders,
+        host=context.address,
+        port=DATA_PORT,
+        secret=context.secret,
+        num_data_workers=context.num_workers or 1,
+        name=context.host,
+        on_event=lambda message: runtime.event("data", message),
+    )
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        server.stop()
+
+    signal.signal(signal.SIGTERM, stop)
+    print(  # noqa: T201  the instance's log is its stdout
+        f"smtc-lab: {context.host} serves {len(loaders)} dataloaders with "
+        f"{context.num_workers or 1} data workers",
+        flush=True,
+    )
+    server.serve_forever()
+    raise SystemExit(0)
+
+
+def _replace_torch_dataloader(replacement: type[DataLoader[Any]]) -> None:
+    """Let ``from torch.utils.data import DataLoader`` find ours."""
+    for module in (torch.utils.data, torch_dataloader):
+        setattr(module, "DataLoader", replacement)  # noqa: B010  a class that mypy takes for fixed

@@ -1,0 +1,59 @@
+"""The parts that one process of an instance shares: context, records, timer."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.records import EventRecord
+from smtc_lab.runtime.context import InstanceContext
+from smtc_lab.runtime.step_timer import StepTimer
+from smtc_lab.store.writer import RecordWriter
+
+if TYPE_CHECKING:
+    from smtc_lab.store.tables import Record
+
+
+class InstanceRuntime:
+    """What the session and the hooks of an unmodified script both use; one for a process."""
+
+    def __init__(self) -> None:
+        self.context = InstanceContext.from_environment()
+        self._process = os.getpid()
+        self._writer: RecordWriter | None = None
+        folder = self.context.run_folder
+        if folder is not None and folder.records.is_dir():
+            role = "rank" if self.context.role == "train" else "data"
+            name = f"{self.context.host}-{role}{self.context.rank}.sqlite"
+            self._writer = RecordWriter(folder.records / name)
+            atexit.register(self.close)
+        self.timer = StepTimer(self.context, self._writer)
+        self.is_timed_by_session = False
+        """Whether a session's loop times the steps, so that hooks must not."""
+
+    def record(self, record: Record) -> None:
+        """Keep a record of this process."""
+        if self._writer is not None:
+            self._writer.append(record)
+
+    def event(self, kind: str, message: str) -> None:
+        """Keep an event of this process and print it, so that it is in the log as well."""
+        message = message.encode("utf-8", errors="replace").decode("utf-8")  # lone surrogates
+        print(f"smtc-lab: {message}", flush=True)  # noqa: T201  the instance's log is its stdout
+        self.record(
+            EventRecord(time_s=time.time(), kind=kind, host=self.context.host, message=message)
+        )
+
+    def close(self) -> None:
+        """Write what is left. Safe to call twice; does nothing in a forked child."""
+        if self._writer is not None and os.getpid() == self._process:
+            self._writer.close()
+
+
+@cache
+def instance_runtime() -> InstanceRuntime:
+    """Return the runtime of this process."""
+    return InstanceRuntime()

@@ -1,0 +1,147 @@
+"""Runs an entry point as ``python script.py`` would, timed, with its failure written down.
+
+Started as ``python -m smtc_lab.runtime.run_script <script> [arguments]`` by the agent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+from typing import Any
+
+from smtc_lab.runtime.after_import import after_import
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # without the 10 ms that importing typing costs every start
+    import traceback
+
+_HOSTS_FILE = "/etc/hosts"
+_OWN_FILES = ("run_script.py", "after_import.py", "script_hooks.py")
+"""Files whose frames tell a reader of a traceback nothing."""
+
+
+def main(script: str, arguments: list[str]) -> int:
+    """Run a script and return its exit code; 1 also when its records could not be kept."""
+    code = _run(script, arguments)
+    try:
+        _close_records()
+    except Exception as error:  # noqa: BLE001  whatever it is, the run must not pass for a success
+        if code == 0:
+            _write_failure(error, script)
+        return code or 1
+    return code
+
+
+def _run(script: str, arguments: list[str]) -> int:
+    _resolve_hosts()
+    after_import("torch", _install_hooks)
+    sys.argv = [script, *arguments]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))  # noqa: PTH100, PTH120  pathlib costs the start 10 ms
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as ended:
+        return _exit_code(ended)
+    except BaseException as error:  # noqa: BLE001  whatever ends the script is written down
+        _write_failure(error, script)
+        return 1
+    return 0
+
+
+def _close_records() -> None:
+    """Write what is left, now: an error at the interpreter's exit would be heard by nobody."""
+    module = sys.modules.get("smtc_lab.runtime.instance_runtime")
+    if module is not None:
+        module.instance_runtime().close()
+
+
+def _install_hooks() -> None:
+    from smtc_lab.runtime.script_hooks import install_hooks  # noqa: PLC0415  a script without torch pays nothing
+
+    install_hooks()
+
+
+def _exit_code(ended: SystemExit) -> int:
+    if ended.code is None:
+        return 0
+    if isinstance(ended.code, int):
+        if ended.code:
+            _failure_file_text(f"SystemExit: {ended.code}")
+        return ended.code & 0xFF  # what the system keeps of it
+    print(ended.code, file=sys.stderr)  # noqa: T201  as python does
+    _failure_file_text(str(ended.code))
+    return 1
+
+
+def _write_failure(error: BaseException, script: str) -> None:
+    """Print the traceback without our own frames, and keep its essence for the run's state."""
+    import traceback  # noqa: PLC0415  only a failure needs it
+
+    told = traceback.TracebackException.from_exception(error)
+    frames = _without_own_frames(told)
+    sys.stderr.writelines(told.format())
+    sys.stderr.flush()
+    first_line = (str(error).splitlines() or [""])[0]
+    folder = os.path.dirname(os.path.abspath(script)) + os.sep  # noqa: PTH100, PTH120  as above
+    theirs = [
+        frame
+        for frame in frames
+        if frame.filename.startswith(folder) and "site-packages" not in frame.filename
+    ]
+    where = ""
+    for frame in (theirs or frames)[-1:]:
+        where = f" ({os.path.basename(frame.filename)}, line {frame.lineno})"  # noqa: PTH119  as above
+    _failure_file_text(f"{type(error).__name__}: {first_line}{where}")
+
+
+def _without_own_frames(told: traceback.TracebackException) -> list[traceback.FrameSummary]:
+    """Take our own frames out of an error and what it was raised from; return its frames."""
+    here = os.path.dirname(__file__)  # noqa: PTH120  as above
+    own = {os.path.join(here, name) for name in _OWN_FILES}  # noqa: PTH118  as above
+    own |= {runpy.__file__, "<frozen runpy>"}
+    link: traceback.TracebackException | None = told
+    while link is not None:
+        link.stack[:] = [frame for frame in link.stack if frame.filename not in own]
+        link = link.__cause__ or link.__context__
+    return list(told.stack)
+
+
+def _failure_file_text(text: str) -> None:
+    """Write ``output/failure``, where SageMaker looks for the reason too."""
+    base = os.environ.get("SAGEMAKER_BASE_DIR")
+    if base is None:
+        return
+    path = os.path.join(base, "output", "failure")  # noqa: PTH118  as above
+    try:
+        with open(path, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            file.write(text[:1024])
+    except OSError:  # a full disk must not hide the failure itself, which is in the log
+        return
+
+
+def _resolve_hosts() -> None:
+    """Make ``algo-1``, … resolve, where the agent could not show its own ``/etc/hosts``."""
+    hosts: dict[str, str] = json.loads(os.environ.get("SMTC_HOSTS") or "{}")
+    try:
+        with open(_HOSTS_FILE, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  as above
+            known = file.read().split()
+    except OSError:
+        known = []
+    if all(address in known for address in hosts.values()):
+        return
+    import socket  # noqa: PLC0415  only the fallback needs it
+
+    plain: Any = socket.getaddrinfo
+
+    def getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  stands in for socket's own
+        name = host.decode() if isinstance(host, bytes) else host
+        return plain(hosts.get(name, host), *args, **kwargs)
+
+    socket.getaddrinfo = getaddrinfo
+    plain_by_name = socket.gethostbyname
+    socket.gethostbyname = lambda name: plain_by_name(hosts.get(name, name))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,194 @@
+"""What a training script asks for: its dataloader, its step, its timed loop, its checkpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+import torch
+
+from smtc_lab.compiler.step import CompiledStep, EagerStep
+from smtc_lab.errors import EntryPointError
+from smtc_lab.runtime.checkpoint import load_checkpoint, save_checkpoint
+from smtc_lab.runtime.data_instance import dataloader_class, serve_until_stopped
+from smtc_lab.runtime.instance_runtime import instance_runtime
+from smtc_lab.runtime.step_timer import num_samples_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from torch.utils.data import DataLoader as TorchDataLoader
+
+    from smtc_lab.dataservice.dataloader import DataLoader
+
+T = TypeVar("T")
+
+
+class Session:
+    """One process's view of its training job. Outside a job everything runs locally.
+
+    ::
+
+        session = smtc_lab.Session()
+        loader = session.dataloader(dataset, batch_size=64, shuffle=True)
+        step = session.compile(train_step, model, optimizer)
+        for batch in session.steps(loader):
+            loss = step(batch)
+
+    On a data instance the same lines serve the dataloader to the trainers and end there.
+    """
+
+    def __init__(self) -> None:
+        self._runtime = instance_runtime()
+        self._context = self._runtime.context
+
+    @property
+    def role(self) -> Literal["train", "data"]:
+        """What this instance does."""
+        return self._context.role
+
+    @property
+    def rank(self) -> int:
+        """Rank of this trainer."""
+        return self._context.rank
+
+    @property
+    def world_size(self) -> int:
+        """Trainers of the job."""
+        return self._context.world_size
+
+    def hyperparameter(self, name: str, default: T) -> T:
+        """Return a hyperparameter, as the type of its default.
+
+        Args:
+            name: Its name.
+            default: Its value where the job does not give one. None: the job's value is taken
+                as it is.
+
+        Raises:
+            EntryPointError: The job's value is of another type.
+        """
+        value = json.loads(os.environ.get("SM_HPS", "{}")).get(name, default)
+        if default is None:
+            return cast("T", value)
+        kind = type(default)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if not isinstance(value, kind) or isinstance(value, bool) != isinstance(default, bool):
+            raise EntryPointError(
+                f"Hyperparameter {name}={value!r} is of type {type(value).__name__}, but the "
+                f"script needs {kind.__name__}. Correct the job's hyperparameters."
+            )
+        return value
+
+    def channel(self, name: str) -> Path:
+        """Return the folder of a channel.
+
+        Raises:
+            EntryPointError: The job has no such channel on this instance.
+        """
+        path = os.environ.get(f"SM_CHANNEL_{name.upper()}")
+        if path is None:
+            raise EntryPointError(
+                f"The job has no channel {name!r} on this instance. Add it to the job's "
+                "channels, and to this group if channels name groups."
+            )
+        return Path(path)
+
+    def dataloader(self, dataset: Any, **options: Any) -> DataLoader[Any]:  # noqa: ANN401  as torch's own
+        """Return a dataloader that this job's data instances feed.
+
+        Args:
+            dataset: As for ``torch.utils.data.DataLoader``.
+            **options: As for ``torch.utils.data.DataLoader``. Without ``num_workers`` the
+                trainer gets one data worker for each core of its quota.
+        """
+        options.setdefault("num_workers", self._context.num_workers or 0)
+        options.setdefault("persistent_workers", options["num_workers"] > 0)
+        return dataloader_class(self._runtime)(dataset, **options)
+
+    def compile(
+        self,
+        train_step: Callable[[torch.nn.Module, torch.optim.Optimizer, Any], torch.Tensor],
+        model: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+    ) -> CompiledStep:
+        """Return the training step as the job's compiler settings want it.
+
+        Args:
+            train_step: Called as ``train_step(model, optimizer, batch)``: forward, loss,
+                backward and optimizer step; returns the loss.
+            model: The model that it trains.
+            optimizer: The optimizer that steps.
+        """
+        return EagerStep(train_step, model, optimizer)
+
+    def steps(self, loader: TorchDataLoader[Any], *, epochs: int | None = 1) -> Iterator[Any]:
+        """Yield batches, and time the step that the loop body makes of each.
+
+        Ends early when the job's ``max_steps`` is reached. On a data instance it does not
+        return: it serves the script's dataloaders until the trainers are done.
+
+        Args:
+            loader: Where the batches come from.
+            epochs: Passes over the loader; None: until ``max_steps``.
+
+        Raises:
+            EntryPointError: The loader has no batch at all.
+        """
+        if self.role == "data":
+            serve_until_stopped(self._runtime)
+        runtime, timer = self._runtime, self._runtime.timer
+        if self._runtime.timer.is_done:
+            return
+        runtime.is_timed_by_session = True
+        timer.synchronized = not torch.cuda.is_initialized()  # type: ignore[no-untyped-call]  # torch's own
+        try:
+            for epoch in count() if epochs is None else range(epochs):
+                had_batches = False
+                for batch in self._timed_batches(loader):
+                    had_batches = True
+                    yield batch
+                    timer.end()
+                    if timer.is_done:
+                        return
+                if not had_batches:
+                    raise EntryPointError(
+                        f"The dataloader had no batch in epoch {epoch}: its dataset is empty, "
+                        "or smaller than one batch with drop_last. Lower the batch size."
+                    )
+                timer.drop()
+        finally:
+            runtime.is_timed_by_session = False
+
+    def _timed_batches(self, loader: TorchDataLoader[Any]) -> Iterator[Any]:
+        timer = self._runtime.timer
+        timer.ask()
+        for batch in loader:
+            timer.got(num_samples_of(batch))
+            yield batch
+            timer.ask()
+
+    def save_checkpoint(self, *, step: int, **state: Any) -> Path:  # noqa: ANN401  what torch.save takes
+        """Write a checkpoint, whole or not at all.
+
+        Args:
+            step: Steps that have ended.
+            **state: Named parts, such as ``model=model.state_dict()``.
+        """
+        return save_checkpoint(self._checkpoints(), state, step=step)
+
+    def load_checkpoint(self) -> tuple[dict[str, Any], int] | None:
+        """Return the parts of the newest complete checkpoint and its step; None: none."""
+        return load_checkpoint(self._checkpoints())
+
+    def _checkpoints(self) -> Path:
+        return Path(os.environ.get("SAGEMAKER_BASE_DIR", ".")) / "checkpoints"
+
+    @property
+    def model_dir(self) -> Path:
+        """Where the trained model goes."""
+        return Path(os.environ.get("SM_MODEL_DIR", "."))

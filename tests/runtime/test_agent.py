@@ -1,0 +1,229 @@
+"""One instance, run by a real agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from smtc_lab.machine.processes import descendants
+from smtc_lab.metrics.records import SystemSample
+from smtc_lab.store.reader import read_records
+from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.testing.runs import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+class Instance:
+    """An agent with its instance, and the lifeline that holds both."""
+
+    def __init__(self, folder: RunFolder, environment: dict[str, str]) -> None:
+        self.folder = folder
+        self.agent = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "smtc_lab.runtime.agent",
+                str(folder.instance("algo-1") / "agent.json"),
+            ],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+
+    @property
+    def log(self) -> str:
+        path = self.folder.log_file("algo-1")
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def await_work(self) -> None:
+        wait_until(lambda: "working" in self.log, what="the begin of the entry point")
+
+    def end(self) -> dict[str, Any]:
+        """Wait for the end of the agent and return what it wrote of the entry point's."""
+        code = self.agent.wait(30)
+        text = (self.folder.instance("algo-1") / "exit.json").read_text(encoding="utf-8")
+        ended: dict[str, Any] = json.loads(text)
+        assert code == ended["exit_code"]
+        return ended
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Instance]]:
+    """Start an agent whose entry point is a Python program."""
+    instances: list[Instance] = []
+
+    def start_instance(
+        program: str,
+        *,
+        cpu_quota_cores: float | None = None,
+        hyperparameters: dict[str, object] | None = None,
+        prepare: Callable[[RunFolder], None] = lambda _: None,
+        **environment: str,
+    ) -> Instance:
+        folder = RunFolder.create(tmp_path / "runs", f"train-{len(instances)}")
+        folder.instance("algo-1").mkdir()
+        prepare(folder)
+        config = {
+            "run_folder": str(folder.path),
+            "host": "algo-1",
+            "hosts": {"algo-1": "127.70.1.1", "algo-2": "127.70.1.2"},
+            "instance_groups": [["dnn", "ml.p3.2xlarge", 1], ["data", "ml.c5.9xlarge", 1]],
+            "command": [sys.executable, "-c", textwrap.dedent(program)],
+            "hyperparameters": hyperparameters or {},
+            "channels": {"training": str(tmp_path)},
+            "environment": {"SMTC_ROLE": "train"},
+            "num_cpus": 3,
+            "num_gpus": 0,
+            "cpu_quota_cores": cpu_quota_cores,
+            "grace_s": 0.3,
+        }
+        path = folder.instance("algo-1") / "agent.json"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        instances.append(Instance(folder, environment))
+        return instances[-1]
+
+    yield start_instance
+    for instance in instances:
+        with instance.agent as agent:
+            agent.kill()
+
+
+def test_the_entry_points_exit_code_is_the_agents(start: Callable[..., Instance]) -> None:
+    ended = start("raise SystemExit(3)").end()
+
+    assert ended["exit_code"] == 3
+    assert ended["signal"] is None
+    assert not ended["asked_to_stop"]
+    assert ended["cpu_quota_mechanism"] == "none"
+    assert ended["problems"] == []
+
+
+def test_a_signal_that_ended_the_entry_point_is_told(start: Callable[..., Instance]) -> None:
+    ended = start("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)").end()
+
+    assert (ended["exit_code"], ended["signal"]) == (128 + signal.SIGSEGV, signal.SIGSEGV)
+
+
+def test_the_end_of_the_lifeline_ends_the_instance_in_good_order(
+    start: Callable[..., Instance],
+) -> None:
+    program = """
+        import signal, sys, time
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+        print("working", flush=True)
+        time.sleep(600)
+    """
+    instance = start(program)
+    instance.await_work()
+    assert instance.agent.stdin is not None
+
+    instance.agent.stdin.close()
+    ended = instance.end()
+
+    assert (ended["exit_code"], ended["asked_to_stop"]) == (7, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_an_instance_that_ignores_it(
+    start: Callable[..., Instance], number: int
+) -> None:
+    program = """
+        import os, signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if os.fork() == 0:
+            os.setsid()
+        else:
+            print("working", flush=True)
+        time.sleep(600)
+    """
+    instance = start(program)
+    instance.await_work()
+    below = descendants(instance.agent.pid)
+
+    instance.agent.send_signal(number)
+    ended = instance.end()
+
+    assert (ended["signal"], ended["asked_to_stop"]) == (signal.SIGKILL, True)
+    assert len(below) == 2
+    assert not set(below) & set(descendants(1))
+
+
+def test_the_entry_point_sees_sagemakers_environment(start: Callable[..., Instance]) -> None:
+    program = """
+        import json, os, socket, sys
+        print(json.dumps({"env": dict(os.environ), "arguments": sys.argv[1:]}))
+    """
+    instance = start(program, hyperparameters={"lr": 0.5, "name": "a b"})
+    instance.end()
+
+    said = json.loads(instance.log)
+    seen = said["env"]
+    assert said["arguments"] == ["--lr", "0.5", "--name", "a b"]
+    assert (seen["SM_CURRENT_HOST"], seen["SM_NUM_CPUS"]) == ("algo-1", "3")
+    assert json.loads(seen["SM_HOSTS"]) == ["algo-1", "algo-2"]
+    assert seen["SM_CURRENT_INSTANCE_GROUP"] == "dnn"
+    assert json.loads(seen["SM_HPS"]) == {"lr": 0.5, "name": "a b"}
+    assert seen["SAGEMAKER_BASE_DIR"] == str(instance.folder.opt_ml("algo-1"))
+    assert seen["SM_CHANNEL_TRAINING"].startswith(seen["SAGEMAKER_BASE_DIR"])
+    assert seen["TRAINING_JOB_NAME"] == "train-0"
+    threads = {name: seen[name] for name in seen if name.endswith("_NUM_THREADS")}
+    assert threads == dict.fromkeys(threads, "3")
+    assert {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"} <= set(threads)
+    hosts = (instance.folder.instance("algo-1") / "hosts").read_text(encoding="utf-8")
+    assert hosts.startswith("127.70.1.1\talgo-1\n127.70.1.2\talgo-2\n")
+
+
+def test_a_quota_begins_when_the_entry_point_says_that_it_is_ready(
+    start: Callable[..., Instance], tmp_path: Path
+) -> None:
+    program = """
+        import os, time
+        print("working", flush=True)
+        while not os.path.exists(os.environ["GO_ON"]):
+            time.sleep(0.01)
+        os.write(int(os.environ["SMTC_READY_FD"]), b"ready\\n")
+        time.sleep(600)
+    """
+    instance = start(program, cpu_quota_cores=0.25, GO_ON=str(tmp_path / "go_on"))
+    path = instance.folder.records / "algo-1-system.sqlite"
+
+    def quotas() -> set[float | None]:
+        return {sample.cpu_quota_cores for sample in read_records(path, SystemSample)[0]}
+
+    wait_until(lambda: quotas() == {None}, what="a sample without quota")
+    (tmp_path / "go_on").touch()
+    wait_until(lambda: quotas() == {None, 0.25}, what="a sample with the quota")
+    instance.agent.terminate()
+
+    assert instance.end()["cpu_quota_mechanism"] in {"cgroup-v2", "cgroup-v1", "duty-cycle"}
+
+
+def test_an_agent_that_cannot_work_says_why(start: Callable[..., Instance]) -> None:
+    ended = start("pass", SMTC_CPU_QUOTA="magic").end()
+
+    assert ended["exit_code"] == 1
+    (problem,) = ended["problems"]
+    assert problem.startswith("The agent of algo-1 failed: OSError: SMTC_CPU_QUOTA='magic'")
+
+
+def test_records_that_cannot_be_kept_are_a_problem_of_the_instance(
+    start: Callable[..., Instance],
+) -> None:
+    def block(folder: RunFolder) -> None:
+        (folder.records / "algo-1-system.sqlite").mkdir()
+
+    ended = start("pass", prepare=block).end()
+
+    assert ended["exit_code"] == 0
+    assert "algo-1-system.sqlite' cannot be made" in ended["problems"][0]

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.errors import EntryPointError
+from smtc_lab.runtime.context import InstanceContext
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_outside_a_job_a_process_is_a_single_trainer() -> None:
+    context = InstanceContext.from_environment({})
+
+    assert (context.role, context.host) == ("train", "localhost")
+    assert (context.rank, context.world_size, context.seed) == (0, 1, 0)
+    assert context.data_servers == {}
+    assert context.max_steps is context.device_step_time_s is context.run_folder is None
+    assert context.secret is None
+    context.say_ready()
+
+
+def test_in_a_job_it_is_what_the_launcher_described(tmp_path: Path) -> None:
+    context = InstanceContext.from_environment(
+        {
+            "SMTC_ROLE": "data",
+            "SM_CURRENT_HOST": "algo-2",
+            "RANK": "1",
+            "WORLD_SIZE": "2",
+            "SMTC_SEED": "7",
+            "SMTC_ADDRESS": "127.1.1.2",
+            "SMTC_HOSTS": json.dumps({"algo-1": "127.1.1.1", "algo-2": "127.1.1.2"}),
+            "SMTC_DATA_HOSTS": json.dumps(["algo-2"]),
+            "SMTC_NUM_WORKERS": "3",
+            "SMTC_NUM_LOADER_WORKERS": "0",
+            "SMTC_MAX_STEPS": "10",
+            "SMTC_DEVICE_STEP_TIME_S": "0.04",
+            "SMTC_RUN_ID": str(tmp_path),
+        }
+    )
+
+    assert (context.role, context.host, context.address) == ("data", "algo-2", "127.1.1.2")
+    assert (context.rank, context.world_size, context.seed) == (1, 2, 7)
+    assert context.data_servers == {"algo-2": "127.1.1.2"}
+    assert (context.num_workers, context.num_loader_workers) == (3, 0)
+    assert (context.max_steps, context.device_step_time_s) == (10, 0.04)
+    assert context.run_folder is not None
+    assert context.secret is None
+    (tmp_path / "secret").write_bytes(b"s" * 32)
+    assert context.secret == b"s" * 32
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RANK", "first"),
+        ("SMTC_SEED", "1.5"),
+        ("SMTC_HOSTS", "{"),
+        ("SMTC_DATA_HOSTS", '["algo-9"]'),
+        ("SMTC_DEVICE_STEP_TIME_S", "soon"),
+    ],
+)
+def test_a_damaged_environment_says_what_to_unset(name: str, value: str) -> None:
+    with pytest.raises(EntryPointError, match=r"damaged \(.*Unset the variables.*SMTC_"):
+        InstanceContext.from_environment({name: value})
+
+
+def test_the_agent_hears_that_work_begins() -> None:
+    ready, ready_write = os.pipe()
+    context = InstanceContext.from_environment({"SMTC_READY_FD": str(ready_write)})
+
+    context.say_ready()
+    assert os.read(ready, 64) == b"ready\n"
+
+    os.close(ready)
+    context.say_ready()  # the agent may be gone
+    os.close(ready_write)
+    context.say_ready()  # the script may have closed what it did not know

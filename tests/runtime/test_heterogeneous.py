@@ -1,0 +1,248 @@
+"""Real runs of a trainer with data instances: each sample of an epoch, once, in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from smtc_lab.launch.local import LocalLauncher
+from smtc_lab.launch.run import Run
+from smtc_lab.machine.processes import descendants
+from smtc_lab.metrics.records import StepRecord
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.reader import read_records
+from smtc_lab.testing.runs import processes_after, processes_of, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from smtc_lab.metrics.records import RunRecords
+
+    Start = Callable[..., Run]
+
+NUM_SAMPLES = 24
+
+DATASET = """
+    import json, os, time
+    from pathlib import Path
+    import torch
+
+    class Ids(torch.utils.data.Dataset):
+        def __len__(self):
+            return 24
+
+        def __getitem__(self, index):
+            if index == int(os.environ.get("POISON", "-1")):
+                raise ValueError("a rotten sample")
+            return torch.tensor(index), os.environ["SM_CURRENT_HOST"]
+
+    orders = [torch.randperm(24).tolist() for _ in range(2)]
+
+    class Sampler:
+        def __len__(self):
+            return 24
+
+        def __iter__(self):
+            return iter(orders[self.epoch])
+
+    sampler, seen = Sampler(), []
+
+    def keep(**facts):
+        path = Path(os.environ["SM_OUTPUT_DATA_DIR"], "seen.json")
+        path.write_text(json.dumps({"orders": orders, "seen": seen, **facts}))
+"""
+SESSION_SCRIPT = """
+    import smtc_lab as lab
+
+    session = lab.Session()
+    loader = session.dataloader(Ids(), batch_size=2, sampler=sampler)
+    weight = torch.nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    for sampler.epoch in range(2):
+        ids = []
+        for batch in session.steps(loader):
+            ids += batch[0].tolist()
+            optimizer.step()
+            while sampler.epoch == 0 and len(ids) >= 6 and not Path("go_on").exists():
+                time.sleep(0.01)
+        seen.append(ids)
+    keep(hosts=[])
+"""
+PLAIN_SCRIPT = """
+    from torch.utils.data import DataLoader
+
+    loader = DataLoader(Ids(), batch_size=2, sampler=sampler, num_workers=0)
+    model = torch.nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    hosts = set()
+    for sampler.epoch in range(2):
+        ids = []
+        for batch, names in loader:
+            ids += batch.tolist()
+            hosts.update(names)
+            optimizer.zero_grad()
+            model(batch[:, None].float()).sum().backward()
+            optimizer.step()
+        seen.append(ids)
+    keep(hosts=sorted(hosts))
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Start a script on a trainer and some data instances; it ends with the test."""
+    monkeypatch.chdir(tmp_path)
+    runs = []
+
+    def start_run(body: str, *, num_data_instances: int = 1, **values: Any) -> Run:
+        script = tmp_path / "train.py"
+        script.write_text(textwrap.dedent(DATASET) + textwrap.dedent(body), encoding="utf-8")
+        cluster = f"dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:{num_data_instances}"
+        job = TrainingJob(
+            entry_point=str(script),
+            cluster=Cluster.parse(cluster),
+            num_loader_workers=0,
+            num_data_workers=1,
+            **values,
+        )
+        launcher = LocalLauncher(root=tmp_path / "runs")
+        runs.append(Run(launcher, launcher.start(launcher.plan(job))))
+        return runs[-1]
+
+    yield start_run
+    for run in runs:
+        run.stop()
+
+
+def seen_by(run: Run) -> dict[str, Any]:
+    path = run.folder.opt_ml("algo-1") / "output" / "data" / "seen.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def batches_by_server(records: RunRecords) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for record in records.loader["algo-1-rank0"]:
+        found[record.server] = found.get(record.server, 0) + record.batches
+    return found
+
+
+def data_workers_on(run: Run, host: str) -> list[int]:
+    """Return the data workers of a host: the children of its script's process."""
+    mark = f"SM_CURRENT_HOST={host}\0".encode()
+    commands = processes_of(run.folder.path)
+    scripts = [
+        pid
+        for pid, command in commands.items()
+        if "run_script" in command
+        and "runtime.agent" in commands.get(parent_of(pid), "")
+        and mark in environment_of(pid)
+    ]
+    return [worker for script in scripts for worker in descendants(script)]
+
+
+def environment_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it has ended meanwhile
+        return b""
+
+
+def parent_of(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2]
+    except OSError:  # it has ended meanwhile
+        return 0
+    return int(fields.split()[1])
+
+
+def test_an_unmodified_script_is_fed_by_a_data_instance(start: Start) -> None:
+    run = start(PLAIN_SCRIPT).wait(90)
+
+    said, records = seen_by(run), run.records()
+    assert said["seen"] == said["orders"]
+    assert said["hosts"] == ["algo-2"]
+    steps = records.steps["algo-1-rank0"]
+    assert [step.num_samples for step in steps] == [2] * NUM_SAMPLES
+    assert all(0 < step.data_wait_s <= step.step_time_s for step in steps)
+    assert batches_by_server(records) == {"algo-2": NUM_SAMPLES}
+    assert "algo-2 serves 1 dataloaders with 1 data workers" in run.logs("algo-2")
+    assert set(records.system) == {"algo-1", "algo-2"}
+
+
+def test_kill_9_of_a_data_worker_costs_no_sample_and_is_told(
+    start: Start, tmp_path: Path
+) -> None:
+    run = start(SESSION_SCRIPT, num_data_instances=2)
+    steps = run.folder.records / "algo-1-rank0.sqlite"
+    wait_until(
+        lambda: (
+            len(read_records(steps, StepRecord)[0]) == 2
+            and data_workers_on(run, "algo-2")
+            and data_workers_on(run, "algo-3")
+        ),
+        what="the third batch, and a data worker on each data instance",
+        limit_s=90,
+    )
+
+    (worker,) = data_workers_on(run, "algo-2")
+    os.kill(worker, signal.SIGKILL)
+    (tmp_path / "go_on").touch()
+    run.wait(90)
+
+    said, records = seen_by(run), run.records()
+    assert said["seen"] == said["orders"]
+    assert len(records.steps["algo-1-rank0"]) == NUM_SAMPLES
+    served = batches_by_server(records)
+    assert set(served) <= {"algo-2", "algo-3"}
+    assert sum(served.values()) == NUM_SAMPLES
+    told = [event.message for event in records.events if event.kind == "data"]
+    assert any(
+        "data worker 0 on algo-2 ended by signal 9 (SIGKILL); started again" in message
+        for message in told
+    )
+    assert processes_after(run.folder.path) == {}
+
+
+def test_every_process_of_a_run_listens_on_loopback_only(start: Start) -> None:
+    run = start(SESSION_SCRIPT, num_data_instances=2)
+    wait_until(lambda: len(listening(run)) >= 2, what="two listening data servers", limit_s=90)
+
+    addresses = listening(run)
+    run.stop()
+
+    assert {address.split(".")[0] for address in addresses} == {"127"}
+
+
+def listening(run: Run) -> list[str]:
+    """Return the addresses on which processes of a run listen."""
+    pids = processes_of(run.folder.path)
+    return [
+        connection.laddr.ip
+        for connection in psutil.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN and connection.pid in pids
+    ]
+
+
+def test_a_rotten_sample_fails_the_run_by_its_name(start: Start) -> None:
+    run = start(PLAIN_SCRIPT, environment={"POISON": "7"})
+    wait_until(lambda: run.state.is_terminal, what="the end of the run", limit_s=90)
+
+    assert run.status == "Failed"
+    reason = run.state.reason
+    assert "algo-1 (dnn_group) exited with code 1" in reason
+    assert "SampleError: Sample 7 could not be prepared on algo-2 (data worker 0)" in reason
+    assert "ValueError: a rotten sample" in reason
+    assert "(train.py, line " in reason
+    log = run.logs("algo-1")
+    assert 'raise ValueError("a rotten sample")' in log
+    assert "runpy" not in log
+    assert processes_after(run.folder.path) == {}

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import time
+from collections import OrderedDict, UserDict
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+import torch
+
+from smtc_lab.metrics.records import StepRecord
+from smtc_lab.runtime.context import InstanceContext
+from smtc_lab.runtime.step_timer import StepTimer, num_samples_of
+from smtc_lab.store.reader import read_records
+from smtc_lab.store.writer import RecordWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SHORT_S = 0.01
+
+
+class Timed:
+    """A timer with the records that it wrote."""
+
+    def __init__(self, path: Path, **environment: str) -> None:
+        self.writer = RecordWriter(path)
+        self.timer = StepTimer(InstanceContext.from_environment(environment), self.writer)
+        self._path = path
+
+    def draw(self, num_samples: int | None = 4, *, wait_s: float = 0.0) -> None:
+        self.timer.ask()
+        time.sleep(wait_s)
+        self.timer.got(num_samples)
+
+    def records(self) -> list[StepRecord]:
+        self.writer.close()
+        return read_records(self._path, StepRecord)[0]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "algo-1-rank0.sqlite"
+
+
+@pytest.fixture
+def timed(path: Path) -> Iterator[Timed]:
+    timed = Timed(path)
+    yield timed
+    timed.writer.close()
+
+
+def test_a_step_goes_from_asking_for_the_batch_to_the_optimizer(timed: Timed) -> None:
+    began_s, began = time.perf_counter(), time.time()
+    timed.draw(wait_s=SHORT_S)
+    time.sleep(SHORT_S)
+    timed.timer.end()
+    took_s = time.perf_counter() - began_s
+
+    (step,) = timed.records()
+
+    assert step.step == 0
+    assert SHORT_S <= step.data_wait_s <= step.step_time_s - SHORT_S
+    assert step.step_time_s <= took_s
+    assert began <= step.end_time_s <= began + took_s + 1
+    assert step.num_samples == 4
+    assert step.device_time_s is None
+    assert step.synchronized
+
+
+def test_several_batches_before_one_optimizer_step_are_one_step(timed: Timed) -> None:
+    for _ in range(3):
+        timed.draw(wait_s=SHORT_S)
+    timed.timer.end()
+    timed.draw()
+    timed.timer.end()
+
+    first, second = timed.records()
+
+    assert first.num_samples == 12
+    assert 3 * SHORT_S <= first.data_wait_s <= first.step_time_s
+    assert second.num_samples == 4
+    assert second.data_wait_s <= second.step_time_s
+
+
+def test_several_optimizer_steps_on_one_batch_share_its_time(timed: Timed) -> None:
+    timed.draw(wait_s=SHORT_S)
+    for _ in range(3):
+        time.sleep(SHORT_S)
+        timed.timer.end()
+
+    steps = timed.records()
+
+    assert [step.num_samples for step in steps] == [4, None, None]
+    assert steps[0].data_wait_s >= SHORT_S
+    assert [step.data_wait_s for step in steps[1:]] == [0, 0]
+    assert all(step.step_time_s >= SHORT_S for step in steps)
+
+
+def test_the_end_of_an_epoch_drops_what_was_open(timed: Timed) -> None:
+    timed.draw()
+    timed.timer.end()
+    timed.timer.ask()
+    time.sleep(5 * SHORT_S)
+    timed.timer.drop()
+
+    began_s = time.perf_counter()
+    timed.draw(num_samples=3)
+    timed.timer.end()
+    took_s = time.perf_counter() - began_s
+
+    _, second = timed.records()
+    assert second.num_samples == 3
+    assert second.step_time_s <= took_s
+
+
+def test_batches_that_were_drawn_without_a_step_do_not_count(timed: Timed) -> None:
+    timed.draw(num_samples=100, wait_s=SHORT_S)  # a pass over the validation set
+    timed.timer.drop()
+    timed.draw(num_samples=4)
+    timed.timer.end()
+
+    (step,) = timed.records()
+    assert step.num_samples == 4
+
+
+def test_a_step_on_the_rest_of_an_epoch_has_its_batches_and_waits(timed: Timed) -> None:
+    for _ in range(2):
+        timed.draw(wait_s=SHORT_S)
+    timed.timer.ask()
+    timed.timer.drop()
+    timed.timer.end()
+    timed.timer.end()
+
+    rest, nothing = timed.records()
+
+    assert rest.num_samples == 8
+    assert 2 * SHORT_S <= rest.data_wait_s <= rest.step_time_s
+    assert (nothing.num_samples, nothing.data_wait_s) == (None, 0)
+
+
+def test_without_a_dataloader_a_step_begins_where_one_ended(timed: Timed) -> None:
+    began_s = time.perf_counter()
+    for _ in range(3):
+        time.sleep(SHORT_S)
+        timed.timer.end()
+    took_s = time.perf_counter() - began_s
+
+    steps = timed.records()
+
+    assert [step.step for step in steps] == [0, 1, 2]
+    assert all(step.step_time_s >= SHORT_S for step in steps[1:])
+    assert sum(step.step_time_s for step in steps) <= took_s
+    assert {step.data_wait_s for step in steps} == {0}
+
+
+def test_an_unknown_number_of_samples_stays_unknown(timed: Timed) -> None:
+    timed.draw(num_samples=None)
+    timed.timer.end()
+
+    assert timed.records()[0].num_samples is None
+
+
+def test_an_emulated_device_takes_its_declared_time_from_the_batch_on(path: Path) -> None:
+    timed = Timed(path, SMTC_DEVICE_STEP_TIME_S="0.03")
+    for _ in range(2):
+        timed.draw(wait_s=SHORT_S)
+        timed.timer.end()
+    timed.timer.end()  # no batch of its own
+
+    first, second, third = timed.records()
+
+    for step in (first, second):
+        assert step.device_time_s == 0.03
+        assert step.step_time_s >= step.data_wait_s + 0.03
+    assert third.step_time_s >= 0.03
+
+
+def test_max_steps_are_reached_after_so_many_steps(path: Path) -> None:
+    timed = Timed(path, SMTC_MAX_STEPS="2")
+
+    done = []
+    for _ in range(2):
+        timed.draw()
+        done.append(timed.timer.is_done)
+        timed.timer.end()
+
+    assert done == [False, False]
+    assert timed.timer.is_done
+    assert len(timed.records()) == 2
+
+
+def test_without_max_steps_it_is_never_done(timed: Timed) -> None:
+    timed.timer.end()
+
+    assert not timed.timer.is_done
+
+
+def test_without_a_writer_steps_are_only_counted() -> None:
+    timer = StepTimer(InstanceContext.from_environment({}), None)
+    timer.ask()
+    timer.got(1)
+    timer.end()
+
+    assert timer.num_steps == 1
+
+
+class Pair(NamedTuple):
+    images: torch.Tensor
+    labels: torch.Tensor
+
+
+IMAGES, LABELS = torch.zeros(5, 3), torch.zeros(5)
+
+
+@pytest.mark.parametrize(
+    ("batch", "num_samples"),
+    [
+        (IMAGES, 5),
+        ([IMAGES, LABELS], 5),
+        ((IMAGES, LABELS), 5),
+        (Pair(IMAGES, LABELS), 5),
+        ({"images": IMAGES}, 5),
+        (OrderedDict(images=IMAGES), 5),
+        (UserDict(input_ids=IMAGES), 5),
+        ({"text": ["a"] * 5, "images": [{"pixels": IMAGES}]}, 5),
+        (IMAGES.numpy(), 5),
+        (torch.zeros(0, 3), 0),
+        (torch.tensor(1.0), None),
+        ("text", None),
+        (7, None),
+        (None, None),
+        ([], None),
+        ({}, None),
+    ],
+)
+def test_the_samples_of_a_batch_are_the_length_of_its_first_tensor(
+    batch: object, num_samples: int | None
+) -> None:
+    assert num_samples_of(batch) == num_samples
+
+
+def test_a_batch_that_holds_itself_has_no_known_samples() -> None:
+    batch: list[object] = []
+    batch.append(batch)
+
+    assert num_samples_of(batch) is None

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from smtc_lab.machine.throttling import Throttling
+from smtc_lab.metrics.records import SystemSample
+from smtc_lab.runtime.system_sampler import SystemSampler
+from smtc_lab.store.reader import read_records
+from smtc_lab.store.writer import RecordWriter
+from smtc_lab.testing.runs import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class CountedTree:
+    """A tree without processes that uses a quarter of a core of a quota of half a core."""
+
+    name = "counted"
+
+    def join(self) -> None: ...
+
+    def limit(self, cores: float) -> None: ...
+
+    def pids(self) -> list[int]:
+        return []
+
+    def used_s(self) -> float:
+        return time.perf_counter() / 4
+
+    def throttling(self) -> Throttling:
+        return Throttling(at_limit_s=time.perf_counter())
+
+    def close(self) -> None: ...
+
+
+def samples_in(path: Path) -> list[SystemSample]:
+    return read_records(path, SystemSample)[0]
+
+
+def test_samples_tell_what_was_used_and_asked_for_in_each_interval(tmp_path: Path) -> None:
+    path = tmp_path / "algo-1-system.sqlite"
+    with RecordWriter(path) as writer:
+        sampler = SystemSampler(CountedTree(), writer, interval_s=0.02)
+        wait_until(lambda: len(samples_in(path)) >= 2, what="two samples")
+        sampler.quota_applies(0.5)
+        before = len(samples_in(path))
+        wait_until(lambda: len(samples_in(path)) >= before + 3, what="three more")
+        sampler.close()
+        sampler.close()
+
+    samples = samples_in(path)
+    assert samples[0].cpu_quota_cores is None
+    assert samples[-1].cpu_quota_cores == 0.5
+    for sample in samples:
+        assert 0 < sample.cpu_used_s <= sample.interval_s
+        assert sample.cpu_used_s <= sample.cpu_asked_s
+        if sample.cpu_quota_cores is not None:
+            assert sample.cpu_asked_s <= max(sample.cpu_used_s, 0.5 * sample.interval_s)
+    ends_s = [sample.time_s for sample in samples]
+    assert ends_s == sorted(ends_s)
+
+
+def test_the_end_takes_a_last_sample(tmp_path: Path) -> None:
+    path = tmp_path / "algo-1-system.sqlite"
+    with RecordWriter(path) as writer:
+        SystemSampler(CountedTree(), writer, interval_s=600).close()
+
+    assert len(samples_in(path)) == 1
+    assert "smtc-sampler" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_writer_that_cannot_write_ends_the_sampling_quietly(tmp_path: Path) -> None:
+    writer = RecordWriter(tmp_path / "algo-1-system.sqlite")
+    sampler = SystemSampler(CountedTree(), writer, interval_s=0.01)
+    writer._connection.close()  # as bad as a disk that is full
+
+    wait_until(lambda: not sampler._thread.is_alive(), what="the end of the sampling")
+    sampler.close()
