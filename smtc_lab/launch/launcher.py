@@ -1,0 +1,198 @@
+"""What every launcher promises."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from smtc_lab.errors import LauncherError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.metrics.records import EventRecord
+    from smtc_lab.spec.cluster import Role
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.store.state import RunState
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstancePlan:
+    """What one instance of a job will be."""
+
+    host: str
+    """``algo-1``, ``algo-2``, …"""
+
+    address: str
+    """Address that the instance listens on; loopback on the local launcher."""
+
+    instance_group_name: str
+    """Its group."""
+
+    instance_type: str
+    """Its type."""
+
+    role: Role
+    """What it does."""
+
+    cpu_quota_cores: float | None
+    """Cores of this machine that stand for it; None: no limit."""
+
+    num_cpus: int
+    """What it takes for its number of CPUs."""
+
+    num_workers: int
+    """Data workers on it."""
+
+    rank: int | None
+    """Rank of its trainer; None: it has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchPlan:
+    """The exact request to a launcher, and what it costs. Made without credentials."""
+
+    launcher: str
+    """Name of the launcher."""
+
+    job: TrainingJob
+    """The job, with its name."""
+
+    instances: tuple[InstancePlan, ...]
+    """Every instance."""
+
+    usd_per_hour: float | None
+    """Price of all instances per hour in USD; None: a price is unknown."""
+
+    price_notes: tuple[str, ...]
+    """Each type's price with its kind and date."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    """How it will be carried out; goes into the run's state as it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handle:
+    """What a launcher needs to find a run again. Stored before anything is started."""
+
+    launcher: str
+    """Name of the launcher."""
+
+    job_name: str
+    """Name of the job."""
+
+    run_folder: str
+    """Folder of the run on this machine."""
+
+    remote: dict[str, str] = field(default_factory=dict)
+    """Names of the run at the launcher's service; empty on the local launcher."""
+
+    def to_json(self) -> str:
+        """Return the handle as JSON text."""
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Return the handle that lies in a file.
+
+        Raises:
+            LauncherError: There is none, or it is damaged.
+        """
+        try:
+            return cls(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise LauncherError(
+                f"The handle {str(path)!r} cannot be read ({error}). Its run can neither be "
+                "followed nor stopped by name; 'smtc-lab runs sweep' finds what still runs."
+            ) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogLine:
+    """One line that an entry point printed."""
+
+    host: str
+    """Where it was printed."""
+
+    text: str
+    """The line, without its end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class News:
+    """What happened to a run since the last poll."""
+
+    state: RunState
+    """Where the run stands now."""
+
+    log: tuple[LogLine, ...]
+    """Lines printed since."""
+
+    events: tuple[EventRecord, ...]
+    """Events since."""
+
+    cursor: dict[str, int]
+    """Give this to the next poll. JSON, so that it survives a restart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leftover:
+    """Something of a run that is over, and still there."""
+
+    job_name: str
+    """The run that it belongs to."""
+
+    what: str
+    """What it is, for people."""
+
+    pids: tuple[int, ...] = ()
+    """Its processes, on the local launcher."""
+
+
+class Launcher(Protocol):
+    """A place where training jobs run.
+
+    ``check`` and ``plan`` are pure and need no credentials; ``start`` is the only method that
+    spends money. When the trainers end, in whatever way, the data instances end within
+    seconds; when the launching process dies, so does the run, unless it was detached.
+    """
+
+    name: str
+    """What ``on=`` and handles call it."""
+
+    def check(self, job: TrainingJob) -> list[str]:
+        """Return every reason why this job cannot run here; empty: it can."""
+        ...
+
+    def plan(self, job: TrainingJob) -> LaunchPlan:
+        """Return the exact request.
+
+        Raises:
+            SpecError: The job cannot run here; all reasons at once.
+        """
+        ...
+
+    def start(self, plan: LaunchPlan, *, detach: bool = False) -> Handle:
+        """Start a run and return at once. A second call with the same plan starts nothing.
+
+        Raises:
+            LauncherError: It could not be started; nothing of it is left.
+        """
+        ...
+
+    def poll(self, handle: Handle, cursor: dict[str, int] | None = None) -> News:
+        """Return what happened since the cursor; None: since the begin."""
+        ...
+
+    def wait(self, handle: Handle, timeout_s: float | None = None) -> RunState:
+        """Wait for the end of a run and return its state; at most ``timeout_s`` seconds."""
+        ...
+
+    def stop(self, handle: Handle, *, grace_s: float | None = None) -> RunState:
+        """Stop a run and return its last state. Safe to call again, and on an ended run."""
+        ...
+
+    def sweep(self, *, stop: bool = False) -> list[Leftover]:
+        """Return what is left of runs that are over; with ``stop``, end it."""
+        ...

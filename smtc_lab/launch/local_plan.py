@@ -1,0 +1,210 @@
+"""What a job becomes on this machine: hosts, addresses, CPU quotas, processes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.cpu_speed import relative_cpu_speed
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
+from smtc_lab.machine.cores import available_cores, machine_facts, versions
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.job import TrainingJob
+
+_SHARE_FOR_INSTANCES = 0.88
+"""Share of the machine that the instances of an emulation may fill. The rest is for the agents,
+the launching process and the system, and for the scheduler: at 0.94 of two cores the instances
+got 88 % of the CPU time that they asked for."""
+
+_MOST_INSTANCES = 250
+
+
+def fitting_scale(jobs: Iterable[TrainingJob], catalog: Catalog, *, cores: float) -> float:
+    """Return the cores per vCPU at which the largest of several jobs fits on this machine.
+
+    Args:
+        jobs: The jobs that are to be compared.
+        catalog: Where the instance types are looked up.
+        cores: Cores of this machine.
+    """
+    return cores * _SHARE_FOR_INSTANCES / max(_speed_units(job, catalog) for job in jobs)
+
+
+def check(job: TrainingJob, catalog: Catalog) -> list[str]:
+    """Return every reason why this machine cannot run a job; empty: it can."""
+    problems = []
+    entry_point = Path(job.entry_point)
+    if not entry_point.is_file():
+        problems.append(
+            f"The entry point {str(entry_point)!r} is not a file (looked from "
+            f"{str(Path.cwd())!r}). Correct the path."
+        )
+    for group in job.cluster.instance_groups:
+        if group.instance_type == LOCAL:
+            continue
+        try:
+            known = catalog.get(group.instance_type)
+            if job.emulation is not None:
+                relative_cpu_speed(known, job.emulation.relative_cpu_speed)
+        except CatalogError as error:
+            problems.append(str(error))
+    if job.cluster.num_instances > _MOST_INSTANCES:
+        problems.append(
+            f"The cluster has {job.cluster.num_instances} instances, but one machine can stand "
+            f"in for {_MOST_INSTANCES}. Lower instance_count."
+        )
+    problems += [
+        f"Channel {channel.channel_name!r} has the source {channel.source!r}, which is not a "
+        "folder of this machine. Correct the path."
+        for channel in job.channels
+        if not Path(channel.source).is_dir()
+    ]
+    if not problems:
+        problems += _role_and_scale_problems(job, catalog)
+    return problems
+
+
+def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPlan:
+    """Return the exact request for this machine.
+
+    Raises:
+        SpecError: The job cannot run here; all reasons at once.
+    """
+    if problems := check(job, catalog):
+        raise SpecError(problems)
+    cores = available_cores()
+    job = job.model_copy(update={"job_name": job.job_name or _job_name(job)})
+    scale = None
+    if job.emulation is not None:
+        scale = job.emulation.cores_per_vcpu or fitting_scale([job], catalog, cores=cores)
+    instances = tuple(_instances(job, catalog, scale, cores))
+    facts = {
+        "num_cores": cores,
+        "cores_per_vcpu": scale,
+        "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
+        "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
+        "grace_s": grace_s,
+        "machine": machine_facts(),
+        "versions": versions(),
+    }
+    return LaunchPlan(
+        launcher="local",
+        job=job,
+        instances=instances,
+        usd_per_hour=catalog.usd_per_hour(job.cluster),
+        price_notes=_price_notes(job, catalog),
+        facts=facts,
+    )
+
+
+def _instances(
+    job: TrainingJob, catalog: Catalog, scale: float | None, cores: float
+) -> Iterable[InstancePlan]:
+    role_of = roles(job.cluster, catalog)
+    prefix = _loopback_prefix(str(job.job_name))
+    rank = 0
+    for number, (host, group) in enumerate(job.cluster.hosts().items(), start=1):
+        role = role_of[group.instance_group_name]
+        quota = None
+        if scale is not None and group.instance_type != LOCAL:
+            quota = scale * _speed_units_of_type(job, catalog, group.instance_type)
+        num_cpus = max(1, math.ceil(cores if quota is None else quota))
+        asked = job.num_loader_workers if role == "train" else job.num_data_workers
+        yield InstancePlan(
+            host=host,
+            address=f"{prefix}.{number}",
+            instance_group_name=group.instance_group_name,
+            instance_type=group.instance_type,
+            role=role,
+            cpu_quota_cores=quota,
+            num_cpus=num_cpus,
+            num_workers=(
+                _default_workers(job, role, quota, num_cpus) if asked is None else asked
+            ),
+            rank=rank if role == "train" else None,
+        )
+        rank += role == "train"
+
+
+def _default_workers(job: TrainingJob, role: str, quota: float | None, num_cpus: int) -> int:
+    """Return the data workers of an instance: one for each core, but never starve a trainer.
+
+    A trainer that is fed by a data group, and has less than a core to itself, keeps it.
+    """
+    is_fed = role == "train" and job.cluster.is_heterogeneous
+    return int(quota) if is_fed and quota is not None else num_cpus
+
+
+def _role_and_scale_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
+    try:
+        roles(job.cluster, catalog)
+    except SpecError as error:
+        return error.problems
+    scale = job.emulation.cores_per_vcpu if job.emulation else None
+    if scale is None:
+        return []
+    wanted, cores = scale * _speed_units(job, catalog), available_cores()
+    if wanted <= cores:
+        return []
+    fitting = fitting_scale([job], catalog, cores=cores)
+    return [
+        (
+            f"With cores_per_vcpu={scale:g} the instances need {wanted:.2f} cores, but this "
+            f"machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
+        )
+    ]
+
+
+def _speed_units(job: TrainingJob, catalog: Catalog) -> float:
+    """Return the vCPUs of a job's instances, each weighted by its relative speed."""
+    return (
+        sum(
+            group.instance_count * _speed_units_of_type(job, catalog, group.instance_type)
+            for group in job.cluster.instance_groups
+            if group.instance_type != LOCAL
+        )
+        or 1.0
+    )
+
+
+def _speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float:
+    instance_type = catalog.get(name)
+    overrides = job.emulation.relative_cpu_speed if job.emulation else {}
+    return instance_type.vcpus * relative_cpu_speed(instance_type, overrides).value
+
+
+def _job_name(job: TrainingJob) -> str:
+    """Return a name that tells script and time, unique within a process tree."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(job.entry_point).stem).strip("-")[:32] or "job"
+    now = time.time()
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    return f"{stem}-{moment}-{time.time_ns() // 1000 % 1_000_000:06d}"
+
+
+def _loopback_prefix(job_name: str) -> str:
+    """Return the loopback network of a run, whose instances are ``.1``, ``.2`` and so on."""
+    digest = hashlib.sha256(job_name.encode()).digest()
+    return f"127.{64 + digest[0] % 128}.{digest[1]}"
+
+
+def _price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:
+    notes = []
+    for name in dict.fromkeys(group.instance_type for group in job.cluster.instance_groups):
+        price = None if name == LOCAL else catalog.get(name).price
+        notes.append(
+            f"{name}: price unknown"
+            if price is None
+            else f"{name}: ${price.usd_per_hour:g}/h, {price.kind}, {price.date}"
+        )
+    return tuple(notes)

@@ -1,0 +1,138 @@
+"""Comparisons of real runs of a script whose steps take a known time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.errors import RunFailedError, SpecError
+from smtc_lab.launch.compare import compare
+from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.testing.runs import processes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from smtc_lab.launch.compare import Progress
+    from smtc_lab.spec.job import TrainingJob
+
+    MakeJob = Callable[..., TrainingJob]
+
+TIMED_STEPS = """
+    import os, time
+    from smtc_lab.runtime.instance_runtime import instance_runtime
+    if os.environ["SMTC_ROLE"] == "data":
+        instance_runtime().context.say_ready()
+        time.sleep(3600)
+    fed = os.environ["SM_IS_HETERO"] == "true"
+    timer = instance_runtime().timer
+    while not timer.is_done:
+        timer.ask()
+        time.sleep(0.002 if fed else 0.02)
+        timer.got(8)
+        timer.end()
+"""
+HOMOGENEOUS = "homogeneous@dnn_group=ml.p3.2xlarge:1"
+HETEROGENEOUS = "fed@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1"
+
+
+def test_the_faster_cluster_is_found_faster_and_its_saving_follows_from_the_prices(
+    make_job: MakeJob, root: Path
+) -> None:
+    emulation = Emulation(device_step_time_s=0.001)
+    jobs = [
+        make_job(TIMED_STEPS, cluster=cluster, max_steps=40, emulation=emulation)
+        for cluster in (HOMOGENEOUS, HETEROGENEOUS)
+    ]
+    seen: list[Progress] = []
+
+    outcome = compare(jobs, rounds=2, root=root, progress=seen.append)
+
+    comparison = outcome.comparison
+    assert [run.label for run in outcome.runs] == ["homogeneous", "fed", "fed", "homogeneous"]
+    assert [cluster.name for cluster in comparison.clusters] == ["homogeneous", "fed"]
+    assert comparison.speedup is not None
+    assert comparison.speedup.low > 1
+    assert comparison.saving_fraction is not None
+    assert comparison.saving_fraction.mean == pytest.approx(
+        1 - (5.661 / 3.825) / comparison.speedup.mean
+    )
+    assert comparison.evidence == "emulated"
+    assert "emulated device" in comparison.verdict
+    assert Comparison.from_json(comparison.to_json()) == comparison
+    assert {progress.launch for progress in seen} == {1, 2, 3, 4}
+    assert processes_of(root) == {}
+
+
+def test_the_json_has_the_documented_keys(make_job: MakeJob, root: Path) -> None:
+    job = make_job(TIMED_STEPS, cluster=HOMOGENEOUS, max_steps=20, emulation=Emulation())
+
+    result = json.loads(compare([job], rounds=1, root=root).comparison.to_json())
+
+    (cluster,) = result["clusters"]
+    assert {
+        "name",
+        "instance_groups",
+        "usd_per_hour",
+        "steps",
+        "step_time_s",
+        "usd_per_1000_steps",
+        "utilization",
+        "cpu_delivered_fraction",
+    } <= set(cluster)
+    assert set(cluster["step_time_s"]) == {"mean", "low", "high"}
+    assert result["schema_version"] == 1
+    assert result["evidence"] == "emulated"
+    assert cluster["cpu_quota_mechanism"] != "none"
+    assert cluster["instance_groups"][0]["cpu_quota_cores"] > 0
+
+
+def test_without_emulation_the_evidence_is_measured(make_job: MakeJob, root: Path) -> None:
+    job = make_job(TIMED_STEPS, cluster="here=local:1", max_steps=20)
+
+    comparison = compare([job], rounds=1, root=root).comparison
+
+    assert comparison.evidence == "measured"
+    assert comparison.clusters[0].cpu_quota_mechanism == "none"
+    assert comparison.clusters[0].usd_per_1000_steps is None
+
+
+def test_a_failing_launch_fails_the_comparison_and_names_the_cluster(
+    make_job: MakeJob, root: Path
+) -> None:
+    job = make_job("raise SystemExit(3)", cluster=HETEROGENEOUS)
+
+    with pytest.raises(RunFailedError, match=r"Launch 1 of 3 \(fed\) ended as Failed.*code 3"):
+        compare([job], root=root)
+
+
+def test_jobs_that_cannot_be_told_apart_are_refused_before_anything_runs(
+    make_job: MakeJob, root: Path
+) -> None:
+    job = make_job(TIMED_STEPS)
+
+    with pytest.raises(SpecError) as refused:
+        compare([job, job], rounds=0, root=root)
+
+    assert len(refused.value.problems) == 2
+    assert "rounds=0" in refused.value.problems[0]
+    assert "Two clusters are called 'homogeneous'" in refused.value.problems[1]
+    assert not root.exists()
+
+
+def test_an_interrupted_comparison_leaves_nothing(make_job: MakeJob, root: Path) -> None:
+    job = make_job(TIMED_STEPS, cluster=HOMOGENEOUS)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.steps > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare([job], root=root, progress=interrupt)
+
+    (run_folder,) = root.iterdir()
+    assert processes_of(run_folder) == {}
