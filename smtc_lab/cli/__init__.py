@@ -1,0 +1,59 @@
+"""The command line: ``smtc-lab compare``, ``smtc-lab runs``, ``smtc-lab bench``."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from smtc_lab.cli.bench import bench
+from smtc_lab.cli.compare import compare
+from smtc_lab.cli.runs import runs
+from smtc_lab.errors import SmtcLabError, SpecError
+
+EXIT_FAILED = 1
+"""A run failed, or could not be started, found or read."""
+
+EXIT_REFUSED = 2
+"""The input was refused; nothing was started."""
+
+EXIT_INTERRUPTED = 130
+"""Ctrl-C; what ran was stopped."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="smtc-lab")
+def cli() -> None:
+    """Compare training clusters: which is faster, which is cheaper, and how sure that is.
+
+    \b
+    Exit codes: 0 success, 1 a run failed, 2 the input was refused, 130 interrupted.
+    """  # noqa: D301  \b is click's mark for text that is not wrapped
+
+
+cli.add_command(compare)
+cli.add_command(runs)
+cli.add_command(bench)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        cli(standalone_mode=False, prog_name="smtc-lab")
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("Interrupted. What ran was stopped.", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(EXIT_REFUSED)
+    except SpecError as error:
+        for problem in error.problems:
+            click.echo(f"Refused: {problem}", err=True)
+        sys.exit(EXIT_REFUSED)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILED)
+    except (SmtcLabError, OSError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(EXIT_FAILED)

@@ -1,0 +1,212 @@
+"""``smtc-lab runs``: list, show, stop and sweep runs."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smtc_lab.errors import StoreError
+from smtc_lab.launch.local import LocalLauncher
+from smtc_lab.launch.run import Run
+from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.facts import number_fact
+from smtc_lab.metrics.run_summary import RunSummary, summarize
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
+from smtc_lab.store.state import RunState, current_state
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.records import RunRecords
+
+_ROOT = click.option(
+    "--runs-dir",
+    "root",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="Folder of runs. Default: $SMTC_LAB_HOME/runs, or the user's data folder.",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group(invoke_without_command=True)
+@_ROOT
+@_JSON
+@click.option(
+    "-n",
+    "--last",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="The newest N runs.",
+)
+@click.pass_context
+def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool) -> None:
+    """List runs, newest last; or show, stop and sweep them."""
+    context.obj = root  # for the commands below
+    if context.invoked_subcommand is not None:
+        return
+    root = runs_root() if root is None else root
+    rows = [_row(folder) for folder in find_runs(root)[-last:]]
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    if not rows:
+        click.echo(f"No runs in {root}. Start one with 'smtc-lab compare'.")
+        return
+    width = max(len(row["job_name"]) for row in rows)
+    click.echo(f"{'run':<{width}}  {'state':<10}  {'started':<16}  {'took':>8}  cluster")
+    for row in rows:
+        name = f"{row['job_name']:<{width}}"
+        if "damaged" in row:
+            click.echo(f"{name}  damaged: {row['damaged']}")
+            continue
+        click.echo(
+            f"{name}  {row['state']:<10}  {_moment(row['started_s']):<16}  "
+            f"{_took(row['started_s'], row['ended_s']):>8}  {row['cluster']}"
+        )
+
+
+@runs.command()
+@click.argument("name")
+@_ROOT
+@_JSON
+@click.option("--log", is_flag=True, help="Print what the entry points printed, too.")
+@click.pass_obj
+def show(
+    parents: Path | None, name: str, root: Path | None, *, as_json: bool, log: bool
+) -> None:
+    """Show one run: state, reason, steps, data waits, cost. NAME may be the begin of a name."""
+    run = Run.open(name, root=root or parents)
+    records = run.records()
+    state, summary, usd_per_hour = run.state, summarize(records), _usd_per_hour(run.folder)
+    cost_usd = usd_per_job(billed_s=_took_s(state), usd_per_hour=usd_per_hour)
+    if as_json:
+        values = {
+            "job_name": run.job_name,
+            **_state_dict(state),
+            "evidence": "measured" if run.job.emulation is None else "emulated",
+            **summary.as_dict(),
+            "usd_per_hour": usd_per_hour,
+            "usd_per_job": cost_usd,
+        }
+        click.echo(json.dumps(values, indent=1))
+        return
+    click.echo(f"{run.job_name}: {state.state}")
+    if state.reason:
+        click.echo(f"  {state.reason}")
+    click.echo(f"  cluster    {run.job.cluster}")
+    click.echo(f"  script     {run.job.entry_point}")
+    took = _took(state.started_s, state.ended_s)
+    click.echo(f"  started    {_moment(state.started_s)}{took and f', took {took}'}")
+    click.echo(f"  evidence   {_evidence(records)}")
+    for line in _summary_lines(summary):
+        click.echo(f"  {line}")
+    click.echo(f"  cost       {_cost(cost_usd, usd_per_hour)}")
+    click.echo(f"  folder     {run.folder.path}")
+    for event in records.events:
+        if event.kind != "state":
+            click.echo(f"  event      {event.host or 'run'}: {event.message}")
+    if log:
+        click.echo(run.logs())
+
+
+@runs.command()
+@click.argument("name")
+@_ROOT
+@click.pass_obj
+def stop(parents: Path | None, name: str, root: Path | None) -> None:
+    """Stop a run and everything that belongs to it. NAME may be the begin of a name."""
+    run = Run.open(name, root=root or parents)
+    click.echo(f"{run.job_name}: {run.stop().status}. {run.state.reason}".rstrip())
+
+
+@runs.command()
+@click.option("--stop", "end", is_flag=True, help="End what is found.")
+def sweep(*, end: bool) -> None:
+    """Find processes of runs that are over, in any folder, and with --stop end them."""
+    leftovers = LocalLauncher().sweep(stop=end)
+    for leftover in leftovers:
+        pids = " ".join(map(str, leftover.pids))
+        done = "ended" if end else "still there"
+        click.echo(f"{leftover.job_name}: {leftover.what}, {done} ({pids})")
+    if not leftovers:
+        click.echo("Nothing is left of any run.")
+
+
+def _row(folder: RunFolder) -> dict[str, Any]:
+    """Return what a list shows of a run; of a damaged one, what is wrong."""
+    try:
+        cluster = str(TrainingJob.from_json(folder.job_file.read_bytes()).cluster)
+        state = _state_dict(current_state(folder))
+    except (StoreError, OSError, ValueError) as error:
+        return {"job_name": folder.job_name, "damaged": str(error)}
+    return {"job_name": folder.job_name, "cluster": cluster, **state}
+
+
+def _evidence(records: RunRecords) -> str:
+    if records.job.emulation is None:
+        return "measured on this machine"
+    scale = number_fact(records, "cores_per_vcpu")
+    device_s = number_fact(records, "device_step_time_s")
+    device = "no device" if device_s is None else f"device {device_s:g} s per step"
+    return f"emulated, 1 vCPU = {'?' if scale is None else f'{scale:.4g}'} cores, {device}"
+
+
+def _usd_per_hour(folder: RunFolder) -> float | None:
+    """Return the price of a run's instances at its launch; None: unknown."""
+    try:
+        plan = json.loads(folder.plan_file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return plan.get("usd_per_hour") if isinstance(plan, dict) else None
+
+
+def _cost(cost_usd: float | None, usd_per_hour: float | None) -> str:
+    if cost_usd is None:
+        return "unknown, as a price is unknown"
+    return f"${cost_usd:.4f} at ${usd_per_hour:g}/h, start-up included"
+
+
+def _summary_lines(summary: RunSummary) -> list[str]:
+    if summary.mean_step_time_s is None or summary.data_wait_fraction is None:
+        return ["steps      none measured"]
+    wait = f"data wait {summary.data_wait_fraction:.0%}"
+    lines = [
+        f"steps      {summary.steps} measured, {summary.warm_up_steps} warm-up",
+        f"step time  {summary.mean_step_time_s:.4f} s mean, {wait}",
+    ]
+    if summary.device_utilization is not None:
+        lines.append(f"device     {summary.device_utilization:.0%} busy")
+    if summary.cpu_delivered_fraction is not None:
+        delivered = f"{summary.cpu_delivered_fraction:.0%} of the asked was delivered"
+        lines.append(f"CPU        {delivered}")
+    return lines
+
+
+def _state_dict(state: RunState) -> dict[str, object]:
+    return {
+        "state": state.state,
+        "reason": state.reason,
+        "started_s": state.started_s,
+        "ended_s": state.ended_s,
+        "exit_codes": state.exit_codes,
+    }
+
+
+def _took_s(state: RunState) -> float:
+    if state.started_s is None:
+        return 0.0
+    return (state.ended_s or time.time()) - state.started_s
+
+
+def _moment(started_s: float | None) -> str:
+    if started_s is None:
+        return "not yet"
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(started_s))
+
+
+def _took(started_s: float | None, ended_s: float | None) -> str:
+    return "" if started_s is None else f"{(ended_s or time.time()) - started_s:.1f} s"

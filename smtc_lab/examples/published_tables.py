@@ -1,0 +1,173 @@
+"""The two published experiments as jobs: clusters, prices, figures, and their scale models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
+from smtc_lab.errors import RunFailedError
+from smtc_lab.examples import example
+from smtc_lab.launch.compare import compare
+from smtc_lab.launch.local_plan import fitting_scale
+from smtc_lab.machine.cores import available_cores
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.launch.compare import ComparisonOutcome
+    from smtc_lab.metrics.comparison import Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedTable:
+    """One published comparison of a homogeneous and a heterogeneous cluster."""
+
+    experiment: str
+    """Name of its workload in ``examples/published.py``."""
+
+    homogeneous: str
+    """The baseline cluster."""
+
+    heterogeneous: str
+    """The cluster with a data group."""
+
+    step_time_s: tuple[float, float]
+    """Published step times of the two, in seconds."""
+
+    device_share: float
+    """Device time over the published homogeneous step time."""
+
+    device_share_source: str
+    """Where that share comes from. It uses nothing of the heterogeneous row."""
+
+    trainer_prepares: bool
+    """Whether the published set-up let the trainer's own CPUs prepare batches beside a data
+    group."""
+
+    batch_size: int
+    """Samples per step of the scale model; the published one was 8,192."""
+
+    @property
+    def speedup(self) -> float:
+        """Published speed-up."""
+        return self.step_time_s[0] / self.step_time_s[1]
+
+
+PYTORCH = PublishedTable(
+    experiment="pytorch",
+    homogeneous="homogeneous@dnn_group=ml.p3.2xlarge:1",
+    heterogeneous="heterogeneous@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1",
+    step_time_s=(1.193, 0.184),
+    device_share=0.10,
+    device_share_source=(
+        "121.5 ms of 1,193 ms: the step time that the published log shows once its producers "
+        "had finished and only a filled queue was drained"
+    ),
+    trainer_prepares=False,
+    batch_size=192,
+)
+
+TENSORFLOW = PublishedTable(
+    experiment="tensorflow",
+    homogeneous="homogeneous@dnn_group=ml.p4d.24xlarge:1",
+    heterogeneous="heterogeneous@dnn_group=ml.p4d.24xlarge:1,data_group=ml.c5.18xlarge:2",
+    step_time_s=(0.192, 0.086),
+    device_share=0.45,
+    device_share_source="45 %: the GPU utilization that was published for the homogeneous row",
+    trainer_prepares=True,
+    batch_size=224,
+)
+
+
+def scale_model(
+    table: PublishedTable, *, steps: int, rounds: int, seed: int, root: Path
+) -> ComparisonOutcome:
+    """Re-create a published table as a scale model of this machine.
+
+    A launch of the homogeneous cluster without a device comes first. Its step time fixes the
+    declared device time; then the two clusters are compared.
+
+    Args:
+        table: What was published.
+        steps: Steps of each launch.
+        rounds: Launches of each cluster.
+        seed: Seed of every process.
+        root: Folder of the runs.
+
+    Raises:
+        RunFailedError: A launch failed.
+    """
+    catalog = published_catalog()
+    clusters = [Cluster.parse(text) for text in (table.homogeneous, table.heterogeneous)]
+    probes = [_job(table, cluster, None, steps=2, seed=seed) for cluster in clusters]
+    scale = fitting_scale(probes, catalog, cores=available_cores())
+    first = _job(table, clusters[0], Emulation(cores_per_vcpu=scale), steps=12, seed=seed)
+    calibration = compare([first], rounds=1, root=root, catalog=catalog).comparison
+    emulation = Emulation(
+        cores_per_vcpu=scale,
+        device_step_time_s=calibration.clusters[0].step_time_s.mean * table.device_share,
+    )
+    jobs = [_job(table, cluster, emulation, steps=steps, seed=seed) for cluster in clusters]
+    return compare(jobs, rounds=rounds, root=root, catalog=catalog)
+
+
+def published_catalog() -> Catalog:
+    """Return the catalog at the prices of the published tables."""
+    return Catalog.load().with_prices(PUBLISHED_2022_PRICES)
+
+
+def beside_published(table: PublishedTable, outcome: ComparisonOutcome) -> dict[str, object]:
+    """Return the scale model's ratios beside the published ones, and whether they agree.
+
+    The speed-up agrees within 10 %, the saving within 3 points.
+
+    Raises:
+        RunFailedError: The comparison has no ratio or no price.
+    """
+    comparison = outcome.comparison
+    speedup, saving = comparison.speedup, comparison.saving_fraction
+    usd = [cluster.usd_per_hour for cluster in comparison.clusters]
+    if speedup is None or saving is None or usd[0] is None or usd[1] is None:
+        raise RunFailedError(
+            f"The comparison of {table.experiment!r} has no speed-up or no price, so it cannot "
+            "be laid beside the published one. Run both clusters with known prices."
+        )
+    published_saving = 1 - (usd[1] * table.step_time_s[1]) / (usd[0] * table.step_time_s[0])
+    return {
+        "experiment": table.experiment,
+        "published_speedup": table.speedup,
+        "speedup": _values(speedup),
+        "speedup_within_10_percent": abs(speedup.mean / table.speedup - 1) <= 0.10,
+        "published_saving_fraction": published_saving,
+        "saving_fraction": _values(saving),
+        "saving_within_3_points": abs(saving.mean - published_saving) <= 0.03,
+        "evidence": comparison.evidence,
+    }
+
+
+def _values(interval: Interval) -> dict[str, float]:
+    return {"mean": interval.mean, "low": interval.low, "high": interval.high}
+
+
+def _job(
+    table: PublishedTable,
+    cluster: Cluster,
+    emulation: Emulation | None,
+    *,
+    steps: int,
+    seed: int,
+) -> TrainingJob:
+    local_workers = int(table.trainer_prepares) if cluster.is_heterogeneous else None
+    return TrainingJob(
+        entry_point=example("published"),
+        cluster=cluster,
+        hyperparameters={"experiment": table.experiment, "batch_size": table.batch_size},
+        emulation=emulation or Emulation(),
+        max_steps=steps,
+        seed=seed,
+        num_loader_workers=local_workers,
+    )

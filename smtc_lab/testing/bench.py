@@ -1,0 +1,107 @@
+"""The figures of a benchmark: one form for every ``notebooks/bench_*.ipynb``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from smtc_lab.machine.cores import machine_facts, versions
+from smtc_lab.metrics.bootstrap import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchFigure:
+    """One measured number with its goal."""
+
+    name: str
+    """What was measured."""
+
+    value: float
+    """Mean of the repeats."""
+
+    low: float | None
+    """Lower end of the 95 % interval; None: measured once."""
+
+    high: float | None
+    """Upper end of the 95 % interval; None: measured once."""
+
+    unit: str
+    """Unit of value, low, high and goal."""
+
+    peer: str | None
+    """What it is a ratio to; None: an absolute figure."""
+
+    goal: float | None
+    """What it should reach; None: none was set."""
+
+    better: Literal["higher", "lower"]
+    """Which direction is better."""
+
+    holds: bool | None
+    """Whether the value reaches the goal; None: no goal."""
+
+
+def bench_figure(  # noqa: PLR0913  the form has these fields
+    name: str,
+    repeats: Sequence[float],
+    *,
+    unit: str,
+    better: Literal["higher", "lower"],
+    goal: float | None = None,
+    peer: str | None = None,
+) -> BenchFigure:
+    """Return the figure of some repeats: their mean with its 95 % interval.
+
+    Args:
+        name: What was measured.
+        repeats: At least one finite number.
+        unit: Unit of the numbers.
+        better: Which direction is better.
+        goal: What it should reach.
+        peer: What it is a ratio to.
+
+    Raises:
+        ValueError: There is no repeat, or one is not finite.
+    """
+    values = np.asarray(repeats, dtype=np.float64)
+    if values.size == 0 or not np.isfinite(values).all():
+        raise ValueError(
+            f"The figure {name!r} has the repeats {list(repeats)}, but needs at least one, all "
+            "finite. Look at the cell that measured them."
+        )
+    interval = mean_interval([values])
+    value = interval.mean
+    holds = None
+    if goal is not None:
+        holds = value >= goal if better == "higher" else value <= goal
+    several = values.size > 1
+    return BenchFigure(
+        name=name,
+        value=value,
+        low=interval.low if several else None,
+        high=interval.high if several else None,
+        unit=unit,
+        peer=peer,
+        goal=goal,
+        better=better,
+        holds=holds,
+    )
+
+
+def write_figures(path: str | Path, figures: Sequence[BenchFigure]) -> None:
+    """Write the result of a benchmark as JSON: ``machine``, ``versions``, ``figures``."""
+    result = {
+        "machine": machine_facts(),
+        "versions": versions(),
+        "figures": [asdict(figure) for figure in figures],
+    }
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")

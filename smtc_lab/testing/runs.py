@@ -1,0 +1,52 @@
+"""Looking at real runs from a test: which processes there are, and whether they end."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.launch.local_supervision import RUN_VARIABLE
+from smtc_lab.machine.processes import processes_with_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def processes_of(run_folder: Path) -> dict[int, str]:
+    """Return the living processes of a run with their command lines."""
+    found = processes_with_variable(RUN_VARIABLE, str(run_folder))
+    return {pid: _command(pid) for pid in found if pid != os.getpid()}
+
+
+def processes_after(run_folder: Path, limit_s: float = 3.0) -> dict[int, str]:
+    """Return the processes that a run has left after at most ``limit_s`` seconds.
+
+    The promise is 3 s after stop, crash or kill of any one process of a run.
+    """
+    deadline = time.monotonic() + limit_s
+    while (left := processes_of(run_folder)) and time.monotonic() < deadline:
+        time.sleep(0.02)  # the end of somebody else's process is no event here
+    return left
+
+
+def wait_until(condition: Callable[[], object], *, what: str, limit_s: float = 30.0) -> None:
+    """Wait until a condition holds.
+
+    Raises:
+        TimeoutError: It does not hold within ``limit_s`` seconds; says what was awaited.
+    """
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() >= deadline:
+            raise TimeoutError(f"{what} did not happen within {limit_s:g} s")
+        time.sleep(0.02)
+
+
+def _command(pid: int) -> str:
+    try:
+        text = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return "gone"
+    return text.replace(b"\0", b" ").decode(errors="replace")

@@ -1,0 +1,98 @@
+"""Every static figure of a comparison, and how they are written to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import StoreError
+from smtc_lab.views.cost_figures import cost_figure, overview_figure
+from smtc_lab.views.frame import rendered
+from smtc_lab.views.step_figures import distribution_figure, step_time_figure
+from smtc_lab.views.theme import DARK, LIGHT
+from smtc_lab.views.utilization_figure import utilization_figure
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.views.theme import Theme
+
+__all__ = [
+    "FIGURE_NAMES",
+    "cost_figure",
+    "distribution_figure",
+    "make_figure",
+    "overview_figure",
+    "save_figures",
+    "step_time_figure",
+    "utilization_figure",
+]
+
+FIGURE_NAMES = ("overview", "step_time", "distribution", "cost", "utilization")
+"""The figures in the order in which a report shows them; also their file names."""
+
+
+def make_figure(
+    name: str, comparison: Comparison, runs: Sequence[RunRecords], *, theme: Theme = LIGHT
+) -> Figure:
+    """Return one figure by its name.
+
+    Raises:
+        ValueError: There is no figure of this name.
+    """
+    match name:
+        case "overview":
+            return overview_figure(comparison, theme=theme)
+        case "step_time":
+            return step_time_figure(comparison, runs, theme=theme)
+        case "distribution":
+            return distribution_figure(comparison, runs, theme=theme)
+        case "cost":
+            return cost_figure(comparison, theme=theme)
+        case "utilization":
+            return utilization_figure(comparison, runs, theme=theme)
+    raise ValueError(f"There is no figure {name!r}. Choose among {', '.join(FIGURE_NAMES)}.")
+
+
+def save_figures(
+    comparison: Comparison, runs: Sequence[RunRecords], folder: str | os.PathLike[str]
+) -> list[Path]:
+    """Write each figure as ``NAME.png``, ``NAME.svg`` and ``NAME-dark.png``.
+
+    The same comparison gives the same bytes. The folder is made when it is not there.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StoreError: A file cannot be written.
+    """
+    target = Path(folder)
+    paths = []
+    for name in FIGURE_NAMES:
+        light = make_figure(name, comparison, runs, theme=LIGHT)
+        dark = make_figure(name, comparison, runs, theme=DARK)
+        for file_name, data in (
+            (f"{name}.png", rendered(light, LIGHT, "png")),
+            (f"{name}.svg", rendered(light, LIGHT, "svg")),
+            (f"{name}-dark.png", rendered(dark, DARK, "png")),
+        ):
+            paths.append(target / file_name)
+            _write(paths[-1], data)
+    return paths
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise StoreError(
+            f"The figure {str(path)!r} cannot be written: {error.strerror}. Choose a folder "
+            "that you may write to, on a disk with free space."
+        ) from error

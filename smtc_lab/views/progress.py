@@ -1,0 +1,66 @@
+"""How far a comparison is: one line that moves in a terminal, a line a launch elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from smtc_lab.launch.compare import Progress
+
+_BETWEEN_LINES_S = 10.0
+
+
+class ProgressLine:
+    """Shows progress on standard error."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._moves = sys.stderr.isatty()
+        self._launch = 0
+        self._shown_s = 0.0
+
+    def show(self, progress: Progress) -> None:
+        """Show where the comparison stands."""
+        if self._quiet:
+            return
+        if self._moves:
+            print(f"\r\033[K{progress_text(progress)}", end="", file=sys.stderr, flush=True)  # noqa: T201  this is the view
+            return
+        if (
+            progress.launch == self._launch
+            and progress.elapsed_s - self._shown_s < _BETWEEN_LINES_S
+        ):
+            return
+        self._launch, self._shown_s = progress.launch, progress.elapsed_s
+        print(progress_text(progress), file=sys.stderr, flush=True)  # noqa: T201  this is the view
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._moves and not self._quiet:
+            print(file=sys.stderr)  # noqa: T201  this is the view
+
+
+def progress_text(progress: Progress) -> str:
+    """Return where a comparison stands, in one line."""
+    steps = f"{progress.steps}"
+    if progress.max_steps is not None:
+        steps += f" of {progress.max_steps}"
+    mean = (
+        "starting"
+        if progress.mean_step_time_s is None
+        else f"step {steps}, {progress.mean_step_time_s:.3f} s/step"
+    )
+    return (
+        f"launch {progress.launch} of {progress.launches}: {progress.cluster}, {mean} "
+        f"({progress.elapsed_s:.0f} s)"
+    )

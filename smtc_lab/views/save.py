@@ -1,0 +1,35 @@
+"""Everything that is kept of a comparison, in one folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.views.figures import save_figures
+from smtc_lab.views.report import write_report
+from smtc_lab.views.table import comparison_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.launch.compare import ComparisonOutcome
+
+
+def save_comparison(outcome: ComparisonOutcome, folder: Path) -> list[Path]:
+    """Write ``comparison.json``, ``comparison.txt``, ``report.html`` and ``figures/``.
+
+    Returns:
+        The paths that were written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    data, text, report = (
+        folder / name for name in ("comparison.json", "comparison.txt", "report.html")
+    )
+    data.write_text(outcome.comparison.to_json() + "\n", encoding="utf-8")
+    text.write_text(comparison_table(outcome.comparison) + "\n", encoding="utf-8")
+    write_report(outcome.comparison, outcome.runs, report)
+    return [
+        data,
+        text,
+        report,
+        *save_figures(outcome.comparison, outcome.runs, folder / "figures"),
+    ]

@@ -1,0 +1,219 @@
+"""The plain-text table of a comparison, and its rows as data for every other view."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smtc_lab.views import format as fmt
+from smtc_lab.views.words import cost_finding, price_line, scale_line, speed_finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from smtc_lab.metrics.comparison import ClusterResult, Comparison, PairResult
+
+TERMINAL_COLUMNS = 120
+"""The table is at most this wide; clusters that do not fit follow below."""
+
+_CELL_COLUMNS = 32
+_TEXT_COLUMNS = 100
+_GAP = "   "
+
+Lines = tuple[str, ...]
+"""The lines of one cell."""
+
+INTERVAL_NOTE = "mean (95 % interval) of the steps behind the warm-up of each launch"
+"""How to read the numbers of the table."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ComparisonRow:
+    """One line of the comparison, over all clusters."""
+
+    label: str
+    """What is compared, with its unit."""
+
+    cells: tuple[Lines, ...]
+    """By cluster: the lines of the cell, at least one."""
+
+
+def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
+    """Return the comparison as rows of text; each row has one cell for each cluster."""
+    clusters = comparison.clusters
+    rows = [
+        _row("instances", clusters, _instances),
+        _row("$/h", clusters, lambda c: (fmt.price_digits(c.usd_per_hour),)),
+        _row("steps", clusters, _steps),
+        _row("s/step", clusters, lambda c: (fmt.number_interval(c.step_time_s),)),
+        _row("$/1,000 steps", clusters, _usd_per_1000_steps),
+        _row("samples/s", clusters, lambda c: (fmt.number_interval(c.samples_per_s),)),
+    ]
+    if comparison.pairs:
+        by_name = {pair.candidate: pair for pair in comparison.pairs}
+        pairs = [by_name.get(c.name) if place else None for place, c in enumerate(clusters)]
+        rows.append(ComparisonRow(label="speed-up", cells=_pair_cells(pairs, _speedup)))
+        rows.append(ComparisonRow(label="saving per step", cells=_pair_cells(pairs, _saving)))
+    rows.extend(
+        [
+            _row("CPU utilization", clusters, _cpu),
+            _row(
+                "device utilization", clusters, lambda c: (fmt.percent(c.utilization.device),)
+            ),
+            _row("CPU delivered/asked", clusters, _delivered),
+        ]
+    )
+    return rows
+
+
+def cost_rows(comparison: Comparison) -> list[ComparisonRow]:
+    """Return the cost of each cluster three ways: per step, per 1,000 steps, per job."""
+    clusters = comparison.clusters
+    return [
+        _row("per step", clusters, lambda c: (fmt.usd_interval(c.usd_per_step),)),
+        _row("per 1,000 steps", clusters, lambda c: (fmt.usd_interval(c.usd_per_1000_steps),)),
+        _row("per job, start-up included", clusters, lambda c: (fmt.usd(c.usd_per_job),)),
+        _row("start-up of a job", clusters, lambda c: (fmt.seconds(c.startup_s),)),
+    ]
+
+
+def comparison_table(comparison: Comparison) -> str:
+    """Return the comparison for a terminal, at most 120 columns wide.
+
+    Metrics are rows and clusters are columns, because ten metrics side by side fit nowhere.
+    Below stand the verdict, each warning, and the prices with their kind and date.
+    """
+    lines = [table_title(comparison), *_wrapped(scale_line(comparison)), ""]
+    for block in _blocks(comparison):
+        lines.extend([*block, ""])
+    lines.extend(_wrapped(fmt.plain(comparison.verdict)))
+    for warning in comparison.warnings:
+        lines.extend(_wrapped(f"warning: {fmt.plain(warning)}", indent=len("warning: ")))
+    lines.extend(["", INTERVAL_NOTE])
+    lines.extend(_wrapped(price_line(comparison), indent=len("prices: ")))
+    return "\n".join(lines)
+
+
+def table_title(comparison: Comparison) -> str:
+    """Return the heading of the table, with the word ``emulated`` or ``measured``."""
+    script = fmt.plain(comparison.entry_point, _TEXT_COLUMNS - 30)
+    clusters = fmt.count(len(comparison.clusters), "cluster")
+    return f"{script} on {clusters}, {comparison.evidence}"
+
+
+def _row(
+    label: str, clusters: Sequence[ClusterResult], lines: Callable[[ClusterResult], Lines]
+) -> ComparisonRow:
+    return ComparisonRow(label=label, cells=tuple(lines(cluster) for cluster in clusters))
+
+
+def _instances(cluster: ClusterResult) -> Lines:
+    return tuple(
+        f"{fmt.instances(group)}, {fmt.plain(group.instance_group_name)}"
+        for group in cluster.instance_groups
+    ) or (fmt.UNKNOWN,)
+
+
+def _steps(cluster: ClusterResult) -> Lines:
+    return (f"{cluster.steps:,} in {fmt.count(cluster.launches, 'launch')}",)
+
+
+def _usd_per_1000_steps(cluster: ClusterResult) -> Lines:
+    return (fmt.usd_interval(cluster.usd_per_1000_steps, symbol=False),)
+
+
+def _cpu(cluster: ClusterResult) -> Lines:
+    return tuple(
+        f"{fmt.percent(fraction)}, {fmt.plain(name)}"
+        for name, fraction in cluster.utilization.cpu.items()
+    ) or (fmt.UNKNOWN,)
+
+
+def _delivered(cluster: ClusterResult) -> Lines:
+    if cluster.cpu_delivered_fraction is None:
+        return ("no quota",)
+    fraction = fmt.percent(cluster.cpu_delivered_fraction)
+    return (f"{fraction}, by {fmt.plain(cluster.cpu_quota_mechanism)}",)
+
+
+def _speedup(pair: PairResult) -> Lines:
+    return (fmt.times_interval(pair.speedup), *_unseen(speed_finding(pair.speedup)))
+
+
+def _saving(pair: PairResult) -> Lines:
+    if pair.saving_fraction is None:
+        return (fmt.UNKNOWN,)
+    finding = cost_finding(pair.saving_fraction)
+    return (fmt.percent_interval(pair.saving_fraction), *_unseen(finding))
+
+
+def _unseen(finding: str) -> Lines:
+    """Return the line that keeps a reader from taking noise for a difference."""
+    return ("no difference seen",) if finding.startswith("no difference") else ()
+
+
+def _pair_cells(
+    pairs: Sequence[PairResult | None], lines: Callable[[PairResult], Lines]
+) -> tuple[Lines, ...]:
+    return tuple(lines(pair) if pair is not None else ("baseline",) for pair in pairs)
+
+
+def _blocks(comparison: Comparison) -> list[list[str]]:
+    """Return the table as blocks of lines, each at most as wide as the terminal."""
+    rows = comparison_rows(comparison)
+    label_columns = max(fmt.columns(row.label) for row in rows)
+    names = [fmt.plain(cluster.name, _CELL_COLUMNS) for cluster in comparison.clusters]
+    texts = [
+        [[fmt.plain(line, _CELL_COLUMNS) for line in row.cells[place]] for row in rows]
+        for place in range(len(names))
+    ]
+    widths = [
+        max(fmt.columns(line) for line in [name, *(line for cell in cells for line in cell)])
+        for name, cells in zip(names, texts, strict=True)
+    ]
+    blocks = []
+    for places in _places_that_fit(widths, TERMINAL_COLUMNS - label_columns):
+        heading = [names[place] for place in places]
+        block = [_line("", heading, label_columns, [widths[place] for place in places])]
+        total = label_columns + sum(len(_GAP) + widths[place] for place in places)
+        block.append("─" * total)
+        for number, row in enumerate(rows):
+            cells = [texts[place][number] for place in places]
+            for line in range(max(len(cell) for cell in cells)):
+                shown = [cell[line] if line < len(cell) else "" for cell in cells]
+                label = row.label if line == 0 else ""
+                block.append(_line(label, shown, label_columns, [widths[p] for p in places]))
+        blocks.append(block)
+    return blocks
+
+
+def _places_that_fit(widths: Sequence[int], available: int) -> list[list[int]]:
+    """Return the clusters in runs that fit beside each other, at least one in each."""
+    runs: list[list[int]] = []
+    used = available
+    for place, width in enumerate(widths):
+        needed = len(_GAP) + width
+        if not runs or used + needed > available:
+            runs.append([])
+            used = 0
+        runs[-1].append(place)
+        used += needed
+    return runs
+
+
+def _line(label: str, cells: Sequence[str], label_columns: int, widths: Sequence[int]) -> str:
+    padded = [_padded(label, label_columns)]
+    padded.extend(_padded(cell, width) for cell, width in zip(cells, widths, strict=True))
+    return _GAP.join(padded).rstrip()
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - fmt.columns(text))
+
+
+def _wrapped(text: str, *, indent: int = 0) -> list[str]:
+    # A line must not end between a number and its unit.
+    kept = text.replace(" %", "\u00a0%")
+    lines = textwrap.wrap(kept, _TEXT_COLUMNS, subsequent_indent=" " * indent)
+    return [line.replace("\u00a0", " ") for line in lines]

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from smtc_lab.examples import example
+from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.store.run_folder import find_runs
+from smtc_lab.store.state import current_state
+from smtc_lab.testing.runs import processes_after, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    SmtcLab = Callable[..., Any]
+
+PROGRAM = Path(sysconfig.get_path("scripts")) / "smtc-lab"
+ALONE = "dnn_group=ml.p3.2xlarge:1"
+
+
+def test_a_plain_script_is_compared_and_its_run_can_be_looked_at(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
+    said = smtc_lab(
+        *("compare", "--cluster", f"alone@{ALONE}", "--rounds", "1", "--steps", "40"),
+        *("--device-time", "0.002", "--price", "ml.p3.2xlarge=3.6@2024-01-02"),
+        *("-p", "batch-size=16", "--seed", "5"),
+        *("--json", home / "new" / "comparison.json", "--report", home / "report.html"),
+        example("plain_loop"),
+    )
+    assert said.exit_code == 0, said.err
+
+    comparison = Comparison.from_json((home / "new" / "comparison.json").read_bytes())
+    (cluster,) = comparison.clusters
+    assert comparison.evidence == "emulated"
+    assert (cluster.name, cluster.launches) == ("alone", 1)
+    assert cluster.steps + sum(cluster.warm_up_steps) == 40
+    assert cluster.usd_per_hour == 3.6
+    assert cluster.instance_groups[0].price_date == "2024-01-02"
+    assert 0 < cluster.data_wait_fraction < 1
+    assert cluster.step_time_s.mean >= 0.002
+    assert "alone" in said.out
+    assert "emulated" in said.out
+    assert f"Comparison: {home / 'new' / 'comparison.json'}" in said.out
+    assert "launch 1 of 1: alone" in said.err
+    assert (home / "report.html").stat().st_size > 10_000
+
+    look_at_the_run(smtc_lab, home, comparison)
+
+
+def look_at_the_run(smtc_lab: SmtcLab, home: Path, comparison: Comparison) -> None:
+    (folder,) = find_runs()
+    name = folder.job_name
+    assert comparison.clusters[0].runs == (name,)
+
+    listed = smtc_lab("runs").out.splitlines()
+    assert listed[0].split() == ["run", "state", "started", "took", "cluster"]
+    assert listed[1].startswith(f"{name}  Completed")
+    assert listed[1].endswith(f"  {ALONE}")
+    (row,) = json.loads(smtc_lab("runs", "--json").out)
+    assert (row["job_name"], row["state"]) == (name, "Completed")
+    assert row["exit_codes"] == {"algo-1": 0}
+
+    shown = smtc_lab("runs", "show", name[:6], "--log").out
+    assert shown.startswith(f"{name}: Completed\n")
+    for words in (
+        f"cluster    {ALONE}",
+        f"script     {example('plain_loop')}",
+        "evidence   emulated, 1 vCPU = ",
+        " cores, device 0.002 s per step",
+        "measured, ",
+        "s mean, data wait ",
+        "cost       $0.00",
+        "at $3.6/h, start-up included",
+        f"folder     {home / 'runs' / name}",
+    ):
+        assert words in shown
+    values = json.loads(smtc_lab("runs", "show", name, "--json").out)
+    assert values["evidence"] == "emulated"
+    assert values["steps"] == comparison.clusters[0].steps
+    assert values["mean_step_time_s"] == pytest.approx(comparison.clusters[0].step_time_s.mean)
+    assert values["usd_per_job"] > 0
+
+
+def test_all_that_is_wrong_is_said_at_once_and_nothing_is_started(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
+    said = smtc_lab(
+        *(
+            "compare",
+            "--cluster",
+            "nonsense",
+            "--cluster",
+            "a=ml.p3.2xlarge:0,a=ml.p3.2xlarge:1",
+        ),
+        *("--cluster", "a=ml.p9.2xlarge:1", "--steps", "0", "--rounds", "0", "--seed", "-1"),
+        *("--price", "cheap", "--cpu-speed", "c5", "-p", "lr", "-p", "a/b=1"),
+        *("--device-time", "-1", "--json", home, "nowhere/train.txt"),
+    )
+
+    assert said.exit_code == 2
+    assert said.out == ""
+    refused = [line for line in said.err.splitlines() if line.startswith("Refused: ")]
+    assert refused == said.err.splitlines()
+    for words in (
+        "'nonsense' is not of the form GROUP=TYPE",
+        "Instance group 'a' has instance_count=0",
+        "max_steps=0 is outside 1 to",
+        "seed=-1 is outside 0 to",
+        "Hyperparameter 'lr' has no '='",
+        "Price 'cheap' is not of the form TYPE=USD",
+        "CPU speed 'c5' is not TYPE=FACTOR",
+        "Emulation.device_step_time_s=-1.0 must be above 0",
+        "--rounds 0 would launch nothing",
+        f"'{home}' cannot be written: Is a directory",
+        "'nowhere/train.txt' is not the path of a Python file",
+    ):
+        assert sum(words in line for line in refused) == 1, words
+    assert find_runs() == []
+
+
+def test_what_this_machine_cannot_run_is_refused_with_all_the_rest(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
+    said = smtc_lab(
+        *("compare", "--cluster", "a=ml.p9.2xlarge:1", "--rounds", "0"),
+        *("--report", "/proc/nowhere/report.html", "nowhere/train.py"),
+    )
+
+    assert said.exit_code == 2
+    assert "'nowhere/train.py' is not a file" in said.err
+    assert "'ml.p9.2xlarge'" in said.err
+    assert "--rounds 0 would launch nothing" in said.err
+    assert "'/proc/nowhere/report.html' cannot be written" in said.err
+    assert home.exists()
+    assert find_runs() == []
+
+
+def test_no_emulation_wants_none_of_its_options(smtc_lab: SmtcLab) -> None:
+    said = smtc_lab(
+        *("compare", "--cluster", "a=local:1", "--no-emulation", "--device-time", "1"),
+        *("--scale", "0.1", "--cpu-speed", "c5=2", example("plain_loop")),
+    )
+
+    assert said.exit_code == 2
+    for option in ("--device-time", "--scale", "--cpu-speed"):
+        assert f"{option} is part of an emulation, and --no-emulation wants none" in said.err
+
+
+def test_a_cluster_must_be_given(smtc_lab: SmtcLab) -> None:
+    said = smtc_lab("compare", "train.py")
+
+    assert said.exit_code == 2
+    assert "Missing option '--cluster'" in said.err
+
+
+def test_two_clusters_of_one_name_are_refused(smtc_lab: SmtcLab, home: Path) -> None:
+    said = smtc_lab("compare", "--cluster", ALONE, "--cluster", ALONE, example("plain_loop"))
+
+    assert said.exit_code == 2
+    assert "Two clusters are called 'homogeneous'" in said.err
+    assert home.exists()
+    assert find_runs() == []
+
+
+@pytest.mark.parametrize("extra", [[], ["--no-emulation"]])
+def test_a_failing_script_is_a_failed_run(
+    smtc_lab: SmtcLab, home: Path, extra: list[str]
+) -> None:
+    script = home / "train.py"
+    script.write_text("raise ValueError('no data')", encoding="utf-8")
+
+    said = smtc_lab(
+        *("compare", "--cluster", ALONE, "--rounds", "1", *extra),
+        *("--json", home / "comparison.json", script),
+    )
+
+    assert said.exit_code == 1
+    assert said.out == ""
+    assert "Error: Launch 1 of 1 (homogeneous) ended as Failed." in said.err
+    assert "ValueError: no data (train.py, line 1)" in said.err
+    assert "Traceback" not in said.err
+    assert not (home / "comparison.json").exists()
+
+
+def test_ctrl_c_stops_what_runs(home: Path) -> None:
+    script = home / "train.py"
+    script.write_text("import time\nprint('working', flush=True)\ntime.sleep(600)\n", "utf-8")
+    with subprocess.Popen(
+        [PROGRAM, "compare", "--cluster", ALONE, "--quiet", script],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "SMTC_LAB_HOME": str(home)},
+    ) as command:
+        wait_until(lambda: find_runs(home / "runs"), what="the start of a run")
+        (folder,) = find_runs(home / "runs")
+        log = folder.log_file("algo-1")
+        wait_until(
+            lambda: log.is_file() and "working" in log.read_text(encoding="utf-8"),
+            what="the start of the script",
+        )
+        command.send_signal(signal.SIGINT)
+        said = command.communicate()[1]
+
+    assert command.returncode == 130
+    assert said.strip() == "Interrupted. What ran was stopped."
+    assert processes_after(folder.path) == {}
+    assert current_state(folder).state == "Stopped"

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from smtc_lab.launch import local
+from smtc_lab.launch.local import RUN_VARIABLE, LocalLauncher
+from smtc_lab.launch.run import Run
+from smtc_lab.machine.processes import processes_with_variable
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.testing.runs import processes_after
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    SmtcLab = Callable[..., Any]
+
+PROGRAM = Path(sysconfig.get_path("scripts")) / "smtc-lab"
+
+
+@pytest.fixture
+def start(home: Path) -> Iterator[Callable[[str, str], Run]]:
+    """Start a script without torch under a name; it is stopped at the end."""
+    runs = []
+
+    def start_run(name: str, body: str) -> Run:
+        script = home / f"{name}.py"
+        script.write_text(body, encoding="utf-8")
+        job = TrainingJob(
+            entry_point=str(script), cluster=Cluster.parse("a=local:1"), job_name=name
+        )
+        launcher = LocalLauncher()
+        runs.append(Run(launcher, launcher.start(launcher.plan(job))))
+        return runs[-1]
+
+    yield start_run
+    for run in runs:
+        run.stop()
+
+
+def test_without_runs_the_list_says_how_to_start_one(smtc_lab: SmtcLab, home: Path) -> None:
+    said = smtc_lab("runs")
+
+    assert said.exit_code == 0
+    assert said.out == f"No runs in {home}/runs. Start one with 'smtc-lab compare'.\n"
+    assert json.loads(smtc_lab("runs", "--json").out) == []
+
+
+def test_a_failed_run_is_shown_with_its_reason(
+    smtc_lab: SmtcLab, start: Callable[[str, str], Run]
+) -> None:
+    run = start("failing", "import sys; print('no such file'); sys.exit(4)")
+    run._launcher.wait(run.handle)
+
+    shown = smtc_lab("runs", "show", "failing", "--log")
+
+    assert shown.exit_code == 0
+    assert shown.out.startswith("failing: Failed\n")
+    assert "exited with code 4" in shown.out
+    assert "steps      none measured" in shown.out
+    assert "evidence   measured on this machine" in shown.out
+    assert "cost       unknown, as a price is unknown" in shown.out
+    assert "algo-1 | no such file" in shown.out
+    values = json.loads(smtc_lab("runs", "show", "failing", "--json").out)
+    assert (values["state"], values["exit_codes"]) == ("Failed", {"algo-1": 4})
+    assert values["usd_per_job"] is None
+
+
+def test_a_run_is_stopped_by_the_begin_of_its_name(
+    smtc_lab: SmtcLab, start: Callable[[str, str], Run]
+) -> None:
+    run = start("sleeper-1", "import time; time.sleep(600)")
+    assert "sleeper-1  InProgress" in smtc_lab("runs").out
+
+    said = smtc_lab("runs", "stop", "sleeper")
+
+    assert said.exit_code == 0
+    assert said.out == "sleeper-1: Stopped. The run was stopped by its user.\n"
+    assert processes_after(run.folder.path) == {}
+    assert smtc_lab("runs", "stop", "sleeper-1").out == said.out
+
+
+def test_the_newest_runs_are_listed_last(
+    smtc_lab: SmtcLab, start: Callable[[str, str], Run]
+) -> None:
+    for number in range(3):
+        run = start(f"run-{number}", "pass")
+        run.wait(30)
+        os.utime(run.folder.job_file, (number, number))
+
+    names = [line.split()[0] for line in smtc_lab("runs", "-n", "2").out.splitlines()[1:]]
+
+    assert names == ["run-1", "run-2"]
+    assert smtc_lab("runs", "-n", "0").exit_code == 2
+
+
+def test_another_folder_of_runs_may_be_named_before_or_after_the_command(
+    smtc_lab: SmtcLab, start: Callable[[str, str], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = start("elsewhere", "pass").wait(30)
+    root = run.folder.path.parent
+    monkeypatch.setenv("SMTC_LAB_HOME", "/nowhere")
+
+    for arguments in (
+        ["runs", "--runs-dir", root],
+        ["runs", "--runs-dir", root, "show", "elsewhere"],
+        ["runs", "show", "elsewhere", "--runs-dir", root],
+        ["runs", "stop", "elsewhere", "--runs-dir", root],
+        ["runs", "show", run.folder.path],
+    ):
+        assert "elsewhere" in smtc_lab(*arguments).out
+    assert smtc_lab("runs", "show", "elsewhere").exit_code == 1
+
+
+@pytest.mark.parametrize("command", ["show", "stop"])
+def test_an_unknown_run_is_named_with_those_that_there_are(
+    smtc_lab: SmtcLab, start: Callable[[str, str], Run], command: str
+) -> None:
+    start("digits-1", "pass").wait(30)
+
+    said = smtc_lab("runs", command, "digist-1")
+
+    assert said.exit_code == 1
+    assert said.out == ""
+    assert said.err.startswith("Error: There is no run named 'digist-1' in ")
+    assert "Did you mean digits-1?" in said.err
+
+
+def test_a_damaged_run_does_not_hide_the_others(
+    smtc_lab: SmtcLab, start: Callable[[str, str], Run]
+) -> None:
+    start("good", "pass").wait(30)
+    state_file = start("bad", "pass").wait(30).folder.state_file
+    whole = state_file.read_bytes()
+    state_file.write_bytes(whole[:20])
+
+    listed = smtc_lab("runs")
+
+    assert listed.exit_code == 0
+    assert "good  Completed" in listed.out
+    assert "bad   damaged: The state of run 'bad' cannot be read" in listed.out
+    rows = {row["job_name"]: row for row in json.loads(smtc_lab("runs", "--json").out)}
+    assert rows["good"]["state"] == "Completed"
+    assert "cannot be read" in rows["bad"]["damaged"]
+    assert smtc_lab("runs", "show", "bad").exit_code == 1
+    state_file.write_bytes(whole)
+
+
+def test_a_reader_that_goes_away_gets_no_traceback(
+    start: Callable[[str, str], Run], home: Path
+) -> None:
+    start("a-run", "pass").wait(30)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+
+    ended = subprocess.run(
+        [PROGRAM, "runs"],
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={**os.environ, "SMTC_LAB_HOME": str(home)},
+    )
+    os.close(write_end)
+
+    assert ended.stderr == ""
+    assert ended.returncode == 1
+
+
+@pytest.fixture
+def orphan(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[bytes]]:
+    """Return a process of a run whose supervisor is gone; the sweep sees nothing else."""
+    run_id = str(home / "runs" / "lost-run")
+
+    def only_ours(name: str, value: str | None = None) -> dict[int, str]:
+        found = processes_with_variable(name, value)
+        return {pid: text for pid, text in found.items() if text == run_id}
+
+    monkeypatch.setattr(local, "processes_with_variable", only_ours)
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", "import time; time.sleep(600)"],
+        env={**os.environ, RUN_VARIABLE: run_id},
+    ) as process:
+        yield process
+        process.kill()
+
+
+def test_sweep_finds_what_a_lost_run_left_and_ends_it_when_told_to(
+    smtc_lab: SmtcLab, orphan: subprocess.Popen[bytes]
+) -> None:
+    found = smtc_lab("runs", "sweep")
+    assert found.exit_code == 0
+    assert found.out.startswith("lost-run: ")
+    assert found.out.endswith(f"still there ({orphan.pid})\n")
+    assert orphan.poll() is None
+
+    ended = smtc_lab("runs", "sweep", "--stop")
+    assert ended.out.endswith(f"ended ({orphan.pid})\n")
+    assert orphan.wait(10) < 0
+
+    assert smtc_lab("runs", "sweep").out == "Nothing is left of any run.\n"

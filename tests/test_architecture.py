@@ -1,0 +1,318 @@
+"""What the code as a whole promises: who imports whom, how long things are, what is unused."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import smtc_lab
+from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.store.state import RunState, write_state
+from smtc_lab.store.writer import RecordWriter
+from smtc_lab.testing.records import jittered, run_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from smtc_lab.metrics.records import RunRecords
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "smtc_lab"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "DECISIONS.md", "CHANGELOG.md"]
+
+LONGEST_FILE = 300
+LONGEST_FUNCTION = 50
+
+HEAVY = [
+    "torch",
+    "torch_xla",
+    "numpy",
+    "scipy",
+    "pydantic",
+    "apsw",
+    "psutil",
+    "click",
+    "typing",
+]
+JUPYTER = [
+    "IPython",
+    "ipywidgets",
+    "anywidget",
+    "jupyter_server",
+    "jupyterlab",
+    "papermill",
+    "tornado",
+]
+ENGINES = ["torch", "torch_xla", "ray", "boto3"]
+ABOVE_VIEWS = {"views", "cli", "examples", "testing"}
+
+
+def run_python(program: str, *arguments: str | Path) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def place(path: Path, line: int = 0) -> str:
+    return f"{path.relative_to(ROOT)}:{line}" if line else str(path.relative_to(ROOT))
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    program = f"""
+        import sys
+        before = set(sys.modules)
+        import smtc_lab
+        print(*sorted(set({HEAVY + JUPYTER!r}) & (set(sys.modules) - before)))
+    """
+
+    assert run_python(program).split() == []
+
+
+def test_every_public_name_is_there() -> None:
+    for name in smtc_lab.__all__:
+        assert getattr(smtc_lab, name) is not None
+    assert set(smtc_lab.__all__) <= set(dir(smtc_lab))
+    assert smtc_lab.__version__ == "0.1.0"
+    with pytest.raises(AttributeError, match="'smtc_lab' has no attribute 'fly'"):
+        smtc_lab.fly  # noqa: B018  the look-up is the point
+
+
+def test_launch_is_a_folder_and_a_function() -> None:
+    program = """
+        import smtc_lab as lab
+        assert callable(lab.launch)
+        import smtc_lab.launch.run
+        assert callable(lab.launch)
+        from smtc_lab.launch.run import launch
+        print(lab.launch.__name__, launch.__name__)
+    """
+
+    assert run_python(program).split() == ["smtc_lab.launch", "launch"]
+
+
+def test_the_import_contracts_hold() -> None:
+    program = Path(sysconfig.get_path("scripts")) / "lint-imports"
+
+    ended = subprocess.run(
+        [program, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert ended.returncode == 0, ended.stdout
+
+
+def blocked(names: list[str]) -> str:
+    return f"import sys\nfor name in {names!r}:\n    sys.modules[name] = None\n"
+
+
+def test_nothing_below_the_views_imports_jupyter() -> None:
+    below = [
+        module_name(path)
+        for path in SOURCES
+        if path.relative_to(PACKAGE).parts[0] not in ABOVE_VIEWS
+    ]
+    assert len(below) > 50
+    program = (
+        blocked(JUPYTER) + "import importlib\nlist(map(importlib.import_module, sys.argv[1:]))"
+    )
+
+    run_python(program, *below)
+
+
+FINISHED_RUN = """
+    from pathlib import Path
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.launch.run import Run
+    from smtc_lab.metrics.compare import compare_runs
+    from smtc_lab.metrics.run_summary import summarize
+    from smtc_lab.store.reader import read_run
+    from smtc_lab.store.run_folder import RunFolder
+    from smtc_lab.views.table import comparison_table
+
+    run = read_run(RunFolder.open(Path(sys.argv[1])))
+    print(run.state, summarize(run).steps)
+    comparison = compare_runs(
+        [run], catalog=Catalog.load(), created="2026-01-01T00:00:00+00:00", machine={}
+    )
+    print(comparison_table(comparison))
+"""
+
+
+def test_a_finished_run_is_read_and_compared_without_torch(tmp_path: Path) -> None:
+    run = run_records(jittered(0.2))
+    folder = write_run(tmp_path, run)
+
+    said = run_python(blocked(ENGINES) + textwrap.dedent(FINISHED_RUN), folder)
+
+    assert said.startswith("Completed ")
+    assert run.label in said
+
+
+def write_run(root: Path, run: RunRecords) -> Path:
+    folder = RunFolder.create(root, str(run.job.job_name))
+    folder.job_file.write_text(run.job.to_json(), encoding="utf-8")
+    write_state(
+        folder,
+        RunState(
+            state=run.state, started_s=run.started_s, ended_s=run.ended_s, facts=run.facts
+        ),
+    )
+    for stem, steps in run.steps.items():
+        with RecordWriter(folder.records / f"{stem}.sqlite") as writer:
+            for step in steps:
+                writer.append(step)
+    for host, samples in run.system.items():
+        with RecordWriter(folder.records / f"{host}-system.sqlite") as writer:
+            for sample in samples:
+                writer.append(sample)
+    return folder.path
+
+
+def test_no_file_is_long() -> None:
+    lengths = {place(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
+
+    assert {name: n for name, n in lengths.items() if n > LONGEST_FILE} == {}
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def lines_of_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the lines of a function without signature (some are torch's) and docstring."""
+    documented = ast.get_docstring(function) is not None
+    statements = function.body[documented:]
+    if not statements:
+        return 0
+    return (statements[-1].end_lineno or 0) - statements[0].lineno + 1
+
+
+def test_no_function_is_long() -> None:
+    offenders = {
+        f"{place(path, function.lineno)} {function.name}": lines_of_code(function)
+        for path in SOURCES
+        for function in functions(path)
+        if lines_of_code(function) > LONGEST_FUNCTION
+    }
+
+    assert offenders == {}
+
+
+def test_every_source_file_begins_with_what_it_is() -> None:
+    without = [
+        place(path)
+        for path in SOURCES
+        if ast.get_docstring(ast.parse(path.read_text("utf-8"))) is None
+    ]
+
+    assert without == []
+
+
+DANGEROUS = re.compile(
+    r"^\s*(?:import|from) (?:pickle|cPickle|marshal|shelve|dill|cloudpickle)\b"
+    r"|\b(?:pickle|marshal|shelve|dill|cloudpickle)\.(?!UnpicklingError)\w+"
+    r"|(?<![\w.])(?:eval|exec)\("
+    r"|\byaml\.(?:unsafe_)?load\b|shell=True|os\.system\(|allow_pickle=True"
+    r"|weights_only=False",
+    re.MULTILINE,
+)
+ALLOWED = {
+    ("smtc_lab/runtime/checkpoint.py", "import pickle"): "only to name the error of torch.load",
+}
+
+
+def test_nothing_that_runs_foreign_code_is_used() -> None:
+    found = {
+        (place(path), match[0].strip()): match.start()
+        for path in SOURCES
+        for match in DANGEROUS.finditer(path.read_text("utf-8"))
+    }
+
+    assert set(found) <= set(ALLOWED)
+    assert set(ALLOWED) <= set(found), "an allowance that nobody needs"
+
+
+def test_what_is_dangerous_would_be_found() -> None:
+    for line in (
+        "import pickle",
+        "x = pickle.loads(y)",
+        "  eval(x)",
+        "yaml.load(f)",
+        "a = exec(b)",
+    ):
+        assert DANGEROUS.search(line)
+    for line in (
+        "model.eval()",
+        "re.compile(x)",
+        "retrieval(x)",
+        "yaml.safe_load(f)",
+        "# pickled",
+    ):
+        assert not DANGEROUS.search(line)
+
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_of_a_document_leads_somewhere(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    headings = {
+        re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    }
+
+    broken = []
+    for target in LINK.findall(text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, heading = target.partition("#")
+        if file and not (ROOT / file).exists():
+            broken.append(target)
+        if not file and heading not in headings:
+            broken.append(target)
+    assert broken == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_has_no_outputs_and_only_literal_parameters(path: Path) -> None:
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+
+    assert cells[0]["cell_type"] == "markdown"
+    assert [cell for cell in code if cell["outputs"] or cell["execution_count"]] == []
+    assert [
+        cell
+        for cell in code
+        if any(line.startswith(("def ", "class ")) for line in cell["source"])
+    ] == []
+    (parameters,) = (cell for cell in code if "parameters" in cell["metadata"].get("tags", []))
+    assert parameters is code[0]
+    for statement in ast.parse("".join(parameters["source"])).body:
+        assert isinstance(statement, ast.Assign)
+        ast.literal_eval(statement.value)
+
+
+def test_there_are_notebooks() -> None:
+    assert {"compare_clusters", "bench_overhead"} <= {path.stem for path in NOTEBOOKS}

@@ -1,0 +1,140 @@
+"""Every notebook runs through papermill, with parameters that make it short."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import papermill
+import pytest
+
+from smtc_lab.metrics.comparison import Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import nbformat
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+
+pytestmark = [pytest.mark.notebook, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def execute(tmp_path: Path) -> Callable[..., nbformat.NotebookNode]:
+    def run(name: str, **parameters: object) -> nbformat.NotebookNode:
+        return papermill.execute_notebook(
+            str(NOTEBOOKS / f"{name}.ipynb"),
+            str(tmp_path / f"{name}.ipynb"),
+            parameters=parameters,
+            cwd=str(tmp_path),
+            progress_bar=False,
+            kernel_name="python3",
+        )
+
+    return run
+
+
+def printed(notebook: nbformat.NotebookNode) -> str:
+    return "".join(
+        output.get("text", "")
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+    )
+
+
+def shown_as_html(notebook: nbformat.NotebookNode) -> str:
+    return "".join(
+        output["data"].get("text/html", "")
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if "data" in output
+    )
+
+
+@pytest.mark.filterwarnings("default")
+def test_compare_clusters_writes_the_comparison_and_shows_the_verdict(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute("compare_clusters", steps=8, rounds=1, work=1, out_dir="out")
+
+    comparison = Comparison.from_json((tmp_path / "out" / "comparison.json").read_text())
+    assert [cluster.name for cluster in comparison.clusters] == ["homogeneous", "heterogeneous"]
+    assert comparison.verdict in printed(notebook)
+    assert "heterogeneous" in shown_as_html(notebook)
+    assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
+    assert (tmp_path / "out" / "figures" / "overview.png").is_file()
+    assert (tmp_path / "out" / "figures" / "overview.svg").is_file()
+
+
+@pytest.mark.filterwarnings("default")
+def test_compare_clusters_takes_any_script_and_prices(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    script = tmp_path / "own.py"
+    script.write_text(
+        "from smtc_lab.runtime.instance_runtime import instance_runtime\n"
+        "timer = instance_runtime().timer\n"
+        "while not timer.is_done:\n"
+        "    timer.ask(); timer.got(1); timer.end()\n",
+        encoding="utf-8",
+    )
+
+    execute(
+        "compare_clusters",
+        entry_point=str(script),
+        clusters=["only@dnn_group=ml.p4d.24xlarge:1"],
+        prices={"ml.p4d.24xlarge": [37.688, "2022-10-27"]},
+        steps=12,
+        rounds=1,
+        device_step_time_s=None,
+        out_dir="out",
+    )
+
+    (cluster,) = json.loads((tmp_path / "out" / "comparison.json").read_text())["clusters"]
+    assert cluster["usd_per_hour"] == 37.688
+    assert cluster["instance_groups"][0]["price_kind"] == "user"
+
+
+@pytest.mark.filterwarnings("default")
+def test_published_tables_lays_both_experiments_beside_the_published_ones(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute("published_tables", steps=4, rounds=1, out_dir="out")
+
+    result = json.loads((tmp_path / "out" / "published_tables.json").read_text())
+    assert [row["experiment"] for row in result["tables"]] == ["pytorch", "tensorflow"]
+    assert [row["published_speedup"] for row in result["tables"]] == pytest.approx(
+        [6.4837, 2.2326], abs=1e-4
+    )
+    assert [row["published_saving_fraction"] for row in result["tables"]] == pytest.approx(
+        [0.7717, 0.4648], abs=1e-4
+    )
+    assert {row["evidence"] for row in result["tables"]} == {"emulated"}
+    assert "pytorch: speed-up" in printed(notebook)
+
+
+@pytest.mark.filterwarnings("default")
+def test_bench_overhead_writes_figures_in_the_common_form(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    execute("bench_overhead", repeats=1, steps=500, sampler_s=0.5, json_file="out/bench.json")
+
+    result = json.loads((tmp_path / "out" / "bench.json").read_text())
+    assert set(result) == {"machine", "versions", "figures"}
+    for figure in result["figures"]:
+        assert set(figure) == {
+            "name",
+            "value",
+            "low",
+            "high",
+            "unit",
+            "peer",
+            "goal",
+            "better",
+            "holds",
+        }
+        assert figure["value"] >= 0

@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+from matplotlib.figure import Figure
+
+from smtc_lab.errors import StoreError
+from smtc_lab.testing.comparison_runs import HETEROGENEOUS, HOMOGENEOUS
+from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.views import frame as frame_module
+from smtc_lab.views import report as report_module
+from smtc_lab.views.report import machine_facts, report_html, write_report
+from smtc_lab.views.theme import DARK, LIGHT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.records import RunRecords
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "{{7*7}}{% raw %}",
+    "\"'><svg onload=alert(1)>",
+    "</style></title><iframe src=//x>",
+    "javascript:alert(1)",
+    "a\x00b\u202ec\ud800",
+)
+
+
+class _Page(HTMLParser):
+    """The elements and texts of a page, without a dependency on an HTML library."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
+@pytest.fixture(scope="module")
+def real_page() -> str:
+    comparison, runs = example_comparison()
+    warned = comparison.model_copy(update={"warnings": ("It was noisy.",)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame_module, "PNG_DPI", 50)
+        return report_html(warned, runs)
+
+
+@pytest.fixture
+def quick_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the drawing, which takes seconds and which other tests look at."""
+    for maker in ("make_figure", "overview_figure"):
+        monkeypatch.setattr(report_module, maker, lambda *_, **__: Figure())
+    monkeypatch.setattr(report_module, "rendered", lambda *_: b"image")
+
+
+def test_the_page_is_self_contained_and_runs_nothing(real_page: str) -> None:
+    page = _Page(real_page)
+
+    assert {"script", "iframe", "object", "embed", "link", "svg", "form", "base"}.isdisjoint(
+        tag for tag, _ in page.elements
+    )
+    for tag, attributes in page.elements:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "srcset", "href", "action", "style"):
+            if name in attributes:
+                assert (tag, name) in {("img", "src"), ("source", "srcset")}
+                assert str(attributes[name]).startswith("data:image/png;base64,")
+    assert "url(" not in real_page
+    assert "@import" not in real_page
+
+
+def test_the_page_forbids_everything_but_its_own_images_and_styles(real_page: str) -> None:
+    (policy,) = (m for m in _Page(real_page).all("meta") if "http-equiv" in m)
+
+    assert policy["http-equiv"] == "Content-Security-Policy"
+    assert policy["content"] == ("default-src 'none'; img-src data:; style-src 'unsafe-inline'")
+
+
+def test_each_figure_is_there_in_light_and_dark_with_the_finding_as_its_text(
+    real_page: str,
+) -> None:
+    page = _Page(real_page)
+
+    images, sources = page.all("img"), page.all("source")
+
+    assert len(images) == len(sources) == len(page.all("figure")) == 5
+    assert {source["media"] for source in sources} == {
+        "screen and (prefers-color-scheme: dark)"
+    }
+    assert len({image["src"] for image in images} | {s["srcset"] for s in sources}) == 10
+    texts = [(image["alt"] or "").replace("\u00a0", " ") for image in images]
+    assert "5.8\u00d7 faster and 75 % cheaper" in texts[0]
+    assert "homogeneous 0.609 s (0.594\u20130.623)" in texts[1]
+    assert "half of the steps took at most" in texts[2]
+    assert "heterogeneous $0.164" in texts[3]
+    assert "device 38 %, CPU of dnn_group 98 %, CPU of data_group 91 %" in texts[4]
+
+
+def test_the_page_is_semantic(real_page: str) -> None:
+    page = _Page(real_page)
+
+    assert len(page.all("h1")) == 1
+    assert len(page.all("main")) == 1
+    assert len(page.all("caption")) == len(page.all("table")) == 4
+    assert {header["scope"] for header in page.all("th")} == {"col", "row"}
+    assert page.all("html")[0]["lang"] == "en"
+    assert len(page.all("figcaption")) == 5
+    scrolled = [d for d in page.all("div") if "scroll" in (d.get("class") or "")]
+    assert all(d["role"] == "region" and d["tabindex"] == "0" for d in scrolled)
+
+
+@pytest.mark.usefixtures("quick_images")
+def test_the_page_has_every_section() -> None:
+    comparison, runs = example_comparison()
+
+    text = _Page(report_html(comparison, runs)).text.replace("\u00a0", " ")
+
+    for words in (
+        comparison.verdict,
+        "scale model: 1 vCPU = 0.031 cores, declared device time 40 ms per step",
+        "per step $0.000647 (0.000631\u20130.000662)",
+        "per 1,000 steps",
+        "per job, start-up included",
+        "saving per step 75 % (74\u201375). Their launches did different work",
+        "true of the pipeline (queues, network path, overlap, shut-down), not of the hardware",
+        "MSER-5 (White, 1997)",
+        "homogeneous : the first 8 steps of each launch left out, 96 steps measured.",
+        "bootstrap on two levels",
+        "With 3 launches of a cluster",
+        "ml.c5.9xlarge 1.836 historical 2022-10-27 36 1.12 cores",
+        "train-images-homogeneous-1-1 homogeneous Completed 40 8 1.6 s",
+        "cpu AMD EPYC 7R13",
+        "memory 7.8 GiB",
+        "torch 2.9.0",
+        "Warnings None.",
+    ):
+        assert words in text, words
+
+
+@pytest.mark.usefixtures("quick_images")
+def test_warnings_come_before_the_numbers() -> None:
+    comparison, runs = example_comparison()
+    warned = comparison.model_copy(update={"warnings": ("It was noisy.",)})
+
+    text = _Page(report_html(warned, runs)).text
+
+    assert text.index("It was noisy.") < text.index("Side by side")
+    assert "Warnings None." not in text
+
+
+@pytest.mark.usefixtures("quick_images")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_are_text(name: str) -> None:
+    comparison, runs = example_comparison()
+    usual = _Page(report_html(comparison, runs))
+
+    page = _Page(report_html(*_renamed(comparison, runs, name)))
+
+    assert {tag for tag, _ in page.elements} <= {tag for tag, _ in usual.elements} | {
+        "ul",
+        "li",
+    }
+    assert len(page.all("img")) == 5
+    assert "49" not in re.sub(r"[\d.,]*49[\d.,]+|[\d.,]+49[\d.,]*", "", page.text)
+    shown = (
+        name.replace("\x00", "\ufffd").replace("\u202e", "\ufffd").replace("\ud800", "\ufffd")
+    )
+    assert page.text.count(shown) >= 10
+
+
+def _renamed(
+    comparison: Comparison, runs: list[RunRecords], name: str
+) -> tuple[Comparison, list[RunRecords]]:
+    """Return the comparison with the name in every text that comes from outside."""
+    clusters = tuple(
+        cluster.model_copy(
+            update={
+                "name": name,
+                "cpu_quota_mechanism": name,
+                "runs": tuple(f"{name}-{number}" for number in range(3)),
+                "instance_groups": tuple(
+                    group.model_copy(
+                        update={
+                            "instance_group_name": name,
+                            "instance_type": name,
+                            "price_kind": name,
+                            "price_date": name,
+                        }
+                    )
+                    for group in cluster.instance_groups
+                ),
+                "utilization": cluster.utilization.model_copy(update={"cpu": {name: 0.5}}),
+            }
+        )
+        for cluster in comparison.clusters
+    )
+    pairs = tuple(
+        pair.model_copy(update={"baseline": name, "candidate": name, "verdict": name})
+        for pair in comparison.pairs
+    )
+    changed = comparison.model_copy(
+        update={
+            "clusters": clusters,
+            "pairs": pairs,
+            "entry_point": name,
+            "created": name,
+            "verdict": name,
+            "warnings": (name,),
+            "machine": {name: name, "versions": {name: [name]}},
+        }
+    )
+    return changed, [replace(run, state=name) for run in runs]
+
+
+@pytest.mark.usefixtures("quick_images")
+def test_one_cluster_without_records_makes_a_page(tmp_path: Path) -> None:
+    comparison, _ = example_comparison([replace(HOMOGENEOUS, launches=1)], emulated=False)
+
+    path = write_report(comparison, [], tmp_path / "new" / "report.html")
+
+    text = _Page(path.read_text(encoding="utf-8")).text
+    assert "train-images-homogeneous-1-1 homogeneous unknown unknown 8 unknown" in text
+    assert "Nothing was emulated" in text
+    assert "no step records" not in text
+
+
+@pytest.mark.usefixtures("quick_images")
+def test_an_unknown_price_leaves_the_cost_unknown() -> None:
+    groups = tuple(replace(group, usd_per_hour=None) for group in HETEROGENEOUS.groups)
+    comparison, runs = example_comparison([HOMOGENEOUS, replace(HETEROGENEOUS, groups=groups)])
+
+    text = _Page(report_html(comparison, runs)).text
+
+    assert "the saving is unknown, because a price is unknown." in text
+    assert "ml.c5.9xlarge unknown unknown unknown" in text
+
+
+def test_machine_facts_have_the_units_of_their_names() -> None:
+    facts = machine_facts(
+        {
+            "cpu": "EPYC",
+            "cores": 2.0,
+            "memory_gib": 7.75,
+            "disk_bytes": 3 * 2**30,
+            "gpus": [],
+            "is_virtual": True,
+            "kernel": None,
+            "versions": {"torch": "2.9.0"},
+        }
+    )
+
+    assert facts == [
+        ("cpu", "EPYC"),
+        ("cores", "2"),
+        ("memory", "7.75 GiB"),
+        ("disk", "3 GiB"),
+        ("gpus", "none"),
+        ("is virtual", "True"),
+        ("kernel", "unknown"),
+        ("torch", "2.9.0"),
+    ]
+
+
+def test_the_page_has_the_colours_of_the_figures(real_page: str) -> None:
+    for theme in (LIGHT, DARK):
+        assert all(color in real_page for color in theme.colors)
+
+
+@pytest.mark.usefixtures("quick_images")
+def test_a_report_that_cannot_be_written_names_its_path(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+
+    with pytest.raises(StoreError, match=r"report.html' cannot be written: .*Choose a path"):
+        write_report(*example_comparison(), tmp_path / "file" / "report.html")

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from smtc_lab.metrics.comparison import Comparison, Interval
+from smtc_lab.testing.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
+from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.views.format import columns
+from smtc_lab.views.table import TERMINAL_COLUMNS, comparison_rows, comparison_table, cost_rows
+
+UNPRICED = replace(HETEROGENEOUS, name="unpriced", groups=(P3, replace(C5, usd_per_hour=None)))
+
+
+@pytest.fixture(scope="module")
+def two() -> Comparison:
+    return example_comparison()[0]
+
+
+def _row(comparison: Comparison, label: str) -> tuple[tuple[str, ...], ...]:
+    (cells,) = (row.cells for row in comparison_rows(comparison) if row.label == label)
+    return cells
+
+
+def test_the_heading_says_emulated_and_the_scale(two: Comparison) -> None:
+    heading, scale = comparison_table(two).splitlines()[:2]
+
+    assert heading == "train_images.py on 2 clusters, emulated"
+    assert scale == "scale model: 1 vCPU = 0.031 cores, declared device time 40 ms per step"
+
+
+def test_a_measured_comparison_says_measured_and_no_scale() -> None:
+    comparison, _ = example_comparison(emulated=False)
+
+    text = comparison_table(comparison)
+
+    assert text.splitlines()[0] == "train_images.py on 2 clusters, measured"
+    assert "emulated" not in text.replace(comparison.verdict, "")
+    assert "scale model" not in text
+    assert _row(comparison, "CPU delivered/asked") == (("no quota",), ("no quota",))
+
+
+def test_the_table_has_every_promised_row(two: Comparison) -> None:
+    assert [row.label for row in comparison_rows(two)] == [
+        "instances",
+        "$/h",
+        "steps",
+        "s/step",
+        "$/1,000 steps",
+        "samples/s",
+        "speed-up",
+        "saving per step",
+        "CPU utilization",
+        "device utilization",
+        "CPU delivered/asked",
+    ]
+
+
+def test_each_row_has_a_cell_for_each_cluster(two: Comparison) -> None:
+    assert all(len(row.cells) == 2 for row in comparison_rows(two) + cost_rows(two))
+
+
+def test_groups_are_listed_with_their_cpu(two: Comparison) -> None:
+    assert _row(two, "instances")[1] == (
+        "1 \u00d7 ml.p3.2xlarge, dnn_group",
+        "1 \u00d7 ml.c5.9xlarge, data_group",
+    )
+    assert _row(two, "CPU utilization")[1] == ("98 %, dnn_group", "91 %, data_group")
+    assert _row(two, "CPU delivered/asked")[1] == ("99 %, by cgroup-v2",)
+
+
+def test_numbers_have_their_interval_and_the_unit_of_their_label(two: Comparison) -> None:
+    cluster = two.clusters[0].model_copy(
+        update={"step_time_s": Interval(mean=0.184, low=0.181, high=0.187)}
+    )
+    comparison = two.model_copy(update={"clusters": (cluster, two.clusters[1])})
+
+    assert _row(comparison, "s/step")[0] == ("0.184 (0.181\u20130.187)",)
+    assert _row(comparison, "$/h") == (("3.825",), ("5.661",))
+
+
+def test_verdict_warnings_and_prices_stand_below_the_table(two: Comparison) -> None:
+    warned = two.model_copy(update={"warnings": ("The machine was busy.", "Look again.")})
+
+    text = comparison_table(warned)
+    verdict = text.index("5.8\u00d7 the speed of homogeneous")
+
+    assert text.index("CPU delivered/asked") < verdict < text.index("warning: The machine was")
+    assert "warning: Look again." in text
+    assert text.endswith(
+        "prices: ml.p3.2xlarge $3.825/h historical 2022-10-27; ml.c5.9xlarge $1.836/h "
+        "historical 2022-10-27"
+    )
+
+
+def test_an_unknown_price_is_unknown_everywhere_and_never_zero() -> None:
+    comparison, _ = example_comparison([HOMOGENEOUS, UNPRICED])
+
+    for label in ("$/h", "$/1,000 steps", "saving per step"):
+        assert _row(comparison, label)[1] == ("unknown",)
+    assert [row.cells[1] for row in cost_rows(comparison)[:3]] == [("unknown",)] * 3
+    assert "ml.c5.9xlarge price unknown" in comparison_table(comparison)
+
+
+def test_a_ratio_around_one_says_that_no_difference_was_seen() -> None:
+    comparison, _ = example_comparison(
+        [HOMOGENEOUS, replace(HOMOGENEOUS, name="the same again")], seed=3
+    )
+
+    assert _row(comparison, "speed-up")[1][1] == "no difference seen"
+    assert _row(comparison, "saving per step")[1][1] == "no difference seen"
+
+
+def test_one_cluster_has_no_rows_of_comparison() -> None:
+    comparison, _ = example_comparison([replace(HOMOGENEOUS, launches=1)])
+
+    assert "speed-up" not in {row.label for row in comparison_rows(comparison)}
+    assert _row(comparison, "steps") == (("32 in 1 launch",),)
+
+
+def test_unknown_utilization_and_batch_size_are_unknown(two: Comparison) -> None:
+    cluster = two.clusters[0]
+    bare = cluster.model_copy(
+        update={
+            "samples_per_s": None,
+            "utilization": cluster.utilization.model_copy(
+                update={"device": None, "cpu": {"dnn_group": None}}
+            ),
+        }
+    )
+    comparison = two.model_copy(update={"clusters": (bare, two.clusters[1])})
+
+    assert _row(comparison, "samples/s")[0] == ("unknown",)
+    assert _row(comparison, "device utilization")[0] == ("unknown",)
+    assert _row(comparison, "CPU utilization")[0] == ("unknown, dnn_group",)
+
+
+def test_no_cluster_at_all_still_gives_a_table(two: Comparison) -> None:
+    nothing = two.model_copy(update={"clusters": (), "pairs": ()})
+
+    assert comparison_table(nothing).startswith("train_images.py on 0 clusters, emulated")
+
+
+def test_two_clusters_fit_a_terminal_and_stand_beside_each_other(two: Comparison) -> None:
+    lines = comparison_table(two).splitlines()
+
+    assert max(map(columns, lines)) <= TERMINAL_COLUMNS
+    assert any("homogeneous" in line and "heterogeneous" in line for line in lines[:4])
+
+
+def test_a_line_never_ends_between_a_number_and_its_percent_sign(two: Comparison) -> None:
+    for length in range(80, 110):
+        text = comparison_table(
+            two.model_copy(update={"verdict": f"{'x' * length} 74 % of it"})
+        )
+
+        assert "\n% of it" not in text
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(names=st.lists(st.text(max_size=64), min_size=1, max_size=5), group=st.text(max_size=80))
+def test_any_names_give_printable_lines_of_the_terminals_width(
+    two: Comparison, names: list[str], group: str
+) -> None:
+    base = two.clusters[1]
+    groups = (base.instance_groups[0].model_copy(update={"instance_group_name": group}),)
+    clusters = tuple(
+        base.model_copy(update={"name": name, "instance_groups": groups}) for name in names
+    )
+    comparison = two.model_copy(update={"clusters": clusters, "entry_point": f"{group}.py"})
+
+    for line in comparison_table(comparison).splitlines():
+        assert line.isprintable()
+        assert columns(line) <= TERMINAL_COLUMNS
+
+
+def test_the_table_is_made_without_matplotlib() -> None:
+    code = "import sys, smtc_lab.views.table; print('matplotlib' in sys.modules)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "False"
