@@ -28,6 +28,18 @@ _KEPT_ENVIRONMENT = re.compile(
 """Variables of the launching process that an entry point sees: no credentials among them."""
 
 
+class _Supervisor(subprocess.Popen[bytes]):
+    """A process that goes on when its object, or this process, is gone."""
+
+    def __del__(self) -> None:
+        """Let it be: Popen would warn that it still runs."""
+
+
+_STARTED: dict[str, tuple[int | None, _Supervisor]] = {}
+"""The supervisors that this process has started, and what keeps their runs alive: when this
+process ends, in whatever way, these ends close. None: the run is detached."""
+
+
 def start_supervisor(folder: RunFolder, *, detach: bool) -> None:
     """Start the supervisor as nobody's child, holding its lifeline unless it is detached."""
     _forget_ended_runs()
@@ -36,7 +48,7 @@ def start_supervisor(folder: RunFolder, *, detach: bool) -> None:
     environment[RUN_VARIABLE] = str(folder.path)
     lifeline, write_end = os.pipe2(os.O_CLOEXEC)
     with (folder.logs / "supervisor.log").open("ab") as log:
-        process = subprocess.Popen(  # noqa: S603  our own module, no shell
+        process = _Supervisor(
             [*command, "--detached"] if detach else command,
             env=environment,
             stdin=subprocess.DEVNULL if detach else lifeline,
@@ -47,21 +59,17 @@ def start_supervisor(folder: RunFolder, *, detach: bool) -> None:
     os.close(lifeline)
     if detach:
         os.close(write_end)
-    else:
-        _LIFELINES[str(folder.path)] = (write_end, process)
+    _STARTED[str(folder.path)] = (None if detach else write_end, process)
     _await_begin(folder, process)
-
-
-_LIFELINES: dict[str, tuple[int, subprocess.Popen[bytes]]] = {}
-"""What keeps this process's runs alive: when it ends, in whatever way, these ends close."""
 
 
 def _forget_ended_runs() -> None:
     """Let go of the supervisors that have ended, so that they are not kept as zombies."""
-    for path, (lifeline, process) in list(_LIFELINES.items()):
+    for path, (lifeline, process) in list(_STARTED.items()):
         if process.poll() is not None:
-            os.close(lifeline)
-            del _LIFELINES[path]
+            if lifeline is not None:
+                os.close(lifeline)
+            del _STARTED[path]
 
 
 def _await_begin(folder: RunFolder, process: subprocess.Popen[bytes]) -> None:
