@@ -5,13 +5,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 UV_VERSION := 0.13.8
+ATHERIS_VERSION := 3.0.0
+FUZZ_S ?= 600
 
-.PHONY: help setup demo test lab lint types check fix bench lock clean
+.PHONY: help setup demo test soak fuzz lab lint types check fix bench lock clean
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
 	@echo "make lab    open JupyterLab on the guided notebook"
 	@echo "make test   run all tests"
+	@echo "make soak   run the tests that take long"
+	@echo "make fuzz   look for bytes that crash the data service, for FUZZ_S=$(FUZZ_S) seconds"
 	@echo "make check  run the linters, the type checker and the architecture rules"
 	@echo "make bench  run the overhead benchmark, write build/bench/"
 	@echo "make fix    format and mend what can be mended"
@@ -45,6 +49,17 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest
 
+soak: $(READY)
+	$(BIN)/pytest -m soak
+
+# What it finds stays in build/fuzz/, and the next run begins with it. The fuzzer is no part of
+# constraints.txt: it is large, and has no build for every platform.
+fuzz: $(READY)
+	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps atheris==$(ATHERIS_VERSION)
+	@mkdir -p build/fuzz/frames
+	$(BIN)/python tests/fuzz/fuzz_frames.py build/fuzz/frames -artifact_prefix=build/fuzz/ \
+	  -max_total_time=$(FUZZ_S) -max_len=4096 -timeout=10 -print_final_stats=1
+
 lab: $(READY)
 	$(BIN)/jupyter lab notebooks/compare_clusters.ipynb
 
@@ -70,7 +85,7 @@ bench: $(READY)
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-emit-index-url --no-emit-find-links \
-	  --extra xla --extra vision --extra bench --extra dev --output-file constraints.txt pyproject.toml
+	  --extra xla --extra vision --extra dev --output-file constraints.txt pyproject.toml
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,15 +11,21 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice.epoch import Epoch
+from smtc_lab.dataservice.journal import Journal
+from smtc_lab.dataservice.landing import LandingPool
 from smtc_lab.dataservice.ledger import Ledger
 from smtc_lab.dataservice.local import LocalWorkers
+from smtc_lab.dataservice.reception import Reception
 from smtc_lab.dataservice.remote import RemoteServers
-from smtc_lab.dataservice.statistics import LoaderStatistics
+from smtc_lab.dataservice.sharing import INTERVAL_S, Sharing, next_sharing
+from smtc_lab.dataservice.spare_cpu import CpuWatch
+from smtc_lab.dataservice.statistics import LOCAL, LoaderStatistics
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from smtc_lab.dataservice.epoch import Request
     from smtc_lab.dataservice.messages import Outcome
     from smtc_lab.dataservice.settings import ClientSettings
 
@@ -27,6 +33,7 @@ SERVER_TIMEOUT_S = 60.0
 """How long a trainer waits without any data worker, where the loader's ``timeout`` is 0."""
 
 _LOOK_S = 0.5
+_SUSPICION_S = 2.0
 _log = logging.getLogger("smtc_lab.dataservice")
 
 
@@ -35,6 +42,8 @@ class _Parts:
     """Everything that must end with a client. None of it, and no thread, knows the client."""
 
     ledger: Ledger
+    reception: Reception
+    journal: Journal
     local: LocalWorkers
     remote: RemoteServers
     statistics: LoaderStatistics
@@ -53,12 +62,22 @@ class Client:
     def __init__(self, settings: ClientSettings) -> None:
         self._notify = settings.notify or _log.warning
         self._events: SimpleQueue[str] = SimpleQueue()
-        ledger = Ledger(credits_per_link=settings.credits_per_link)
-        local = LocalWorkers(settings, ledger, self._events)
+        reception, journal = Reception(), Journal(settings.journal)
+        ledger = Ledger(
+            credits_per_link=settings.credits_per_link,
+            journal=journal,
+            on_change=reception.ring,
+        )
+        local = LocalWorkers(settings, ledger, reception, self._events)
         local.start()  # before there are threads
-        remote = RemoteServers(settings, ledger, self._events)
+        reception.start()
+        landing = LandingPool(is_pinned=settings.is_pinned)
+        remote = RemoteServers(settings, ledger, reception, landing, self._events)
+        remote.start()
         self._parts = _Parts(
             ledger,
+            reception,
+            journal,
             local,
             remote,
             LoaderStatistics(settings.record),
@@ -67,6 +86,12 @@ class Client:
             settings.keeps_local_workers,
         )
         self._num_local_workers = settings.num_local_workers
+        self._sharing: Sharing | None = None
+        if settings.is_auto:
+            self._sharing = Sharing(num_local_workers=settings.num_local_workers)
+        self._watch: CpuWatch | None = None
+        self._decide_s = 0.0
+        self._waited_s = self._local_busy_s = 0.0
         self._owners: weakref.WeakKeyDictionary[Epoch, weakref.finalize[..., object]] = (
             weakref.WeakKeyDictionary()
         )
@@ -90,7 +115,12 @@ class Client:
         return self._finalizer.alive and self._parts.owner_pid == os.getpid()
 
     def begin_epoch(
-        self, owner: object, *, in_order: bool, pin: Callable[[object], object] | None
+        self,
+        owner: object,
+        *,
+        in_order: bool,
+        pin: Callable[[Outcome], Outcome] | None,
+        number: int,
     ) -> Epoch:
         """Return a new epoch; it ends with ``end_epoch``, or when its owner is gone."""
         parts = self._parts
@@ -99,25 +129,27 @@ class Client:
             parts.local.stop()
         parts.local.start()
         self._local_is_fresh = False
-        epoch = Epoch(in_order=in_order, pin=pin)
+        epoch = Epoch(in_order=in_order, pin=pin, number=number)
+        parts.journal.epoch(epoch, in_order=in_order)
         parts.epochs.append(epoch)
         finalizer = weakref.finalize(owner, _abandon, parts, epoch)
         finalizer.atexit = False
         self._owners[epoch] = finalizer
         return epoch
 
-    def end_epoch(self, epoch: Epoch) -> None:
+    def end_epoch(self, epoch: Epoch, *, is_complete: bool = False) -> None:
         """Let go of an epoch, delivered or not; safe twice."""
         finalizer = self._owners.pop(epoch, None)
         if finalizer is not None:
+            epoch.is_complete = is_complete
             finalizer()
             self._hand_over_records()
 
-    def ask(
-        self, epoch: Epoch, message: Callable[[int], list[memoryview]], samples: str
-    ) -> None:
-        """Ask for the next batch of an epoch; see ``Ledger.ask``."""
-        self._parts.ledger.ask(epoch, message, samples)
+    def pop(self, epoch: Epoch) -> tuple[Request, Outcome]:
+        """Return the next request of an epoch and its outcome, once that is ready."""
+        request, outcome = epoch.pop()
+        self._parts.journal.delivered(request)
+        return request, outcome
 
     def wait(self, epoch: Epoch, blocked_since_s: float, timeout_s: float) -> None:
         """Wait a while for the next batch of an epoch; mend meanwhile what is broken.
@@ -131,29 +163,34 @@ class Client:
         Raises:
             DataServiceError: The time is over, or nothing can be delivered any more.
         """
-        seen_version = self._parts.ledger.version
+        ledger, remote = self._parts.ledger, self._parts.remote
+        seen_version = ledger.version
         self.tend()
         now_s = time.monotonic()
-        ledger = self._parts.ledger
         if ledger.num_links or self._num_local_workers:
             self._served_s = now_s
-        limit_s = timeout_s or SERVER_TIMEOUT_S
+        blocked_s = now_s - blocked_since_s
         alone_s = now_s - max(self._served_s, blocked_since_s)
-        if alone_s >= limit_s:
+        limit_s = timeout_s or SERVER_TIMEOUT_S
+        if alone_s >= limit_s or (timeout_s and blocked_s >= timeout_s and alone_s > 0):
             raise DataServiceError(
-                f"No data server could be reached for {alone_s:.0f} s "
-                f"({self._parts.remote.describe()}). Look into the log of these instances, or "
+                f"No data server could be reached for {alone_s:.1f} s "
+                f"({remote.describe()}). Look into the log of these instances, or "
                 "let the trainer prepare batches too with num_local_workers."
             )
-        blocked_s = now_s - blocked_since_s
         if timeout_s and blocked_s >= timeout_s:
             raise DataServiceError(
                 f"Batch {epoch.delivered} did not come within timeout={timeout_s} s; "
                 f"{ledger.num_links} data workers are connected. Raise timeout, or find out "
                 "why its samples take so long."
             )
+        look_s = ledger.hedge(epoch, now_s)
         limit_s = min(limit_s - alone_s, timeout_s - blocked_s if timeout_s else _LOOK_S)
-        ledger.wait(epoch, seen_version, min(_LOOK_S, limit_s))
+        self._parts.reception.wait(
+            lambda: epoch.is_ready() or ledger.version != seen_version,
+            min(_LOOK_S, look_s, limit_s),
+        )
+        self._waited_s += time.monotonic() - now_s
 
     def tend(self) -> None:
         """Start data workers again that have ended, and tell what happened.
@@ -162,19 +199,55 @@ class Client:
             DataServiceError: Nothing can be delivered any more.
         """
         self._parts.local.mend()
+        for link in self._parts.ledger.suspects(time.monotonic(), _SUSPICION_S):
+            self._events.put(
+                f"data worker {link.data_worker} on {link.server} has not answered for "
+                f"{_SUSPICION_S:.0f} s; what it was asked goes elsewhere until it does"
+            )
         while True:
             try:
                 self._notify(self._events.get_nowait())
             except Empty:
                 break
+        if self._watch is not None:
+            self._share()
         if self._parts.ledger.error is not None:
             raise self._parts.ledger.error
 
-    def count(self, outcome: Outcome, get_wait_s: float) -> None:
-        """Count a delivered batch, and record what is due."""
-        self._parts.statistics.add_batch(outcome, get_wait_s)
+    def count(self, outcome: Outcome, get_wait_s: float, *, was_ready: bool) -> None:
+        """Count a delivered batch, and record what is due.
+
+        Args:
+            outcome: What was delivered.
+            get_wait_s: How long the trainer was blocked for it, in seconds.
+            was_ready: Whether it was there before the trainer asked.
+        """
+        self._parts.statistics.add_batch(outcome, get_wait_s, was_ready=was_ready)
+        if outcome.server == LOCAL:
+            self._local_busy_s += outcome.busy_s
+        self._share()
         if self._parts.statistics.is_due():
             self._hand_over_records()
+
+    def _share(self) -> None:
+        """Settle anew about once a second how many data workers the trainer should have."""
+        now_s = time.monotonic()
+        if self._sharing is None or now_s < self._decide_s:
+            return
+        self._decide_s = now_s + INTERVAL_S
+        if self._watch is None:
+            self._watch = CpuWatch(self.local_pids)
+        else:
+            seen = self._watch.observe(
+                local_pids=self.local_pids,
+                get_wait_s=self._waited_s,
+                local_busy_s=self._local_busy_s,
+                num_remote_workers=self.ledger.num_remote_links,
+            )
+            self._sharing = next_sharing(self._sharing, seen)
+            self._num_local_workers = self._sharing.num_local_workers
+            self._parts.local.resize(self._num_local_workers)
+        self._waited_s = self._local_busy_s = 0.0
 
     def close(self) -> None:
         """End data workers and connections, and record the rest; safe twice."""
@@ -186,11 +259,12 @@ class Client:
 
 def _hand_over_records(parts: _Parts) -> None:
     parts.statistics.add_sent_again(parts.ledger.take_sent_again())
-    parts.statistics.hand_over()
+    parts.statistics.hand_over(parts.ledger.share)
 
 
 def _abandon(parts: _Parts, epoch: Epoch) -> None:
     """End an epoch; also called by a finalizer, in any thread."""
+    parts.journal.ended(epoch)
     epoch.cancel()
     if (
         parts.owner_pid == os.getpid()
@@ -213,4 +287,5 @@ def _close(parts: _Parts) -> None:
         epoch.cancel()
     parts.remote.close()
     parts.local.stop()
+    parts.reception.close()
     _hand_over_records(parts)

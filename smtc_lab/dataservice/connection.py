@@ -1,23 +1,27 @@
-"""A data worker's end of one connection: reads ahead within limits, sends without waiting."""
+"""A data worker's end of one connection: takes requests, sends answers without waiting."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice import wire
-from smtc_lab.dataservice.messages import BatchRequest
+from smtc_lab.dataservice.messages import BatchRequest, read_release
+from smtc_lab.dataservice.receiver import Receiver
 from smtc_lab.dataservice.sockets import hang_up
+from smtc_lab.dataservice.transport import PlainTransport, send_all
+from smtc_lab.dataservice.wire import Kind
 from smtc_lab.errors import ProtocolError
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
-    from queue import SimpleQueue
 
-MAX_REQUESTS = 32
+    from smtc_lab.dataservice.transport import Transport
+
+MAX_REQUESTS = 64
 """Requests of one connection that a data worker holds; it reads no further meanwhile."""
 
 
@@ -31,41 +35,98 @@ class WorkerConnection:
     def __init__(
         self,
         peer: socket.socket,
-        inbox: SimpleQueue[tuple[WorkerConnection, int, BatchRequest]],
-        on_end: Callable[[], None],
+        *,
+        transport: Transport | None = None,
+        release: Callable[[int], None] | None = None,
     ) -> None:
         self._peer = peer
-        self._inbox = inbox
-        self._on_end = on_end
-        self._slots = threading.Semaphore(MAX_REQUESTS)
+        self._transport = PlainTransport(peer) if transport is None else transport
+        self._receiver = Receiver(self._transport)
+        self._release = release
+        self._unanswered = 0
         self._unsent: deque[list[memoryview]] = deque()
         self._more = threading.Condition()
         self._sender: threading.Thread | None = None
+        self._put_wait_s = 0.0
         self.is_open = True
         """False once the client is gone; its requests need no answer then."""
 
-    def start(self, hello: list[memoryview]) -> None:
-        """Greet the client, and put its requests into the inbox from now on."""
-        threading.Thread(target=self._read, args=(hello,), daemon=True).start()
+    def fileno(self) -> int:
+        """Return the descriptor to wait on."""
+        return self._peer.fileno()
 
-    def reply(self, message: list[memoryview]) -> None:
-        """Send an answer; what the client does not take at once is sent later."""
+    @property
+    def is_full(self) -> bool:
+        """Whether it has as many requests as it may; it should not be read meanwhile."""
+        return self._unanswered + len(self._unsent) >= MAX_REQUESTS
+
+    @property
+    def may_have_more(self) -> bool:
+        """Whether requests may be there of which the descriptor does not tell."""
+        return self._receiver.may_have_more
+
+    def requests(self) -> list[tuple[int, BatchRequest]]:
+        """Return the requests that are there, with their numbers; ends with the client."""
+        found: list[tuple[int, BatchRequest]] = []
+        # A broken message is the client's to explain: it sees the connection end.
+        try:
+            for frame in self._receiver.receive():
+                if frame.kind is Kind.RELEASE and self._release is not None:
+                    for offset in read_release(frame):
+                        self._release(offset)
+                    continue
+                found.append((frame.number, BatchRequest.read(frame)))
+                self._unanswered += 1
+                if self.is_full:
+                    break
+        except (OSError, ProtocolError):
+            self.end()
+        return found
+
+    def take_put_wait_s(self) -> float:
+        """Return how long finished batches have waited for this client since the last call."""
+        with self._more:
+            waited_s, self._put_wait_s = self._put_wait_s, 0.0
+            return waited_s
+
+    def reply(self, message: list[memoryview], *, answers: bool = True) -> None:
+        """Send a message; what the client does not take at once is sent later.
+
+        Args:
+            message: What to send.
+            answers: Whether it is the answer of a request.
+        """
+        self._unanswered -= answers
         with self._more:
             rest = message
             if not self._unsent:
                 try:
-                    rest = wire.send_at_once(self._peer, message)
+                    rest = self._transport.send(message)
                 except OSError:
-                    self._end()
+                    self.end()
                     return
-                if not rest:
-                    self._slots.release()
-                    return
+            if not rest:
+                return
             self._unsent.append(rest)
             self._more.notify()
             if self._sender is None:
                 self._sender = threading.Thread(target=self._send_rest, daemon=True)
                 self._sender.start()
+
+    def end(self) -> None:
+        """End the connection for both sides; safe twice."""
+        self.is_open = False
+        hang_up(self._peer)
+
+    def close(self) -> None:
+        """End the connection, and free its descriptor."""
+        self.end()
+        with self._more:
+            self._more.notify()
+        if self._sender is not None:
+            self._sender.join()
+        with contextlib.suppress(OSError):
+            self._peer.close()
 
     def _send_rest(self) -> None:
         while True:
@@ -74,34 +135,13 @@ class WorkerConnection:
                 if not self.is_open:
                     return
                 message = self._unsent[0]
+            started_s = time.monotonic()
             try:
-                wire.send(self._peer, message)
+                send_all(self._transport, message)
             except OSError:
-                self._end()
+                self.end()
                 return
             with self._more:
                 self._unsent.popleft()
+                self._put_wait_s += time.monotonic() - started_s
             del message
-            self._slots.release()
-
-    def _read(self, hello: list[memoryview]) -> None:
-        # A broken message is the client's to explain: it sees the connection end.
-        with contextlib.suppress(OSError, ProtocolError):
-            self._peer.setblocking(True)
-            wire.send(self._peer, hello)
-            while (frame := wire.receive(self._peer)) is not None:
-                self._slots.acquire()
-                self._inbox.put((self, frame.number, BatchRequest.read(frame)))
-        self._end()
-        with self._more:
-            self._more.notify()
-        if self._sender is not None:
-            self._sender.join()
-        self._peer.close()
-        self._on_end()
-
-    def _end(self) -> None:
-        self.is_open = False
-        hang_up(self._peer)
-        # The reader may wait for a slot that no answer will free any more.
-        self._slots.release()

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import multiprocessing
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import torch
 import torch.utils.data.dataloader as torch_dataloader
 
 from smtc_lab.dataservice import placement
 from smtc_lab.dataservice.client import Client
 from smtc_lab.dataservice.iterators import InProcessIterator, ServiceIterator
 from smtc_lab.dataservice.settings import ClientSettings
-from smtc_lab.dataservice.source import is_map_style, source_of
+from smtc_lab.dataservice.sharing import first_sharing
+from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
+from smtc_lab.dataservice.spare_cpu import own_cores
+from smtc_lab.dataservice.stream_iterators import (
+    InProcessStreamIterator,
+    StreamServiceIterator,
+)
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from multiprocessing.context import BaseContext
 
-    import torch
     from torch.utils.data import Dataset, Sampler
 
     from smtc_lab.dataservice.placement import Placement, ServerAddress
     from smtc_lab.metrics.records import LoaderRecord
 
 _T_co = TypeVar("_T_co", covariant=True)
-_DEFAULT_CREDITS = 2
 
 
 class DataLoader(torch_dataloader.DataLoader[_T_co]):
@@ -48,14 +53,22 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
     - Data servers keep the dataset as the script made it. The trainer's own data workers see it
       anew in each epoch, or once with ``persistent_workers=True``, as torch's do.
 
-    Iterable-style datasets and DataPipes get torch's own iterators in this version, with data
-    workers in the trainer only, and so does another start method than ``fork``.
+    An iterable-style dataset is iterated once for each of ``num_workers``, as torch does it, in
+    whichever data workers; what is promised there, and its limit, is told in
+    ``smtc_lab.dataservice.streams``. DataPipes get torch's own iterators, with data workers in
+    the trainer only, and so does another start method than ``fork``.
 
     Args:
         dataset: As torch; so are all arguments up to ``in_order``. ``timeout`` (0: 60 s) is
-            also the longest wait while no data server can be reached.
+            also the longest wait while no data server can be reached. Without
+            ``prefetch_factor``, data workers are asked ahead as their speed and the size of the
+            batches want it.
+        num_workers: Data workers of the trainer itself; ``"auto"``: as many as the spare CPU of
+            the trainer bears without holding it up, settled anew about once a second.
         servers: Data servers to ask. None: those of the default placement.
         secret: The job's secret, 32 bytes; needed with servers.
+        tls: Whether to encrypt what goes between hosts; the servers must do the same. None: as
+            the default placement, else not.
         num_local_workers: Data workers of the trainer itself. None: that of the default
             placement, else ``num_workers``.
         loader_name: Which of the script's loaders this is; the data servers must know it by the
@@ -64,6 +77,7 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
             ``torch.initial_seed()`` when an epoch begins. Ranks above 0 mix in their rank.
         record: Gets a record for each server about twice a second.
         notify: Gets one sentence for each fault that was mended.
+        journal: Gets a dict for whatever happens to a request; see ``journal.Journal``.
 
     Raises:
         DataServiceError: An argument of ours is wrong.
@@ -77,7 +91,7 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         shuffle: bool | None = None,  # noqa: FBT001  torch's signature
         sampler: Sampler[object] | Iterable[object] | None = None,
         batch_sampler: Sampler[list[object]] | Iterable[list[object]] | None = None,
-        num_workers: int = 0,
+        num_workers: int | Literal["auto"] = 0,
         collate_fn: Callable[[list[object]], object] | None = None,
         pin_memory: bool = False,  # noqa: FBT001, FBT002  torch's signature
         drop_last: bool = False,  # noqa: FBT001, FBT002  torch's signature
@@ -92,19 +106,29 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         in_order: bool = True,
         servers: Sequence[ServerAddress] | None = None,
         secret: bytes | None = None,
+        tls: bool | None = None,
         num_local_workers: int | None = None,
         loader_name: str | int | None = None,
         seed: int | None = None,
         record: Callable[[LoaderRecord], None] | None = None,
         notify: Callable[[str], None] | None = None,
+        journal: Callable[[dict[str, Any]], object] | None = None,
     ) -> None:
+        default = placement.default()
+        num_servers = len(default.servers if servers is None else servers)
+        if num_local_workers is None:
+            num_local_workers = default.num_local_workers
+        self._is_auto = num_workers == "auto" and num_local_workers is None
+        if isinstance(num_workers, str):
+            num_workers = _first_num_workers(num_workers, has_servers=num_servers > 0)
         super().__init__(
             dataset,
             batch_size,
             shuffle,
             sampler,
             batch_sampler,
-            num_workers,
+            # torch wants one at least for its other arguments to make sense.
+            max(1, num_workers) if self._is_auto else num_workers,
             collate_fn,
             pin_memory,
             drop_last,
@@ -118,34 +142,41 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
             in_order=in_order,
         )
         name = placement.next_loader_name()
+        # torch fills in 2; a user who says nothing leaves it to us.
+        self._fixed_credits = prefetch_factor
         self.loader_name = name if loader_name is None else str(loader_name)
         self.epoch = 0
         """Number of the next pass over the loader, which decides the random transforms. Set it
         when training is resumed from a checkpoint."""
         self._client: Client | None = None
-        default = placement.default()
         self.seed = default.seed if seed is None else seed
         self.record = default.record if record is None else record
         self.notify = default.notify if notify is None else notify
-        self._place(default, servers, secret, num_local_workers)
+        self.tls = default.tls if tls is None else tls
+        self.journal = journal
+        self._place(
+            default,
+            servers,
+            secret,
+            num_workers if num_local_workers is None else num_local_workers,
+        )
 
     def _place(
         self,
         default: Placement,
         servers: Sequence[ServerAddress] | None,
         secret: bytes | None,
-        num_local_workers: int | None,
+        num_local_workers: int,
     ) -> None:
         """Decide where batches are made: an argument wins over the default."""
         self.servers = default.servers if servers is None else tuple(servers)
         self.secret = default.secret if secret is None else secret
         placement.check_secret(self.servers, self.secret)
-        if num_local_workers is None:
-            num_local_workers = default.num_local_workers
         placement.check_num_local_workers(num_local_workers)
-        self.num_local_workers: int = (
-            self.num_workers if num_local_workers is None else num_local_workers
-        )
+        self.num_local_workers: int = num_local_workers
+        self._most_local_workers = num_local_workers
+        if self._is_auto:
+            self._most_local_workers = max(1, int(own_cores()))
 
     def close(self) -> None:
         """End this loader's data workers and connections now; it can be iterated over again."""
@@ -161,16 +192,18 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         return epoch
 
     def _get_iterator(self) -> torch_dataloader._BaseDataLoaderIter:
-        if not is_map_style(self) or self._wants_other_start_method():
+        if not can_be_served(self) or self._wants_other_start_method():
             return super()._get_iterator()
+        is_map = is_map_style(self)
         if not self.servers and not self.num_local_workers:
-            return InProcessIterator(self)
+            return InProcessIterator(self) if is_map else InProcessStreamIterator(self)
         if self._client is None or not self._client.is_usable:
             self._client = self._new_client()
-        return ServiceIterator(self, self._client)
+        if is_map:
+            return ServiceIterator(self, self._client)
+        return StreamServiceIterator(self, self._client)
 
     def _new_client(self) -> Client:
-        credits_per_link = self.prefetch_factor or _DEFAULT_CREDITS
         return Client(
             ClientSettings(
                 loader=self.loader_name,
@@ -178,8 +211,13 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
                 servers=self.servers,
                 secret=self.secret,
                 num_local_workers=self.num_local_workers,
+                is_auto=self._is_auto,
+                most_local_workers=self._most_local_workers,
                 keeps_local_workers=self.persistent_workers,
-                credits_per_link=credits_per_link,
+                credits_per_link=self._fixed_credits,
+                tls=self.tls,
+                is_pinned=self.pin_memory and torch.accelerator.is_available(),
+                journal=self.journal,
                 record=self.record,
                 notify=self.notify,
             )
@@ -201,3 +239,16 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
                 "forked. Use multiprocessing_context='fork', or num_workers=0."
             )
         return True
+
+
+def _first_num_workers(num_workers: str, *, has_servers: bool) -> int:
+    """Return how many data workers a trainer begins with.
+
+    Raises:
+        DataServiceError: It is some other text than ``auto``.
+    """
+    if num_workers != "auto":
+        raise DataServiceError(
+            f"num_workers={num_workers!r}, but must be a number of data workers, or 'auto'."
+        )
+    return first_sharing(cores=own_cores(), has_servers=has_servers).num_local_workers

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
+    from smtc_lab.dataservice.credit import Link
     from smtc_lab.dataservice.messages import Outcome
 
 
@@ -18,16 +19,28 @@ class Epoch:
     """
 
     def __init__(
-        self, *, in_order: bool, pin: Callable[[object], object] | None = None
+        self,
+        *,
+        in_order: bool,
+        pin: Callable[[Outcome], Outcome] | None = None,
+        number: int = 0,
     ) -> None:
         self._in_order = in_order
-        self._outcomes: dict[int, Outcome] = {}
+        self._outcomes: dict[int, tuple[Request, Outcome]] = {}
+        self.number = number
+        """Which pass over the loader this is."""
         self.pin = pin
-        """Copies a batch to pinned memory, in the thread that received it; None: not wanted."""
+        """Copies a batch to pinned memory, in the thread that received it; None: no need."""
+        self.waiting: dict[int, Request] = {}
+        """Requests that are not answered yet, by order."""
+        self.homes: dict[Hashable, Link] = {}
+        """Who has which stream."""
         self.asked = 0
         """Batches asked for."""
         self.delivered = 0
         """Batches given to the trainer."""
+        self.is_complete = False
+        """Whether the trainer has got all of it."""
         self.is_cancelled = False
         """Whether nobody wants the batches any more."""
 
@@ -42,12 +55,19 @@ class Epoch:
             return self.delivered in self._outcomes
         return bool(self._outcomes)
 
-    def put(self, order: int, outcome: Outcome) -> None:
-        """Keep an outcome for the trainer."""
-        self._outcomes[order] = outcome
+    def awaited(self) -> Request | None:
+        """Return the request that holds the trainer up, or the oldest one without order."""
+        if self._in_order:
+            return self.waiting.get(self.delivered)
+        return next(iter(self.waiting.values()), None)
 
-    def pop(self) -> Outcome:
-        """Return the next outcome; call it only when ``is_ready``."""
+    def put(self, request: Request, outcome: Outcome) -> None:
+        """Keep an outcome for the trainer; a second one of the same request changes nothing."""
+        if self.waiting.pop(request.order, None) is not None:
+            self._outcomes[request.order] = (request, outcome)
+
+    def pop(self) -> tuple[Request, Outcome]:
+        """Return the next request and its outcome; call it only when ``is_ready``."""
         order = self.delivered if self._in_order else next(iter(self._outcomes))
         self.delivered += 1
         return self._outcomes.pop(order)
@@ -56,6 +76,7 @@ class Epoch:
         """Drop what came and what is still to come."""
         self.is_cancelled = True
         self._outcomes = {}
+        self.waiting = {}
 
 
 @dataclass(eq=False, slots=True)
@@ -74,8 +95,22 @@ class Request:
     message: list[memoryview]
     """What is sent, as often as necessary."""
 
-    samples: str
-    """The samples, as messages name them."""
+    indices: object
+    """The sample indices, for messages and the journal."""
+
+    stream: Hashable = None
+    """What must be asked of one data worker as long as that lives; None: anybody will do."""
 
     losses: int = 0
     """Data workers that ended while this was the request that they worked on."""
+
+    sent_s: float = 0.0
+    """When it was last sent, on the monotonic clock."""
+
+    links: list[Link] = field(default_factory=list)
+    """Who has it now; two, where one of them was too slow."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether its answer came, or nobody wants it any more."""
+        return self.epoch.is_cancelled or self.order not in self.epoch.waiting

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sized
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,10 +15,13 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from smtc_lab.dataservice.local import host_name
 from smtc_lab.dataservice.messages import BatchRequest, Outcome, failure_text, to_error
 from smtc_lab.dataservice.seeding import preserved_random_state, stream_seed
-from smtc_lab.dataservice.source import BatchFailure, Place, make_batch, shown, source_of
+from smtc_lab.dataservice.source import BatchFailure, Place, make_batch, source_of
 from smtc_lab.dataservice.statistics import LOCAL, LoaderStatistics
+from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
     from smtc_lab.dataservice.client import Client
     from smtc_lab.dataservice.dataloader import DataLoader
     from smtc_lab.dataservice.epoch import Epoch
@@ -29,6 +33,16 @@ class _SeededIterator(_BaseDataLoaderIter):
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
         self._begin_epoch(loader)
+
+    def __next__(self) -> object:
+        """Return the next batch."""
+        profiler = torch.autograd.profiler
+        if profiler._is_profiler_enabled or self._IterableDataset_len_called is not None:  # noqa: SLF001  torch asks it the same way
+            return super().__next__()
+        # To tell no profiler of a small batch costs torch more than the batch.
+        batch: object = self._next_data()  # type: ignore[no-untyped-call]  # torch's own name
+        self._num_yielded += 1
+        return batch
 
     def _begin_epoch(self, loader: DataLoader[Any]) -> None:
         seed = torch.initial_seed() if loader.seed is None else loader.seed
@@ -45,11 +59,11 @@ class _SeededIterator(_BaseDataLoaderIter):
         self._position += len(indices) if self._auto_collation else 1
         return indices, place
 
-    def _pin(self) -> Callable[[object], object] | None:
+    def _pin(self) -> Callable[[Outcome], Outcome] | None:
         if not self._pin_memory:
             return None
         return functools.partial(
-            _pin_memory,
+            _pinned,
             device=self._pin_memory_device,
             index=torch.accelerator.current_device_index(),
         )
@@ -68,25 +82,31 @@ class InProcessIterator(_SeededIterator):
 
     def _next_data(self) -> object:
         try:
-            indices, place = self._next_place()
+            make = self._next_maker()
+            started_s = time.perf_counter()
+            with preserved_random_state():
+                batch = make()
         except StopIteration:
             self._statistics.hand_over()
             raise
-        started_s = time.perf_counter()
-        with preserved_random_state():
-            try:
-                batch = make_batch(self._source, indices, place)
-            except BatchFailure as failure:
-                said = failure_text(failure, f"{host_name()} (in the trainer)")
-                raise to_error(said) from failure.__cause__
+        except BatchFailure as failure:
+            said = failure_text(failure, f"{host_name()} (in the trainer)")
+            raise to_error(said) from failure.__cause__
+        outcome = Outcome(batch, None, LOCAL, 0, time.perf_counter() - started_s)
         pin = self._pin()
         if pin is not None:
-            batch = pin(batch)
-        took_s = time.perf_counter() - started_s
-        self._statistics.add_batch(Outcome(batch, None, LOCAL, 0, took_s), took_s)
+            outcome = pin(outcome)
+        self._statistics.add_batch(outcome, time.perf_counter() - started_s, was_ready=False)
         if self._statistics.is_due():
             self._statistics.hand_over()
-        return batch
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
+
+    def _next_maker(self) -> Callable[[], object]:
+        """Return what makes the next batch; the sampler keeps the random state it leaves."""
+        indices, place = self._next_place()
+        return functools.partial(make_batch, self._source, indices, place)
 
 
 class ServiceIterator(_SeededIterator):
@@ -110,7 +130,9 @@ class ServiceIterator(_SeededIterator):
         self._sampler_error: Exception | None = None
         self._is_sampled = False
         self._seen_version = -1
-        self._epoch = self._client.begin_epoch(self, in_order=self._in_order, pin=self._pin())
+        self._epoch = self._client.begin_epoch(
+            self, in_order=self._in_order, pin=self._pin(), number=self._epoch_number
+        )
         self._ask_ahead(self._epoch)
 
     def _next_data(self) -> object:
@@ -121,22 +143,47 @@ class ServiceIterator(_SeededIterator):
             self._seen_version = self._client.ledger.version
             self._client.tend()
         self._ask_ahead(epoch)
-        while not epoch.is_ready():
-            if self._is_sampled and not epoch.undelivered:
-                self._client.end_epoch(epoch)
-                raise self._sampler_error or StopIteration
-            self._client.wait(epoch, started_s, self._timeout)
-            self._ask_ahead(epoch)
-        outcome = epoch.pop()
+        was_ready = epoch.is_ready()
+        outcome = self._next_outcome(epoch, started_s)
         get_wait_s = time.monotonic() - started_s
         self._ask_ahead(epoch)
-        self._client.count(outcome, get_wait_s)
+        self._client.count(outcome, get_wait_s, was_ready=was_ready)
         if outcome.error is not None:
             raise outcome.error
         return outcome.value
 
+    def _next_outcome(self, epoch: Epoch, started_s: float) -> Outcome:
+        while True:
+            while not epoch.is_ready():
+                if self._is_sampled and not epoch.undelivered:
+                    self._client.end_epoch(epoch, is_complete=True)
+                    raise self._sampler_error or StopIteration
+                self._client.wait(epoch, started_s, self._timeout)
+                self._ask_ahead(epoch)
+            request, outcome = self._client.pop(epoch)
+            if self._is_batch(request.order, outcome):
+                return outcome
+            self._ask_ahead(epoch)
+
+    def _is_batch(self, order: int, outcome: Outcome) -> bool:
+        """Take note of an outcome; return whether the trainer gets it."""
+        del order
+        return not outcome.is_end
+
     def _ask_ahead(self, epoch: Epoch) -> None:
-        while not self._is_sampled and epoch.undelivered < self._client.ledger.window:
+        """Ask for batches within the window; several at once where they come fast."""
+        ledger = self._client.ledger
+        room = ledger.window - epoch.undelivered
+        if not self._is_sampled and (room > ledger.share // 4 or not epoch.undelivered):
+            # A list, because the sampler's own code must not run under the ledger's lock.
+            ledger.ask(epoch, list(self._next_requests(epoch, room)))
+
+    def _next_requests(
+        self, epoch: Epoch, count: int
+    ) -> Iterator[tuple[Callable[[int], list[memoryview]], object, Hashable]]:
+        """Yield what to ask for next: message, samples, and the stream that it belongs to."""
+        del epoch
+        for _ in range(count):
             try:
                 indices, place = self._next_place()
             except StopIteration:
@@ -147,11 +194,21 @@ class ServiceIterator(_SeededIterator):
                 self._sampler_error = error
                 return
             request = BatchRequest(loader=self._loader_name, place=place, indices=indices)
-            self._client.ask(epoch, request.pack, shown(indices))
+            yield request.pack, indices, None
 
 
-def _pin_memory(batch: object, *, device: str | None, index: int) -> object:
-    # A new thread would otherwise set up a context on the first device.
-    torch.accelerator.set_device_index(index)
-    pinned: object = torch_utils.pin_memory.pin_memory(batch, device)  # type: ignore[no-untyped-call]
-    return pinned
+def _pinned(outcome: Outcome, *, device: str | None, index: int) -> Outcome:
+    """Return an outcome whose batch lies in pinned memory; what lies there is not copied."""
+    if outcome.error is not None or outcome.is_end:
+        return outcome
+    try:
+        # A new thread would otherwise set up a context on the first device.
+        torch.accelerator.set_device_index(index)
+        value: object = torch_utils.pin_memory.pin_memory(outcome.value, device)  # type: ignore[no-untyped-call]  # torch's own
+    except Exception as error:  # noqa: BLE001  anything that torch or a batch type may raise
+        failure = DataServiceError(
+            f"A batch from {outcome.server} could not be copied to pinned memory ({error}). "
+            "Leave pin_memory out."
+        )
+        return replace(outcome, value=None, error=failure)
+    return replace(outcome, value=value)

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from smtc_lab.dataservice.remedies import SAME_VERSION
+from smtc_lab.errors import ProtocolError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -34,7 +37,14 @@ class LandingPool:
     every view and numpy array of it, is gone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_pinned: bool = False) -> None:
+        """Make an empty pool.
+
+        Args:
+            is_pinned: Whether accelerators read from the memory. torch's own pool of pinned
+                memory is used then, which waits for copies that are still under way.
+        """
+        self._is_pinned = is_pinned
         self._taking = threading.Lock()
         self._free: list[NDArray[np.uint8]] = []
         # Tensors die in any thread, also amid garbage collection, where no lock may be taken.
@@ -42,8 +52,8 @@ class LandingPool:
 
     def take(self, nbytes: int) -> torch.Tensor:
         """Return ``nbytes`` bytes of undefined content, as a tensor with its own storage."""
-        if nbytes < SMALL_BYTES:
-            return torch.empty(nbytes, dtype=torch.uint8)
+        if self._is_pinned or nbytes < SMALL_BYTES:
+            return torch.empty(nbytes, dtype=torch.uint8, pin_memory=self._is_pinned)
         with self._taking:
             buffer = self._find(nbytes)
         if buffer is None:
@@ -53,6 +63,17 @@ class LandingPool:
         # torch holds the lease for as long as the storage lives, and nobody else does.
         weakref.finalize(lease, self._returned.put, buffer).atexit = False
         return torch.from_numpy(lease)
+
+    def shared(self, offset: int, nbytes: int) -> torch.Tensor:
+        """Refuse: what comes over the network is in nobody's shared memory.
+
+        Raises:
+            ProtocolError: Always.
+        """
+        raise ProtocolError(
+            f"A message speaks of shared memory ({nbytes} bytes at {offset}), but there is "
+            f"none on this connection. {SAME_VERSION}"
+        )
 
     def _find(self, nbytes: int) -> NDArray[np.uint8] | None:
         while True:

@@ -17,10 +17,16 @@ from smtc_lab.errors import DataServiceError, ProtocolError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from smtc_lab.dataservice.receiver import Memory
+
+    Share = Callable[[torch.Tensor], "int | None"]
+    """Puts a tensor into memory that the peer sees; returns its offset there, or None."""
+
 MAX_LEAF_BYTES = 2**32
 """The most bytes of one tensor, array or bytes object."""
 
 _MAX_ELEMENTS = 2**48
+_NOTHING = memoryview(b"")
 
 _TORCH_DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -43,7 +49,8 @@ class Leaf:
     """One part of a batch that is yet to be received."""
 
     tag: str
-    """``T``: tensor, ``a``: array, ``s``: array scalar, ``b``: bytes."""
+    """``T``: tensor, ``M``: tensor in shared memory, ``a``: array, ``s``: array scalar, ``b``:
+    bytes."""
 
     dtype: torch.dtype | np.dtype[np.generic] | None
     """Type of its elements; None for bytes."""
@@ -54,19 +61,25 @@ class Leaf:
     nbytes: int
     """Its bytes on the wire, at most ``MAX_LEAF_BYTES``."""
 
-    def allocate(self, take: Callable[[int], torch.Tensor]) -> tuple[object, memoryview]:
-        """Return the object with undefined content, and the memory that it views.
+    shared: tuple[int, int] | None = None
+    """Offset and bytes in shared memory; None: it is not there."""
+
+    def allocate(self, memory: Memory) -> tuple[object, memoryview]:
+        """Return the object with undefined content, and the memory that is to be filled.
 
         Every tensor has its own storage, so keeping one small tensor of a batch does not keep
         the whole batch in memory.
 
         Args:
-            take: Returns a tensor of so many bytes, with a storage of its own.
+            memory: Where tensors lie.
         """
         if isinstance(self.dtype, torch.dtype):
-            buffer = take(self.nbytes)
-            tensor = buffer.view(self.dtype).reshape(self.shape)
-            return tensor, buffer.numpy().data
+            if self.shared is not None:
+                return memory.shared(*self.shared).view(self.dtype).reshape(
+                    self.shape
+                ), _NOTHING
+            buffer = memory.take(self.nbytes)
+            return buffer.view(self.dtype).reshape(self.shape), buffer.numpy().data
         if self.dtype is None:
             raw = bytearray(self.nbytes)
             return raw, memoryview(raw)
@@ -83,12 +96,15 @@ class Leaf:
         return landed
 
 
-def encode_leaf(value: object, buffers: list[memoryview]) -> list[object] | None:
+def encode_leaf(
+    value: object, buffers: list[memoryview], share: Share | None
+) -> list[object] | None:
     """Return the description of a tensor, array, array scalar or bytes; append its memory.
 
     Args:
         value: Any object.
         buffers: Gets the bytes of the value, without a copy where it is contiguous.
+        share: Puts a tensor into memory that the peer sees; see ``structure.encode``.
 
     Returns:
         The description, or None for an object of another kind.
@@ -97,7 +113,7 @@ def encode_leaf(value: object, buffers: list[memoryview]) -> list[object] | None
         DataServiceError: A tensor or array of a kind that does not travel.
     """
     if type(value) is torch.Tensor:
-        return _encode_tensor(value, buffers)
+        return _encode_tensor(value, buffers, share)
     if type(value) is np.ndarray or isinstance(value, np.generic):
         return _encode_array(value, buffers)
     if type(value) is bytes:
@@ -116,6 +132,10 @@ def parse_leaf(description: list[object]) -> Leaf:
     if tag == "b" and len(description) == 2:
         shape = _shape(description[1:])
         return Leaf("b", None, shape, _nbytes(shape, 1))
+    if tag == "M" and len(description) >= 3:
+        (offset,), shape = _shape(description[2:3]), _shape(description[3:])
+        of_tensor = _torch_dtype(description[1])
+        return Leaf("M", of_tensor, shape, 0, (offset, _nbytes(shape, of_tensor.itemsize)))
     if tag in {"T", "a", "s"} and len(description) >= 2:
         shape = _shape(description[2:])
         dtype = _torch_dtype(description[1]) if tag == "T" else _numpy_dtype(description[1])
@@ -126,7 +146,9 @@ def parse_leaf(description: list[object]) -> Leaf:
     )
 
 
-def _encode_tensor(tensor: torch.Tensor, buffers: list[memoryview]) -> list[object]:
+def _encode_tensor(
+    tensor: torch.Tensor, buffers: list[memoryview], share: Share | None
+) -> list[object]:
     name = _DTYPE_NAMES.get(tensor.dtype)
     if name is None or tensor.layout is not torch.strided or tensor.is_nested:
         raise DataServiceError(
@@ -139,6 +161,9 @@ def _encode_tensor(tensor: torch.Tensor, buffers: list[memoryview]) -> list[obje
             "Return CPU tensors from the dataset and move them in the training loop."
         )
     whole = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    offset = None if share is None else share(whole)
+    if offset is not None:
+        return ["M", name, offset, *tensor.shape]
     if whole.numel():
         _append(buffers, whole.reshape(-1).view(torch.uint8).numpy().data)
     return ["T", name, *tensor.shape]

@@ -1,68 +1,65 @@
 """The trainer's ledger: what was asked of whom, what came back, what is asked again.
 
-All threads of a client meet here. Servers hold no state: a request that is not answered belongs
-to nobody, and is asked of whoever has a credit left. An answer counts once.
+All threads of a client meet here. Servers hold no state that matters: a request that is not
+answered is asked of whoever has a credit left. An answer counts once.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 import threading
+import time
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.epoch import Epoch, Request
-from smtc_lab.dataservice.landing import LandingPool
+from smtc_lab.dataservice import credit
+from smtc_lab.dataservice.crew import Crew
+from smtc_lab.dataservice.epoch import Request
+from smtc_lab.dataservice.journal import no_journal
 from smtc_lab.dataservice.messages import Outcome
 from smtc_lab.dataservice.remedies import SAME_VERSION
+from smtc_lab.dataservice.source import shown
+from smtc_lab.dataservice.statistics import LOCAL
 from smtc_lab.errors import DataServiceError, ProtocolError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from smtc_lab.dataservice.credit import Link
+    from smtc_lab.dataservice.epoch import Epoch
+    from smtc_lab.dataservice.journal import Journal
 
 MAX_LOSSES = 8
 """Data workers that may end over one request before the request is given up."""
-
-MAX_AHEAD_BYTES = 256 * 2**20
-"""Memory that a window may take beyond the credits, for the sake of slow data workers."""
-
-_MOST_WINDOWS = 8
-_SLOW_FACTOR = 2.0
-_SMOOTHING = 0.2
-
-
-class Link(Protocol):
-    """A connection to one data worker, as the ledger sees it."""
-
-    server: str
-    """Host of the data server, or ``local``."""
-
-    outstanding: dict[int, Request]
-    """Requests sent and not answered, oldest first. Only the ledger changes it."""
-
-    mean_busy_s: float | None
-    """What its data worker lately needed for a batch. Only the ledger changes it."""
-
-    def send(self, request: Request) -> None:
-        """Send a request. Never raises: a link that fails ends itself."""
-        ...
 
 
 class Ledger:
     """Requests of one client. Safe to use from all threads."""
 
-    def __init__(self, *, credits_per_link: int) -> None:
-        self._credits = credits_per_link
+    def __init__(
+        self,
+        *,
+        credits_per_link: int | None = None,
+        journal: Journal = no_journal,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Begin with nothing asked.
+
+        Args:
+            credits_per_link: Requests that one data worker may hold; None: as many as its
+                speed and the size of the batches ask for.
+            journal: Gets what happens, under the lock.
+            on_change: Called when the trainer should look: a link came or went, or nothing can
+                be delivered any more.
+        """
+        self._crew = Crew(credits_per_link)
+        self._journal = journal
+        self._on_change = on_change
         # Reentrant, because a finalizer may come between any two lines.
-        self._changed = threading.Condition(threading.RLock())
-        self._numbers = itertools.count()
+        self._lock = threading.RLock()
+        self._asked = 0
         self._queue: deque[Request] = deque()
-        self._links: list[Link] = []
         self._sent_again: Counter[str] = Counter()
-        self._batch_bytes = 0
-        self.landing = LandingPool()
-        """Memory that batches are received into."""
+        self._hedged = 0
         self.version = 0
         """Rises whenever a link comes or goes, or nothing can be delivered any more."""
         self.error: DataServiceError | None = None
@@ -71,49 +68,50 @@ class Ledger:
     @property
     def num_links(self) -> int:
         """Data workers that are connected now."""
-        return len(self._links)
+        return len(self._crew)
+
+    @property
+    def num_remote_links(self) -> int:
+        """Data workers of data servers that are connected now."""
+        return sum(link.server != LOCAL for link in self._crew)
+
+    @property
+    def share(self) -> int:
+        """Requests that one data worker may hold now, at most."""
+        return self._crew.share
 
     @property
     def window(self) -> int:
-        """Batches of an epoch that may be asked for and not delivered yet.
-
-        This bounds the trainer's memory: the credits of all links, and one batch for each link
-        that has come and waits for its turn. Where one data worker is much slower than the
-        others, the window holds what those make meanwhile, so that they need not stop for it;
-        within ``MAX_AHEAD_BYTES``.
-        """
-        with self._changed:
-            num_links = len(self._links)
-            busy_s = [link.mean_busy_s for link in self._links if link.mean_busy_s]
-        least = (self._credits + 1) * max(1, num_links)
-        if not busy_s:
-            return least
-        made_meanwhile = max(busy_s) * sum(1 / one_s for one_s in busy_s)
-        affordable = min(_MOST_WINDOWS * least, MAX_AHEAD_BYTES // max(1, self._batch_bytes))
-        return max(least, min(math.ceil(made_meanwhile) + num_links, affordable))
+        """Batches of an epoch that may be asked for and not delivered yet."""
+        return self._crew.window
 
     def ask(
-        self, epoch: Epoch, message: Callable[[int], list[memoryview]], samples: str
+        self,
+        epoch: Epoch,
+        requests: Iterable[tuple[Callable[[int], list[memoryview]], object, Hashable]],
     ) -> None:
-        """Ask for the next batch of an epoch.
+        """Ask for the next batches of an epoch.
 
         Args:
-            epoch: Who wants it.
-            message: Returns the message for a request number.
-            samples: The samples, as messages name them.
+            epoch: Who wants them.
+            requests: For each what returns the message for a request number, the sample
+                indices, and the stream that it must stay with (None: none).
         """
-        number = next(self._numbers)
-        request = Request(number, epoch.asked, epoch, message(number), samples)
-        with self._changed:
-            epoch.asked += 1
-            self._queue.append(request)
+        with self._lock:
+            for message, indices, stream in requests:
+                number, self._asked = self._asked, self._asked + 1
+                request = Request(number, epoch.asked, epoch, message(number), indices, stream)
+                epoch.waiting[request.order] = request
+                epoch.asked += 1
+                self._queue.append(request)
+                self._journal.asked(request)
         self._dispatch()
 
     def attach(self, link: Link) -> None:
         """Give a connected data worker its share from now on."""
-        with self._changed:
-            self._links.append(link)
-            self._wake()
+        with self._lock:
+            self._crew.join(link)
+            self._changed()
         self._dispatch()
 
     def detach(self, link: Link, *, failed: bool = True) -> None:
@@ -123,136 +121,171 @@ class Ledger:
             link: Its link.
             failed: Whether it went by itself; False: it was ended on purpose.
         """
-        with self._changed:
-            if link not in self._links:
+        with self._lock:
+            if link not in self._crew:
                 return
-            self._links.remove(link)
-            lost = [one for one in link.outstanding.values() if not one.epoch.is_cancelled]
+            self._crew.leave(link)
+            held = list(link.outstanding.values())
             link.outstanding.clear()
+            self._journal.lost(link, [request.number for request in held])
+            for request in held:
+                request.links.remove(link)
+            lost = [one for one in held if not one.is_answered and not one.links]
             if lost and failed and self.error is None:
                 lost[0].losses += 1
                 self._sent_again[link.server] += len(lost)
             again = [one for one in lost if not self._give_up(one, link)]
             if self.error is None:
                 self._queue.extendleft(reversed(again))
-            self._wake()
+            self._changed()
         self._dispatch()
 
     def settle(self, link: Link, number: int, outcome: Outcome) -> None:
-        """Take the answer of a data worker; one for which nobody waits is dropped.
+        """Take the answer of a data worker; a late or repeated one is dropped.
 
         Raises:
-            ProtocolError: Nothing with this number was asked of it.
+            ProtocolError: Nothing with this number was ever asked.
         """
         request = link.outstanding.get(number)
         if request is None:
-            raise ProtocolError(
-                f"{link.server} answered request {number}, which was not asked of it. "
-                f"{SAME_VERSION}"
-            )
+            if not 0 <= number < self._asked:
+                raise ProtocolError(
+                    f"{link.server} answered request {number}, which was never asked. "
+                    f"{SAME_VERSION}"
+                )
+            self._journal.dropped(number, link)
+            return
         epoch = request.epoch
-        if epoch.pin is not None and not epoch.is_cancelled and outcome.error is None:
-            outcome = _pinned(outcome, epoch.pin)
-        with self._changed:
-            if link.outstanding.pop(number, None) is None:
-                return  # taken back meanwhile
-            self._note_busy(link, outcome)
-            if not epoch.is_cancelled:
-                epoch.put(request.order, outcome)
-                if epoch.is_ready():
-                    self._changed.notify_all()
-        self._dispatch()
+        if epoch.pin is not None and not request.is_answered:
+            outcome = epoch.pin(outcome)
+        with self._lock:
+            self._crew.note(link, outcome)
+            self._journal.answered(request, link, outcome)
+            # Before it is taken off the link: Ctrl-C between the lines must lose nothing.
+            epoch.put(request, outcome)
+            if link.outstanding.pop(number, None) is not None:
+                request.links.remove(link)
+            if self._queue:
+                self._dispatch()
 
-    def wait(self, epoch: Epoch, seen_version: int, timeout_s: float) -> None:
-        """Wait until a batch is ready, the links have changed, or the time is over."""
-        with self._changed:
-            self._changed.wait_for(
-                lambda: epoch.is_ready() or self.version != seen_version, timeout_s
-            )
+    def hedge(self, epoch: Epoch, now_s: float) -> float:
+        """Ask elsewhere too for what holds the trainer up much longer than usual.
+
+        Args:
+            epoch: What the trainer waits for.
+            now_s: The monotonic clock.
+
+        Returns:
+            Seconds after which it is worth while to look again.
+        """
+        with self._lock:
+            request = epoch.awaited()
+            if request is None or not request.links:
+                return credit.LEAST_PATIENCE_S
+            patience_s = credit.patience_s(request, list(self._crew))
+            if now_s - request.sent_s < patience_s:
+                return patience_s - (now_s - request.sent_s)
+            late = request.links[-1]
+            late.suspected_since_s = late.suspected_since_s or now_s
+            budget = credit.hedges_allowed(self._crew.answered) - self._hedged
+            overdue = [
+                one
+                for one in late.outstanding.values()
+                if one.links[-1] is late and not one.is_answered
+            ]
+            self._ask_elsewhere(overdue[: max(0, budget)])
+            return credit.LEAST_PATIENCE_S
+
+    def suspects(self, now_s: float, patience_s: float) -> list[Link]:
+        """Return the links that have owed an answer for so long, each once."""
+        with self._lock:
+            found = [
+                link
+                for link in self._crew
+                if link.suspected_since_s is not None
+                and not link.is_reported
+                and now_s - link.suspected_since_s >= patience_s
+            ]
+            for link in found:
+                link.is_reported = True
+            return found
 
     def touch(self) -> None:
         """Wake the trainer: something happened that it should look at."""
-        with self._changed:
-            self._wake()
+        with self._lock:
+            self._changed()
 
     def take_sent_again(self) -> Counter[str]:
-        """Return how many requests were asked again since the last call, by lost server."""
-        with self._changed:
+        """Return how many requests were asked again since the last call, by server."""
+        with self._lock:
             taken, self._sent_again = self._sent_again, Counter()
             return taken
 
     def fail(self, error: DataServiceError) -> None:
         """Note why nothing can be delivered any more; the trainer raises it."""
-        with self._changed:
+        with self._lock:
             self.error = self.error or error
             self._queue.clear()
-            self._wake()
+            self._changed()
 
-    def _wake(self) -> None:
+    def _changed(self) -> None:
         self.version += 1
-        self._changed.notify_all()
+        self._on_change()
 
     def _give_up(self, request: Request, link: Link) -> bool:
         if request.losses < MAX_LOSSES:
             return False
         error = DataServiceError(
             f"{request.losses} data workers ended while they prepared the samples "
-            f"{request.samples}, the last one on {link.server}. Look into the log for how they "
-            "ended (signal 9 is often a lack of memory), or prepare these samples with "
-            "num_workers=0 to see why."
+            f"{shown(request.indices)}, the last one on {link.server}. Look into the log for "
+            "how they ended (signal 9 is often a lack of memory), or prepare these samples "
+            "with num_workers=0 to see why."
         )
-        request.epoch.put(request.order, Outcome(None, error, link.server, 0, 0.0))
+        request.epoch.put(request, Outcome(None, error, link.server, 0, 0.0))
         return True
-
-    def _note_busy(self, link: Link, outcome: Outcome) -> None:
-        if outcome.error is None:
-            self._batch_bytes = max(self._batch_bytes, outcome.received_bytes)
-            mean_s = link.mean_busy_s
-            link.mean_busy_s = (
-                outcome.busy_s
-                if mean_s is None
-                else mean_s + _SMOOTHING * (outcome.busy_s - mean_s)
-            )
 
     def _dispatch(self) -> None:
         """Send queued requests for as long as there are credits."""
-        while True:
-            with self._changed:
-                link = self._free_link()
-                if link is None:
-                    return
+        with self._lock:
+            taken: dict[Link, list[Request]] = {}
+            kept: list[Request] = []
+            while self._queue and len(kept) <= len(self._crew):
                 request = self._queue.popleft()
-                link.outstanding[request.number] = request
-            # Not under the lock: a peer that does not read must not stop the others.
-            link.send(request)
+                if request.is_answered:
+                    continue
+                link = self._link_for(request)
+                if link is None:
+                    kept.append(request)
+                    if request.stream is None:
+                        break
+                    continue
+                self._hand(request, link)
+                taken.setdefault(link, []).append(request)
+            self._queue.extendleft(reversed(kept))
+            for link, requests in taken.items():
+                link.send(requests)
 
-    def _free_link(self) -> Link | None:
-        """Return the link that should get the next queued request."""
-        while self._queue and self._queue[0].epoch.is_cancelled:
-            self._queue.popleft()
-        if not self._queue:
-            return None
-        known_s = [link.mean_busy_s for link in self._links if link.mean_busy_s is not None]
-        slow_s = _SLOW_FACTOR * min(known_s, default=float("inf"))
-        free = [
-            link for link in self._links if len(link.outstanding) < self._share(link, slow_s)
-        ]
-        return min(free, key=lambda link: len(link.outstanding), default=None)
+    def _hand(self, request: Request, link: Link) -> None:
+        link.outstanding[request.number] = request
+        request.links.append(link)
+        request.sent_s = time.monotonic()
+        if request.stream is not None:
+            request.epoch.homes[request.stream] = link
+        self._journal.sent(request, link)
 
-    def _share(self, link: Link, slow_s: float) -> int:
-        # A request that waits behind another one at a slow data worker holds up its epoch.
-        is_slow = link.mean_busy_s is not None and link.mean_busy_s > slow_s
-        return 1 if is_slow else self._credits
+    def _link_for(self, request: Request) -> Link | None:
+        """Return the link that should get a request now; None: nobody has a credit."""
+        home = request.epoch.homes.get(request.stream)
+        if home is not None and home in self._crew and home.suspected_since_s is None:
+            return home if self._crew.has_room(home) else None
+        return self._crew.freest()
 
-
-def _pinned(outcome: Outcome, pin: Callable[[object], object]) -> Outcome:
-    try:
-        value = pin(outcome.value)
-    except Exception as error:  # noqa: BLE001  anything that torch or a batch type may raise
-        failure = DataServiceError(
-            f"A batch from {outcome.server} could not be copied to pinned memory ({error}). "
-            "Leave pin_memory out."
-        )
-        return Outcome(None, failure, outcome.server, outcome.received_bytes, outcome.busy_s)
-    server, received_bytes = outcome.server, outcome.received_bytes
-    return Outcome(value, None, server, received_bytes, outcome.busy_s)
+    def _ask_elsewhere(self, requests: Sequence[Request]) -> None:
+        for request in requests:
+            link = self._crew.freest(excluded=request.links)
+            if link is None:
+                return
+            self._sent_again[request.links[-1].server] += 1
+            self._hedged += 1
+            self._hand(request, link)
+            link.send([request])

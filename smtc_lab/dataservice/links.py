@@ -1,208 +1,195 @@
-"""The trainer's ends of connections to data workers, a thread for each."""
+"""The trainer's live connections to data workers."""
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from collections import deque
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice import wire
-from smtc_lab.dataservice.handshake import prove_to_server
-from smtc_lab.dataservice.messages import Hello, read_answer
-from smtc_lab.dataservice.sockets import (
-    close_in_children,
-    connect_tcp,
-    hang_up,
-    set_receive_timeout,
-)
+from smtc_lab.dataservice.messages import Hello, pack_release, read_answer
+from smtc_lab.dataservice.receiver import ConnectionEndedError
+from smtc_lab.dataservice.sockets import hang_up
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from smtc_lab.dataservice.epoch import Request
     from smtc_lab.dataservice.ledger import Ledger
-    from smtc_lab.dataservice.placement import ServerAddress
-    from smtc_lab.dataservice.sockets import StopFlag
-
-HELLO_TIMEOUT_S = 30.0
-"""Longest wait for a data worker's first message: it may be busy in the dataset's own code."""
-
-_FIRST_PAUSE_S = 0.05
-_LONGEST_PAUSE_S = 2.0
+    from smtc_lab.dataservice.receiver import Receiver
+    from smtc_lab.dataservice.reception import Reception
+    from smtc_lab.dataservice.segments import SharedViews
+    from smtc_lab.dataservice.transport import Transport
 
 
 class WorkerLink:
     """One live connection to one data worker."""
 
-    def __init__(self, connection: socket.socket, ledger: Ledger, *, server: str) -> None:
-        self._connection = connection
-        self._ledger = ledger
+    def __init__(  # noqa: PLR0913  what a connection is made of
+        self,
+        connection: socket.socket,
+        transport: Transport,
+        receiver: Receiver,
+        *,
+        server: str,
+        data_worker: int,
+        views: SharedViews | None = None,
+        has_said_hello: bool = True,
+    ) -> None:
+        """Take a connection.
+
+        Args:
+            connection: The socket; the caller closes it, after ``end``.
+            transport: Its bytes.
+            receiver: Its messages.
+            server: Host of the data server, or ``local``.
+            data_worker: Number of the data worker there.
+            views: Memory that the data worker shares; None: it shares none.
+            has_said_hello: Whether the data worker's hello was read already; it gets requests
+                from then on.
+        """
+        self.connection = connection
+        """The socket."""
+        self._transport = transport
+        self._receiver = receiver
+        self._views = views
         self._sending = threading.Lock()
+        self._unsent: deque[list[memoryview]] = deque()
+        self._ledger: Ledger | None = None
+        self._reception: Reception | None = None
+        self._on_end: Callable[[], None] | None = None
         self.server = server
         """Host of the data server, or ``local``."""
+        self.data_worker = data_worker
+        """Number of the data worker there."""
         self.outstanding: dict[int, Request] = {}
         """Requests sent and not answered, oldest first. Only the ledger changes it."""
         self.mean_busy_s: float | None = None
         """What its data worker lately needed for a batch. Only the ledger changes it."""
+        self.suspected_since_s: float | None = None
+        """Since when it owes an answer that was asked elsewhere too. Only the ledger changes
+        it."""
+        self.is_reported = False
+        """Whether the trainer was told of that. Only the ledger changes it."""
+        self.why = "closed the connection"
+        """Why it has ended."""
+        self.has_said_hello = has_said_hello
+        """Whether the data worker ever came to the point of working."""
+        self.has_ended = False
+        """Whether it is of no use any more."""
 
-    def send(self, request: Request) -> None:
-        """Send a request; a connection that fails ends, and its thread takes note."""
+    @property
+    def may_have_more(self) -> bool:
+        """Whether bytes may be there of which the descriptor does not tell."""
+        return self._receiver.may_have_more and not self.has_ended
+
+    def fileno(self) -> int:
+        """Return the descriptor of its connection."""
+        return self.connection.fileno()
+
+    def begin(
+        self, ledger: Ledger, reception: Reception, on_end: Callable[[], None] | None = None
+    ) -> None:
+        """Take requests and answers from now on.
+
+        Args:
+            ledger: Where answers go.
+            reception: Who receives them.
+            on_end: Called when the connection has ended by itself.
+        """
+        self._ledger, self._reception, self._on_end = ledger, reception, on_end
+        if self.has_said_hello:
+            ledger.attach(self)
+        reception.add(self)
+
+    def send(self, requests: Sequence[Request]) -> None:
+        """Send requests; a connection that fails ends, and whoever receives takes note."""
+        buffers = list(chain.from_iterable(request.message for request in requests))
+        returned = [] if self._views is None else self._views.returned()
+        if returned:
+            buffers = [*pack_release(returned), *buffers]
         try:
             with self._sending:
-                wire.send(self._connection, request.message)
+                rest = buffers if self._unsent else self._transport.send(buffers)
+                if rest:
+                    self._unsent.append(rest)
         except OSError:
-            hang_up(self._connection)
+            hang_up(self.connection)
+            return
         except BaseException:
             # Ctrl-C within a message: the rest of it would never follow.
-            hang_up(self._connection)
+            hang_up(self.connection)
             raise
+        if rest and self._reception is not None:
+            self._reception.flush_later(self)
 
-    def serve(self) -> None:
-        """Take answers until the connection ends; what is unanswered then is asked elsewhere.
-
-        Raises:
-            DataServiceError: What came was not an answer.
-            OSError: The connection broke.
-        """
-        take = self._ledger.landing.take
-        self._ledger.attach(self)
+    def flush(self) -> bool:
+        """Send what could not be sent before; return whether all of it went."""
         try:
-            while (frame := wire.receive(self._connection, take)) is not None:
-                answer = read_answer(frame, server=self.server)
-                self._ledger.settle(self, frame.number, answer)
+            with self._sending:
+                while self._unsent:
+                    rest = self._transport.send(self._unsent[0])
+                    if rest:
+                        self._unsent[0] = rest
+                        return False
+                    self._unsent.popleft()
+        except OSError:
+            hang_up(self.connection)
+        return True
+
+    def receive(self, is_done: Callable[[], bool]) -> None:
+        """Take answers until it is done, or there are no more for now."""
+        ledger = self._ledger
+        if ledger is None or self.has_ended:
+            return
+        try:
+            for frame in self._receiver.receive():
+                if self.has_said_hello:
+                    ledger.settle(self, frame.number, read_answer(frame, server=self.server))
+                else:
+                    Hello.read(frame)
+                    self.has_said_hello = True
+                    ledger.attach(self)
                 # Else the last batch would stay in memory until the next one comes.
-                del frame, answer
-        except (OSError, DataServiceError):
-            raise
-        except Exception as error:
-            # Not the peer's fault (most likely no memory), and it would only come again.
-            self._ledger.fail(
+                del frame
+                if is_done():
+                    return
+        except (ConnectionEndedError, DataServiceError) as error:
+            self.why = str(error)
+        except OSError as error:
+            self.why = error.strerror or type(error).__name__
+        except Exception as error:  # noqa: BLE001  most likely no memory: it would only come again
+            self.why = f"receiving failed ({error!r})"
+            ledger.fail(
                 DataServiceError(
                     f"A batch from {self.server} could not be received ({error!r}). If memory "
                     "is short, lower prefetch_factor or the number of data workers."
                 )
             )
-            raise DataServiceError(f"receiving failed ({error!r})") from error
-        finally:
-            hang_up(self._connection)
-            self._ledger.detach(self)
+        except BaseException:
+            # Ctrl-C amid a message: nobody knows where the next one begins.
+            self.end()
+            raise
+        else:
+            return
+        self.end()
 
-
-class LocalLink:
-    """The connection to a data worker of this trainer, over a socket pair."""
-
-    def __init__(self, connection: socket.socket, ledger: Ledger, *, server: str) -> None:
-        self._connection = close_in_children(connection)
-        self._link = WorkerLink(connection, ledger, server=server)
-        self._ledger = ledger
-        self._thread = threading.Thread(
-            target=self._serve, name="smtc_lab local data worker", daemon=True
-        )
-        self.has_said_hello = False
-        """Whether the data worker ever came to the point of working."""
-        self.has_ended = False
-        """Whether the data worker is gone."""
-        self._thread.start()
-
-    def close(self, *, failed: bool) -> None:
-        """End the connection, and ask elsewhere for what is unanswered.
+    def end(self, *, failed: bool = True) -> None:
+        """End the connection, and ask elsewhere for what is unanswered; safe twice.
 
         Args:
             failed: Whether the data worker went by itself.
         """
-        self._ledger.detach(self._link, failed=failed)
-        hang_up(self._connection)
-        if self._thread is not threading.current_thread():
-            self._thread.join(HELLO_TIMEOUT_S)
-        self._connection.close()
-
-    def _serve(self) -> None:
-        try:
-            Hello.read(wire.receive(self._connection))
-            self.has_said_hello = True
-            self._link.serve()
-        except (OSError, DataServiceError):
-            pass  # the trainer starts the data worker again, whatever the reason
-        finally:
-            self.has_ended = True
+        if self.has_ended:
+            return
+        self.has_ended = True
+        if self._reception is not None:
+            self._reception.remove(self)
+        hang_up(self.connection)
+        if self._ledger is not None:
+            self._ledger.detach(self, failed=failed)
             self._ledger.touch()
-
-
-@dataclass(frozen=True, slots=True)
-class ServerTerms:
-    """What the links to all data servers of a client share."""
-
-    secret: bytes
-    """The job's secret."""
-
-    ledger: Ledger
-    """Where answers go."""
-
-    stop: StopFlag
-    """Set when the client ends."""
-
-    greeted: Callable[[ServerAddress, Hello], str | None]
-    """Told who answers; returns why it is of no use, or None."""
-
-    failed: Callable[[ServerAddress, str], None]
-    """Told why a connection could not be made, or ended."""
-
-
-class RemoteLink:
-    """The connection to one data worker of a server, made again while the client lives."""
-
-    def __init__(self, address: ServerAddress, data_worker: int, terms: ServerTerms) -> None:
-        self._address = address
-        self._data_worker = data_worker
-        self._terms = terms
-        self._connection: socket.socket | None = None
-        self._was_served = False
-        self._thread = threading.Thread(
-            target=self._keep_connected, name=f"smtc_lab data server {address}", daemon=True
-        )
-        self._thread.start()
-
-    def hang_up(self) -> None:
-        """End the connection; with the stop flag set, its thread ends too."""
-        connection = self._connection
-        if connection is not None:
-            hang_up(connection)
-
-    def join(self, timeout_s: float) -> None:
-        """Wait for the thread's end."""
-        if self._thread is not threading.current_thread():
-            self._thread.join(timeout_s)
-
-    def _keep_connected(self) -> None:
-        pause_s = _FIRST_PAUSE_S
-        while not self._terms.stop:
-            self._was_served = False
-            try:
-                with connect_tcp(self._address.host, self._address.port) as connection:
-                    self._connection = connection
-                    if not self._terms.stop:  # else nobody would hang up on us
-                        self._serve(connection)
-                why = "closed the connection"
-            except (OSError, DataServiceError) as error:
-                why = str(error) or type(error).__name__
-            finally:
-                self._connection = None
-            if self._terms.stop:
-                return
-            self._terms.failed(self._address, why)
-            pause_s = _FIRST_PAUSE_S if self._was_served else min(2 * pause_s, _LONGEST_PAUSE_S)
-            self._terms.stop.wait(pause_s)
-
-    def _serve(self, connection: socket.socket) -> None:
-        prove_to_server(connection, self._terms.secret, data_worker=self._data_worker)
-        # The kernel's own timeout: one of Python would make the socket non-blocking.
-        set_receive_timeout(connection, HELLO_TIMEOUT_S)
-        hello = Hello.read(wire.receive(connection))
-        set_receive_timeout(connection, 0)
-        refusal = self._terms.greeted(self._address, hello)
-        if refusal is not None:
-            raise DataServiceError(refusal)
-        self._was_served = True
-        WorkerLink(connection, self._terms.ledger, server=hello.host).serve()
+        if self._on_end is not None:
+            self._on_end()

@@ -8,15 +8,20 @@ import socket
 import threading
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.links import LocalLink
+from smtc_lab.dataservice.links import WorkerLink
 from smtc_lab.dataservice.pool import DataWorkers
+from smtc_lab.dataservice.receiver import Receiver
+from smtc_lab.dataservice.segments import SharedFile, SharedViews
+from smtc_lab.dataservice.sockets import close_in_children
 from smtc_lab.dataservice.statistics import LOCAL
+from smtc_lab.dataservice.transport import PlainTransport
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
     from smtc_lab.dataservice.ledger import Ledger
+    from smtc_lab.dataservice.reception import Reception
     from smtc_lab.dataservice.settings import ClientSettings
 
 _MAX_STILLBORN = 8
@@ -28,6 +33,28 @@ def host_name() -> str:
     return os.environ.get("SM_CURRENT_HOST") or socket.gethostname()
 
 
+class _Local:
+    """One data worker of the trainer, and its link."""
+
+    def __init__(self, number: int, file: SharedFile, connection: socket.socket) -> None:
+        self.connection = close_in_children(connection)
+        transport, views = PlainTransport(connection), SharedViews(file)
+        self.link = WorkerLink(
+            connection,
+            transport,
+            Receiver(transport, views),
+            server=LOCAL,
+            data_worker=number,
+            views=views,
+            has_said_hello=False,
+        )
+
+    def close(self, *, failed: bool) -> None:
+        """End the connection; ``failed``: whether the data worker went by itself."""
+        self.link.end(failed=failed)
+        self.connection.close()
+
+
 class LocalWorkers:
     """Data workers that the trainer forks itself, and their links.
 
@@ -35,17 +62,23 @@ class LocalWorkers:
     """
 
     def __init__(
-        self, settings: ClientSettings, ledger: Ledger, events: SimpleQueue[str]
+        self,
+        settings: ClientSettings,
+        ledger: Ledger,
+        reception: Reception,
+        events: SimpleQueue[str],
     ) -> None:
         self._num_local_workers = settings.num_local_workers
         self._ledger = ledger
+        self._reception = reception
         self._events = events
         self._pool = DataWorkers(
             {settings.loader: settings.source},
-            num_data_workers=settings.num_local_workers,
+            num_data_workers=settings.most_local_workers,
             host=host_name(),
         )
-        self._links: dict[int, LocalLink] = {}
+        self._files: dict[int, SharedFile] = {}
+        self._workers: dict[int, _Local] = {}
         self._stillborn = 0
         # Held by whoever forks or ends data workers. A finalizer that finds it taken lets be.
         self._busy = threading.Lock()
@@ -53,14 +86,13 @@ class LocalWorkers:
     @property
     def pids(self) -> list[int]:
         """Process ids of the data workers that run."""
-        found = [self._pool.pid(number) for number in range(self._num_local_workers)]
+        found = [self._pool.pid(number) for number in list(self._workers)]
         return [pid for pid in found if pid is not None]
 
     def start(self) -> None:
         """Fork the data workers that are not there."""
         with self._busy:
-            missing = [n for n in range(self._num_local_workers) if n not in self._links]
-            # All forks before the first thread of a link.
+            missing = [n for n in range(self._num_local_workers) if n not in self._workers]
             for number in missing:
                 self._start(number)
             for number in missing:
@@ -68,12 +100,24 @@ class LocalWorkers:
 
     def mend(self) -> None:
         """Start data workers again that have ended by themselves."""
-        if not self._links:
+        if not self._workers:
             return
         with self._busy:
-            for number, link in list(self._links.items()):
-                if link.has_ended or not self._pool.is_alive(number):
-                    self._mend(number, link)
+            for number, worker in list(self._workers.items()):
+                if worker.link.has_ended or not self._pool.is_alive(number):
+                    self._mend(number, worker)
+
+    def resize(self, num_local_workers: int) -> None:
+        """Have so many data workers from now on; what an ended one was asked goes elsewhere."""
+        if num_local_workers == self._num_local_workers:
+            return
+        self._num_local_workers = num_local_workers
+        with self._busy:
+            for number in [one for one in self._workers if one >= num_local_workers]:
+                self._workers.pop(number).close(failed=False)
+                self._pool.end(number)
+                del self._files[number]
+        self.start()
 
     def stop(self, *, wait: bool = True) -> bool:
         """End all data workers; return False when they are being started or mended just now.
@@ -84,19 +128,20 @@ class LocalWorkers:
         if not self._busy.acquire(blocking=wait):
             return False
         try:
-            for link in self._links.values():
-                link.close(failed=False)
-            self._links.clear()
+            for worker in self._workers.values():
+                worker.close(failed=False)
+            self._workers.clear()
+            self._files.clear()
             self._pool.end_all()
         finally:
             self._busy.release()
         return True
 
-    def _mend(self, number: int, link: LocalLink) -> None:
+    def _mend(self, number: int, worker: _Local) -> None:
         how = self._pool.end(number)
-        link.close(failed=True)
-        del self._links[number]
-        self._stillborn = 0 if link.has_said_hello else self._stillborn + 1
+        worker.close(failed=True)
+        del self._workers[number]
+        self._stillborn = 0 if worker.link.has_said_hello else self._stillborn + 1
         if self._stillborn >= _MAX_STILLBORN:
             self._ledger.fail(
                 DataServiceError(
@@ -112,7 +157,8 @@ class LocalWorkers:
 
     def _start(self, number: int) -> None:
         """Fork a data worker that steps back whenever the trainer itself wants the CPU."""
-        self._pool.start(number)
+        self._files[number] = SharedFile()
+        self._pool.start(number, self._files[number])
         pid = self._pool.pid(number)
         if pid is not None:
             with contextlib.suppress(OSError):  # it has ended already; mend() takes note
@@ -122,4 +168,5 @@ class LocalWorkers:
         ours, theirs = socket.socketpair()
         with theirs:
             self._pool.connect(number, theirs)
-        self._links[number] = LocalLink(ours, self._ledger, server=LOCAL)
+        worker = self._workers[number] = _Local(number, self._files[number], ours)
+        worker.link.begin(self._ledger, self._reception)

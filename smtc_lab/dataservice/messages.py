@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtc_lab.dataservice.remedies import SAME_VERSION
-from smtc_lab.dataservice.source import BatchFailure, Place
+from smtc_lab.dataservice.source import BatchFailure, Place, StreamPlace
 from smtc_lab.dataservice.wire import Frame, Kind, pack
 from smtc_lab.errors import DataServiceError, ProtocolError, SampleError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from smtc_lab.dataservice.leaves import Share
 
 _MAX_TRACEBACK_CHARACTERS = 20_000
 _T = TypeVar("_T")
@@ -75,21 +77,20 @@ class BatchRequest:
     loader: str
     """Name of the loader in the script."""
 
-    place: Place
-    """Where the batch's first sample stands."""
+    place: Place | StreamPlace
+    """Where the batch's first sample stands, or which batch of a stream it is."""
 
-    indices: object
-    """The batch's sample indices; a single index without auto collation."""
+    indices: object = None
+    """The batch's sample indices; a single index without auto collation; None in a stream."""
 
     def pack(self, number: int) -> list[memoryview]:
         """Return the message of the request with this number."""
-        said = {
-            "loader": self.loader,
-            "seed": self.place.seed,
-            "epoch": self.place.epoch,
-            "position": self.place.position,
-            "indices": self.indices,
-        }
+        place = self.place
+        said: list[object] = [self.loader, place.seed, place.epoch, place.position]
+        if isinstance(place, StreamPlace):
+            said += [place.stream, place.num_streams]
+        else:
+            said.append(self.indices)
         return pack(Kind.REQUEST, number, said)
 
     @classmethod
@@ -99,14 +100,17 @@ class BatchRequest:
         Raises:
             ProtocolError: It is not a request.
         """
-        said = _content(frame, Kind.REQUEST)
-        place = Place(*(_field(said, name, int) for name in ("seed", "epoch", "position")))
-        if "indices" not in said:
-            raise ProtocolError(
-                f"A request has only {reprlib.repr(list(said))}, but needs indices. "
-                f"{SAME_VERSION}"
-            )
-        return cls(loader=_field(said, "loader", str), place=place, indices=said["indices"])
+        match frame.value if frame.kind is Kind.REQUEST else None:
+            case [str(loader), int(seed), int(epoch), int(position), indices]:
+                return cls(loader=loader, place=Place(seed, epoch, position), indices=indices)
+            case [str(loader), int(seed), int(epoch), int(position), int(stream), int(count)]:
+                return cls(
+                    loader=loader, place=StreamPlace(seed, epoch, stream, count, position)
+                )
+        raise ProtocolError(
+            f"A REQUEST was expected, but {frame.kind.name} {reprlib.repr(frame.value)} came. "
+            f"{SAME_VERSION}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +132,46 @@ class Outcome:
     busy_s: float
     """Time that the data worker spent on it, in seconds."""
 
+    put_wait_s: float = 0.0
+    """Time that its batch before this one waited to be taken by this client, in seconds."""
 
-def pack_batch(number: int, batch: object, busy_s: float) -> list[memoryview]:
+    is_end: bool = False
+    """Whether the stream has ended before this batch."""
+
+
+def pack_batch(
+    number: int, batch: object, *, busy_s: float, put_wait_s: float, share: Share | None
+) -> list[memoryview]:
     """Return the message that answers a request with its batch.
 
     Raises:
         DataServiceError: The batch holds something that cannot be sent.
     """
-    return pack(Kind.BATCH, number, (busy_s, batch))
+    return pack(Kind.BATCH, number, batch, busy_s=busy_s, put_wait_s=put_wait_s, share=share)
+
+
+def pack_end(number: int) -> list[memoryview]:
+    """Return the message that answers a request with: the stream has no such batch."""
+    return pack(Kind.END, number, None)
+
+
+def pack_release(offsets: list[int]) -> list[memoryview]:
+    """Return the message that gives places in shared memory back."""
+    return pack(Kind.RELEASE, 0, offsets)
+
+
+def read_release(frame: Frame) -> list[int]:
+    """Return the checked content of a message that gives shared memory back.
+
+    Raises:
+        ProtocolError: It is not such a message.
+    """
+    said = frame.value
+    if not isinstance(said, list) or not all(type(offset) is int for offset in said):
+        raise ProtocolError(
+            f"A RELEASE names no places, but {reprlib.repr(said)}. {SAME_VERSION}"
+        )
+    return said
 
 
 def pack_failure(number: int, error: BaseException, *, who: str) -> list[memoryview]:
@@ -187,16 +223,18 @@ def read_answer(frame: Frame, *, server: str) -> Outcome:
     Raises:
         ProtocolError: It is not an answer.
     """
+    if frame.kind is Kind.BATCH:
+        received_bytes = frame.payload_bytes
+        return Outcome(
+            frame.value, None, server, received_bytes, frame.busy_s, frame.put_wait_s
+        )
     if frame.kind is Kind.ERROR:
         return Outcome(None, to_error(_content(frame, Kind.ERROR)), server, 0, 0.0)
-    said = frame.value
-    if frame.kind is not Kind.BATCH or not isinstance(said, tuple) or len(said) != 2:
-        raise ProtocolError(
-            f"An answer was expected, but a message of kind {frame.kind.name} came. "
-            f"{SAME_VERSION}"
-        )
-    busy_s = said[0] if type(said[0]) is float else 0.0
-    return Outcome(said[1], None, server, frame.payload_bytes, busy_s)
+    if frame.kind is Kind.END:
+        return Outcome(None, None, server, 0, 0.0, is_end=True)
+    raise ProtocolError(
+        f"An answer was expected, but a message of kind {frame.kind.name} came. {SAME_VERSION}"
+    )
 
 
 def _content(frame: Frame | None, kind: Kind) -> dict[object, object]:

@@ -59,6 +59,9 @@ class Placement:
     secret: bytes | None = field(default=None, repr=False)
     """The job's secret, 32 bytes; needed with servers."""
 
+    tls: bool = False
+    """Whether connections to servers are encrypted; then the servers' must be too."""
+
     num_local_workers: int | None = None
     """Data workers of the trainer itself; None: the loader's ``num_workers``."""
 

@@ -11,12 +11,15 @@ import warnings
 from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice import worker
+from smtc_lab.dataservice.batch_maker import Identity
 from smtc_lab.dataservice.sockets import close_in_children
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterable, Mapping
     from multiprocessing.context import ForkProcess
 
+    from smtc_lab.dataservice.segments import SharedFile
     from smtc_lab.dataservice.source import LoaderSource
 
 _JOIN_S = 5.0
@@ -26,16 +29,34 @@ class DataWorkers:
     """Starts, connects and ends data workers. Every call comes from one thread."""
 
     def __init__(
-        self, sources: Mapping[str, LoaderSource], *, num_data_workers: int, host: str
+        self,
+        sources: Mapping[str, LoaderSource],
+        *,
+        num_data_workers: int,
+        host: str,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        """Prepare; nothing is started yet.
+
+        Args:
+            sources: What they serve, by loader name.
+            num_data_workers: How many there are at most.
+            host: What messages call this instance.
+            tls: What connections are encrypted with; None: they are not.
+        """
         self._sources = sources
+        self._tls = tls
         self._num_data_workers = num_data_workers
         self._host = host
         self._processes: dict[int, ForkProcess] = {}
         self._controls: dict[int, socket.socket] = {}
 
-    def start(self, number: int) -> None:
+    def start(self, number: int, file: SharedFile | None = None) -> None:
         """Fork the data worker with this number; it must not be there.
+
+        Args:
+            number: Its number.
+            file: Memory that it shares with its only client; None: it shares none.
 
         Like torch's DataLoader, this forks a process that may have threads. The child therefore
         uses nothing that another thread may have locked: no logging, no object of ours that has
@@ -49,11 +70,16 @@ class DataWorkers:
             args=(
                 theirs,
                 self._sources,
-                worker.Identity(
+                Identity(
                     host=self._host, number=number, num_data_workers=self._num_data_workers
                 ),
             ),
-            kwargs={"parent_pid": os.getpid(), "dies_with_thread": in_main_thread},
+            kwargs={
+                "parent_pid": os.getpid(),
+                "dies_with_thread": in_main_thread,
+                "file": file,
+                "tls": self._tls,
+            },
             name=f"data worker {number}",
             daemon=True,
         )
@@ -129,4 +155,5 @@ def _how_it_ended(process: ForkProcess) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = "unknown"
-    return f"ended by signal {-code} ({name})"
+    hint = ", often a lack of memory" if -code == signal.SIGKILL else ""
+    return f"ended by signal {-code} ({name}{hint})"

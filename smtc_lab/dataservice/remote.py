@@ -5,19 +5,39 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.links import RemoteLink, ServerTerms
+from smtc_lab.dataservice.handshake import prove_to_server
+from smtc_lab.dataservice.links import WorkerLink
+from smtc_lab.dataservice.messages import Hello
+from smtc_lab.dataservice.receiver import Receiver, receive_one
 from smtc_lab.dataservice.remedies import SAME_LOADERS
-from smtc_lab.dataservice.sockets import StopFlag
+from smtc_lab.dataservice.sockets import (
+    StopFlag,
+    close_in_children,
+    connect_tcp,
+    hang_up,
+    wait_for_any,
+)
+from smtc_lab.dataservice.tls import client_context
+from smtc_lab.dataservice.transport import PlainTransport, TlsTransport
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
     from queue import SimpleQueue
 
+    from smtc_lab.dataservice.landing import LandingPool
     from smtc_lab.dataservice.ledger import Ledger
-    from smtc_lab.dataservice.messages import Hello
     from smtc_lab.dataservice.placement import ServerAddress
+    from smtc_lab.dataservice.reception import Reception
     from smtc_lab.dataservice.settings import ClientSettings
 
+HELLO_TIMEOUT_S = 30.0
+"""Longest wait for a data worker's first message: it may be busy in the dataset's own code."""
+
+_TLS_TIMEOUT_S = 5.0
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 2.0
 _MAX_DATA_WORKERS = 1024
 _JOIN_S = 0.5
 
@@ -26,24 +46,31 @@ class RemoteServers:
     """Keeps a connection to each data worker of each server while the client lives."""
 
     def __init__(
-        self, settings: ClientSettings, ledger: Ledger, events: SimpleQueue[str]
+        self,
+        settings: ClientSettings,
+        ledger: Ledger,
+        reception: Reception,
+        landing: LandingPool,
+        events: SimpleQueue[str],
     ) -> None:
-        self._loader = settings.loader
-        self._num_samples = settings.source.num_samples
+        self._settings = settings
         self._ledger = ledger
+        self._reception = reception
+        self._landing = landing
         self._events = events
         self._stop = StopFlag()
-        self._terms = ServerTerms(
-            settings.secret or b"", ledger, self._stop, self._greeted, self._failed
-        )
-        # Taken by link threads only, never by a finalizer.
+        # Taken by threads that connect only, never by a finalizer.
         self._changing = threading.Lock()
-        self._links: dict[tuple[ServerAddress, int], RemoteLink] = {}
+        self._links: dict[tuple[ServerAddress, int], _RemoteLink] = {}
         self._whys = dict.fromkeys(settings.servers, "not connected yet")
         self._lost: set[ServerAddress] = set()
         self._connected: set[ServerAddress] = set()
-        for address in settings.servers:
-            self._open(address, 0)
+
+    def start(self) -> None:
+        """Connect; safe twice."""
+        for address in self._settings.servers:
+            if (address, 0) not in self._links:
+                self._open(address, 0)
 
     def describe(self) -> str:
         """Return the servers, each with what is wrong with it."""
@@ -59,23 +86,57 @@ class RemoteServers:
             link.join(_JOIN_S)
 
     def _open(self, address: ServerAddress, data_worker: int) -> None:
-        self._links[address, data_worker] = RemoteLink(address, data_worker, self._terms)
+        self._links[address, data_worker] = _RemoteLink(self, address, data_worker)
 
-    def _greeted(self, address: ServerAddress, hello: Hello) -> str | None:
-        """Take note of a data worker that answers; return why it is of no use, if so."""
-        if self._loader not in hello.loaders:
+    def connect(self, connection: socket.socket, data_worker: int) -> tuple[WorkerLink, Hello]:
+        """Return the link over a connected socket, once the data worker has said hello.
+
+        Raises:
+            DataServiceError: It is no data worker of this job.
+            OSError: The connection is gone, or the peer does not answer.
+        """
+        secret = self._settings.secret or b""
+        prove_to_server(connection, secret, data_worker=data_worker)
+        transport: PlainTransport | TlsTransport = PlainTransport(connection)
+        if self._settings.tls:
+            connection.settimeout(_TLS_TIMEOUT_S)
+            secured = client_context(secret).wrap_socket(connection)
+            connection = close_in_children(secured)
+            transport = TlsTransport(secured)
+        receiver = Receiver(transport, self._landing)
+        hello = Hello.read(receive_one(receiver, transport, HELLO_TIMEOUT_S))
+        link = WorkerLink(
+            connection, transport, receiver, server=hello.host, data_worker=data_worker
+        )
+        return link, hello
+
+    def begin(
+        self,
+        address: ServerAddress,
+        link: WorkerLink,
+        hello: Hello,
+        on_end: Callable[[], None],
+    ) -> None:
+        """Let a link take requests, and connect to the other data workers of its server.
+
+        Raises:
+            DataServiceError: The server is of no use.
+        """
+        loader = self._settings.loader
+        if loader not in hello.loaders:
             served = ", ".join(map(repr, hello.loaders)) or "none"
-            return f"serves the loaders {served}, but not {self._loader!r}. {SAME_LOADERS}"
-        length = hello.loaders[self._loader]
-        if None not in (length, self._num_samples) and length != self._num_samples:
+            raise DataServiceError(
+                f"serves the loaders {served}, but not {loader!r}. {SAME_LOADERS}"
+            )
+        here, there = self._settings.source.num_samples, hello.loaders[loader]
+        if None not in (here, there) and here != there:
             self._ledger.fail(
                 DataServiceError(
-                    f"The dataset of loader {self._loader!r} has {self._num_samples} samples "
-                    f"here, but {length} on {hello.host}. Give all instances the same data and "
-                    "the same script."
+                    f"The dataset of loader {loader!r} has {here} samples here, but {there} on "
+                    f"{hello.host}. Give all instances the same data and the same script."
                 )
             )
-            return "has another dataset"
+            raise DataServiceError("has another dataset")
         with self._changing:
             self._whys[address] = "connected"
             self._connected.add(address)
@@ -85,9 +146,10 @@ class RemoteServers:
             for number in range(min(hello.num_data_workers, _MAX_DATA_WORKERS)):
                 if (address, number) not in self._links and not self._stop:
                     self._open(address, number)
-        return None
+        link.begin(self._ledger, self._reception, on_end)
 
-    def _failed(self, address: ServerAddress, why: str) -> None:
+    def failed(self, address: ServerAddress, why: str) -> None:
+        """Take note that a connection could not be made, or has ended."""
         with self._changing:
             self._whys[address] = why
             if address in self._connected:
@@ -97,3 +159,70 @@ class RemoteServers:
                     f"data server {address} went away ({why}); its requests go elsewhere until "
                     "it is back"
                 )
+
+    @property
+    def stop(self) -> StopFlag:
+        """Set when the client ends."""
+        return self._stop
+
+
+class _RemoteLink:
+    """The connection to one data worker of a server, made again while the client lives."""
+
+    def __init__(
+        self, servers: RemoteServers, address: ServerAddress, data_worker: int
+    ) -> None:
+        self._servers = servers
+        self._address = address
+        self._data_worker = data_worker
+        self._connection: socket.socket | None = None
+        self._was_served = False
+        self._thread = threading.Thread(
+            target=self._keep_connected, name=f"smtc_lab data server {address}", daemon=True
+        )
+        self._thread.start()
+
+    def hang_up(self) -> None:
+        """End the connection; with the stop flag set, its thread ends too."""
+        connection = self._connection
+        if connection is not None:
+            hang_up(connection)
+
+    def join(self, timeout_s: float) -> None:
+        """Wait for the thread's end."""
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout_s)
+
+    def _keep_connected(self) -> None:
+        stop, pause_s = self._servers.stop, _FIRST_PAUSE_S
+        while not stop:
+            self._was_served = False
+            try:
+                why = self._serve(connect_tcp(self._address.host, self._address.port))
+            except (OSError, DataServiceError) as error:
+                why = str(error) or type(error).__name__
+            if stop:
+                return
+            self._servers.failed(self._address, why)
+            pause_s = _FIRST_PAUSE_S if self._was_served else min(2 * pause_s, _LONGEST_PAUSE_S)
+            stop.wait(pause_s)
+
+    def _serve(self, connection: socket.socket) -> str:
+        """Use a connection until it ends; return why it has ended."""
+        self._connection = connection
+        stop, ended = self._servers.stop, StopFlag()
+        try:
+            if stop:  # else nobody would hang up on us
+                return "stopped"
+            link, hello = self._servers.connect(connection, self._data_worker)
+            self._connection = connection = link.connection
+            try:
+                self._servers.begin(self._address, link, hello, ended.set)
+                self._was_served = True
+                wait_for_any(ended, stop)
+            finally:
+                link.end()
+            return link.why
+        finally:
+            self._connection = None
+            connection.close()

@@ -14,6 +14,7 @@ from smtc_lab.dataservice.handshake import ANY_DATA_WORKER
 from smtc_lab.dataservice.placement import ServerAddress, check_secret
 from smtc_lab.dataservice.pool import DataWorkers
 from smtc_lab.dataservice.sockets import StopFlag, close_in_children
+from smtc_lab.dataservice.tls import server_context
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class DataServer:
         name: str | None = None,
         on_event: Callable[[str], None] | None = None,
         max_connections: int = MAX_CONNECTIONS,
+        tls: bool = False,
     ) -> None:
         """Listen.
 
@@ -62,6 +64,7 @@ class DataServer:
             name: What messages and records call this instance; None: its host name.
             on_event: Gets one sentence for each fault that was mended or refused.
             max_connections: Clients' connections at one time; others are refused.
+            tls: Whether to encrypt what is sent; the clients must do the same.
 
         Raises:
             DataServiceError: An argument is wrong, or the address cannot be listened on.
@@ -77,7 +80,10 @@ class DataServer:
         self._on_event = on_event or (lambda _: None)
         self._max_connections = max_connections
         self._pool = DataWorkers(
-            dict(loaders), num_data_workers=num_data_workers, host=self._name
+            dict(loaders),
+            num_data_workers=num_data_workers,
+            host=self._name,
+            tls=server_context(secret) if tls else None,
         )
         self._stop = StopFlag()
         self._selector = selectors.PollSelector()

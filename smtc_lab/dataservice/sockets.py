@@ -7,7 +7,6 @@ import functools
 import os
 import select
 import socket
-import struct
 import weakref
 
 CONNECT_TIMEOUT_S = 2.0
@@ -67,19 +66,8 @@ def hang_up(connection: socket.socket) -> None:
     The socket itself stays open: its number must not be used again while a thread reads it.
     """
     with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
-
-
-def set_receive_timeout(connection: socket.socket, timeout_s: float) -> None:
-    """Let the kernel end a wait for data after some seconds (0: never).
-
-    Unlike a timeout of Python's, this leaves the socket blocking, so that one call can receive
-    a whole batch.
-    """
-    seconds = int(timeout_s)
-    microseconds = int((timeout_s - seconds) * 1e6)
-    timeval = struct.pack("@ll", seconds, microseconds)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
+        # An SSLSocket's own method would leave the peers of other threads without their keys.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class StopFlag:
@@ -115,3 +103,11 @@ class StopFlag:
             poll.register(self._descriptor, select.POLLIN)
             poll.poll(timeout_s * 1000)
         return self._is_set
+
+
+def wait_for_any(*flags: StopFlag) -> None:
+    """Wait until one of the flags is set."""
+    poll = select.poll()
+    for flag in flags:
+        poll.register(flag, select.POLLIN)
+    poll.poll()

@@ -46,6 +46,20 @@ class LoaderSource:
             return None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StreamSource(LoaderSource):
+    """An iterable-style dataset, and how its samples become a batch.
+
+    ``worker_init_fn`` is called whenever a stream begins, with the number of the stream.
+    """
+
+    batch_size: int | None
+    """Samples in a batch; None: without ``auto_collation``, each sample is a batch."""
+
+    drop_last: bool
+    """Whether a stream leaves out its last batch when that is not full."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the first sample of a batch stands, which decides its random numbers."""
@@ -58,6 +72,26 @@ class Place:
 
     position: int
     """Place of the batch's first sample in the epoch, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlace:
+    """Which batch of which stream is wanted."""
+
+    seed: int
+    """Seed of the run and rank."""
+
+    epoch: int
+    """Number of the pass over the loader, from 0."""
+
+    stream: int
+    """Number of the stream, from 0."""
+
+    num_streams: int
+    """How many streams the epoch has; 0: one, that sees no ``get_worker_info()``."""
+
+    position: int
+    """Number of the batch in its stream, from 0."""
 
 
 class BatchFailure(Exception):  # noqa: N818  not an error of its own: it carries the dataset's
@@ -74,6 +108,21 @@ def is_map_style(loader: DataLoader[object]) -> bool:
     return not isinstance(loader.dataset, IterableDataset | IterDataPipe | MapDataPipe)
 
 
+def is_stream_style(loader: DataLoader[object]) -> bool:
+    """Return whether a loader's dataset can be iterated as streams.
+
+    An ``IterDataPipe`` cannot: its graph needs a seed and a sharding that all ranks agree on.
+    """
+    return isinstance(loader.dataset, IterableDataset) and not isinstance(
+        loader.dataset, IterDataPipe
+    )
+
+
+def can_be_served(loader: DataLoader[object]) -> bool:
+    """Return whether data workers of ours can prepare the batches of a loader."""
+    return is_map_style(loader) or is_stream_style(loader)
+
+
 def source_of(loader: DataLoader[object]) -> LoaderSource:
     """Return what a data server must serve so that it can feed this loader.
 
@@ -81,13 +130,22 @@ def source_of(loader: DataLoader[object]) -> LoaderSource:
         loader: A dataloader, torch's own or ours.
 
     Raises:
-        DataServiceError: The dataset is iterable-style.
+        DataServiceError: The dataset is a DataPipe.
     """
+    if is_stream_style(loader):
+        return StreamSource(
+            dataset=loader.dataset,
+            collate_fn=loader.collate_fn,
+            auto_collation=loader.batch_size is not None,
+            worker_init_fn=loader.worker_init_fn,
+            batch_size=loader.batch_size,
+            drop_last=loader.drop_last,
+        )
     if not is_map_style(loader):
         raise DataServiceError(
-            f"The dataset {type(loader.dataset).__name__} is iterable-style, so its samples "
-            "cannot be asked for by index, and data servers cannot serve it. Give it a "
-            "__getitem__ and a __len__."
+            f"The dataset {type(loader.dataset).__name__} is a DataPipe, which data servers "
+            "cannot serve: its graph needs a seed and a sharding that all ranks agree on. Give "
+            "it a __getitem__ and a __len__, or derive it from IterableDataset."
         )
     return LoaderSource(
         dataset=loader.dataset,

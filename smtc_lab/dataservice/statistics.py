@@ -26,6 +26,8 @@ class _Sums:
     received_bytes: int = 0
     get_wait_s: float = 0.0
     worker_busy_s: float = 0.0
+    put_wait_s: float = 0.0
+    batches_ahead: int = 0
     requests_sent_again: int = 0
 
 
@@ -37,18 +39,21 @@ class LoaderStatistics:
         self._sums: dict[str, _Sums] = {}
         self._due_s = time.monotonic() + INTERVAL_S
 
-    def add_batch(self, outcome: Outcome, get_wait_s: float) -> None:
+    def add_batch(self, outcome: Outcome, get_wait_s: float, *, was_ready: bool) -> None:
         """Count a delivered batch.
 
         Args:
             outcome: What was delivered.
             get_wait_s: How long the trainer was blocked for it, in seconds.
+            was_ready: Whether it was there before the trainer asked.
         """
         sums = self._sums.setdefault(outcome.server, _Sums())
-        sums.batches += outcome.error is None
+        sums.batches += 1
         sums.received_bytes += outcome.received_bytes
         sums.get_wait_s += get_wait_s
         sums.worker_busy_s += outcome.busy_s
+        sums.put_wait_s += outcome.put_wait_s
+        sums.batches_ahead += was_ready
 
     def add_sent_again(self, requests: Mapping[str, int]) -> None:
         """Count requests that were asked again, by the server that was lost."""
@@ -59,8 +64,12 @@ class LoaderStatistics:
         """Return whether the next records are due."""
         return time.monotonic() >= self._due_s
 
-    def hand_over(self) -> None:
-        """Record what was counted since the last call."""
+    def hand_over(self, credits_per_worker: int = 0) -> None:
+        """Record what was counted since the last call.
+
+        Args:
+            credits_per_worker: Requests that one data worker may hold now.
+        """
         self._due_s = time.monotonic() + INTERVAL_S
         sums_by_server, self._sums = self._sums, {}
         if self._record is None:
@@ -75,6 +84,9 @@ class LoaderStatistics:
                     received_bytes=sums.received_bytes,
                     get_wait_s=sums.get_wait_s,
                     worker_busy_s=sums.worker_busy_s,
+                    put_wait_s=sums.put_wait_s,
+                    queue_occupancy=sums.batches_ahead / max(1, sums.batches),
+                    credits_per_worker=credits_per_worker,
                     requests_sent_again=sums.requests_sent_again,
                 )
             )

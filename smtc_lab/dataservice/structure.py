@@ -22,6 +22,8 @@ from smtc_lab.errors import DataServiceError, ProtocolError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from smtc_lab.dataservice.leaves import Share
+
 MAX_DEPTH = 64
 """The deepest nesting of a batch."""
 
@@ -30,18 +32,20 @@ _TAGS: dict[type[object], str] = {list: "l", tuple: "t", dict: "d", OrderedDict:
 _MAX_FIELDS = 1024
 
 
-def encode(value: object) -> tuple[object, list[memoryview]]:
+def encode(value: object, share: Share | None = None) -> tuple[object, list[memoryview]]:
     """Return the description of a batch, and the memory of its tensors without a copy.
 
     Args:
         value: Nested dicts, lists, tuples and named tuples of tensors, numpy arrays, numbers,
             text, bytes, booleans and None.
+        share: Returns where in memory that the peer sees a tensor lies, or None. What it takes
+            is described, but not among the returned memory.
 
     Raises:
         DataServiceError: It holds an object of another type; the message names it.
     """
     buffers: list[memoryview] = []
-    return _encode(value, buffers, 0), buffers
+    return _encode(value, buffers, share, 0), buffers
 
 
 def parse(description: object) -> list[Leaf]:
@@ -70,7 +74,9 @@ def build(description: object, leaves: Iterator[object]) -> object:
         ) from error
 
 
-def _encode(value: object, buffers: list[memoryview], depth: int) -> object:
+def _encode(
+    value: object, buffers: list[memoryview], share: Share | None, depth: int
+) -> object:
     kind = type(value)
     if kind in _PLAIN:
         return value
@@ -79,17 +85,17 @@ def _encode(value: object, buffers: list[memoryview], depth: int) -> object:
             f"The batch is nested more than {MAX_DEPTH} deep, which cannot be sent. Return a "
             "flatter structure from collate_fn."
         )
-    leaf = encode_leaf(value, buffers)
+    leaf = encode_leaf(value, buffers, share)
     if leaf is not None:
         return leaf
     if isinstance(value, list | tuple) and kind in _TAGS:
-        return [_TAGS[kind], *[_encode(item, buffers, depth + 1) for item in value]]
+        return [_TAGS[kind], *[_encode(item, buffers, share, depth + 1) for item in value]]
     if isinstance(value, dict) and kind in _TAGS:
         pairs = [part for pair in value.items() for part in pair]
-        return [_TAGS[kind], *[_encode(part, buffers, depth + 1) for part in pairs]]
+        return [_TAGS[kind], *[_encode(part, buffers, share, depth + 1) for part in pairs]]
     fields = getattr(kind, "_fields", None)
     if isinstance(value, tuple) and isinstance(fields, tuple) and len(fields) == len(value):
-        items = [_encode(item, buffers, depth + 1) for item in value]
+        items = [_encode(item, buffers, share, depth + 1) for item in value]
         return ["n", kind.__module__, kind.__qualname__, list(fields), *items]
     raise DataServiceError(
         f"The batch holds a {kind.__module__}.{kind.__qualname__}, which cannot be sent. "

@@ -7,11 +7,10 @@ only for a description that adds up to the announced length.
 from __future__ import annotations
 
 import json
-import socket
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import islice
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import torch
@@ -21,10 +20,10 @@ from smtc_lab.dataservice.remedies import SAME_VERSION
 from smtc_lab.errors import DataServiceError, ProtocolError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from smtc_lab.dataservice.leaves import Leaf, Share
 
 MAGIC = b"SMTC"
-VERSION = 1
+VERSION = 2
 """Version of the messages; both sides must speak the same."""
 
 MAX_JSON_BYTES = 2**26
@@ -33,11 +32,11 @@ MAX_JSON_BYTES = 2**26
 MAX_FRAME_BYTES = 2**32
 """The longest payload of one message, 4 GiB."""
 
-HEADER = struct.Struct("!4sHHQIQ")
-"""Magic, version, kind, request number, bytes of JSON, bytes of payload."""
+HEADER = struct.Struct("!4sHHQIIIQ")
+"""Magic, version, kind, request number, busy and put wait in µs, bytes of JSON and payload."""
 
-# The kernel takes at most IOV_MAX (1024) buffers in one call.
-_MAX_BUFFERS = 512
+_MAX_REMEMBERED_BYTES = 4096
+_MAX_MICROSECONDS = 2**32 - 1
 
 _to_json = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, separators=(",", ":")
@@ -59,6 +58,15 @@ class Kind(IntEnum):
     ERROR = 4
     """A data worker answers why there is no batch."""
 
+    END = 5
+    """A data worker answers that the stream has no such batch."""
+
+    RELEASE = 6
+    """A client gives shared memory back."""
+
+
+_KINDS = {int(kind): kind for kind in Kind}
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -74,16 +82,38 @@ class Frame:
     """Its content."""
 
     payload_bytes: int
-    """Raw bytes that came with it."""
+    """Bytes of its tensors, those in shared memory with them."""
+
+    busy_s: float = 0.0
+    """Time that the data worker spent on the batch, in seconds."""
+
+    put_wait_s: float = 0.0
+    """Time that its batch before this one waited to be taken by this client, in seconds."""
 
 
-def pack(kind: Kind, number: int, value: object) -> list[memoryview]:
-    """Return the memory of a message, ready for ``send``; tensors are not copied.
+def pack(  # noqa: PLR0913  the parts of a message
+    kind: Kind,
+    number: int,
+    value: object,
+    *,
+    busy_s: float = 0.0,
+    put_wait_s: float = 0.0,
+    share: Share | None = None,
+) -> list[memoryview]:
+    """Return the memory of a message, ready to be sent; tensors are not copied.
+
+    Args:
+        kind: What it is.
+        number: The request that it belongs to.
+        value: Its content.
+        busy_s: Time that was spent on the batch, in seconds.
+        put_wait_s: Time that the batch before it waited to be taken, in seconds.
+        share: Puts a tensor into memory that the peer sees; see ``structure.encode``.
 
     Raises:
         DataServiceError: The value holds something that cannot be sent, or is too large.
     """
-    description, buffers = structure.encode(value)
+    description, buffers = structure.encode(value, share)
     try:
         text = _to_json(description).encode("utf-8", "surrogatepass")
     except ValueError as error:
@@ -98,46 +128,9 @@ def pack(kind: Kind, number: int, value: object) -> list[memoryview]:
             f"but at most {MAX_FRAME_BYTES} and {MAX_JSON_BYTES} can be sent. Make smaller "
             "batches."
         )
-    header = HEADER.pack(MAGIC, VERSION, kind, number, len(text), nbytes)
+    times_us = [min(int(one_s * 1e6), _MAX_MICROSECONDS) for one_s in (busy_s, put_wait_s)]
+    header = HEADER.pack(MAGIC, VERSION, kind, number, *times_us, len(text), nbytes)
     return [memoryview(header + text), *buffers]
-
-
-def send(connection: socket.socket, buffers: Sequence[memoryview]) -> None:
-    """Send all the memory of a message.
-
-    Raises:
-        OSError: The connection is gone.
-    """
-    pending = list(buffers)
-    while pending:
-        sent = connection.sendmsg(pending[:_MAX_BUFFERS], [], socket.MSG_NOSIGNAL)
-        pending = unsent(pending, sent)
-
-
-def send_at_once(connection: socket.socket, buffers: Sequence[memoryview]) -> list[memoryview]:
-    """Send what the connection takes without waiting; return what is left.
-
-    Raises:
-        OSError: The connection is gone.
-    """
-    pending = list(buffers)
-    try:
-        while pending:
-            flags = socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL
-            sent = connection.sendmsg(pending[:_MAX_BUFFERS], [], flags)
-            pending = unsent(pending, sent)
-    except BlockingIOError:
-        pass
-    return pending
-
-
-def unsent(buffers: list[memoryview], sent: int) -> list[memoryview]:
-    """Return what is left of the buffers after the first ``sent`` bytes."""
-    for index, view in enumerate(buffers):
-        if sent < view.nbytes:
-            return [view[sent:], *buffers[index + 1 :]]
-        sent -= view.nbytes
-    return []
 
 
 def empty_bytes(nbytes: int) -> torch.Tensor:
@@ -145,96 +138,94 @@ def empty_bytes(nbytes: int) -> torch.Tensor:
     return torch.empty(nbytes, dtype=torch.uint8)
 
 
-def receive(
-    connection: socket.socket, take: Callable[[int], torch.Tensor] = empty_bytes
-) -> Frame | None:
-    """Wait for one message on a blocking socket.
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A message whose header has come."""
 
-    Args:
-        connection: A blocking socket.
-        take: Returns the memory for a tensor: so many bytes, with a storage of its own.
+    kind: Kind
+    """What it is."""
 
-    Returns:
-        The message, or None when the peer closed the connection between two messages.
+    number: int
+    """The request that it belongs to; 0 where there is none."""
 
-    Raises:
-        ProtocolError: The bytes are not a message of this version, or end within one.
-        OSError: The connection is gone.
-    """
-    header = memoryview(bytearray(HEADER.size))
-    if not fill(connection, [header], may_end=True):
-        return None
-    kind, number, json_bytes, payload_bytes = _check_header(header)
-    text = bytearray(json_bytes)
-    fill(connection, [memoryview(text)])
-    description = _parse_json(text)
-    leaves = structure.parse(description)
-    expected_bytes = sum(leaf.nbytes for leaf in leaves)
-    if expected_bytes != payload_bytes:
-        raise ProtocolError(
-            f"A message announces {payload_bytes} bytes, but describes {expected_bytes}. The "
-            "peer is not a data server of this version."
-        )
-    landed = [leaf.allocate(take) for leaf in leaves]
-    fill(connection, [view for _, view in landed if view.nbytes])
-    finished = (leaf.finish(item) for leaf, (item, _) in zip(leaves, landed, strict=True))
-    return Frame(kind, number, structure.build(description, finished), payload_bytes)
+    busy_s: float
+    """Time that the data worker spent on the batch, in seconds."""
+
+    put_wait_s: float
+    """Time that its batch before this one waited to be taken by this client, in seconds."""
+
+    text_bytes: int
+    """Bytes of the description."""
+
+    payload_bytes: int
+    """Raw bytes behind the description."""
 
 
-def fill(connection: socket.socket, views: list[memoryview], *, may_end: bool = False) -> bool:
-    """Receive until all the memory is filled.
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A description that has come and was checked."""
 
-    Args:
-        connection: A blocking socket.
-        views: Writable memory.
-        may_end: Whether the connection may end before the first byte.
+    structure: object
+    """The nested description."""
 
-    Returns:
-        Whether it was filled; False only with ``may_end``.
+    leaves: tuple[Leaf, ...]
+    """The parts whose bytes follow, in order."""
+
+    payload_bytes: int
+    """What those add up to."""
+
+    batch_bytes: int
+    """The same, with what lies in shared memory."""
+
+
+def read_header(header: memoryview) -> Announced:
+    """Return the checked content of a header.
 
     Raises:
-        ProtocolError: The connection ended before all bytes came.
+        ProtocolError: It is no header of this version, or announces too much.
     """
-    pending = [view for view in views if view.nbytes]
-    missing = sum(view.nbytes for view in pending)
-    started = False
-    while pending:
-        if len(pending) == 1:
-            received = connection.recv_into(pending[0], 0, socket.MSG_WAITALL)
-        else:
-            some = list(islice(pending, _MAX_BUFFERS))
-            received = connection.recvmsg_into(some, 0, socket.MSG_WAITALL)[0]
-        if received == 0:
-            if may_end and not started:
-                return False
-            raise ProtocolError(
-                f"A message ended {missing} bytes too early: the peer was stopped while it "
-                "sent. Look into its log."
-            )
-        started = True
-        missing -= received
-        pending = unsent(pending, received)
-    return True
-
-
-def _check_header(header: memoryview) -> tuple[Kind, int, int, int]:
-    magic, version, kind, number, json_bytes, payload_bytes = HEADER.unpack(header)
+    magic, version, kind, number, busy_us, wait_us, json_bytes, payload_bytes = HEADER.unpack(
+        header
+    )
     if magic != MAGIC or version != VERSION:
         raise ProtocolError(
             f"A message begins with {magic!r}, version {version}, but must begin with "
             f"{MAGIC!r}, version {VERSION}. {SAME_VERSION}"
         )
-    if kind not in Kind.__members__.values():
+    if kind not in _KINDS:
         raise ProtocolError(f"A message is of kind {kind}, which is not known. {SAME_VERSION}")
     if json_bytes > MAX_JSON_BYTES or payload_bytes > MAX_FRAME_BYTES:
         raise ProtocolError(
             f"A message announces {json_bytes} and {payload_bytes} bytes, but at most "
             f"{MAX_JSON_BYTES} and {MAX_FRAME_BYTES} are received. Make smaller batches."
         )
-    return Kind(kind), number, json_bytes, payload_bytes
+    return Announced(
+        _KINDS[kind], number, busy_us / 1e6, wait_us / 1e6, json_bytes, payload_bytes
+    )
 
 
-def _parse_json(text: bytearray) -> object:
+def read_description(text: bytes) -> Described:
+    """Return the checked content of a description.
+
+    Raises:
+        ProtocolError: It is not one of ours.
+    """
+    return _described_before(text) if len(text) <= _MAX_REMEMBERED_BYTES else _described(text)
+
+
+def _described(text: bytes) -> Described:
+    description = _parse_json(text)
+    leaves = tuple(structure.parse(description))
+    payload_bytes = sum(leaf.nbytes for leaf in leaves)
+    shared_bytes = sum(leaf.shared[1] for leaf in leaves if leaf.shared is not None)
+    return Described(description, leaves, payload_bytes, payload_bytes + shared_bytes)
+
+
+# The batches of one loader mostly have the same description.
+_described_before = lru_cache(maxsize=256)(_described)
+
+
+def _parse_json(text: bytes) -> object:
     try:
         description: object = json.loads(text.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:

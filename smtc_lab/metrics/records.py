@@ -101,7 +101,20 @@ class LoaderRecord:
     """Time that data workers of this server spent on these batches, in seconds."""
 
     requests_sent_again: int
-    """Requests that went to another server, because this one went away."""
+    """Requests that went to another server, because this one went away or was much slower than
+    usual."""
+
+    put_wait_s: float = 0.0
+    """Time in which finished batches of this server waited to be taken by the trainer, in
+    seconds, summed over its data workers. Near 0: the trainer, or the network, keeps up."""
+
+    queue_occupancy: float = 0.0
+    """Share of these batches that were there before the trainer asked, 0 to 1. 1: the data is
+    ahead. 0: the trainer starves."""
+
+    credits_per_worker: int = 0
+    """Requests that one data worker might hold at the end of the interval, at most. It bounds
+    the memory on both sides."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

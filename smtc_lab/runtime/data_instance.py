@@ -16,7 +16,7 @@ from torch.utils.data import dataloader as torch_dataloader
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.placement import Placement, ServerAddress, set_default
 from smtc_lab.dataservice.server import DataServer
-from smtc_lab.dataservice.source import is_map_style, source_of
+from smtc_lab.dataservice.source import can_be_served, source_of
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -80,15 +80,15 @@ def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
     """
     context = runtime.context
     loaders = {
-        loader.loader_name: source_of(loader) for loader in _LOADERS if is_map_style(loader)
+        loader.loader_name: source_of(loader) for loader in _LOADERS if can_be_served(loader)
     }
     context.say_ready()
     if not loaders or context.secret is None:
         runtime.event(
             "warning",
             f"{context.host} has nothing to serve: the script made {len(_LOADERS)} "
-            "dataloaders, none over a dataset with __getitem__. The trainers prepare their own "
-            "batches.",
+            "dataloaders, none over a dataset that can be served (DataPipes cannot). The "
+            "trainers prepare their own batches.",
         )
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         signal.sigwait({signal.SIGTERM})

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from smtc_lab.dataservice import wire
 from smtc_lab.dataservice.wire import Frame, Kind
 from smtc_lab.errors import ProtocolError
+from smtc_lab.testing.wire import RawPeer
 
 
 class Point(NamedTuple):
@@ -34,7 +35,7 @@ def received(data: bytes) -> Frame | None:
         sender = threading.Thread(target=send_all, args=(theirs, data))
         sender.start()
         try:
-            return wire.receive(ours)
+            return RawPeer(ours).receive()
         finally:
             ours.shutdown(socket.SHUT_RDWR)
             sender.join()
@@ -62,19 +63,19 @@ def test_a_message_that_ends_too_early_is_refused(length: int) -> None:
 def header(
     *,
     magic: bytes = b"SMTC",
-    version: int = 1,
+    version: int = wire.VERSION,
     kind: int = 3,
     json_bytes: int = 0,
     payload_bytes: int = 0,
 ) -> bytes:
-    return wire.HEADER.pack(magic, version, kind, 0, json_bytes, payload_bytes)
+    return wire.HEADER.pack(magic, version, kind, 0, 0, 0, json_bytes, payload_bytes)
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
         (header(magic=b"HTTP"), "begins with b'HTTP'"),
-        (header(version=2), "version 2, but must begin with .* version 1"),
+        (header(version=1), "version 1, but must begin with .* version 2"),
         (header(kind=9), "of kind 9"),
         (header(json_bytes=2**32 - 1), "announces 4294967295 and 0 bytes"),
         (header(payload_bytes=2**64 - 1), "announces 0 and 18446744073709551615 bytes"),

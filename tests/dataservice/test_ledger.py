@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smtc_lab.dataservice import credit
 from smtc_lab.dataservice import ledger as ledger_module
 from smtc_lab.dataservice.epoch import Epoch
 from smtc_lab.dataservice.ledger import Ledger
@@ -13,21 +16,26 @@ from smtc_lab.dataservice.messages import Outcome
 from smtc_lab.errors import DataServiceError, ProtocolError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smtc_lab.dataservice.epoch import Request
 
 
 class FakeLink:
     """A data worker that answers when the test says so."""
 
-    def __init__(self, ledger: Ledger, server: str = "algo-2") -> None:
+    def __init__(self, ledger: Ledger, server: str = "algo-2", data_worker: int = 0) -> None:
         self.ledger = ledger
         self.server = server
+        self.data_worker = data_worker
+        self.suspected_since_s: float | None = None
+        self.is_reported = False
         self.outstanding: dict[int, Request] = {}
         self.mean_busy_s: float | None = None
         self.sent: list[int] = []
 
-    def send(self, request: Request) -> None:
-        self.sent.append(request.order)
+    def send(self, requests: Sequence[Request]) -> None:
+        self.sent += [request.order for request in requests]
 
     def answer(self, busy_s: float = 1.0) -> None:
         number, request = next(iter(self.outstanding.items()))
@@ -35,14 +43,14 @@ class FakeLink:
 
 
 def ask(ledger: Ledger, epoch: Epoch, count: int) -> None:
-    for _ in range(count):
-        ledger.ask(epoch, lambda _: [], f"{epoch.asked}")
+    first = epoch.asked
+    ledger.ask(epoch, [(lambda _: [], [first + which], None) for which in range(count)])
 
 
 def delivered(epoch: Epoch) -> list[object]:
     values = []
     while epoch.is_ready():
-        values.append(epoch.pop().value)
+        values.append(epoch.pop()[1].value)
     return values
 
 
@@ -105,10 +113,18 @@ def test_an_answer_of_a_lost_data_worker_is_no_answer() -> None:
     ask(ledger, epoch, 1)
     ledger.detach(link)
 
-    with pytest.raises(ProtocolError, match="answered request 0, which was not asked of it"):
-        ledger.settle(link, 0, Outcome(0, None, "algo-2", 0, 0.0))
+    ledger.settle(link, 0, Outcome(0, None, "algo-2", 0, 0.0))
 
     assert delivered(epoch) == []
+
+
+def test_an_answer_to_what_was_never_asked_is_refused() -> None:
+    ledger = Ledger(credits_per_link=1)
+    link = FakeLink(ledger)
+    ledger.attach(link)
+
+    with pytest.raises(ProtocolError, match="answered request 0, which was never asked"):
+        ledger.settle(link, 0, Outcome(0, None, "algo-2", 0, 0.0))
 
 
 def test_a_slow_data_worker_gets_one_request_at_a_time() -> None:
@@ -149,7 +165,7 @@ def test_a_request_over_which_many_data_workers_end_is_given_up() -> None:
         ledger.attach(link)
         ledger.detach(link)
 
-    outcome = epoch.pop()
+    _, outcome = epoch.pop()
 
     assert isinstance(outcome.error, DataServiceError)
     assert "8 data workers ended while they prepared the samples 0" in str(outcome.error)
@@ -214,7 +230,8 @@ def test_each_batch_is_delivered_exactly_once_whoever_comes_and_goes(
 
 
 def test_batches_are_pinned_where_they_are_received() -> None:
-    ledger, epoch = Ledger(credits_per_link=1), Epoch(in_order=True, pin=lambda batch: [batch])
+    epoch = Epoch(in_order=True, pin=lambda outcome: replace(outcome, value=[outcome.value]))
+    ledger = Ledger(credits_per_link=1)
     link = FakeLink(ledger)
     ledger.attach(link)
     ask(ledger, epoch, 1)
@@ -224,32 +241,96 @@ def test_batches_are_pinned_where_they_are_received() -> None:
     assert delivered(epoch) == [[0]]
 
 
-def test_a_batch_that_cannot_be_pinned_is_an_error_in_its_place() -> None:
-    def pin(_: object) -> object:
-        raise RuntimeError("out of pinned memory")
+def test_a_late_answer_is_asked_for_elsewhere_and_counts_once() -> None:
+    ledger, epoch = Ledger(credits_per_link=1), Epoch(in_order=True)
+    late, other = FakeLink(ledger, "algo-2"), FakeLink(ledger, "algo-3")
+    for link in (late, other):
+        ledger.attach(link)
+    ask(ledger, epoch, 2)
+    other.answer(busy_s=0.01)
 
-    ledger, epoch = Ledger(credits_per_link=1), Epoch(in_order=True, pin=pin)
-    link = FakeLink(ledger)
-    ledger.attach(link)
-    ask(ledger, epoch, 1)
+    wait_s = ledger.hedge(epoch, time.monotonic())
+    assert (wait_s > 0, other.sent) == (True, [1])
+    ledger.hedge(epoch, time.monotonic() + 10)
 
-    link.answer()
+    assert other.sent == [1, 0]
+    assert ledger.take_sent_again() == {"algo-2": 1}
+    other.answer(busy_s=0.01)
+    late.answer(busy_s=10.0)
+    assert delivered(epoch) == [0, 1]
 
-    assert "out of pinned memory). Leave pin_memory out" in str(epoch.pop().error)
+
+def test_a_data_worker_that_owes_an_answer_is_asked_nothing_and_told_of_once() -> None:
+    ledger, epoch = Ledger(credits_per_link=2), Epoch(in_order=True)
+    late, other = FakeLink(ledger, "algo-2"), FakeLink(ledger, "algo-3")
+    for link in (late, other):
+        ledger.attach(link)
+    ask(ledger, epoch, 2)
+    other.answer(busy_s=0.01)
+    now_s = time.monotonic()
+    ledger.hedge(epoch, now_s + 10)
+
+    ask(ledger, epoch, 4)
+
+    assert late.sent == [0]
+    assert ledger.suspects(now_s + 11, 2.0) == []
+    assert ledger.suspects(now_s + 13, 2.0) == [late]
+    assert ledger.suspects(now_s + 13, 2.0) == []
+    late.answer(busy_s=10.0)
+    ask(ledger, epoch, 4)
+    assert len(late.sent) > 1
+
+
+def test_hedging_costs_no_more_than_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(credit, "hedges_allowed", lambda _: 1)
+    ledger, epoch = Ledger(credits_per_link=4), Epoch(in_order=True)
+    late, other = FakeLink(ledger, "algo-2"), FakeLink(ledger, "algo-3")
+    ledger.attach(late)
+    ask(ledger, epoch, 3)
+    ledger.attach(other)
+
+    for seconds in (10, 20, 30):
+        ledger.hedge(epoch, time.monotonic() + seconds)
+
+    assert other.sent == [0]
+
+
+def test_a_stream_stays_with_its_data_worker_for_as_long_as_that_lives() -> None:
+    ledger, epoch = Ledger(credits_per_link=4), Epoch(in_order=True)
+    links = [FakeLink(ledger), FakeLink(ledger)]
+    for link in links:
+        ledger.attach(link)
+
+    ledger.ask(epoch, [(lambda _: [], None, which % 2) for which in range(6)])
+
+    assert [link.sent for link in links] == [[0, 2, 4], [1, 3, 5]]
+    ledger.detach(links[0])
+    assert links[1].sent == [1, 3, 5, 0]
+
+
+def test_many_small_fast_batches_are_asked_for_ahead_and_few_large_ones() -> None:
+    links = [FakeLink(Ledger()) for _ in range(2)]
+    links[0].mean_busy_s = links[1].mean_busy_s = 1e-5
+
+    assert credit.shares(links, None, 100) == [32, 32]
+    assert credit.shares(links, None, 2**20) == [4, 4]
+    assert credit.shares(links, None, 2**28) == [2, 2]
+    assert credit.shares(links, 5, 100) == [5, 5]
+    links[0].mean_busy_s = links[1].mean_busy_s = 1.0
+    assert credit.shares(links, None, 100) == [2, 2]
 
 
 def test_a_slow_data_worker_widens_the_window_within_bounds() -> None:
-    ledger = Ledger(credits_per_link=2)
-    fast, slow = FakeLink("fast"), FakeLink("slow")
-    ledger.attach(fast)
-    ledger.attach(slow)
-    least = ledger.window
+    links = [FakeLink(Ledger()), FakeLink(Ledger())]
+    least = credit.window(links, [2, 2], 0)
+    assert least == 6
 
-    fast.mean_busy_s, slow.mean_busy_s = 0.1, 0.1
-    assert ledger.window == least
+    links[0].mean_busy_s = links[1].mean_busy_s = 0.1
+    assert credit.window(links, [2, 2], 0) == least
 
-    slow.mean_busy_s = 1.0
-    assert ledger.window == 11 + 2
+    links[1].mean_busy_s = 1.0
+    assert credit.window(links, [2, 2], 0) == 11 + 2
 
-    slow.mean_busy_s = 1e6
-    assert ledger.window == 8 * least
+    links[1].mean_busy_s = 1e6
+    assert credit.window(links, [2, 2], 0) == 8 * least
+    assert credit.window(links, [2, 2], 2**26) == least

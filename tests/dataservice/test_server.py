@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 from torch.utils.data import DataLoader as TorchDataLoader
 
-from smtc_lab.dataservice import guard, wire
+from smtc_lab.dataservice import guard
 from smtc_lab.dataservice.handshake import greet, prove_to_server
 from smtc_lab.dataservice.messages import BatchRequest, Hello, read_answer
 from smtc_lab.dataservice.server import DataServer
 from smtc_lab.dataservice.source import Place, source_of
 from smtc_lab.errors import DataServiceError
+from smtc_lab.testing.wire import RawPeer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,11 +31,26 @@ def connected(server: Any) -> socket.socket:
     return connection
 
 
-def greeted(server: Any, secret: bytes, data_worker: int) -> tuple[socket.socket, Hello]:
+class Client(RawPeer):
+    """A client by hand that has proved itself."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__(connection)
+        self.connection = connection
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+
+def greeted(server: Any, secret: bytes, data_worker: int) -> tuple[Client, Hello]:
     connection = connected(server)
     try:
         prove_to_server(connection, secret, data_worker=data_worker)
-        return connection, Hello.read(wire.receive(connection))
+        client = Client(connection)
+        return client, Hello.read(client.receive())
     except BaseException:
         connection.close()
         raise
@@ -169,17 +185,17 @@ def test_a_client_that_sends_rubbish_loses_its_connection_and_nobody_else_does(
     good, _ = greeted(server, secret, 0)
     bad, _ = greeted(server, secret, 0)
 
-    bad.sendall(b"rubbish" * 100)
+    bad.connection.sendall(b"rubbish" * 100)
 
-    assert ends(bad)
+    assert ends(bad.connection)
     request = BatchRequest(loader="0", place=Place(0, 0, 0), indices=[3, 4])
-    wire.send(good, request.pack(5))
-    frame = wire.receive(good)
+    good.send(request.pack(5))
+    frame = good.receive()
     assert frame is not None
     assert frame.number == 5
     assert read_answer(frame, server="algo-2").value.tolist() == [3, 4]  # type: ignore[attr-defined]
-    good.close()
-    bad.close()
+    good.connection.close()
+    bad.connection.close()
 
 
 def test_a_client_that_reads_nothing_holds_up_nobody(
@@ -196,17 +212,17 @@ def test_a_client_that_reads_nothing_holds_up_nobody(
     other, _ = greeted(server, secret, 0)
     for number in range(3):
         request = BatchRequest(loader="0", place=Place(0, 0, 0), indices=number)
-        wire.send(stuck, request.pack(number))
+        stuck.send(request.pack(number))
 
-    wire.send(other, BatchRequest(loader="1", place=Place(0, 0, 0), indices=[1]).pack(0))
+    other.send(BatchRequest(loader="1", place=Place(0, 0, 0), indices=[1]).pack(0))
 
-    assert wire.receive(other) is not None
+    assert other.receive() is not None
     for number in range(3):
-        frame = wire.receive(stuck)
+        frame = stuck.receive()
         assert frame is not None
         assert (frame.number, frame.payload_bytes) == (number, 2**24)
-    stuck.close()
-    other.close()
+    stuck.connection.close()
+    other.connection.close()
 
 
 def test_an_unknown_loader_is_an_answer_that_names_the_known_ones(
@@ -216,8 +232,8 @@ def test_an_unknown_loader_is_an_answer_that_names_the_known_ones(
 
     with connection:
         request = BatchRequest(loader="7", place=Place(0, 0, 0), indices=[1])
-        wire.send(connection, request.pack(1))
-        frame = wire.receive(connection)
+        connection.send(request.pack(1))
+        frame = connection.receive()
 
     assert frame is not None
     error = read_answer(frame, server="algo-2").error

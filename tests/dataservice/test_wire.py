@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from smtc_lab.dataservice import wire
 from smtc_lab.dataservice.wire import Frame, Kind
 from smtc_lab.errors import DataServiceError
+from smtc_lab.testing.wire import RawPeer
 
 
 class Point(NamedTuple):
@@ -40,7 +41,7 @@ def received(data: bytes) -> Frame | None:
         sender = threading.Thread(target=send_all, args=(theirs, data))
         sender.start()
         try:
-            return wire.receive(ours)
+            return RawPeer(ours).receive()
         finally:
             ours.shutdown(socket.SHUT_RDWR)
             sender.join()

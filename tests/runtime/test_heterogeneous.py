@@ -206,7 +206,7 @@ def test_kill_9_of_a_data_worker_costs_no_sample_and_is_told(
     assert sum(served.values()) == NUM_SAMPLES
     told = [event.message for event in records.events if event.kind == "data"]
     assert any(
-        "data worker 0 on algo-2 ended by signal 9 (SIGKILL); started again" in message
+        "data worker 0 on algo-2 ended by signal 9 (SIGKILL, often a lack of memory)" in message
         for message in told
     )
     assert processes_after(run.folder.path) == {}

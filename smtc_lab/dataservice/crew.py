@@ -1,0 +1,82 @@
+"""The data workers that are connected, and what each of them may hold now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.dataservice import credit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from smtc_lab.dataservice.credit import Link
+    from smtc_lab.dataservice.messages import Outcome
+
+_SMOOTHING = 0.2
+_WEIGH_EVERY = 16
+
+
+class Crew:
+    """The links of one client. Not safe by itself: the ledger's lock guards it."""
+
+    def __init__(self, credits_per_link: int | None) -> None:
+        self._fixed_credits = credits_per_link
+        self._shares: dict[Link, int] = {}
+        self._batch_bytes = 0
+        self.answered = 0
+        """Answers that came."""
+        self.window = credit.LEAST_CREDITS
+        """Batches of an epoch that may be asked for and not delivered yet."""
+
+    def __len__(self) -> int:
+        return len(self._shares)
+
+    def __iter__(self) -> Iterator[Link]:
+        return iter(list(self._shares))
+
+    def __contains__(self, link: object) -> bool:
+        return link in self._shares
+
+    @property
+    def share(self) -> int:
+        """Requests that one data worker may hold now, at most."""
+        return max(list(self._shares.values()), default=credit.LEAST_CREDITS)
+
+    def join(self, link: Link) -> None:
+        """Take a data worker in."""
+        self._shares[link] = 0
+        self._weigh()
+
+    def leave(self, link: Link) -> None:
+        """Let a data worker go."""
+        del self._shares[link]
+        self._weigh()
+
+    def note(self, link: Link, outcome: Outcome) -> None:
+        """Learn from an answer how fast a data worker is, and how large batches are."""
+        self.answered += 1
+        link.suspected_since_s, link.is_reported = None, False
+        if outcome.error is None and not outcome.is_end:
+            self._batch_bytes = max(self._batch_bytes, outcome.received_bytes)
+            mean_s, busy_s = link.mean_busy_s, outcome.busy_s
+            link.mean_busy_s = (
+                busy_s if mean_s is None else mean_s + _SMOOTHING * (busy_s - mean_s)
+            )
+        if self.answered % _WEIGH_EVERY == 0 or self.answered < _WEIGH_EVERY:
+            self._weigh()
+
+    def has_room(self, link: Link) -> bool:
+        """Return whether a data worker may hold one request more."""
+        return link.suspected_since_s is None and len(link.outstanding) < self._shares[link]
+
+    def freest(self, excluded: Sequence[Link] = ()) -> Link | None:
+        """Return the data worker that should be asked next; None: none has room."""
+        free = [one for one in self._shares if one not in excluded and self.has_room(one)]
+        return min(free, key=lambda link: len(link.outstanding), default=None)
+
+    def _weigh(self) -> None:
+        """Settle anew how much each data worker may hold."""
+        links = list(self._shares)
+        shares = credit.shares(links, self._fixed_credits, self._batch_bytes)
+        self._shares = dict(zip(links, shares, strict=True))
+        self.window = credit.window(links, shares, self._batch_bytes)

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.dataservice import spare_cpu
+from smtc_lab.dataservice.spare_cpu import CpuWatch, own_cores
+from smtc_lab.machine.cgroups import remove_leftover_groups
+from smtc_lab.machine.cores import available_cores
+from smtc_lab.machine.cpu_quota import open_quota
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
+    from pathlib import Path
+
+    from smtc_lab.dataservice.sharing import Observation
+
+FORK = multiprocessing.get_context("fork")
+SPIN_CPU_S = 0.2
+
+
+@contextlib.contextmanager
+def child_process(target: Callable[[Connection], None]) -> Iterator[tuple[int, Connection]]:
+    """Yield the process id of a forked process, and the other end of what it was given."""
+    ours, theirs = FORK.Pipe()
+    process = FORK.Process(target=target, args=(theirs,), daemon=True)
+    process.start()
+    theirs.close()
+    assert process.pid is not None
+    try:
+        yield process.pid, ours
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+@contextlib.contextmanager
+def on_one_core() -> Iterator[None]:
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def observe(watch: CpuWatch, *local_pids: int) -> Observation:
+    return watch.observe(
+        local_pids=local_pids, get_wait_s=0.25, local_busy_s=0.5, num_remote_workers=3
+    )
+
+
+def spin() -> None:
+    until_s = time.thread_time() + SPIN_CPU_S
+    while time.thread_time() < until_s:
+        pass
+
+
+def spin_for_ever(told: Connection) -> None:
+    told.send("begun")
+    while True:
+        pass
+
+
+def spin_in_a_thread_when_told(told: Connection) -> None:
+    while True:
+        told.recv()
+        thread = threading.Thread(target=spin)
+        thread.start()
+        thread.join()
+        told.send("done")
+
+
+def wait_for(said: Connection) -> None:
+    assert said.poll(30), "the process said nothing"
+    said.recv()
+
+
+def test_a_busy_process_on_the_same_core_holds_the_trainer_up() -> None:
+    with on_one_core(), child_process(spin_for_ever) as (pid, said):
+        wait_for(said)
+        watch = CpuWatch([pid])
+        spin()
+        seen = observe(watch, pid)
+
+    assert seen.delay_fraction > 0.1
+    assert seen.trainer_delay_s is not None
+    assert seen.trainer_delay_s <= seen.interval_s
+    assert seen.local_cores > 0.1
+
+
+def test_a_trainer_that_waits_is_not_held_up() -> None:
+    with on_one_core():
+        watch = CpuWatch([])
+        threading.Event().wait(0.3)
+        seen = observe(watch)
+
+    assert seen.delay_fraction < 0.3
+    assert seen.trainer_cores < 0.5
+    assert seen.local_cores == 0
+
+
+def hold_back_by_quota(told: Connection) -> None:
+    quota = open_quota(f"test-{os.getpid()}-spare-cpu")
+    told.send(quota.name)
+    if quota.name.startswith("cgroup"):
+        quota.join()
+        quota.limit(0.2)
+        watch = CpuWatch([])
+        spin()
+        told.send(observe(watch).delay_fraction)
+    told.recv()
+
+
+def test_a_quota_holds_the_trainer_up_as_others_do() -> None:
+    with child_process(hold_back_by_quota) as (pid, said):
+        assert said.poll(30)
+        name = said.recv()
+        if not name.startswith("cgroup"):
+            pytest.skip(f"control groups do not work on this machine: {name}")
+        assert said.poll(30)
+        delay_fraction = said.recv()
+    remove_leftover_groups(f"test-{pid}-spare-cpu")
+
+    assert delay_fraction > 0.3
+
+
+def test_all_threads_of_a_data_worker_count() -> None:
+    with child_process(spin_in_a_thread_when_told) as (pid, said):
+        watch = CpuWatch([pid])
+        said.send("spin")
+        wait_for(said)
+        seen = observe(watch, pid)
+
+    assert seen.local_cores * seen.interval_s >= SPIN_CPU_S
+    assert seen.trainer_cores * seen.interval_s < SPIN_CPU_S
+
+
+def test_data_workers_that_come_or_go_do_not_count() -> None:
+    with child_process(spin_in_a_thread_when_told) as (pid, said):
+        watch = CpuWatch([])
+        said.send("spin")
+        wait_for(said)
+        assert observe(watch, pid).local_cores == 0
+
+    assert observe(watch, pid).local_cores == 0
+
+
+def test_each_look_begins_a_new_interval() -> None:
+    watch = CpuWatch([])
+    spin()
+    assert observe(watch).trainer_cores > 0
+    first = time.process_time()
+    seen = observe(watch)
+
+    assert seen.trainer_cores * seen.interval_s <= time.process_time() - first + 0.1
+
+
+def test_what_it_is_told_is_in_the_observation() -> None:
+    seen = observe(CpuWatch([]))
+
+    assert (seen.get_wait_s, seen.local_busy_s, seen.num_remote_workers) == (0.25, 0.5, 3)
+    assert seen.cores == own_cores()
+
+
+def test_the_delay_of_another_thread_is_unknown() -> None:
+    watches: list[CpuWatch] = []
+    thread = threading.Thread(target=lambda: watches.append(CpuWatch([])))
+    thread.start()
+    thread.join()
+
+    assert observe(watches[0]).trainer_delay_s is None
+    assert observe(watches[0]).trainer_delay_s is not None
+
+
+@pytest.mark.parametrize("content", [None, "0 0 0\n", "soon\n"])
+def test_the_delay_is_unknown_where_the_kernel_does_not_count_it(
+    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counter = tmp_path / "schedstat"
+    if content is not None:
+        counter.write_text(content)
+    monkeypatch.setattr(spare_cpu, "_SCHEDSTAT", str(counter))
+
+    seen = observe(CpuWatch([]))
+
+    assert seen.trainer_delay_s is None
+    assert seen.delay_fraction == 0
+
+
+@pytest.mark.parametrize(
+    ("num_trainers", "part"), [(None, 1), ("1", 1), ("4", 4), ("0", 1), ("many", 1)]
+)
+def test_the_trainers_of_an_instance_share_its_cores(
+    num_trainers: str | None, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOCAL_WORLD_SIZE", raising=False)
+    if num_trainers is not None:
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", num_trainers)
+
+    assert own_cores() == available_cores() / part

@@ -1,0 +1,165 @@
+"""What the fuzzer feeds: bytes of a hostile peer, up to the checked content of its messages."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import resource
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import psutil
+import torch
+
+from smtc_lab.dataservice import leaves, messages, wire
+from smtc_lab.dataservice.receiver import ConnectionEndedError, Receiver
+from smtc_lab.dataservice.segments import SharedFile, SharedViews
+from smtc_lab.dataservice.source import Place
+from smtc_lab.dataservice.wire import Frame, Kind
+from smtc_lab.errors import ProtocolError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PAYLOAD_LIMIT = 2**20
+"""The longest payload while fuzzing, in bytes."""
+
+_MEMORY_LIMIT = 2**30
+_SHARED_BYTES = 2**20
+_ONLY_DESCRIPTION = 1
+
+
+class Point(NamedTuple):
+    """A named tuple of the script."""
+
+    x: int
+    y: object
+
+
+class Bytes:
+    """A connection over which these bytes come, so many at a time, and then its end."""
+
+    def __init__(self, data: bytes, at_once: int) -> None:
+        self._data = memoryview(data)
+        self._at_once = at_once
+
+    def fileno(self) -> int:
+        """Nothing waits for it."""
+        return -1
+
+    def receive_into(self, views: Sequence[memoryview]) -> int:
+        """Receive the next bytes."""
+        received = 0
+        for view in views:
+            count = min(view.nbytes, self._at_once - received, self._data.nbytes)
+            view[:count] = self._data[:count]
+            self._data = self._data[count:]
+            received += count
+        return received
+
+    def send(self, buffers: Sequence[memoryview]) -> list[memoryview]:
+        """Take everything."""
+        del buffers
+        return []
+
+    def wake_at(self, nbytes: int) -> None:
+        """Nothing waits for it."""
+
+
+def limit_memory() -> None:
+    """Let this process have a GiB more, and a payload ``PAYLOAD_LIMIT`` bytes, for good.
+
+    Memory that is set aside for a length before it was checked is an error then, also where
+    nobody writes to it.
+    """
+    wire.MAX_FRAME_BYTES = PAYLOAD_LIMIT
+    leaves.MAX_LEAF_BYTES = PAYLOAD_LIMIT
+    now_bytes = psutil.Process().memory_info().vms
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (now_bytes + _MEMORY_LIMIT, hard))
+
+
+def receive_hostile(data: bytes) -> None:
+    """Read the messages of a peer that sends these bytes.
+
+    The first byte says in which portions they come, and whether the rest is what a peer sends
+    or only a description, around which the rest of a message is made: few mutations of a whole
+    message leave its lengths right.
+
+    Raises:
+        Exception: Anything but ``ProtocolError`` is a defect, also that memory is lacking.
+    """
+    if not data:
+        return
+    how, rest = data[0], data[1:]
+    stream = _message_around(rest) if how & _ONLY_DESCRIPTION else rest
+    connection = Bytes(stream, at_once=(how >> 1) or len(stream))
+    receiver = Receiver(connection, SharedViews(_shared_file()))
+    with contextlib.suppress(ProtocolError, ConnectionEndedError):
+        while True:
+            for frame in receiver.receive():
+                _read(frame)
+
+
+def seeds() -> list[bytes]:
+    """Return inputs that hold real messages, whole and as descriptions only."""
+    values = [
+        (torch.arange(6.0).reshape(2, 3), torch.tensor([1, 2], dtype=torch.uint8)),
+        {"array": np.arange(3), "scalar": np.float64(0.5), "text": np.array(["ab"])},
+        OrderedDict(bytes=b"abc", point=Point(1, ["a", None, True, 2**60, 0.1])),
+    ]
+    wants = messages.BatchRequest(loader="0", place=Place(1, 2, 3), indices=[4, 5])
+    hello = messages.Hello(host="h", data_worker=0, num_data_workers=2, loaders={"0": 9})
+    sent = [
+        hello.pack(),
+        wants.pack(1),
+        *(messages.pack_batch(2, one, busy_s=0.1, put_wait_s=0, share=None) for one in values),
+        messages.pack_batch(3, values[0], busy_s=0, put_wait_s=0, share=lambda _: 65536),
+        messages.pack_failure(4, ValueError("why"), who="algo-2"),
+        messages.pack_end(5),
+        messages.pack_release([0, 65536]),
+    ]
+    whole = [b"".join(message) for message in sent]
+    return [
+        *(bytes([how]) + stream for stream in [*whole, b"".join(whole)] for how in (0, 14)),
+        *(bytes([_ONLY_DESCRIPTION]) + _description(message[0]) for message in sent),
+    ]
+
+
+def _description(begin: memoryview) -> bytes:
+    """Return the kind and the description of a message that begins with these bytes."""
+    _, _, kind, *_ = wire.HEADER.unpack(begin[: wire.HEADER.size])
+    return bytes([kind, *begin[wire.HEADER.size :]])
+
+
+def _message_around(kind_and_text: bytes) -> bytes:
+    """Return the message that begins with this kind and has this description."""
+    kind, text = kind_and_text[:1], kind_and_text[1:]
+    try:
+        payload_bytes = wire.read_description(text).payload_bytes
+    except ProtocolError:
+        payload_bytes = 0
+    header = wire.HEADER.pack(
+        wire.MAGIC, wire.VERSION, int.from_bytes(kind), 1, 0, 0, len(text), payload_bytes
+    )
+    return header + text + bytes(min(payload_bytes, PAYLOAD_LIMIT))
+
+
+def _read(frame: Frame) -> None:
+    """Read a message as the side does that gets it."""
+    if frame.kind is Kind.HELLO:
+        messages.Hello.read(frame)
+    elif frame.kind is Kind.REQUEST:
+        messages.BatchRequest.read(frame)
+    elif frame.kind is Kind.RELEASE:
+        messages.read_release(frame)
+    else:
+        messages.read_answer(frame, server="algo-2")
+
+
+@functools.cache
+def _shared_file() -> SharedFile:
+    file = SharedFile()
+    file.grow(_SHARED_BYTES)
+    return file
