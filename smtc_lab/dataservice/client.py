@@ -145,6 +145,10 @@ class Client:
             finalizer()
             self._hand_over_records()
 
+    def note_visit(self, now_s: float) -> None:
+        """Take note that the trainer asks for a batch, at this time of the monotonic clock."""
+        self._parts.reception.note_visit(now_s)
+
     def pop(self, epoch: Epoch) -> tuple[Request, Outcome]:
         """Return the next request of an epoch and its outcome, once that is ready."""
         request, outcome = epoch.pop()
@@ -167,7 +171,7 @@ class Client:
         seen_version = ledger.version
         self.tend()
         now_s = time.monotonic()
-        if ledger.num_links or self._num_local_workers:
+        if ledger.crew or self._num_local_workers:
             self._served_s = now_s
         blocked_s = now_s - blocked_since_s
         alone_s = now_s - max(self._served_s, blocked_since_s)
@@ -181,7 +185,7 @@ class Client:
         if timeout_s and blocked_s >= timeout_s:
             raise DataServiceError(
                 f"Batch {epoch.delivered} did not come within timeout={timeout_s} s; "
-                f"{ledger.num_links} data workers are connected. Raise timeout, or find out "
+                f"{len(ledger.crew)} data workers are connected. Raise timeout, or find out "
                 "why its samples take so long."
             )
         look_s = ledger.hedge(epoch, now_s)
@@ -242,7 +246,7 @@ class Client:
                 local_pids=self.local_pids,
                 get_wait_s=self._waited_s,
                 local_busy_s=self._local_busy_s,
-                num_remote_workers=self.ledger.num_remote_links,
+                num_remote_workers=self.ledger.crew.num_remote,
             )
             self._sharing = next_sharing(self._sharing, seen)
             self._num_local_workers = self._sharing.num_local_workers
@@ -259,7 +263,7 @@ class Client:
 
 def _hand_over_records(parts: _Parts) -> None:
     parts.statistics.add_sent_again(parts.ledger.take_sent_again())
-    parts.statistics.hand_over(parts.ledger.share)
+    parts.statistics.hand_over(parts.ledger.crew.share)
 
 
 def _abandon(parts: _Parts, epoch: Epoch) -> None:

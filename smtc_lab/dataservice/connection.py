@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from smtc_lab.dataservice.transport import Transport
 
+_MAX_HELD_BYTES = 2**14
+
 MAX_REQUESTS = 64
 """Requests of one connection that a data worker holds; it reads no further meanwhile."""
 
@@ -44,6 +46,7 @@ class WorkerConnection:
         self._receiver = Receiver(self._transport)
         self._release = release
         self._unanswered = 0
+        self._held: list[memoryview] = []
         self._unsent: deque[list[memoryview]] = deque()
         self._more = threading.Condition()
         self._sender: threading.Thread | None = None
@@ -89,14 +92,23 @@ class WorkerConnection:
             waited_s, self._put_wait_s = self._put_wait_s, 0.0
             return waited_s
 
-    def reply(self, message: list[memoryview], *, answers: bool = True) -> None:
-        """Send a message; what the client does not take at once is sent later.
+    def reply(self, message: list[memoryview], *, more_follows: bool = False) -> None:
+        """Answer a request; what the client does not take at once is sent later.
 
         Args:
-            message: What to send.
-            answers: Whether it is the answer of a request.
+            message: The answer.
+            more_follows: Whether the next answer is near, and a small one may wait for it: to
+                send costs more than to make a small batch.
         """
-        self._unanswered -= answers
+        self._unanswered -= 1
+        self._held += message
+        if more_follows and sum(view.nbytes for view in self._held) < _MAX_HELD_BYTES:
+            return
+        message, self._held = self._held, []
+        self.send(message)
+
+    def send(self, message: list[memoryview]) -> None:
+        """Send a message; what the client does not take at once is sent later."""
         with self._more:
             rest = message
             if not self._unsent:

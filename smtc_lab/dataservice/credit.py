@@ -113,8 +113,10 @@ def patience_s(request: Request, links: Sequence[Link]) -> float:
     busy_s = sorted(link.mean_busy_s for link in links if link.mean_busy_s is not None)
     if not busy_s:
         return _UNKNOWN_PATIENCE_S
+    # A stream that is asked for elsewhere begins anew there.
+    least_s = LEAST_PATIENCE_S if request.stream is None else _UNKNOWN_PATIENCE_S
     ahead = list(request.links[-1].outstanding).index(request.number)
-    return max(LEAST_PATIENCE_S, _PATIENCE_FACTOR * busy_s[len(busy_s) // 2] * (ahead + 1))
+    return max(least_s, _PATIENCE_FACTOR * busy_s[len(busy_s) // 2] * (ahead + 1))
 
 
 def hedges_allowed(answered: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice import credit
+from smtc_lab.dataservice.statistics import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +28,8 @@ class Crew:
         """Answers that came."""
         self.window = credit.LEAST_CREDITS
         """Batches of an epoch that may be asked for and not delivered yet."""
+        self.share = credit.LEAST_CREDITS
+        """Requests that one data worker may hold now, at most."""
 
     def __len__(self) -> int:
         return len(self._shares)
@@ -38,9 +41,9 @@ class Crew:
         return link in self._shares
 
     @property
-    def share(self) -> int:
-        """Requests that one data worker may hold now, at most."""
-        return max(list(self._shares.values()), default=credit.LEAST_CREDITS)
+    def num_remote(self) -> int:
+        """Data workers of data servers."""
+        return sum(link.server != LOCAL for link in self)
 
     def join(self, link: Link) -> None:
         """Take a data worker in."""
@@ -79,4 +82,5 @@ class Crew:
         links = list(self._shares)
         shares = credit.shares(links, self._fixed_credits, self._batch_bytes)
         self._shares = dict(zip(links, shares, strict=True))
+        self.share = max(shares, default=credit.LEAST_CREDITS)
         self.window = credit.window(links, shares, self._batch_bytes)

@@ -64,7 +64,9 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
             ``prefetch_factor``, data workers are asked ahead as their speed and the size of the
             batches want it.
         num_workers: Data workers of the trainer itself; ``"auto"``: as many as the spare CPU of
-            the trainer bears without holding it up, settled anew about once a second.
+            the trainer bears without holding it up, settled anew about once a second. (An
+            iterable-style dataset keeps the first number of streams, which decides its
+            batches.)
         servers: Data servers to ask. None: those of the default placement.
         secret: The job's secret, 32 bytes; needed with servers.
         tls: Whether to encrypt what goes between hosts; the servers must do the same. None: as
@@ -75,6 +77,8 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
             same name. None: loaders are numbered by order of construction, from 0.
         seed: Seed of the random transforms. None: that of the default placement, else
             ``torch.initial_seed()`` when an epoch begins. Ranks above 0 mix in their rank.
+        seeding: ``"sample"``: as told above. ``"torch"``: exactly torch's own, by data worker,
+            for comparison with it; in the trainer's own data workers only.
         record: Gets a record for each server about twice a second.
         notify: Gets one sentence for each fault that was mended.
         journal: Gets a dict for whatever happens to a request; see ``journal.Journal``.
@@ -110,6 +114,7 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         num_local_workers: int | None = None,
         loader_name: str | int | None = None,
         seed: int | None = None,
+        seeding: Literal["sample", "torch"] = "sample",
         record: Callable[[LoaderRecord], None] | None = None,
         notify: Callable[[str], None] | None = None,
         journal: Callable[[dict[str, Any]], object] | None = None,
@@ -152,6 +157,7 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         self.seed = default.seed if seed is None else seed
         self.record = default.record if record is None else record
         self.notify = default.notify if notify is None else notify
+        self.seeding = seeding
         self.tls = default.tls if tls is None else tls
         self.journal = journal
         self._place(
@@ -173,6 +179,12 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         self.secret = default.secret if secret is None else secret
         placement.check_secret(self.servers, self.secret)
         placement.check_num_local_workers(num_local_workers)
+        if self.seeding == "torch" and self.servers:
+            raise DataServiceError(
+                "seeding='torch' numbers the trainer's own data workers, but there are "
+                f"{len(self.servers)} data servers. Leave the servers out, or take "
+                "seeding='sample'."
+            )
         self.num_local_workers: int = num_local_workers
         self._most_local_workers = num_local_workers
         if self._is_auto:
@@ -192,7 +204,8 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         return epoch
 
     def _get_iterator(self) -> torch_dataloader._BaseDataLoaderIter:
-        if not can_be_served(self) or self._wants_other_start_method():
+        is_ours = self.seeding == "sample" and can_be_served(self)
+        if not is_ours or self._wants_other_start_method():
             return super()._get_iterator()
         is_map = is_map_style(self)
         if not self.servers and not self.num_local_workers:

@@ -8,6 +8,7 @@ import select
 import socket
 import sys
 import threading
+import time
 from collections import deque
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
@@ -26,6 +27,7 @@ CLOSED = b"-"
 """What a data worker writes to its control socket for each connection that ended."""
 
 _LOOK_MS = 20
+_QUICK_S = 0.0002
 _TLS_TIMEOUT_S = 5.0
 
 
@@ -64,16 +66,22 @@ class Desk:
                 elif descriptor in self._connections:
                     self._read(self._connections[descriptor])
             if self._asked:
-                connection, number, request = self._asked.popleft()
-                if connection.is_open:
-                    put_wait_s = connection.take_put_wait_s()
-                    connection.reply(self._maker.answer(number, request, put_wait_s=put_wait_s))
-                    # What the dataset printed would otherwise die with the process.
-                    sys.stdout.flush()
+                self._answer(*self._asked.popleft())
             if self._full:
                 self._resume()
             if self._securing:
                 self._welcome_secured()
+
+    def _answer(self, connection: WorkerConnection, number: int, request: BatchRequest) -> None:
+        if not connection.is_open:
+            return
+        started_s = time.perf_counter()
+        message = self._maker.answer(number, request, put_wait_s=connection.take_put_wait_s())
+        # What the dataset printed would otherwise die with the process.
+        sys.stdout.flush()
+        is_quick = time.perf_counter() - started_s < _QUICK_S
+        next_is_its = bool(self._asked) and self._asked[0][0] is connection
+        connection.reply(message, more_follows=is_quick and next_is_its)
 
     def _look_s(self) -> float:
         """Return how long to wait for requests; negative: for as long as it takes."""
@@ -123,7 +131,7 @@ class Desk:
     def _welcome(self, peer: socket.socket, connection: WorkerConnection) -> None:
         self._connections[peer.fileno()] = connection
         self._poll.register(peer, select.EPOLLIN)
-        connection.reply(self._hello, answers=False)
+        connection.send(self._hello)
 
     def _read(self, connection: WorkerConnection) -> None:
         for number, request in connection.requests():

@@ -139,6 +139,7 @@ class ServiceIterator(_SeededIterator):
         epoch = self._epoch
         assert epoch is not None  # noqa: S101  set by _begin_epoch
         started_s = time.monotonic()
+        self._client.note_visit(started_s)
         if self._seen_version != self._client.ledger.version:
             self._seen_version = self._client.ledger.version
             self._client.tend()
@@ -146,7 +147,6 @@ class ServiceIterator(_SeededIterator):
         was_ready = epoch.is_ready()
         outcome = self._next_outcome(epoch, started_s)
         get_wait_s = time.monotonic() - started_s
-        self._ask_ahead(epoch)
         self._client.count(outcome, get_wait_s, was_ready=was_ready)
         if outcome.error is not None:
             raise outcome.error
@@ -172,9 +172,11 @@ class ServiceIterator(_SeededIterator):
 
     def _ask_ahead(self, epoch: Epoch) -> None:
         """Ask for batches within the window; several at once where they come fast."""
+        if self._is_sampled:
+            return
         ledger = self._client.ledger
-        room = ledger.window - epoch.undelivered
-        if not self._is_sampled and (room > ledger.share // 4 or not epoch.undelivered):
+        room = ledger.crew.window - epoch.undelivered
+        if room > ledger.crew.share // 4 or not epoch.undelivered:
             # A list, because the sampler's own code must not run under the ledger's lock.
             ledger.ask(epoch, list(self._next_requests(epoch, room)))
 

@@ -45,8 +45,11 @@ class LandingPool:
                 memory is used then, which waits for copies that are still under way.
         """
         self._is_pinned = is_pinned
+        self.least_bytes = 0 if is_pinned else SMALL_BYTES
+        """Below this, fresh memory is as good."""
         self._taking = threading.Lock()
         self._free: list[NDArray[np.uint8]] = []
+        self._free_bytes = 0
         # Tensors die in any thread, also amid garbage collection, where no lock may be taken.
         self._returned: SimpleQueue[NDArray[np.uint8]] = SimpleQueue()
 
@@ -81,13 +84,12 @@ class LandingPool:
                 self._free.append(self._returned.get_nowait())
             except Empty:
                 break
-        while len(self._free) > MAX_FREE_BUFFERS or self._free_bytes() > MAX_FREE_BYTES:
-            self._free.pop(0)
+            self._free_bytes += self._free[-1].nbytes
+        while len(self._free) > MAX_FREE_BUFFERS or self._free_bytes > MAX_FREE_BYTES:
+            self._free_bytes -= self._free.pop(0).nbytes
         # Latest first: its pages are the likeliest to be in the processor's cache.
         for index in range(len(self._free) - 1, -1, -1):
             if nbytes <= self._free[index].nbytes <= 2 * nbytes:
+                self._free_bytes -= self._free[index].nbytes
                 return self._free.pop(index)
         return None
-
-    def _free_bytes(self) -> int:
-        return sum(buffer.nbytes for buffer in self._free)

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 MAX_LEAF_BYTES = 2**32
 """The most bytes of one tensor, array or bytes object."""
 
+# A memoryview of these can be cast to bytes at once.
+_NUMPY_CAN_CAST = frozenset(
+    {
+        *(torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+        *(torch.float32, torch.float64),
+    }
+)
+
 _MAX_ELEMENTS = 2**48
 _NOTHING = memoryview(b"")
 
@@ -78,11 +86,14 @@ class Leaf:
                 return memory.shared(*self.shared).view(self.dtype).reshape(
                     self.shape
                 ), _NOTHING
+            if 0 < self.nbytes < memory.least_bytes:
+                raw = bytearray(self.nbytes)
+                return raw, memoryview(raw)
             buffer = memory.take(self.nbytes)
             return buffer.view(self.dtype).reshape(self.shape), buffer.numpy().data
         if self.dtype is None:
-            raw = bytearray(self.nbytes)
-            return raw, memoryview(raw)
+            octets = bytearray(self.nbytes)
+            return octets, memoryview(octets)
         array = np.empty(self.shape, self.dtype)
         view = array.reshape(-1).view(np.uint8) if self.nbytes else np.empty(0, np.uint8)
         return array, view.data
@@ -90,6 +101,8 @@ class Leaf:
     def finish(self, landed: object) -> object:
         """Return the value for an allocated object whose memory has been filled."""
         if isinstance(landed, bytearray):
+            if isinstance(self.dtype, torch.dtype):
+                return torch.frombuffer(landed, dtype=self.dtype).reshape(self.shape)
             return bytes(landed)
         if self.tag == "s" and isinstance(landed, np.ndarray):
             return landed[()]
@@ -160,13 +173,21 @@ def _encode_tensor(
             f"The batch holds a tensor on {tensor.device}, but data workers have only CPUs. "
             "Return CPU tensors from the dataset and move them in the training loop."
         )
-    whole = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    whole = tensor.detach()
+    if whole.is_conj() or whole.is_neg() or not whole.is_contiguous():
+        whole = whole.resolve_conj().resolve_neg().contiguous()
     offset = None if share is None else share(whole)
     if offset is not None:
         return ["M", name, offset, *tensor.shape]
     if whole.numel():
-        _append(buffers, whole.reshape(-1).view(torch.uint8).numpy().data)
+        _append(buffers, _bytes_of(whole))
     return ["T", name, *tensor.shape]
+
+
+def _bytes_of(whole: torch.Tensor) -> memoryview:
+    if whole.dtype in _NUMPY_CAN_CAST:
+        return whole.numpy().data.cast("B")
+    return whole.reshape(-1).view(torch.uint8).numpy().data
 
 
 def _encode_array(value: np.ndarray | np.generic, buffers: list[memoryview]) -> list[object]:

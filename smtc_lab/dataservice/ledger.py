@@ -51,7 +51,8 @@ class Ledger:
             on_change: Called when the trainer should look: a link came or went, or nothing can
                 be delivered any more.
         """
-        self._crew = Crew(credits_per_link)
+        self.crew = Crew(credits_per_link)
+        """Who is connected, and how much may be asked."""
         self._journal = journal
         self._on_change = on_change
         # Reentrant, because a finalizer may come between any two lines.
@@ -64,26 +65,6 @@ class Ledger:
         """Rises whenever a link comes or goes, or nothing can be delivered any more."""
         self.error: DataServiceError | None = None
         """Why nothing can be delivered any more; None while all is well."""
-
-    @property
-    def num_links(self) -> int:
-        """Data workers that are connected now."""
-        return len(self._crew)
-
-    @property
-    def num_remote_links(self) -> int:
-        """Data workers of data servers that are connected now."""
-        return sum(link.server != LOCAL for link in self._crew)
-
-    @property
-    def share(self) -> int:
-        """Requests that one data worker may hold now, at most."""
-        return self._crew.share
-
-    @property
-    def window(self) -> int:
-        """Batches of an epoch that may be asked for and not delivered yet."""
-        return self._crew.window
 
     def ask(
         self,
@@ -110,7 +91,7 @@ class Ledger:
     def attach(self, link: Link) -> None:
         """Give a connected data worker its share from now on."""
         with self._lock:
-            self._crew.join(link)
+            self.crew.join(link)
             self._changed()
         self._dispatch()
 
@@ -122,9 +103,9 @@ class Ledger:
             failed: Whether it went by itself; False: it was ended on purpose.
         """
         with self._lock:
-            if link not in self._crew:
+            if link not in self.crew:
                 return
-            self._crew.leave(link)
+            self.crew.leave(link)
             held = list(link.outstanding.values())
             link.outstanding.clear()
             self._journal.lost(link, [request.number for request in held])
@@ -136,7 +117,10 @@ class Ledger:
                 self._sent_again[link.server] += len(lost)
             again = [one for one in lost if not self._give_up(one, link)]
             if self.error is None:
-                self._queue.extendleft(reversed(again))
+                # In the order asked: a stream that goes back to an earlier batch begins anew.
+                self._queue = deque(
+                    sorted([*again, *self._queue], key=lambda request: request.number)
+                )
             self._changed()
         self._dispatch()
 
@@ -159,7 +143,7 @@ class Ledger:
         if epoch.pin is not None and not request.is_answered:
             outcome = epoch.pin(outcome)
         with self._lock:
-            self._crew.note(link, outcome)
+            self.crew.note(link, outcome)
             self._journal.answered(request, link, outcome)
             # Before it is taken off the link: Ctrl-C between the lines must lose nothing.
             epoch.put(request, outcome)
@@ -182,12 +166,12 @@ class Ledger:
             request = epoch.awaited()
             if request is None or not request.links:
                 return credit.LEAST_PATIENCE_S
-            patience_s = credit.patience_s(request, list(self._crew))
+            patience_s = credit.patience_s(request, list(self.crew))
             if now_s - request.sent_s < patience_s:
                 return patience_s - (now_s - request.sent_s)
             late = request.links[-1]
             late.suspected_since_s = late.suspected_since_s or now_s
-            budget = credit.hedges_allowed(self._crew.answered) - self._hedged
+            budget = credit.hedges_allowed(self.crew.answered) - self._hedged
             overdue = [
                 one
                 for one in late.outstanding.values()
@@ -201,7 +185,7 @@ class Ledger:
         with self._lock:
             found = [
                 link
-                for link in self._crew
+                for link in self.crew
                 if link.suspected_since_s is not None
                 and not link.is_reported
                 and now_s - link.suspected_since_s >= patience_s
@@ -209,6 +193,14 @@ class Ledger:
             for link in found:
                 link.is_reported = True
             return found
+
+    def vanish(self, epoch: Epoch, orders: Iterable[int]) -> None:
+        """Take note that a stream ended before some of its batches that were asked for."""
+        with self._lock:
+            for order in orders:
+                request = epoch.waiting.get(order)
+                if request is not None:
+                    epoch.put(request, Outcome(None, None, LOCAL, 0, 0.0, is_end=True))
 
     def touch(self) -> None:
         """Wake the trainer: something happened that it should look at."""
@@ -249,7 +241,7 @@ class Ledger:
         with self._lock:
             taken: dict[Link, list[Request]] = {}
             kept: list[Request] = []
-            while self._queue and len(kept) <= len(self._crew):
+            while self._queue and len(kept) <= len(self.crew):
                 request = self._queue.popleft()
                 if request.is_answered:
                     continue
@@ -276,14 +268,16 @@ class Ledger:
     def _link_for(self, request: Request) -> Link | None:
         """Return the link that should get a request now; None: nobody has a credit."""
         home = request.epoch.homes.get(request.stream)
-        if home is not None and home in self._crew and home.suspected_since_s is None:
-            return home if self._crew.has_room(home) else None
-        return self._crew.freest()
+        if home is not None and home in self.crew and home.suspected_since_s is None:
+            return home if self.crew.has_room(home) else None
+        return self.crew.freest()
 
     def _ask_elsewhere(self, requests: Sequence[Request]) -> None:
         for request in requests:
-            link = self._crew.freest(excluded=request.links)
-            if link is None:
+            link = request.epoch.homes.get(request.stream)
+            if link is None or link in request.links or link not in self.crew:
+                link = self.crew.freest(excluded=request.links)
+            if link is None or not self.crew.has_room(link):
                 return
             self._sent_again[request.links[-1].server] += 1
             self._hedged += 1

@@ -113,7 +113,7 @@ class BatchRequest:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that costs as much as all the rest of it
 class Outcome:
     """The end of one request: a batch, or why there is none."""
 

@@ -40,6 +40,9 @@ class ConnectionEndedError(OSError):
 class Memory(Protocol):
     """Where the tensors of received batches lie."""
 
+    least_bytes: int
+    """Below this, fresh memory is as good."""
+
     def take(self, nbytes: int) -> torch.Tensor:
         """Return so many bytes of undefined content, with a storage of their own."""
         ...

@@ -98,6 +98,10 @@ class Reception:
         with contextlib.suppress(OSError):
             self._poll.modify(one.fileno(), select.EPOLLIN | select.EPOLLOUT)
 
+    def note_visit(self, now_s: float) -> None:
+        """Take note that the trainer took a batch: it will soon receive by itself again."""
+        self._left_s = now_s
+
     def wait(self, is_done: Callable[[], bool], timeout_s: float) -> None:
         """Receive in this thread until it is done, or the time is over."""
         until_s = time.monotonic() + timeout_s

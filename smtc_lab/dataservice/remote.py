@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from smtc_lab.dataservice.sockets import (
     hang_up,
     wait_for_any,
 )
-from smtc_lab.dataservice.tls import client_context
 from smtc_lab.dataservice.transport import PlainTransport, TlsTransport
 from smtc_lab.errors import DataServiceError
 
@@ -88,21 +88,33 @@ class RemoteServers:
     def _open(self, address: ServerAddress, data_worker: int) -> None:
         self._links[address, data_worker] = _RemoteLink(self, address, data_worker)
 
-    def connect(self, connection: socket.socket, data_worker: int) -> tuple[WorkerLink, Hello]:
-        """Return the link over a connected socket, once the data worker has said hello.
+    def prove(self, connection: socket.socket, data_worker: int) -> socket.socket:
+        """Prove to a server who we are; return the socket to go on with, encrypted if wanted.
 
         Raises:
-            DataServiceError: It is no data worker of this job.
+            DataServiceError: It is no server of this job.
             OSError: The connection is gone, or the peer does not answer.
         """
         secret = self._settings.secret or b""
         prove_to_server(connection, secret, data_worker=data_worker)
+        if not self._settings.tls:
+            return connection
+        # Here, because it is slow to import and few need it.
+        from smtc_lab.dataservice.tls import client_context  # noqa: PLC0415
+
+        connection.settimeout(_TLS_TIMEOUT_S)
+        return close_in_children(client_context(secret).wrap_socket(connection))
+
+    def greet(self, connection: socket.socket, data_worker: int) -> tuple[WorkerLink, Hello]:
+        """Return the link over a proven socket, once the data worker has said hello.
+
+        Raises:
+            DataServiceError: It is no data worker.
+            OSError: The connection is gone, or the peer does not answer.
+        """
         transport: PlainTransport | TlsTransport = PlainTransport(connection)
-        if self._settings.tls:
-            connection.settimeout(_TLS_TIMEOUT_S)
-            secured = client_context(secret).wrap_socket(connection)
-            connection = close_in_children(secured)
-            transport = TlsTransport(secured)
+        if isinstance(connection, ssl.SSLSocket):
+            transport = TlsTransport(connection)
         receiver = Receiver(transport, self._landing)
         hello = Hello.read(receive_one(receiver, transport, HELLO_TIMEOUT_S))
         link = WorkerLink(
@@ -214,8 +226,9 @@ class _RemoteLink:
         try:
             if stop:  # else nobody would hang up on us
                 return "stopped"
-            link, hello = self._servers.connect(connection, self._data_worker)
-            self._connection = connection = link.connection
+            connection = self._servers.prove(connection, self._data_worker)
+            self._connection = connection
+            link, hello = self._servers.greet(connection, self._data_worker)
             try:
                 self._servers.begin(self._address, link, hello, ended.set)
                 self._was_served = True

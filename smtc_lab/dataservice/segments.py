@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 import weakref
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
@@ -150,6 +151,9 @@ class SharedPlaces:
 
 class SharedViews:
     """The trainer's side: tensors that are the data worker's memory."""
+
+    least_bytes = sys.maxsize
+    """Below this, fresh memory is as good: all that comes over the connection is small."""
 
     def __init__(self, file: SharedFile) -> None:
         self._file = file

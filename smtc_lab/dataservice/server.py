@@ -14,10 +14,10 @@ from smtc_lab.dataservice.handshake import ANY_DATA_WORKER
 from smtc_lab.dataservice.placement import ServerAddress, check_secret
 from smtc_lab.dataservice.pool import DataWorkers
 from smtc_lab.dataservice.sockets import StopFlag, close_in_children
-from smtc_lab.dataservice.tls import server_context
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Mapping
 
     from smtc_lab.dataservice.source import LoaderSource
@@ -83,7 +83,7 @@ class DataServer:
             dict(loaders),
             num_data_workers=num_data_workers,
             host=self._name,
-            tls=server_context(secret) if tls else None,
+            tls=_tls_context(secret) if tls else None,
         )
         self._stop = StopFlag()
         self._selector = selectors.PollSelector()
@@ -197,6 +197,13 @@ class DataServer:
             return False
         self._open_connections[number] += 1
         return True
+
+
+def _tls_context(secret: bytes) -> ssl.SSLContext:
+    # Here, because it is slow to import and few need it.
+    from smtc_lab.dataservice.tls import server_context  # noqa: PLC0415
+
+    return server_context(secret)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -60,7 +60,7 @@ class StreamSource(LoaderSource):
     """Whether a stream leaves out its last batch when that is not full."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Place:
     """Where the first sample of a batch stands, which decides its random numbers."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any, cast
 
 from smtc_lab.dataservice.iterators import InProcessIterator, ServiceIterator
@@ -19,24 +18,33 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.epoch import Epoch
     from smtc_lab.dataservice.messages import Outcome
 
+_MAX_STREAMS = 2**16
+
 
 class InProcessStreamIterator(InProcessIterator):
-    """Iterates one stream in the trainer, as torch does it with ``num_workers=0``."""
+    """Iterates all streams in the trainer."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
-        self._streams = OpenStreams(copies=False)
+        self._num_streams = loader.num_workers
+        self._rotation = Rotation(self._num_streams, in_order=True)
+        # Without data workers torch iterates the dataset itself.
+        self._streams = OpenStreams(copies=self._num_streams > 0, max_open=_MAX_STREAMS)
 
     def _next_maker(self) -> Callable[[], object]:
-        number, self._position = self._position, self._position + 1
-        place = StreamPlace(self._seed, self._epoch_number, 0, 0, number)
-        return functools.partial(self._make_batch, place)
+        return self._make_batch
 
-    def _make_batch(self, place: StreamPlace) -> object:
-        try:
-            return self._streams.batch("", cast("StreamSource", self._source), place)
-        except StreamEnd:
-            raise StopIteration from None
+    def _make_batch(self) -> object:
+        source = cast("StreamSource", self._source)
+        while (turn := self._rotation.next()) is not None:
+            place = StreamPlace(
+                self._seed, self._epoch_number, turn.stream, self._num_streams, turn.position
+            )
+            try:
+                return self._streams.batch("", source, place)
+            except StreamEnd:
+                self._rotation.ended(turn.stream, turn.position)
+        raise StopIteration
 
 
 class StreamServiceIterator(ServiceIterator):
@@ -69,8 +77,9 @@ class StreamServiceIterator(ServiceIterator):
 
     def _is_batch(self, order: int, outcome: Outcome) -> bool:
         turn = self._turns.pop(order)
-        if outcome.is_end:
-            self._rotation.ended(turn.stream, turn.position)
+        if outcome.is_end and self._epoch is not None:
+            gone = self._rotation.ended(turn.stream, turn.position)
+            self._client.ledger.vanish(self._epoch, [one.order for one in gone])
         else:
             self._rotation.delivered(turn)
         return not outcome.is_end

@@ -89,6 +89,8 @@ def _encode(
     if leaf is not None:
         return leaf
     if isinstance(value, list | tuple) and kind in _TAGS:
+        if _PLAIN.issuperset(map(type, value)):
+            return [_TAGS[kind], *value]
         return [_TAGS[kind], *[_encode(item, buffers, share, depth + 1) for item in value]]
     if isinstance(value, dict) and kind in _TAGS:
         pairs = [part for pair in value.items() for part in pair]

@@ -68,7 +68,7 @@ class Kind(IntEnum):
 _KINDS = {int(kind): kind for kind in Kind}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that costs more than to parse it
 class Frame:
     """One received message."""
 
@@ -138,7 +138,7 @@ def empty_bytes(nbytes: int) -> torch.Tensor:
     return torch.empty(nbytes, dtype=torch.uint8)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that costs more than to parse it
 class Announced:
     """A message whose header has come."""
 

@@ -7,6 +7,7 @@ are served until the trainers are done, and the script ends.
 
 from __future__ import annotations
 
+import ipaddress
 import signal
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -55,6 +56,7 @@ def use_data_service(runtime: InstanceRuntime) -> None:
                 ServerAddress(address, DATA_PORT) for address in context.data_servers.values()
             ),
             secret=context.secret,
+            tls=not all(map(_is_loopback, context.data_servers.values())),
             num_local_workers=context.num_loader_workers,
             seed=context.seed,
             record=runtime.record,
@@ -98,6 +100,7 @@ def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
         host=context.address,
         port=DATA_PORT,
         secret=context.secret,
+        tls=not _is_loopback(context.address),
         num_data_workers=context.num_workers or 1,
         name=context.host,
         on_event=lambda message: runtime.event("data", message),
@@ -115,6 +118,11 @@ def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
     )
     server.serve_forever()
     raise SystemExit(0)
+
+
+def _is_loopback(address: str) -> bool:
+    """Return whether what is sent to an address stays on this machine."""
+    return ipaddress.ip_address(address).is_loopback
 
 
 def _replace_torch_dataloader(replacement: type[DataLoader[Any]]) -> None:

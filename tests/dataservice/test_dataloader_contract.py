@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch.utils.data import BatchSampler, Dataset
 from torch.utils.data import DataLoader as TorchDataLoader
+from torch.utils.data.datapipes.iter import IterableWrapper
 
 from smtc_lab.dataservice.dataloader import DataLoader
 
@@ -266,12 +267,10 @@ def test_what_torch_refuses_is_refused_alike(wrong: dict[str, Any]) -> None:
     assert str(ours.value) == str(theirs.value)
 
 
-def test_an_iterable_dataset_is_iterated_over_by_torch() -> None:
-    class Counting(torch.utils.data.IterableDataset[int]):
-        def __iter__(self) -> Iterator[int]:
-            return iter(range(5))
-
-    assert [batch.tolist() for batch in DataLoader(Counting(), batch_size=2)] == [
+def test_a_datapipe_is_iterated_over_by_torch() -> None:
+    assert [
+        batch.tolist() for batch in DataLoader(IterableWrapper(range(5)), batch_size=2)
+    ] == [
         [0, 1],
         [2, 3],
         [4],

@@ -1,4 +1,7 @@
-"""Data workers and servers that end, and what the trainer sees of it."""
+"""Data workers and servers that end, or are of no use, and what the trainer sees of it.
+
+Faults in the middle of training, judged by an independent checker, are in ``faults/``.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,9 @@ def test_a_killed_data_worker_of_the_trainer_loses_no_sample(
 
     assert got == undisturbed()
     assert len(events) == 1
-    assert events[0].endswith("of this trainer ended by signal 9 (SIGKILL); started again")
+    assert events[0].endswith(
+        "of this trainer ended by signal 9 (SIGKILL, often a lack of memory); started again"
+    )
     loader.close()
 
 
@@ -124,7 +129,9 @@ def test_a_killed_data_worker_of_a_server_loses_no_sample(
     assert got == undisturbed()
     event = server.next_event()
     assert event.startswith("data worker ")
-    assert event.endswith(" on algo-2 ended by signal 9 (SIGKILL); started again")
+    assert event.endswith(
+        " on algo-2 ended by signal 9 (SIGKILL, often a lack of memory); started again"
+    )
     assert sum(record.requests_sent_again for record in records) >= 1
     assert {record.server for record in records} == {"algo-2"}
     loader.close()
@@ -157,33 +164,6 @@ def test_a_killed_server_loses_no_sample_while_another_is_there(
 
     assert got == undisturbed()
     assert any(f"data server {lost.address} went away" in event for event in events)
-    loader.close()
-
-
-def test_the_trainer_goes_on_when_the_only_server_is_back(
-    serve: Callable[..., Any], secret: bytes
-) -> None:
-    events: list[str] = []
-    sources = {"0": source_of(TorchDataLoader(Noisy(), batch_size=4))}
-    first = serve(sources)
-    loader = DataLoader(
-        Noisy(),
-        batch_size=4,
-        seed=1,
-        servers=[first.address],
-        secret=secret,
-        loader_name=0,
-        notify=events.append,
-    )
-    batches = iter(loader)
-    got = [plain(next(batches)) for _ in range(2)]
-
-    first.kill()
-    serve(sources, port=first.address.port)
-    got += [plain(batch) for batch in batches]
-
-    assert got == undisturbed()
-    assert any(event.endswith("is back") for event in events)
     loader.close()
 
 
@@ -255,44 +235,4 @@ def test_samples_that_end_every_data_worker_are_given_up(
     after = [batch[0].tolist() for batch in batches]
     assert list(itertools.chain(*before, *after)) == [*range(16), *range(20, 40)]
     assert "ended with exit code 3" in events[0]
-    loader.close()
-
-
-def test_a_batch_that_takes_too_long_is_an_error(tmp_path: Path) -> None:
-    loader = DataLoader(Stuck(tmp_path), batch_size=4, num_workers=1, timeout=0.3)
-    batches = iter(loader)
-    for _ in range(4):
-        next(batches)
-
-    with pytest.raises(DataServiceError, match=r"Batch 4 did not come within timeout=0\.3 s"):
-        next(batches)
-    loader.close()
-
-
-def test_a_slow_trainer_stops_the_data_workers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Callable[..., None]
-) -> None:
-    monkeypatch.setattr(ledger_module, "MAX_AHEAD_BYTES", 0)
-
-    class Counting(Noisy):
-        def __getitem__(self, index: int) -> int:
-            with (tmp_path / str(os.getpid())).open("a") as file:
-                file.write("x")
-            return index
-
-    def prepared() -> int:
-        return sum(file.stat().st_size for file in tmp_path.iterdir())
-
-    loader = DataLoader(Counting(), batch_size=None, num_workers=2)
-    batches = iter(loader)
-    ledger = loader._client.ledger  # type: ignore[union-attr]
-    eventually(lambda: ledger.num_links == 2)
-    window = ledger.window
-    next(batches)
-    eventually(lambda: prepared() == 1 + window)
-    eventually(lambda: not any(link.outstanding for link in ledger._links))
-
-    assert window == 6
-    assert prepared() == 1 + window
-    assert len(list(batches)) == NUM_SAMPLES - 1
     loader.close()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 
+import pytest
 import torch
 
 from smtc_lab.dataservice import landing
@@ -54,6 +55,22 @@ def test_no_more_memory_is_kept_than_the_limit() -> None:
     pool.take(landing.SMALL_BYTES)
 
     assert len(pool._free) < landing.MAX_FREE_BUFFERS
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_pinned_memory_is_not_used_again_while_a_copy_from_it_is_under_way() -> None:
+    pool = LandingPool(is_pinned=True)
+    copies = []
+    for number in range(64):
+        tensor = pool.take(8 * LARGE_BYTES)
+        tensor.fill_(number)
+        copies.append(tensor.to("cuda", non_blocking=True))
+        assert tensor.is_pinned()
+        del tensor
+
+    assert [int(copy.min()) for copy in copies] == list(range(64))
+    assert [int(copy.max()) for copy in copies] == list(range(64))
 
 
 def test_tensors_may_die_in_any_thread() -> None:

@@ -260,6 +260,22 @@ def test_a_late_answer_is_asked_for_elsewhere_and_counts_once() -> None:
     assert delivered(epoch) == [0, 1]
 
 
+def test_a_second_answer_is_not_delivered_even_without_order() -> None:
+    ledger, epoch = Ledger(credits_per_link=1), Epoch(in_order=False)
+    late, other = FakeLink(ledger, "algo-2"), FakeLink(ledger, "algo-3")
+    for link in (late, other):
+        ledger.attach(link)
+    ask(ledger, epoch, 2)
+    other.answer(busy_s=0.01)
+    ledger.hedge(epoch, time.monotonic() + 10)
+    other.answer(busy_s=0.01)
+    got = delivered(epoch)
+
+    late.answer(busy_s=10.0)
+
+    assert (got, delivered(epoch)) == ([1, 0], [])
+
+
 def test_a_data_worker_that_owes_an_answer_is_asked_nothing_and_told_of_once() -> None:
     ledger, epoch = Ledger(credits_per_link=2), Epoch(in_order=True)
     late, other = FakeLink(ledger, "algo-2"), FakeLink(ledger, "algo-3")

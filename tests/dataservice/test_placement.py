@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-import itertools
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import torch
+from torch.utils.data import DataLoader as TorchDataLoader
+from torch.utils.data.datapipes.iter import IterableWrapper
 
 from smtc_lab.dataservice import placement
 from smtc_lab.dataservice.dataloader import DataLoader
@@ -14,10 +15,17 @@ from smtc_lab.dataservice.placement import Placement, ServerAddress
 from smtc_lab.dataservice.source import source_of
 from smtc_lab.errors import DataServiceError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 DATASET: Any = [1, 2, 3]
+
+
+class Noise(torch.utils.data.Dataset[torch.Tensor]):
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return index + torch.rand(3)
+
+
 ADDRESS = ServerAddress("127.0.0.1", 8471)
 SECRET = bytes(range(32))
 
@@ -82,13 +90,32 @@ def test_a_loader_of_torch_and_ours_are_served_alike() -> None:
     assert (theirs.auto_collation, theirs.num_samples) == (True, 3)
 
 
-def test_an_iterable_dataset_cannot_be_served() -> None:
-    class Endless(torch.utils.data.IterableDataset[int]):
-        def __iter__(self) -> Iterator[int]:
-            return itertools.count()
+def test_a_datapipe_cannot_be_served() -> None:
+    with pytest.raises(
+        DataServiceError, match=r"is a DataPipe, which data servers cannot serve"
+    ):
+        source_of(torch.utils.data.DataLoader(IterableWrapper(range(3))))
 
-    with pytest.raises(DataServiceError, match=r"Endless is iterable-style.*__getitem__"):
-        source_of(torch.utils.data.DataLoader(Endless()))
+
+def test_a_number_of_data_workers_is_a_number_or_auto() -> None:
+    with pytest.raises(DataServiceError, match="num_workers='many', but must be"):
+        DataLoader(DATASET, num_workers="many")  # type: ignore[arg-type]
+
+
+def test_torchs_own_seeding_gives_torchs_own_random_numbers() -> None:
+    options: dict[str, Any] = {"batch_size": 2, "num_workers": 2}
+    torch.manual_seed(5)
+    theirs = [batch.tolist() for batch in TorchDataLoader(Noise(), **options)]
+    torch.manual_seed(5)
+
+    ours = [batch.tolist() for batch in DataLoader(Noise(), **options, seeding="torch")]
+
+    assert ours == theirs
+
+
+def test_torchs_own_seeding_and_data_servers_are_refused() -> None:
+    with pytest.raises(DataServiceError, match=r"seeding='torch'.*1 data servers"):
+        DataLoader(DATASET, servers=[ADDRESS], secret=bytes(32), seeding="torch")
 
 
 def test_servers_without_a_secret_are_refused() -> None:

@@ -133,9 +133,9 @@ def test_idle_strangers_do_not_keep_clients_out(
     server = serve(SOURCES)
     idle = [connected(server) for _ in range(5)]
 
-    connection, _ = greeted(server, secret, 0)
+    client, _ = greeted(server, secret, 0)
 
-    connection.close()
+    client.connection.close()
     assert ends(idle[0])
     for stranger in idle:
         stranger.close()
@@ -165,14 +165,14 @@ def test_a_client_too_many_is_refused_until_another_one_is_gone(
         assert ends(second)
     assert "there are 1 connections already" in server.next_event()
 
-    first.close()
+    first.connection.close()
 
     def gets_in() -> bool:
         try:
-            connection, _ = greeted(server, secret, 0)
+            client, _ = greeted(server, secret, 0)
         except (OSError, DataServiceError):
             return False
-        connection.close()
+        client.connection.close()
         return True
 
     eventually(gets_in)

@@ -1,0 +1,62 @@
+"""Ray's object store: an actor on one node makes batches, the driver on another gets them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import deque
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.testing.dataplane.payloads import ReadyBatches
+from smtc_lab.testing.dataplane.peer import LOOPBACK, Peer
+from smtc_lab.testing.dataplane.views import batch_view
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from smtc_lab.testing.dataplane.payloads import Batch, Payload
+
+_IN_FLIGHT = 2
+_DATA_NODE = "data_node"
+_NODE = {"node_ip_address": LOOPBACK, "num_cpus": 1, "object_store_memory": 2 * 2**30}
+
+
+class _BatchMaker:
+    def __init__(self, payload: Payload) -> None:
+        self._batches = ReadyBatches(payload)
+
+    def make(self, number: int) -> tuple[object, object]:
+        # Ray sends arrays of numpy without a copy on either side, but not torch's tensors.
+        images, labels = self._batches[number]
+        return images.numpy(), labels.numpy()
+
+
+@contextmanager
+def _deliver(payload: Payload) -> Iterator[Iterator[Batch]]:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray = import_module("ray")
+    cluster = import_module("ray.cluster_utils").Cluster()
+    try:
+        cluster.add_node(**_NODE, include_dashboard=False)
+        cluster.add_node(**_NODE, resources={_DATA_NODE: 1})
+        ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+        maker = ray.remote(resources={_DATA_NODE: 1})(_BatchMaker).remote(payload)
+        yield _received(ray, maker, payload)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def _received(ray: Any, maker: Any, payload: Payload) -> Iterator[Batch]:  # noqa: ANN401
+    asked: deque[Any] = deque()
+    for number in itertools.count():
+        asked.append(maker.make.remote(number))
+        if len(asked) > _IN_FLIGHT:
+            images, labels = ray.get(asked.popleft())
+            yield batch_view(images, labels, payload)
+
+
+RAY = Peer(name="ray", deliver=_deliver, modules=("ray",))
+"""Ray's object store between two nodes."""
