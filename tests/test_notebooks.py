@@ -138,3 +138,27 @@ def test_bench_overhead_writes_figures_in_the_common_form(
             "holds",
         }
         assert figure["value"] >= 0
+
+
+def test_bench_dataservice_compares_the_peers_and_writes_its_figures(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute(
+        "bench_dataservice",
+        repeats=1,
+        seconds=0.05,
+        peers=["raw", "ours_tcp"],
+        payloads=["a"],
+        servers=[1, 2],
+        json_file="figures.json",
+    )
+
+    written = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    names = {figure["name"] for figure in written["figures"]}
+    assert {
+        "throughput of ours_tcp, payload a",
+        "client CPU of ours_tcp, payload a",
+        "loss with 2 servers",
+        "tiny batches from two data workers",
+    } <= names
+    assert "ours_tcp" in printed(notebook)

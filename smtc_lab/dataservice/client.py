@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from smtc_lab.dataservice.auto_workers import AutoWorkers
 from smtc_lab.dataservice.epoch import Epoch
 from smtc_lab.dataservice.journal import Journal
 from smtc_lab.dataservice.landing import LandingPool
@@ -17,8 +18,6 @@ from smtc_lab.dataservice.ledger import Ledger
 from smtc_lab.dataservice.local import LocalWorkers
 from smtc_lab.dataservice.reception import Reception
 from smtc_lab.dataservice.remote import RemoteServers
-from smtc_lab.dataservice.sharing import INTERVAL_S, Sharing, next_sharing
-from smtc_lab.dataservice.spare_cpu import CpuWatch
 from smtc_lab.dataservice.statistics import LOCAL, LoaderStatistics
 from smtc_lab.errors import DataServiceError
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 SERVER_TIMEOUT_S = 60.0
 """How long a trainer waits without any data worker, where the loader's ``timeout`` is 0."""
 
+_QUICK_S = 0.02
 _LOOK_S = 0.5
 _SUSPICION_S = 2.0
 _log = logging.getLogger("smtc_lab.dataservice")
@@ -86,12 +86,9 @@ class Client:
             settings.keeps_local_workers,
         )
         self._num_local_workers = settings.num_local_workers
-        self._sharing: Sharing | None = None
+        self._auto: AutoWorkers | None = None
         if settings.is_auto:
-            self._sharing = Sharing(num_local_workers=settings.num_local_workers)
-        self._watch: CpuWatch | None = None
-        self._decide_s = 0.0
-        self._waited_s = self._local_busy_s = 0.0
+            self._auto = AutoWorkers(settings.num_local_workers)
         self._owners: weakref.WeakKeyDictionary[Epoch, weakref.finalize[..., object]] = (
             weakref.WeakKeyDictionary()
         )
@@ -167,11 +164,33 @@ class Client:
         Raises:
             DataServiceError: The time is over, or nothing can be delivered any more.
         """
-        ledger, remote = self._parts.ledger, self._parts.remote
+        began_s = time.monotonic()
+        # Most batches come at once, and the rest of this costs more than a small batch.
+        if not self._receive(epoch, _QUICK_S):
+            self.tend()
+            left_s = self._patience_left_s(epoch, blocked_since_s, timeout_s)
+            look_s = self._parts.ledger.hedge(epoch, time.monotonic())
+            self._receive(epoch, min(_LOOK_S, look_s, left_s))
+        if self._auto is not None:
+            self._auto.note_wait(time.monotonic() - began_s)
+
+    def _receive(self, epoch: Epoch, timeout_s: float) -> bool:
+        """Receive until a batch is ready or the links have changed; return whether one is."""
+        ledger = self._parts.ledger
         seen_version = ledger.version
-        self.tend()
-        now_s = time.monotonic()
-        if ledger.crew or self._num_local_workers:
+        self._parts.reception.wait(
+            lambda: epoch.is_ready() or ledger.version != seen_version, timeout_s
+        )
+        return epoch.is_ready()
+
+    def _patience_left_s(self, epoch: Epoch, blocked_since_s: float, timeout_s: float) -> float:
+        """Return for how long the trainer may still wait, in seconds.
+
+        Raises:
+            DataServiceError: No longer.
+        """
+        crew, now_s = self._parts.ledger.crew, time.monotonic()
+        if crew or self._num_local_workers:
             self._served_s = now_s
         blocked_s = now_s - blocked_since_s
         alone_s = now_s - max(self._served_s, blocked_since_s)
@@ -179,22 +198,16 @@ class Client:
         if alone_s >= limit_s or (timeout_s and blocked_s >= timeout_s and alone_s > 0):
             raise DataServiceError(
                 f"No data server could be reached for {alone_s:.1f} s "
-                f"({remote.describe()}). Look into the log of these instances, or "
+                f"({self._parts.remote.describe()}). Look into the log of these instances, or "
                 "let the trainer prepare batches too with num_local_workers."
             )
         if timeout_s and blocked_s >= timeout_s:
             raise DataServiceError(
                 f"Batch {epoch.delivered} did not come within timeout={timeout_s} s; "
-                f"{len(ledger.crew)} data workers are connected. Raise timeout, or find out "
-                "why its samples take so long."
+                f"{len(crew)} data workers are connected. Raise timeout, or find out why its "
+                "samples take so long."
             )
-        look_s = ledger.hedge(epoch, now_s)
-        limit_s = min(limit_s - alone_s, timeout_s - blocked_s if timeout_s else _LOOK_S)
-        self._parts.reception.wait(
-            lambda: epoch.is_ready() or ledger.version != seen_version,
-            min(_LOOK_S, look_s, limit_s),
-        )
-        self._waited_s += time.monotonic() - now_s
+        return min(limit_s - alone_s, timeout_s - blocked_s if timeout_s else limit_s)
 
     def tend(self) -> None:
         """Start data workers again that have ended, and tell what happened.
@@ -213,8 +226,8 @@ class Client:
                 self._notify(self._events.get_nowait())
             except Empty:
                 break
-        if self._watch is not None:
-            self._share()
+        if self._auto is not None and self._auto.has_begun:
+            self._settle_workers()
         if self._parts.ledger.error is not None:
             raise self._parts.ledger.error
 
@@ -227,31 +240,18 @@ class Client:
             was_ready: Whether it was there before the trainer asked.
         """
         self._parts.statistics.add_batch(outcome, get_wait_s, was_ready=was_ready)
-        if outcome.server == LOCAL:
-            self._local_busy_s += outcome.busy_s
-        self._share()
+        if self._auto is not None and outcome.server == LOCAL:
+            self._auto.note_batch(outcome.busy_s)
+        self._settle_workers()
         if self._parts.statistics.is_due():
             self._hand_over_records()
 
-    def _share(self) -> None:
-        """Settle anew about once a second how many data workers the trainer should have."""
-        now_s = time.monotonic()
-        if self._sharing is None or now_s < self._decide_s:
-            return
-        self._decide_s = now_s + INTERVAL_S
-        if self._watch is None:
-            self._watch = CpuWatch(self.local_pids)
-        else:
-            seen = self._watch.observe(
-                local_pids=self.local_pids,
-                get_wait_s=self._waited_s,
-                local_busy_s=self._local_busy_s,
-                num_remote_workers=self.ledger.crew.num_remote,
-            )
-            self._sharing = next_sharing(self._sharing, seen)
-            self._num_local_workers = self._sharing.num_local_workers
-            self._parts.local.resize(self._num_local_workers)
-        self._waited_s = self._local_busy_s = 0.0
+    def _settle_workers(self) -> None:
+        if self._auto is not None:
+            number = self._auto.settle(self.local_pids, self.ledger.crew.num_remote)
+            if number is not None:
+                self._num_local_workers = number
+                self._parts.local.resize(number)
 
     def close(self) -> None:
         """End data workers and connections, and record the rest; safe twice."""

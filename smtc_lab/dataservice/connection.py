@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.dataservice.messages import BatchRequest, read_release
 from smtc_lab.dataservice.receiver import Receiver
 from smtc_lab.dataservice.sockets import hang_up
-from smtc_lab.dataservice.transport import PlainTransport, send_all
+from smtc_lab.dataservice.transport import PlainTransport, send_all, send_briefly
 from smtc_lab.dataservice.wire import Kind
 from smtc_lab.errors import ProtocolError
 
@@ -113,7 +113,7 @@ class WorkerConnection:
             rest = message
             if not self._unsent:
                 try:
-                    rest = self._transport.send(message)
+                    rest = send_briefly(self._transport, message)
                 except OSError:
                     self.end()
                     return

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.epoch import Epoch
 
 
-class _SeededIterator(_BaseDataLoaderIter):
+class SeededIterator(_BaseDataLoaderIter):
     """Draws indices exactly as torch does, and knows where in the run each sample stands."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
@@ -69,7 +69,7 @@ class _SeededIterator(_BaseDataLoaderIter):
         )
 
 
-class InProcessIterator(_SeededIterator):
+class InProcessIterator(SeededIterator):
     """Prepares batches in the trainer, as torch does it with ``num_workers=0``.
 
     Unlike torch's, it leaves the trainer's own random generators as they are.
@@ -109,7 +109,7 @@ class InProcessIterator(_SeededIterator):
         return functools.partial(make_batch, self._source, indices, place)
 
 
-class ServiceIterator(_SeededIterator):
+class ServiceIterator(SeededIterator):
     """Asks a client for batches, ahead of the trainer within the client's window."""
 
     def __init__(self, loader: DataLoader[Any], client: Client) -> None:

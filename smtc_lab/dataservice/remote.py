@@ -68,9 +68,11 @@ class RemoteServers:
 
     def start(self) -> None:
         """Connect; safe twice."""
-        for address in self._settings.servers:
-            if (address, 0) not in self._links:
-                self._open(address, 0)
+        # Held, because a link that is quick would open its own server's first one again.
+        with self._changing:
+            for address in self._settings.servers:
+                if (address, 0) not in self._links:
+                    self._open(address, 0)
 
     def describe(self) -> str:
         """Return the servers, each with what is wrong with it."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # The kernel takes at most IOV_MAX (1024) buffers in one call.
 _MAX_BUFFERS = 512
+_BRIEF_BYTES = 2**20
+_BRIEF_MS = 2
 _NO_WAIT = socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL
 
 
@@ -145,6 +147,21 @@ def send_all(transport: Transport, buffers: Sequence[memoryview]) -> None:
     while pending:
         poll.poll()
         pending = transport.send(pending)
+
+
+def send_briefly(transport: Transport, buffers: Sequence[memoryview]) -> list[memoryview]:
+    """Send what goes without a wait that is worth while to fill; return what is left.
+
+    Raises:
+        OSError: The connection is gone.
+    """
+    pending = transport.send(buffers)
+    if pending and sum(view.nbytes for view in pending) <= _BRIEF_BYTES:
+        poll = select.poll()
+        poll.register(transport.fileno(), select.POLLOUT)
+        if poll.poll(_BRIEF_MS):
+            pending = transport.send(pending)
+    return pending
 
 
 def unsent(buffers: list[memoryview], sent: int) -> list[memoryview]:

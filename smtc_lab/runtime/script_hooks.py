@@ -29,13 +29,16 @@ def install_hooks() -> None:
     )
     from torch.utils.data import dataloader  # noqa: PLC0415
 
+    from smtc_lab.dataservice.iterators import SeededIterator  # noqa: PLC0415  needs torch
     from smtc_lab.runtime.data_instance import use_data_service  # noqa: PLC0415  needs torch
 
     runtime = instance_runtime()
     seed_everything(runtime.context.seed)
     register_optimizer_step_post_hook(_optimizer_stepped)
-    iterator: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001  the one place where batches pass
-    iterator.__next__ = _timed_next(iterator.__next__)
+    theirs: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001  where batches pass
+    ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
+    for iterator in (theirs, ours):
+        iterator.__next__ = _timed_next(iterator.__next__)
     use_data_service(runtime)
 
 
@@ -58,18 +61,27 @@ def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
     timer = runtime.timer
 
     def __next__(self: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own
-        if runtime.is_timed_by_session:
+        if runtime.is_timed_by_session or _Inside.a_timed_next:
             return plain_next(self)
         timer.ask()
+        _Inside.a_timed_next = True
         try:
             batch = plain_next(self)
         except StopIteration:
             timer.drop()
             raise
+        finally:
+            _Inside.a_timed_next = False
         timer.got(num_samples_of(batch))
         return batch
 
     return __next__
+
+
+class _Inside:
+    """Where the trainer is now."""
+
+    a_timed_next = False
 
 
 class _Counted:
