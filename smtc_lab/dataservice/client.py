@@ -219,7 +219,7 @@ class Client:
         for link in self._parts.ledger.suspects(time.monotonic(), _SUSPICION_S):
             self._events.put(
                 f"data worker {link.data_worker} on {link.server} has not answered for "
-                f"{_SUSPICION_S:.0f} s; what it was asked goes elsewhere until it does"
+                f"{_SUSPICION_S:.0f} s; others are asked meanwhile, if there are any"
             )
         while True:
             try:

@@ -70,7 +70,8 @@ class Crew:
 
     def has_room(self, link: Link) -> bool:
         """Return whether a data worker may hold one request more."""
-        return link.suspected_since_s is None and len(link.outstanding) < self._shares[link]
+        is_trusted = link.suspected_since_s is None or len(self._shares) == 1
+        return is_trusted and len(link.outstanding) < self._shares[link]
 
     def freest(self, excluded: Sequence[Link] = ()) -> Link | None:
         """Return the data worker that should be asked next; None: none has room."""

@@ -13,8 +13,6 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import torch
-
 from smtc_lab.dataservice import structure
 from smtc_lab.dataservice.remedies import SAME_VERSION
 from smtc_lab.errors import DataServiceError, ProtocolError
@@ -131,11 +129,6 @@ def pack(  # noqa: PLR0913  the parts of a message
     times_us = [min(int(one_s * 1e6), _MAX_MICROSECONDS) for one_s in (busy_s, put_wait_s)]
     header = HEADER.pack(MAGIC, VERSION, kind, number, *times_us, len(text), nbytes)
     return [memoryview(header + text), *buffers]
-
-
-def empty_bytes(nbytes: int) -> torch.Tensor:
-    """Return fresh memory for a tensor of so many bytes."""
-    return torch.empty(nbytes, dtype=torch.uint8)
 
 
 @dataclass(slots=True)  # not frozen: that costs more than to parse it
