@@ -25,7 +25,7 @@ LEAST_PATIENCE_S = 0.2
 
 _UNKNOWN_PATIENCE_S = 2.0
 _PATIENCE_FACTOR = 4.0
-_CREDIT_BYTES = 4 * 2**20
+_CREDIT_BYTES = 8 * 2**20
 _CREDIT_S = 0.004
 _MOST_WINDOWS = 8
 _SLOW_FACTOR = 2.0
@@ -62,7 +62,7 @@ class Link(Protocol):
 def shares(links: Sequence[Link], fixed: int | None, batch_bytes: int) -> list[int]:
     """Return how many requests each data worker may hold.
 
-    A fast one gets enough to stay busy while messages travel, within 4 MiB of batches. One that
+    A fast one gets enough to stay busy while messages travel, within 8 MiB for all. One that
     is much slower than another gets a single one: a request that waits behind another one there
     holds up its epoch.
 
@@ -74,16 +74,17 @@ def shares(links: Sequence[Link], fixed: int | None, batch_bytes: int) -> list[i
     fastest_s = min((link.mean_busy_s for link in links if link.mean_busy_s), default=0.0)
     slow_s = max(_SLOW_FACTOR * fastest_s, _CREDIT_S)
     in_memory = _CREDIT_BYTES // max(1, batch_bytes)
-    return [_share(link.mean_busy_s, slow_s, in_memory, fixed) for link in links]
+    most = min(in_memory, 2 * MOST_CREDITS) // max(1, len(links))
+    return [_share(link.mean_busy_s, slow_s, min(most, MOST_CREDITS), fixed) for link in links]
 
 
-def _share(busy_s: float | None, slow_s: float, in_memory: int, fixed: int | None) -> int:
+def _share(busy_s: float | None, slow_s: float, most: int, fixed: int | None) -> int:
     if busy_s is not None and busy_s > slow_s:
         return 1
     if fixed is not None or busy_s is None:
         return fixed or LEAST_CREDITS
     in_time = math.ceil(_CREDIT_S / max(busy_s, 1e-6))
-    return max(LEAST_CREDITS, min(in_time, in_memory, MOST_CREDITS))
+    return max(LEAST_CREDITS, min(in_time, most))
 
 
 def window(links: Sequence[Link], shares: Sequence[int], batch_bytes: int) -> int:

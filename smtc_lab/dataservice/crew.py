@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice import credit
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _SMOOTHING = 0.2
 _WEIGH_EVERY = 16
+_QUICK_S = 0.0005
 
 
 class Crew:
@@ -23,6 +25,7 @@ class Crew:
     def __init__(self, credits_per_link: int | None) -> None:
         self._fixed_credits = credits_per_link
         self._shares: dict[Link, int] = {}
+        self._turns: deque[Link] = deque()
         self._batch_bytes = 0
         self.answered = 0
         """Answers that came."""
@@ -48,11 +51,13 @@ class Crew:
     def join(self, link: Link) -> None:
         """Take a data worker in."""
         self._shares[link] = 0
+        self._turns.append(link)
         self._weigh()
 
     def leave(self, link: Link) -> None:
         """Let a data worker go."""
         del self._shares[link]
+        self._turns.remove(link)
         self._weigh()
 
     def note(self, link: Link, outcome: Outcome) -> None:
@@ -73,10 +78,18 @@ class Crew:
         is_trusted = link.suspected_since_s is None or len(self._shares) == 1
         return is_trusted and len(link.outstanding) < self._shares[link]
 
-    def freest(self, excluded: Sequence[Link] = ()) -> Link | None:
-        """Return the data worker that should be asked next; None: none has room."""
-        free = [one for one in self._shares if one not in excluded and self.has_room(one)]
-        return min(free, key=lambda link: len(link.outstanding), default=None)
+    def next(self, excluded: Sequence[Link] = ()) -> Link | None:
+        """Return the data worker whose turn it is to be asked; None: none has room."""
+        for _ in range(len(self._turns)):
+            link = self._turns[0]
+            is_free = self.has_room(link) and link not in excluded
+            # One that is quick gets all that it may hold at once: to wake it costs more than
+            # to make a batch.
+            if not (is_free and link.mean_busy_s is not None and link.mean_busy_s < _QUICK_S):
+                self._turns.rotate(-1)
+            if is_free:
+                return link
+        return None
 
     def _weigh(self) -> None:
         """Settle anew how much each data worker may hold."""

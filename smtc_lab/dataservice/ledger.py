@@ -270,13 +270,13 @@ class Ledger:
         home = request.epoch.homes.get(request.stream)
         if home is not None and home in self.crew and home.suspected_since_s is None:
             return home if self.crew.has_room(home) else None
-        return self.crew.freest()
+        return self.crew.next()
 
     def _ask_elsewhere(self, requests: Sequence[Request]) -> None:
         for request in requests:
             link = request.epoch.homes.get(request.stream)
             if link is None or link in request.links or link not in self.crew:
-                link = self.crew.freest(excluded=request.links)
+                link = self.crew.next(excluded=request.links)
             if link is None or not self.crew.has_room(link):
                 return
             self._sent_again[request.links[-1].server] += 1

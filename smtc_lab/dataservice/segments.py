@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _GRAIN_BYTES = 2**16
 _MAX_IDLE_BYTES = 2**29
+_MAX_IDLE_PLACES = 8
 
 
 class SharedFile:
@@ -120,7 +121,8 @@ class SharedPlaces:
             return
         place.is_there = False
         idle = [one for one in self._places.values() if one.is_free]
-        if sum(one.array.nbytes for one in idle) > _MAX_IDLE_BYTES:
+        most_bytes = max(_MAX_IDLE_BYTES, _MAX_IDLE_PLACES * place.array.nbytes)
+        if sum(one.array.nbytes for one in idle) > most_bytes:
             idle[0].empty()
 
     def _free(self, nbytes: int) -> _Place | None:
