@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +26,6 @@ from smtc_lab.testing.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from smtc_lab.launch.local import LocalLauncher
     from smtc_lab.spec.job import TrainingJob
@@ -301,11 +301,17 @@ def test_sweep_ends_what_a_lost_run_left(
     orphan = subprocess.Popen(
         ["sleep", "3600"], env={"PATH": os.environ["PATH"], "SMTC_RUN_ID": str(run.folder.path)}
     )
+    environment = Path(f"/proc/{orphan.pid}/environ")
+    # A new program has no environment for a moment after its parent goes on.
+    wait_until(lambda: b"SMTC_RUN_ID" in environment.read_bytes(), what="its environment")
 
-    found = [item for item in launcher.sweep(stop=True) if item.job_name == run.job_name]
-
-    assert [item.pids for item in found] == [(orphan.pid,)]
-    assert orphan.wait(5) == -signal.SIGTERM
+    try:
+        found = [item for item in launcher.sweep(stop=True) if item.job_name == run.job_name]
+        assert [item.pids for item in found] == [(orphan.pid,)]
+        assert orphan.wait(5) == -signal.SIGTERM
+    finally:
+        orphan.kill()
+        orphan.wait()
 
 
 def test_clusters_parse_as_on_the_command_line() -> None:
