@@ -39,17 +39,18 @@ class AutoWorkers:
         """Count time that one of its data workers spent on a batch, in seconds."""
         self._busy_s += busy_s
 
-    def settle(self, local_pids: Sequence[int], num_remote_workers: int) -> int | None:
-        """Return how many data workers there should be; None: it is not time yet.
+    def is_due(self) -> bool:
+        """Return whether it is time to settle anew."""
+        return time.monotonic() >= self._due_s
+
+    def settle(self, local_pids: Sequence[int], num_remote_workers: int) -> int:
+        """Return how many data workers there should be.
 
         Args:
             local_pids: Process ids of the data workers that there are.
             num_remote_workers: Data workers of data servers that are connected.
         """
-        now_s = time.monotonic()
-        if now_s < self._due_s:
-            return None
-        self._due_s = now_s + INTERVAL_S
+        self._due_s = time.monotonic() + INTERVAL_S
         if self._watch is None:
             self._watch = CpuWatch(local_pids)
         else:

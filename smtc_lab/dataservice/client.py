@@ -247,11 +247,10 @@ class Client:
             self._hand_over_records()
 
     def _settle_workers(self) -> None:
-        if self._auto is not None:
+        if self._auto is not None and self._auto.is_due():
             number = self._auto.settle(self.local_pids, self.ledger.crew.num_remote)
-            if number is not None:
-                self._num_local_workers = number
-                self._parts.local.resize(number)
+            self._num_local_workers = number
+            self._parts.local.resize(number)
 
     def close(self) -> None:
         """End data workers and connections, and record the rest; safe twice."""

@@ -77,7 +77,6 @@ class LocalWorkers:
             num_data_workers=settings.most_local_workers,
             host=host_name(),
         )
-        self._files: dict[int, SharedFile] = {}
         self._workers: dict[int, _Local] = {}
         self._stillborn = 0
         # Held by whoever forks or ends data workers. A finalizer that finds it taken lets be.
@@ -95,8 +94,6 @@ class LocalWorkers:
             missing = [n for n in range(self._num_local_workers) if n not in self._workers]
             for number in missing:
                 self._start(number)
-            for number in missing:
-                self._connect(number)
 
     def mend(self) -> None:
         """Start data workers again that have ended by themselves."""
@@ -116,7 +113,6 @@ class LocalWorkers:
             for number in [one for one in self._workers if one >= num_local_workers]:
                 self._workers.pop(number).close(failed=False)
                 self._pool.end(number)
-                del self._files[number]
         self.start()
 
     def stop(self, *, wait: bool = True) -> bool:
@@ -131,7 +127,6 @@ class LocalWorkers:
             for worker in self._workers.values():
                 worker.close(failed=False)
             self._workers.clear()
-            self._files.clear()
             self._pool.end_all()
         finally:
             self._busy.release()
@@ -153,20 +148,17 @@ class LocalWorkers:
             return
         self._events.put(f"data worker {number} of this trainer {how}; started again")
         self._start(number)
-        self._connect(number)
 
     def _start(self, number: int) -> None:
         """Fork a data worker that steps back whenever the trainer itself wants the CPU."""
-        self._files[number] = SharedFile()
-        self._pool.start(number, self._files[number])
+        file = SharedFile()
+        self._pool.start(number, file)
         pid = self._pool.pid(number)
         if pid is not None:
             with contextlib.suppress(OSError):  # it has ended already; mend() takes note
                 os.setpriority(os.PRIO_PROCESS, pid, _NICENESS)
-
-    def _connect(self, number: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self._pool.connect(number, theirs)
-        worker = self._workers[number] = _Local(number, self._files[number], ours)
+        worker = self._workers[number] = _Local(number, file, ours)
         worker.link.begin(self._ledger, self._reception)

@@ -96,23 +96,20 @@ class SharedPlaces:
         return torch.from_numpy(lease)
 
     def share(self, tensor: torch.Tensor) -> int | None:
-        """Let the trainer have a contiguous tensor; return its offset, None: it is small."""
+        """Let the trainer have a contiguous tensor; return its offset, None: it is small.
+
+        One that lies elsewhere, or that the trainer has already, is copied.
+        """
         nbytes = tensor.nbytes
         if nbytes < SMALL_BYTES:
             return None
         place = self._by_address.get(tensor.data_ptr())
-        if place is None or place.array.nbytes < nbytes or not place.is_here:
+        if place is None or place.array.nbytes < nbytes or not place.is_here or place.is_there:
             copy = self.take(nbytes)
             copy.copy_(tensor.reshape(-1).view(torch.uint8))
             place = self._by_address[copy.data_ptr()]
-        elif place.is_there:
-            return self._share_again(tensor)
         place.is_there = True
         return place.offset
-
-    def _share_again(self, tensor: torch.Tensor) -> int | None:
-        """Share a tensor that the trainer has already: it gets a copy of its own."""
-        return self.share(tensor.clone())
 
     def release(self, offset: int) -> None:
         """Take note that the trainer has given a place back."""
