@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import threading
 from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice.receiver import Receiver, receive_one
 from smtc_lab.dataservice.transport import PlainTransport, send_all
+from smtc_lab.dataservice.wire import Kind, pack
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Sequence
 
     from smtc_lab.dataservice.wire import Frame
@@ -35,3 +38,31 @@ class RawPeer:
             TimeoutError: Nothing came for 30 s.
         """
         return receive_one(self._receiver, self._transport, _TIMEOUT_S)
+
+
+def raw(value: object, number: int = 7) -> bytes:
+    """Return the bytes of an answer with a batch."""
+    return b"".join(pack(Kind.BATCH, number, value))
+
+
+def received(data: bytes) -> Frame | None:
+    """Return what a receiver makes of bytes after which the connection ends.
+
+    Raises:
+        ProtocolError: They are not a message.
+    """
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        sender = threading.Thread(target=_send_and_end, args=(theirs, data))
+        sender.start()
+        try:
+            return RawPeer(ours).receive()
+        finally:
+            ours.shutdown(socket.SHUT_RDWR)
+            sender.join()
+
+
+def _send_and_end(connection: socket.socket, data: bytes) -> None:
+    with contextlib.suppress(OSError):  # the receiver has read enough
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)

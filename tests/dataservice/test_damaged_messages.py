@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
-import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,39 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.dataservice import wire
-from smtc_lab.dataservice.wire import Frame, Kind
 from smtc_lab.errors import ProtocolError
-from smtc_lab.testing.wire import RawPeer
+from smtc_lab.testing.wire import raw, received
 
 
 class Point(NamedTuple):
     x: int
     y: Any
-
-
-def raw(value: object, number: int = 7) -> bytes:
-    return b"".join(wire.pack(Kind.BATCH, number, value))
-
-
-def received(data: bytes) -> Frame | None:
-    """Return what a receiver makes of bytes after which the connection ends."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        sender = threading.Thread(target=send_all, args=(theirs, data))
-        sender.start()
-        try:
-            return RawPeer(ours).receive()
-        finally:
-            ours.shutdown(socket.SHUT_RDWR)
-            sender.join()
-
-
-def send_all(connection: socket.socket, data: bytes) -> None:
-    try:
-        connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)
-    except OSError:
-        return  # the receiver has read enough
 
 
 MESSAGE = raw(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import socket
-import threading
 from collections import OrderedDict, namedtuple
 from typing import Any, NamedTuple
 
@@ -15,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.dataservice import wire
-from smtc_lab.dataservice.wire import Frame, Kind
+from smtc_lab.dataservice.wire import Kind
 from smtc_lab.errors import DataServiceError
-from smtc_lab.testing.wire import RawPeer
+from smtc_lab.testing.wire import raw, received
 
 
 class Point(NamedTuple):
@@ -28,31 +26,6 @@ class Point(NamedTuple):
 class Outer:
     class Inner(NamedTuple):
         value: int
-
-
-def raw(value: object, number: int = 7) -> bytes:
-    return b"".join(wire.pack(Kind.BATCH, number, value))
-
-
-def received(data: bytes) -> Frame | None:
-    """Return what a receiver makes of bytes after which the connection ends."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        sender = threading.Thread(target=send_all, args=(theirs, data))
-        sender.start()
-        try:
-            return RawPeer(ours).receive()
-        finally:
-            ours.shutdown(socket.SHUT_RDWR)
-            sender.join()
-
-
-def send_all(connection: socket.socket, data: bytes) -> None:
-    try:
-        connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)
-    except OSError:
-        return  # the receiver has read enough
 
 
 def there_and_back(value: object) -> Any:
