@@ -7,6 +7,7 @@
     ├── RunFailedError       a run that ended other than Completed
     ├── StoreError           a run folder that cannot be read or written
     ├── EntryPointError      a script that asks the session for something it cannot have
+    │   └── CompilerError    a training step that a backend cannot compile or run
     └── DataServiceError     batches that could not be delivered
         ├── SampleError      the dataset, a transform or collate_fn raised
         ├── ProtocolError    bytes from the network that are not ours
@@ -55,6 +56,14 @@ class StoreError(SmtcLabError):
 
 class EntryPointError(SmtcLabError):
     """A training script that asks the session for something it cannot have."""
+
+
+class CompilerError(EntryPointError):
+    """A training step that a compiler backend cannot compile or run.
+
+    Names the backend, the cause, the line of the script where one is to blame, and the next
+    step: another backend, another setting, or ``fallback="eager"``.
+    """
 
 
 class DataServiceError(SmtcLabError):

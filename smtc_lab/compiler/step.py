@@ -1,41 +1,44 @@
-"""A Python training step, compiled."""
+"""A Python training step, compiled: what every backend takes and returns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import torch
 
-    import torch
+TrainStep = Callable[[torch.nn.Module, torch.optim.Optimizer, Any], torch.Tensor]
+"""Called as ``train_step(model, optimizer, batch)``: forward, loss, backward, optimizer step;
+returns the loss. Automatic mixed precision, accumulation, clipping and schedulers are in it."""
 
 
 class CompiledStep(Protocol):
-    """What every backend returns."""
+    """A training step under one backend."""
 
     backend: str
-    """Name of the backend."""
+    """``eager``, ``inductor`` or ``xla``."""
 
     def __call__(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  whatever the dataset collates to
-        """Run one training step on a batch and return its loss."""
+        """Run one training step on a batch and return its loss, which may not be computed yet.
+
+        The batch may lie on the host; the step moves it to where it computes.
+
+        Raises:
+            CompilerError: The step cannot be compiled; says the line and the reason.
+        """
         ...
 
+    def wait(self) -> None:
+        """Return when the device has computed every step so far."""
+        ...
 
-class EagerStep:
-    """The step as it is, operator by operator."""
+    def facts(self) -> dict[str, Any]:
+        """Return fields of a ``CompilerReport`` that this backend knows, by name."""
+        ...
 
-    backend = "eager"
+    def leave(self) -> None:
+        """Bring model and optimizer back to where they were before, with what they learnt.
 
-    def __init__(
-        self,
-        train_step: Callable[[torch.nn.Module, torch.optim.Optimizer, Any], torch.Tensor],
-        model: torch.nn.Module,
-        optimizer: torch.optim.Optimizer,
-    ) -> None:
-        self._train_step = train_step
-        self._model = model
-        self._optimizer = optimizer
-
-    def __call__(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  whatever the dataset collates to
-        """Run one training step on a batch and return its loss."""
-        return self._train_step(self._model, self._optimizer, batch)
+        Another backend may then take them over. The step must not be called afterwards.
+        """
+        ...

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.spec.job import TrainingJob
 
 
@@ -161,6 +162,9 @@ class RunRecords:
 
     loader: dict[str, list[LoaderRecord]] = field(default_factory=dict)
     """Loader records of each rank, in order."""
+
+    compiler: dict[str, CompilerReport] = field(default_factory=dict)
+    """What the compiler did in each rank, by ``<host>-rank<rank>``; empty: it was not asked."""
 
     events: list[EventRecord] = field(default_factory=list)
     """Events of all hosts, by time."""

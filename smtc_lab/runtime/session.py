@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import torch
 
-from smtc_lab.compiler.step import CompiledStep, EagerStep
+from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import EntryPointError
 from smtc_lab.runtime.checkpoint import load_checkpoint, save_checkpoint
 from smtc_lab.runtime.data_instance import dataloader_class, serve_until_stopped
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from torch.utils.data import DataLoader as TorchDataLoader
 
+    from smtc_lab.compiler.step import CompiledStep
     from smtc_lab.dataservice.dataloader import DataLoader
 
 T = TypeVar("T")

@@ -211,9 +211,15 @@ def test_compiler_switches_are_never_converted(value: object) -> None:
         TrainingCompilerConfig(enabled=value)  # type: ignore[arg-type]
 
 
-def test_an_unknown_compiler_backend_names_the_known_one() -> None:
-    with pytest.raises(SpecError, match=r"backend='inductor' does not fit.*'eager'"):
-        TrainingCompilerConfig(backend="inductor")
+def test_an_unknown_compiler_backend_names_the_known_ones() -> None:
+    with pytest.raises(SpecError, match=r"backend='tvm' does not fit.*'inductor'.*'eager'"):
+        TrainingCompilerConfig(backend="tvm")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, 86_401])
+def test_a_compile_time_limit_is_above_0_and_at_most_a_day(seconds: float) -> None:
+    with pytest.raises(SpecError, match=r"timeout_s=.* is outside 0 to 86400 seconds"):
+        TrainingCompilerConfig(timeout_s=seconds)
 
 
 @pytest.mark.parametrize("field", ["cores_per_vcpu", "device_step_time_s"])

@@ -165,7 +165,7 @@ GROUP = {"instance_group_name": "a", "instance_type": "local"}
         ("environment", {f"V{n}": "" for n in range(101)}),
         ("environment", {"A": 1}),
         ("compiler_config/enabled", None),
-        ("compiler_config/backend", "inductor"),
+        ("compiler_config/backend", "tvm"),
         ("emulation/cores_per_vcpu", 0),
         ("emulation/device_step_time_s", -1),
         ("emulation/relative_cpu_speed", {"c5": 101}),
