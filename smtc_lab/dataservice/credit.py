@@ -28,6 +28,7 @@ _PATIENCE_FACTOR = 4.0
 _CREDIT_BYTES = 8 * 2**20
 _CREDIT_S = 0.004
 _MOST_WINDOWS = 8
+_WIDENING_S = 0.002
 _SLOW_FACTOR = 2.0
 _HEDGED_FRACTION = 0.1
 _FREE_HEDGES = 2 * MOST_CREDITS
@@ -87,18 +88,35 @@ def _share(busy_s: float | None, slow_s: float, most: int, fixed: int | None) ->
     return max(LEAST_CREDITS, min(in_time, most))
 
 
+def lump(busy_s: float | None, batch_bytes: int) -> int:
+    """Return how many requests are worth to wake a data worker for: at most 4 ms of its work.
+
+    Many data workers share the window's memory, which leaves few requests for each. Quick ones
+    may hold a lump nevertheless: they are asked in turn, and the window bounds all of them.
+
+    Args:
+        busy_s: What it lately needed for a batch, in seconds; None: unknown.
+        batch_bytes: Size of the largest batch so far.
+    """
+    if busy_s is None:
+        return 0
+    in_memory = _CREDIT_BYTES // max(1, batch_bytes)
+    return min(math.ceil(_CREDIT_S / max(busy_s, 1e-6)), in_memory // 2, MOST_CREDITS // 2)
+
+
 def window(links: Sequence[Link], shares: Sequence[int], batch_bytes: int) -> int:
     """Return how many batches of an epoch may be asked for and not delivered yet.
 
     This bounds the trainer's memory: the credits of all links, and one batch for each link that
     has come and waits for its turn. Where one data worker is much slower than the others, the
     window holds what those make meanwhile, so that they need not stop for it; within
-    ``MAX_AHEAD_BYTES``.
+    ``MAX_AHEAD_BYTES``. Where the slowest takes less than 2 ms, it is most likely just waiting
+    for a processor, and to fetch more memory into the caches would cost more.
     """
     num_links = max(1, len(links))
     least = max(sum(shares), LEAST_CREDITS) + num_links
     busy_s = [link.mean_busy_s for link in links if link.mean_busy_s]
-    if not busy_s:
+    if max(busy_s, default=0.0) < _WIDENING_S:
         return least
     made_meanwhile = max(busy_s) * sum(1 / one_s for one_s in busy_s)
     affordable = min(_MOST_WINDOWS * least, MAX_AHEAD_BYTES // max(1, batch_bytes))

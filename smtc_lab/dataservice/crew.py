@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.messages import Outcome
 
 _SMOOTHING = 0.2
+# Differences below this say more about who waited for a processor than about who is slow.
+_PREEMPTED_S = 0.02
+_SMOOTHING_UP = 0.05
+_SMOOTHING_DOWN = 0.5
 _WEIGH_EVERY = 16
 _QUICK_S = 0.0005
 
@@ -67,10 +71,14 @@ class Crew:
         if outcome.error is None and not outcome.is_end:
             self._batch_bytes = max(self._batch_bytes, outcome.received_bytes)
             mean_s, busy_s = link.mean_busy_s, outcome.busy_s
-            link.mean_busy_s = (
-                busy_s if mean_s is None else mean_s + _SMOOTHING * (busy_s - mean_s)
-            )
-        if self.answered % _WEIGH_EVERY == 0 or self.answered < _WEIGH_EVERY:
+            if mean_s is not None:
+                smoothing = _SMOOTHING
+                if max(busy_s, mean_s) < _PREEMPTED_S:
+                    smoothing = _SMOOTHING_UP if busy_s > mean_s else _SMOOTHING_DOWN
+                busy_s = mean_s + smoothing * (busy_s - mean_s)
+            link.mean_busy_s = busy_s
+        every = max(_WEIGH_EVERY, len(self._shares))
+        if self.answered % every == 0 or self.answered < _WEIGH_EVERY:
             self._weigh()
 
     def has_room(self, link: Link) -> bool:
@@ -95,6 +103,9 @@ class Crew:
         """Settle anew how much each data worker may hold."""
         links = list(self._shares)
         shares = credit.shares(links, self._fixed_credits, self._batch_bytes)
+        self.window = credit.window(links, shares, self._batch_bytes)
+        if self._fixed_credits is None:
+            lumps = [credit.lump(link.mean_busy_s, self._batch_bytes) for link in links]
+            shares = list(map(max, shares, lumps))
         self._shares = dict(zip(links, shares, strict=True))
         self.share = max(shares, default=credit.LEAST_CREDITS)
-        self.window = credit.window(links, shares, self._batch_bytes)

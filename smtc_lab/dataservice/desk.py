@@ -28,6 +28,7 @@ CLOSED = b"-"
 
 _LOOK_MS = 20
 _QUICK_S = 0.0002
+_QUICK_RUN = 8
 _TLS_TIMEOUT_S = 5.0
 
 
@@ -56,6 +57,7 @@ class Desk:
         # Handshakes of TLS take their time, in threads of their own.
         self._secured: SimpleQueue[tuple[socket.socket, ssl.SSLSocket | None]] = SimpleQueue()
         self._securing = 0
+        self._quick_run = 0
 
     def work(self) -> NoReturn:
         """Work until the control socket ends, and the process with it."""
@@ -79,9 +81,11 @@ class Desk:
         message = self._maker.answer(number, request, put_wait_s=connection.take_put_wait_s())
         # What the dataset printed would otherwise die with the process.
         sys.stdout.flush()
+        # A single quick batch does not tell that the next one will not keep it waiting.
         is_quick = time.perf_counter() - started_s < _QUICK_S
+        self._quick_run = self._quick_run + 1 if is_quick else 0
         next_is_its = bool(self._asked) and self._asked[0][0] is connection
-        connection.reply(message, more_follows=is_quick and next_is_its)
+        connection.reply(message, more_follows=self._quick_run >= _QUICK_RUN and next_is_its)
 
     def _look_s(self) -> float:
         """Return how long to wait for requests; negative: for as long as it takes."""

@@ -176,7 +176,7 @@ class ServiceIterator(SeededIterator):
             return
         ledger = self._client.ledger
         room = ledger.crew.window - epoch.undelivered
-        if room > ledger.crew.share // 4 or not epoch.undelivered:
+        if room > min(ledger.crew.share, ledger.crew.window // 4) // 2 or not epoch.undelivered:
             # A list, because the sampler's own code must not run under the ledger's lock.
             ledger.ask(epoch, list(self._next_requests(epoch, room)))
 

@@ -6,18 +6,19 @@ to cost four times the copy itself.
 
 from __future__ import annotations
 
+import math
 import threading
 import weakref
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from smtc_lab.dataservice.remedies import SAME_VERSION
 from smtc_lab.errors import ProtocolError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 SMALL_BYTES = 2**17
@@ -44,9 +45,8 @@ class LandingPool:
             is_pinned: Whether accelerators read from the memory. torch's own pool of pinned
                 memory is used then, which waits for copies that are still under way.
         """
-        self._is_pinned = is_pinned
-        self.least_bytes = 0 if is_pinned else SMALL_BYTES
-        """Below this, fresh memory is as good."""
+        self.is_pinned = is_pinned
+        """Whether accelerators read from the memory."""
         self._taking = threading.Lock()
         self._free: list[NDArray[np.uint8]] = []
         self._free_bytes = 0
@@ -55,17 +55,27 @@ class LandingPool:
 
     def take(self, nbytes: int) -> torch.Tensor:
         """Return ``nbytes`` bytes of undefined content, as a tensor with its own storage."""
-        if self._is_pinned or nbytes < SMALL_BYTES:
-            return torch.empty(nbytes, dtype=torch.uint8, pin_memory=self._is_pinned)
+        if self.is_pinned or nbytes < SMALL_BYTES:
+            return torch.empty(nbytes, dtype=torch.uint8, pin_memory=self.is_pinned)
+        return torch.from_numpy(self.array((nbytes,), np.dtype(np.uint8)))
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return a contiguous array of undefined content, with memory of its own, not pinned.
+
+        The memory is in use for as long as the array or a tensor made of it is.
+        """
+        nbytes = math.prod(shape) * dtype.itemsize
+        if nbytes < SMALL_BYTES:
+            return np.empty(shape, dtype)
         with self._taking:
             buffer = self._find(nbytes)
         if buffer is None:
             capacity = -(-nbytes // _PAGE_BYTES) * _PAGE_BYTES
             buffer = torch.empty(capacity, dtype=torch.uint8).numpy()
-        lease = buffer[:nbytes]
         # torch holds the lease for as long as the storage lives, and nobody else does.
+        lease: NDArray[Any] = np.ndarray(shape, dtype, buffer.data)
         weakref.finalize(lease, self._returned.put, buffer).atexit = False
-        return torch.from_numpy(lease)
+        return lease
 
     def shared(self, offset: int, nbytes: int) -> torch.Tensor:
         """Refuse: what comes over the network is in nobody's shared memory.
@@ -79,11 +89,8 @@ class LandingPool:
         )
 
     def _find(self, nbytes: int) -> NDArray[np.uint8] | None:
-        while True:
-            try:
-                self._free.append(self._returned.get_nowait())
-            except Empty:
-                break
+        while not self._returned.empty():
+            self._free.append(self._returned.get_nowait())
             self._free_bytes += self._free[-1].nbytes
         while len(self._free) > MAX_FREE_BUFFERS or self._free_bytes > MAX_FREE_BYTES:
             self._free_bytes -= self._free.pop(0).nbytes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from smtc_lab.dataservice import structure
 from smtc_lab.dataservice.landing import LandingPool
@@ -21,7 +21,9 @@ from smtc_lab.errors import ProtocolError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     import torch
+    from numpy.typing import NDArray
 
     from smtc_lab.dataservice.transport import Transport
 
@@ -40,11 +42,15 @@ class ConnectionEndedError(OSError):
 class Memory(Protocol):
     """Where the tensors of received batches lie."""
 
-    least_bytes: int
-    """Below this, fresh memory is as good."""
+    is_pinned: bool
+    """Whether accelerators read from it; then only ``take`` makes what they can read."""
 
     def take(self, nbytes: int) -> torch.Tensor:
         """Return so many bytes of undefined content, with a storage of their own."""
+        ...
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return a contiguous array of undefined content, with memory of its own."""
         ...
 
     def shared(self, offset: int, nbytes: int) -> torch.Tensor:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import mmap
 import os
-import sys
 import weakref
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -151,8 +150,8 @@ class SharedPlaces:
 class SharedViews:
     """The trainer's side: tensors that are the data worker's memory."""
 
-    least_bytes = sys.maxsize
-    """Below this, fresh memory is as good: all that comes over the connection is small."""
+    is_pinned = False
+    """Accelerators read from it like from any other memory."""
 
     def __init__(self, file: SharedFile) -> None:
         self._file = file
@@ -160,8 +159,12 @@ class SharedViews:
         self._returned: SimpleQueue[int] = SimpleQueue()
 
     def take(self, nbytes: int) -> torch.Tensor:
-        """Return fresh memory for what came over the connection."""
+        """Return fresh memory."""
         return torch.empty(nbytes, dtype=torch.uint8)
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return fresh memory: all that comes over the connection is small."""
+        return np.empty(shape, dtype)
 
     def shared(self, offset: int, nbytes: int) -> torch.Tensor:
         """Return the tensor at a place of the file.

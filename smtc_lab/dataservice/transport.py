@@ -121,15 +121,15 @@ class TlsTransport:
 
     def send(self, buffers: Sequence[memoryview]) -> list[memoryview]:
         """Send what the connection takes at once; return what is left."""
-        pending = [view for view in buffers if view.nbytes]
-        while pending:
-            with self._using:
-                try:
-                    sent = self._connection.send(pending[0])
-                except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                    return pending
-            pending = unsent(pending, sent)
-        return pending
+        for index, view in enumerate(buffers):
+            sent = 0
+            while sent < view.nbytes:
+                with self._using:
+                    try:
+                        sent += self._connection.send(view[sent:])
+                    except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                        return [view[sent:], *buffers[index + 1 :]]
+        return []
 
     def wake_at(self, nbytes: int) -> None:
         """Do nothing: records of TLS end where they end."""

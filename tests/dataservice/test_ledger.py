@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,44 +13,7 @@ from smtc_lab.dataservice.epoch import Epoch
 from smtc_lab.dataservice.ledger import Ledger
 from smtc_lab.dataservice.messages import Outcome
 from smtc_lab.errors import DataServiceError, ProtocolError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from smtc_lab.dataservice.epoch import Request
-
-
-class FakeLink:
-    """A data worker that answers when the test says so."""
-
-    def __init__(self, ledger: Ledger, server: str = "algo-2", data_worker: int = 0) -> None:
-        self.ledger = ledger
-        self.server = server
-        self.data_worker = data_worker
-        self.suspected_since_s: float | None = None
-        self.is_reported = False
-        self.outstanding: dict[int, Request] = {}
-        self.mean_busy_s: float | None = None
-        self.sent: list[int] = []
-
-    def send(self, requests: Sequence[Request]) -> None:
-        self.sent += [request.order for request in requests]
-
-    def answer(self, busy_s: float = 1.0) -> None:
-        number, request = next(iter(self.outstanding.items()))
-        self.ledger.settle(self, number, Outcome(request.order, None, self.server, 0, busy_s))
-
-
-def ask(ledger: Ledger, epoch: Epoch, count: int) -> None:
-    first = epoch.asked
-    ledger.ask(epoch, [(lambda _: [], [first + which], None) for which in range(count)])
-
-
-def delivered(epoch: Epoch) -> list[object]:
-    values = []
-    while epoch.is_ready():
-        values.append(epoch.pop()[1].value)
-    return values
+from tests.dataservice.ledger_kit import FakeLink, ask, delivered
 
 
 def test_a_data_worker_holds_as_many_requests_as_it_has_credits() -> None:
@@ -322,31 +284,3 @@ def test_a_stream_stays_with_its_data_worker_for_as_long_as_that_lives() -> None
     assert [link.sent for link in links] == [[0, 2, 4], [1, 3, 5]]
     ledger.detach(links[0])
     assert links[1].sent == [1, 3, 5, 0]
-
-
-def test_many_small_fast_batches_are_asked_for_ahead_and_few_large_ones() -> None:
-    links = [FakeLink(Ledger()) for _ in range(2)]
-    links[0].mean_busy_s = links[1].mean_busy_s = 1e-5
-
-    assert credit.shares(links, None, 100) == [32, 32]
-    assert credit.shares(links, None, 2**20) == [4, 4]
-    assert credit.shares(links, None, 2**28) == [2, 2]
-    assert credit.shares(links, 5, 100) == [5, 5]
-    links[0].mean_busy_s = links[1].mean_busy_s = 1.0
-    assert credit.shares(links, None, 100) == [2, 2]
-
-
-def test_a_slow_data_worker_widens_the_window_within_bounds() -> None:
-    links = [FakeLink(Ledger()), FakeLink(Ledger())]
-    least = credit.window(links, [2, 2], 0)
-    assert least == 6
-
-    links[0].mean_busy_s = links[1].mean_busy_s = 0.1
-    assert credit.window(links, [2, 2], 0) == least
-
-    links[1].mean_busy_s = 1.0
-    assert credit.window(links, [2, 2], 0) == 11 + 2
-
-    links[1].mean_busy_s = 1e6
-    assert credit.window(links, [2, 2], 0) == 8 * least
-    assert credit.window(links, [2, 2], 2**26) == least
