@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.stats import binom
 
 from smtc_lab.machine.cores import machine_facts, versions
-from smtc_lab.metrics.bootstrap import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +24,13 @@ class BenchFigure:
     """What was measured."""
 
     value: float
-    """Mean of the repeats."""
+    """Median of the repeats."""
 
     low: float | None
-    """Lower end of the 95 % interval; None: measured once."""
+    """Lower end of the median's 95 % interval; None: fewer than six repeats."""
 
     high: float | None
-    """Upper end of the 95 % interval; None: measured once."""
+    """Upper end of the median's 95 % interval; None: fewer than six repeats."""
 
     unit: str
     """Unit of value, low, high and goal."""
@@ -57,7 +57,11 @@ def bench_figure(  # noqa: PLR0913  the form has these fields
     goal: float | None = None,
     peer: str | None = None,
 ) -> BenchFigure:
-    """Return the figure of some repeats: their mean with its 95 % interval.
+    """Return the figure of some repeats: their median with its 95 % interval.
+
+    The interval runs from one repeat to another, so it holds for numbers of any distribution.
+    Five repeats or fewer have no such interval: even their whole range holds the median in less
+    than 95 % of cases.
 
     Args:
         name: What was measured.
@@ -70,23 +74,23 @@ def bench_figure(  # noqa: PLR0913  the form has these fields
     Raises:
         ValueError: There is no repeat, or one is not finite.
     """
-    values = np.asarray(repeats, dtype=np.float64)
+    values = np.sort(np.asarray(repeats, dtype=np.float64))
     if values.size == 0 or not np.isfinite(values).all():
         raise ValueError(
             f"The figure {name!r} has the repeats {list(repeats)}, but needs at least one, all "
             "finite. Look at the cell that measured them."
         )
-    interval = mean_interval([values])
-    value = interval.mean
+    value = float(np.median(values))
     holds = None
     if goal is not None:
         holds = value >= goal if better == "higher" else value <= goal
-    several = values.size > 1
+    # How many repeats are below the median is binomial: so many may lie outside on each side.
+    outside = int(binom.ppf(0.025, values.size, 0.5))
     return BenchFigure(
         name=name,
         value=value,
-        low=interval.low if several else None,
-        high=interval.high if several else None,
+        low=float(values[outside - 1]) if outside else None,
+        high=float(values[-outside]) if outside else None,
         unit=unit,
         peer=peer,
         goal=goal,

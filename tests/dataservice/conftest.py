@@ -97,6 +97,7 @@ def serve() -> Iterator[Callable[..., RunningServer]]:
             process.start()
         theirs.close()
         their_events.close()
+        assert ours.poll(60), "the server did not say its address within 60 s"
         running.append(RunningServer(process, ours.recv(), events))
         ours.close()
         return running[-1]

@@ -8,38 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+from torch.utils.data import IterableDataset, get_worker_info
 
-from smtc_lab.dataservice.seeding import preserved_random_state
-from smtc_lab.dataservice.source import StreamPlace, StreamSource, source_of
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
+from tests.dataservice.streams_kit import (
+    Uneven,
+    place,
+    plain,
+    random_state_is_given_back,  # noqa: F401  a fixture for all tests here
+    source,
+    stream_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-SEED = 7
-
-
-@pytest.fixture(autouse=True)
-def _random_state_is_given_back() -> Iterator[None]:
-    with preserved_random_state():
-        yield
-
-
-def stream_number() -> int:
-    info = get_worker_info()
-    return info.id if info else 0
-
-
-class Uneven(IterableDataset[Any]):
-    """Streams of given lengths."""
-
-    def __init__(self, *lengths: int) -> None:
-        self.lengths = lengths
-
-    def __iter__(self) -> Iterator[Any]:
-        number = stream_number()
-        return ((number, sample) for sample in range(self.lengths[number]))
 
 
 class Noisy(IterableDataset[Any]):
@@ -57,25 +39,6 @@ class Noisy(IterableDataset[Any]):
         while order:
             sample = order.pop(random.randrange(len(order)))  # noqa: S311  as above
             yield sample, torch.rand(2), np.random.rand(), random.random(), self.own.random()  # noqa: NPY002, S311  as above
-
-
-def place(
-    position: int, *, stream: int = 0, num_streams: int = 1, epoch: int = 0
-) -> StreamPlace:
-    return StreamPlace(SEED, epoch, stream, num_streams, position)
-
-
-def source(dataset: Any, **arguments: Any) -> StreamSource:
-    served = source_of(DataLoader(dataset, **arguments))
-    assert isinstance(served, StreamSource)
-    return served
-
-
-def plain(batch: Any) -> Any:
-    """Return a batch as values that can be compared."""
-    if isinstance(batch, torch.Tensor):
-        return batch.tolist()
-    return [plain(each) for each in batch] if isinstance(batch, list | tuple) else batch
 
 
 @pytest.mark.parametrize("seed", range(5))

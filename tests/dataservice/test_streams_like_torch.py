@@ -4,12 +4,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from torch.utils.data.datapipes.iter import IterableWrapper
 
 from smtc_lab.dataservice.rotation import Rotation
-from smtc_lab.dataservice.seeding import preserved_random_state
 from smtc_lab.dataservice.source import (
     BatchFailure,
     StreamPlace,
@@ -19,6 +17,15 @@ from smtc_lab.dataservice.source import (
 )
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
 from smtc_lab.errors import DataServiceError
+from tests.dataservice.streams_kit import (
+    SEED,
+    Uneven,
+    place,
+    plain,
+    random_state_is_given_back,  # noqa: F401  a fixture for all tests here
+    source,
+    stream_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,30 +36,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
 ]
 
-SEED = 7
 AHEAD = 5
-
-
-@pytest.fixture(autouse=True)
-def _random_state_is_given_back() -> Iterator[None]:
-    with preserved_random_state():
-        yield
-
-
-def stream_number() -> int:
-    info = get_worker_info()
-    return info.id if info else 0
-
-
-class Uneven(IterableDataset[Any]):
-    """Streams of given lengths."""
-
-    def __init__(self, *lengths: int) -> None:
-        self.lengths = lengths
-
-    def __iter__(self) -> Iterator[Any]:
-        number = stream_number()
-        return ((number, sample) for sample in range(self.lengths[number]))
 
 
 class Split(IterableDataset[Any]):
@@ -105,29 +89,6 @@ class PoisonedGenerator(IterableDataset[Any]):
             if sample == 5:
                 raise ValueError("this record is broken")
             yield stream_number(), sample
-
-
-def class_name(dataset: Any) -> str:
-    return type(dataset).__name__
-
-
-def place(
-    position: int, *, stream: int = 0, num_streams: int = 1, epoch: int = 0
-) -> StreamPlace:
-    return StreamPlace(SEED, epoch, stream, num_streams, position)
-
-
-def source(dataset: Any, **arguments: Any) -> StreamSource:
-    served = source_of(DataLoader(dataset, **arguments))
-    assert isinstance(served, StreamSource)
-    return served
-
-
-def plain(batch: Any) -> Any:
-    """Return a batch as values that can be compared."""
-    if isinstance(batch, torch.Tensor):
-        return batch.tolist()
-    return [plain(each) for each in batch] if isinstance(batch, list | tuple) else batch
 
 
 def torch_batches(loader: DataLoader[Any]) -> list[Any]:

@@ -181,11 +181,13 @@ def test_ratios_are_made_within_each_round() -> None:
         throughput("raw", round=1, batches_per_s=20),
         throughput("raw", round=2, batches_per_s=40),
         throughput("ours_tcp", round=2, batches_per_s=40),
+        throughput("raw", round=3, batches_per_s=10),
+        throughput("ours_tcp", round=3, batches_per_s=50),
     ]
 
     figures = {figure.name: figure for figure in throughput_figures(rows)}
 
-    assert figures["throughput of ours_tcp, payload b"].value == pytest.approx(0.95)
+    assert figures["throughput of ours_tcp, payload b"].value == pytest.approx(1)
     assert figures["throughput of ours_tcp, payload b"].holds
     assert figures["client CPU of ours_tcp, payload b"].goal == 0.12
     assert figures["client CPU of raw, payload b"].goal is None
@@ -206,13 +208,31 @@ def test_many_servers_are_compared_with_one() -> None:
     assert memory.value == pytest.approx(1)
 
 
-def test_the_interference_of_bare_sockets_is_taken_off() -> None:
-    rows = [
-        {"peer": "raw", "payload": "b", "loss_percent": 7.0},
-        {"peer": "ours_tcp", "payload": "b", "loss_percent": 9.5},
+def losses(*, raw: list[float], ours: list[float]) -> list[dict[str, Any]]:
+    return [
+        {"round": number, "peer": peer, "payload": "b", "loss_percent": loss}
+        for peer, values in (("raw", raw), ("ours_tcp", ours))
+        for number, loss in enumerate(values)
     ]
 
+
+def test_the_interference_of_bare_sockets_is_taken_off() -> None:
+    rows = losses(raw=[7.0, 1.0, 3.0], ours=[9.5, 41.0, 4.0])
+
     assert interference_figure(rows, payload="b").value == pytest.approx(2.5)
+
+
+def test_interference_below_that_of_bare_sockets_is_none_and_no_gain() -> None:
+    figure = interference_figure(losses(raw=[7.0], ours=[2.0]), payload="b")
+
+    assert (figure.value, figure.holds) == (0, True)
+    assert "0: none seen" in figure.name
+
+
+def test_a_round_that_measured_one_side_only_does_not_count() -> None:
+    rows = losses(raw=[7.0, 1.0], ours=[9.0])
+
+    assert interference_figure(rows, payload="b").value == pytest.approx(2)
 
 
 def test_tiny_batches_are_counted_for_each_second() -> None:

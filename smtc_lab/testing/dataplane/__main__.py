@@ -16,7 +16,7 @@ from smtc_lab.testing.dataplane.table import throughput_table
 @click.command()
 @click.argument("peers", nargs=-1, type=click.Choice(list(PEERS)))
 @click.option("--payload", "payloads", multiple=True, type=click.Choice(list(PAYLOADS)))
-@click.option("--repeats", default=3, show_default=True)
+@click.option("--repeats", default=5, show_default=True)
 @click.option("--seconds", default=1.5, show_default=True)
 @click.option("--rows", is_flag=True, help="Print each measurement as JSON, too.")
 def main(

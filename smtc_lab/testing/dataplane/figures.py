@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.testing.bench import bench_figure
-from smtc_lab.testing.dataplane.table import ratios_of, repeats_of
+from smtc_lab.testing.dataplane.siege import NUM_STRANGERS
+from smtc_lab.testing.dataplane.table import pairs_of, ratios_of, repeats_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ _CLIENT_CPU_S_PER_GB = 0.12
 _TINY_PER_S = 10_000.0
 _LOSS_PERCENT = 10.0
 _INTERFERENCE_PERCENT = 5.0
+_SIEGE_PERCENT = 10.0
 
 
 def throughput_figures(rows: Sequence[Row]) -> Iterator[BenchFigure]:
@@ -79,11 +81,10 @@ def scale_figures(
             goal=_LOSS_PERCENT,
             peer="1 server",
         )
-        few = repeats_of(rows, "ours_1_servers", payload, "client_resident_bytes")
-        many = repeats_of(rows, peer, payload, "client_resident_bytes")
+        resident = pairs_of(rows, peer, "ours_1_servers", payload, "client_resident_bytes")
         yield bench_figure(
             f"memory of the trainer for each server, of {number}",
-            [(high - low) / (number - 1) / 1e6 for low, high in zip(few, many, strict=True)],
+            [(many - few) / (number - 1) / 1e6 for many, few in resident],
             unit="MB",
             better="lower",
         )
@@ -103,15 +104,28 @@ def tiny_figure(rows: Sequence[Row]) -> BenchFigure:
 def interference_figure(rows: Sequence[Row], *, payload: str) -> BenchFigure:
     """Return what a computing trainer loses beyond what the received bytes must cost.
 
-    Bare sockets at the same rate show what the bytes cost.
+    Bare sockets at the same rate show what the bytes cost. A round in which they cost more
+    counts as 0: that is no gain of ours, but the noise of two measurements.
     """
-    ours = repeats_of(rows, "ours_tcp", payload, "loss_percent")
-    bytes_only = repeats_of(rows, "raw", payload, "loss_percent")
+    losses = pairs_of(rows, "ours_tcp", "raw", payload, "loss_percent")
     return bench_figure(
-        f"trainer's loss while batches arrive, payload {payload}",
-        [loss - least for loss, least in zip(ours, bytes_only, strict=True)],
+        f"trainer's loss while batches arrive, payload {payload} (0: none seen)",
+        [max(0.0, ours - bytes_only) for ours, bytes_only in losses],
         unit="percentage points",
         better="lower",
         goal=_INTERFERENCE_PERCENT,
         peer="raw",
     )
+
+
+def siege_figures(rows: Sequence[Row]) -> Iterator[BenchFigure]:
+    """Yield by how much each way of siege raises the step time; 0 where it did not rise."""
+    for strangers in dict.fromkeys(row["strangers"] for row in rows):
+        yield bench_figure(
+            f"step time's rise with {NUM_STRANGERS} {strangers} strangers (0: none seen)",
+            [max(0.0, row["rise_percent"]) for row in rows if row["strangers"] == strangers],
+            unit="%",
+            better="lower",
+            goal=_SIEGE_PERCENT,
+            peer="no strangers",
+        )

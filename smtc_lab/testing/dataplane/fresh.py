@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from smtc_lab.testing.dataplane.interference import Interference
+    from smtc_lab.testing.dataplane.siege import Siege
     from smtc_lab.testing.dataplane.throughput import Throughput
 
 Row = dict[str, Any]
-"""The fields of a ``Throughput`` or ``Interference``, and the ``round``."""
+"""The fields of a ``Throughput``, ``Interference`` or ``Siege``, and the ``round``."""
 
 _LIMIT_S = 600
 _SHOWN_CHARACTERS = 2000
@@ -30,14 +31,14 @@ def rounds(
     *,
     repeats: int,
     on_failure: Callable[[str], None],
-    **arguments: float,
+    **arguments: float | str,
 ) -> Iterator[Row]:
     """Yield what was measured of each peer with each payload, in each round.
 
     All peers are measured in each round, so that a slow moment of the machine hits all alike.
 
     Args:
-        what: ``throughput`` or ``interference``.
+        what: ``throughput``, ``interference`` or ``siege``.
         peers: Names of peers that are installed.
         payloads: Names of payloads.
         repeats: Rounds.
@@ -59,7 +60,7 @@ def measured(what: str, **arguments: object) -> Row:
     """Return what was measured in a fresh process.
 
     Args:
-        what: ``throughput`` or ``interference``.
+        what: ``throughput``, ``interference`` or ``siege``.
         arguments: Names of ``peer`` and ``payload``, and what the measurement takes.
 
     Raises:
@@ -90,11 +91,13 @@ def _main(what: str, text: str) -> None:
     from smtc_lab.testing.dataplane.interference import measure_interference  # noqa: PLC0415
     from smtc_lab.testing.dataplane.payloads import PAYLOADS  # noqa: PLC0415  torch is slow
     from smtc_lab.testing.dataplane.peers import PEERS  # noqa: PLC0415  to import, and only
-    from smtc_lab.testing.dataplane.throughput import measure_throughput  # noqa: PLC0415  here
+    from smtc_lab.testing.dataplane.siege import measure_siege  # noqa: PLC0415  here
+    from smtc_lab.testing.dataplane.throughput import measure_throughput  # noqa: PLC0415
 
-    measures: dict[str, Callable[..., Throughput | Interference]] = {
+    measures: dict[str, Callable[..., Throughput | Interference | Siege]] = {
         "throughput": measure_throughput,
         "interference": measure_interference,
+        "siege": measure_siege,
     }
     arguments = json.loads(text)
     peer, payload = PEERS[arguments.pop("peer")], PAYLOADS[arguments.pop("payload")]

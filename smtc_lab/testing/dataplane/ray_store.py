@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 
 _IN_FLIGHT = 2
 _DATA_NODE = "data_node"
+_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # Without it Ray looks for nodes at 127.0.0.1 under this machine's address in a network,
+    # where they do not listen. Its name is about the systems where this is the default.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    # The stores' first touch of their memory is start-up, not delivery.
+    "RAY_preallocate_plasma_memory": "1",
+}
 _NODE = {"node_ip_address": LOOPBACK, "num_cpus": 1, "object_store_memory": 2 * 2**30}
 
 
@@ -35,7 +43,7 @@ class _BatchMaker:
 
 @contextmanager
 def _deliver(payload: Payload) -> Iterator[Iterator[Batch]]:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ |= _ENVIRONMENT
     ray = import_module("ray")
     cluster = import_module("ray.cluster_utils").Cluster()
     try:

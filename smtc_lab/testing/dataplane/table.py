@@ -23,19 +23,25 @@ def repeats_of(rows: Sequence[Row], peer: str, payload: str, field: str) -> list
     return [row[field] for row in rows if (row["peer"], row["payload"]) == (peer, payload)]
 
 
-def ratios_of(rows: Sequence[Row], peer: str, other: str, payload: str) -> list[float]:
-    """Return how many times as fast as another a peer was, in each round with both."""
-    rates, other_rates = (
+def pairs_of(
+    rows: Sequence[Row], peer: str, other: str, payload: str, field: str
+) -> list[tuple[float, float]]:
+    """Return what each round with two peers measured of both."""
+    one, two = (
         {
-            row["round"]: row["batches_per_s"]
+            row["round"]: row[field]
             for row in rows
             if (row["peer"], row["payload"]) == (name, payload)
         }
         for name in (peer, other)
     )
-    return [
-        rate / other_rates[number] for number, rate in rates.items() if number in other_rates
-    ]
+    return [(value, two[number]) for number, value in one.items() if number in two]
+
+
+def ratios_of(rows: Sequence[Row], peer: str, other: str, payload: str) -> list[float]:
+    """Return how many times as fast as another a peer was, in each round with both."""
+    pairs = pairs_of(rows, peer, other, payload, "batches_per_s")
+    return [rate / other_rate for rate, other_rate in pairs]
 
 
 def throughput_table(rows: Sequence[Row]) -> str:

@@ -51,7 +51,7 @@ class Storm:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)  # noqa: S311  a storm, not a secret
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._rage)
+        self._thread = threading.Thread(target=self._rage, daemon=True)
 
     @property
     def rages(self) -> bool:
@@ -64,7 +64,8 @@ class Storm:
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        self._thread.join()
+        self._thread.join(30)
+        assert not self._thread.is_alive(), "the storm hangs"
 
     def _rage(self) -> None:
         blows = [self._kill_data_worker] * 4 + [self._kill_server, self._cut, self._cut]
