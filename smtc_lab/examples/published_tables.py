@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.launch.compare import ComparisonOutcome
-    from smtc_lab.metrics.comparison import Interval
+    from smtc_lab.metrics.result import Interval
 
 
 @dataclass(frozen=True, kw_only=True)

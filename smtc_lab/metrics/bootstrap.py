@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from smtc_lab.metrics.comparison import Interval
+from smtc_lab.metrics.result import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,9 @@ def mean_interval(
 ) -> Interval:
     """Return the mean over all steps of all launches, with its 95 % interval.
 
+    Where every value is above 0, as times are, spreads are taken of logarithms, so that no
+    interval reaches 0.
+
     Args:
         launches: The measured values of each launch in order, each of shape (S,).
         num_resamples: Number of bootstrap resamples.
@@ -71,6 +74,11 @@ def mean_interval(
     picks = _picked_launches(len(launches), num_resamples, rng)
     side = _resampled(launches, picks, rng)
     mean = _mean(launches)
+    if min(float(values.min()) for values in launches) > 0:
+        stretch = _stretch(np.log(side.launch_mean), side.step_variance / side.launch_mean**2)
+        logs = stretch * np.log(side.of_launches / mean)
+        logs += np.log(side.of_steps / side.of_launches)
+        return _percentile_interval(mean, mean * np.exp(logs))
     stretch = _stretch(side.launch_mean, side.step_variance)
     spread = stretch * (side.of_launches - mean) + (side.of_steps - side.of_launches)
     return _percentile_interval(mean, mean + spread)

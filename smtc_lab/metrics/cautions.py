@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.compiler_cautions import compiler_cautions
 from smtc_lab.metrics.facts import cpu_quota_mechanism, number_fact
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def cautions(
     return tuple(
         chain(
             delivered_differences(results),
+            compiler_cautions(measured, results),
             _unlike_runs(measured),
             chain.from_iterable(map(_about_cluster, measured, results)),
             _about_prices(group for result in results for group in result.instance_groups),

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.metrics.bootstrap import mean_interval
-from smtc_lab.metrics.comparison import ClusterResult, GroupResult, Interval, Utilization
+from smtc_lab.metrics.comparison import ClusterResult, GroupResult, Utilization
 from smtc_lab.metrics.cost import usd_per_job, usd_per_step_interval
 from smtc_lab.metrics.facts import cpu_quota_cores, cpu_quota_mechanism, number_fact
+from smtc_lab.metrics.result import Interval
 from smtc_lab.metrics.utilization import (
     cpu_delivered_fraction,
     cpu_utilization,

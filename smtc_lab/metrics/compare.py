@@ -4,29 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.ablation import differ_in_compiler_only, factor_effects
 from smtc_lab.metrics.bootstrap import ratio_interval
+from smtc_lab.metrics.break_even import break_even
 from smtc_lab.metrics.cautions import cautions, delivered_differences, did_equal_work
 from smtc_lab.metrics.cluster_result import cluster_result
 from smtc_lab.metrics.comparison import ClusterResult, Comparison, Evidence, PairResult
+from smtc_lab.metrics.compiler_result import compiler_result
 from smtc_lab.metrics.cost import saving_fraction, saving_interval
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.measured_cluster import MeasuredCluster, measured_clusters
-from smtc_lab.metrics.verdict import emulation_clause, pair_clause, single_clause, verdict
+from smtc_lab.metrics.verdict import (
+    compiler_clause,
+    emulation_clause,
+    pair_clause,
+    single_clause,
+    verdict,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.metrics.parity import ParityResult
     from smtc_lab.metrics.records import RunRecords
 
 
-def compare_runs(
+def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     runs: Sequence[RunRecords],
     *,
     catalog: Catalog,
     created: str,
     machine: dict[str, object],
     num_resamples: int = 2000,
+    parity: Mapping[str, ParityResult] | None = None,
 ) -> Comparison:
     """Return the comparison of the clusters that these runs ran on.
 
@@ -40,6 +51,7 @@ def compare_runs(
         created: When the comparison is made, ISO 8601 with time zone.
         machine: The machine that it was measured on.
         num_resamples: Bootstrap resamples for each interval.
+        parity: What the parity launches showed, by label; None: there were none.
 
     Raises:
         ValueError: There is no run, two clusters have one label, or a cluster has no
@@ -51,12 +63,14 @@ def compare_runs(
         cluster_result(cluster, catalog=catalog, num_resamples=num_resamples)
         for cluster in measured
     ]
+    if any(cluster.compiler_config is not None for cluster in measured):
+        results = _with_compilers(measured, results, parity or {}, num_resamples)
     compared = [launch.run for cluster in measured for launch in cluster.launches]
     emulation = _emulation(compared)
     clauses, pairs = [], []
-    for cluster, result in zip(measured[1:], results[1:], strict=True):
-        clause, pair = _pair(
-            (measured[0], results[0]), (cluster, result), num_resamples=num_resamples
+    for place, cluster in enumerate(measured[1:], start=1):
+        clause, results[place], pair = _pair(
+            (measured[0], results[0]), (cluster, results[place]), num_resamples=num_resamples
         )
         clauses.append(clause)
         pairs.append(pair)
@@ -76,9 +90,32 @@ def compare_runs(
             emulation=emulation_clause(emulation),
             remarks=delivered_differences(results),
         ),
+        factors=factor_effects(measured, num_resamples=num_resamples),
         warnings=cautions(measured, results),
         machine=machine,
     )
+
+
+def _with_compilers(
+    measured: Sequence[MeasuredCluster],
+    results: Sequence[ClusterResult],
+    parity: Mapping[str, ParityResult],
+    num_resamples: int,
+) -> list[ClusterResult]:
+    """Return the results with what is known of each one's compiler, the plain ones too."""
+    return [
+        result.model_copy(
+            update={
+                "compiler": compiler_result(
+                    cluster,
+                    step_time_s=result.step_time_s,
+                    parity=parity.get(cluster.label),
+                    num_resamples=num_resamples,
+                )
+            }
+        )
+        for cluster, result in zip(measured, results, strict=True)
+    ]
 
 
 def _pair(
@@ -86,8 +123,8 @@ def _pair(
     candidate: tuple[MeasuredCluster, ClusterResult],
     *,
     num_resamples: int,
-) -> tuple[str, PairResult]:
-    """Return what is seen of two clusters, in words and in numbers."""
+) -> tuple[str, ClusterResult, PairResult]:
+    """Return what is seen of two clusters in words, the candidate's result, and the pair's."""
     (first, first_result), (second, second_result) = baseline, candidate
     speedup = ratio_interval(
         first.step_times_s,
@@ -107,8 +144,15 @@ def _pair(
         saving_fraction=saving,
         unpriced=_unpriced(first_result, second_result),
     )
+    if second_result.compiler is not None:
+        earned = break_even(baseline=first, candidate=second, speedup=speedup)
+        compiler = second_result.compiler.model_copy(update={"break_even": earned})
+        second_result = second_result.model_copy(update={"compiler": compiler})
+        if differ_in_compiler_only(first, second):
+            names = (first.label, second.label)
+            clause = compiler_clause(*names, speedup=speedup, break_even=earned)
     runs = [launch.run for launch in (*first.launches, *second.launches)]
-    return clause, PairResult(
+    pair = PairResult(
         baseline=first.label,
         candidate=second.label,
         speedup=speedup,
@@ -127,6 +171,7 @@ def _pair(
             remarks=delivered_differences([first_result, second_result]),
         ),
     )
+    return clause, second_result, pair
 
 
 def _unpriced(*results: ClusterResult) -> list[str]:

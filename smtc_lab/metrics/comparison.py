@@ -4,39 +4,17 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from smtc_lab.display import Displayed
 from smtc_lab.errors import StoreError
+from smtc_lab.metrics.ablation import FactorEffect
+from smtc_lab.metrics.compiler_result import CompilerResult
+from smtc_lab.metrics.result import Interval, Result
 from smtc_lab.spec.cluster import Role
 
 SCHEMA_VERSION: Literal[1] = 1
 
 Evidence = Literal["measured", "emulated"]
 """``measured``: on the hardware that is named. ``emulated``: a scale model of it."""
-
-
-class Result(BaseModel):
-    """A frozen part of a result; unknown fields of a later version are dropped on reading."""
-
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="ignore")
-
-
-class Interval(Result):
-    """A mean with its 95 % bootstrap interval."""
-
-    mean: float
-    """The mean, never the median."""
-
-    low: float
-    """Lower end of the 95 % interval."""
-
-    high: float
-    """Upper end of the 95 % interval."""
-
-    def scaled(self, factor: float) -> Interval:
-        """Return the interval of ``factor`` times the value; ``factor`` is not negative."""
-        return Interval(mean=self.mean * factor, low=self.low * factor, high=self.high * factor)
 
 
 class GroupResult(Result):
@@ -136,6 +114,9 @@ class ClusterResult(Result):
     runs: tuple[str, ...]
     """Job names of the launches."""
 
+    compiler: CompilerResult | None = None
+    """What the compiler did; None: no set-up of the comparison asked for one."""
+
 
 class PairResult(Result):
     """One cluster against the first one."""
@@ -196,6 +177,10 @@ class Comparison(Displayed, Result):
 
     verdict: str
     """The result in one sentence, of all pairs."""
+
+    factors: tuple[FactorEffect, ...] = ()
+    """What each setting of the compiler brings by itself, of every two set-ups that differ in
+    that setting alone."""
 
     warnings: tuple[str, ...] = ()
     """What a reader must know before trusting the numbers."""

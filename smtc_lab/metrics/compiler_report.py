@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from smtc_lab.metrics.comparison import Result
+from smtc_lab.metrics.result import Result
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -150,6 +150,9 @@ class CompilerReport(Result):
     probes: tuple[Probe, ...] = ()
     """What ``auto`` measured; empty: it did not."""
 
+    probe_steps: int = 0
+    """Steps from the begin of the job in which ``auto`` was still choosing; 0: it did not."""
+
     probe_s: float = 0.0
     """Seconds that probing took beyond the same steps under the chosen backend."""
 
@@ -181,7 +184,8 @@ class CompilerReport(Result):
     """Kernels after fusion, library calls included; None: not known."""
 
     fused_kernels: int | None = None
-    """Those of them that the compiler made out of several operators; None: not known."""
+    """Those of them that the compiler generated itself; the rest call libraries. None: not
+    known."""
 
     cache_hits: int | None = None
     """Graphs that came out of the persistent cache; None: there is none."""

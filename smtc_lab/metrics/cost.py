@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smtc_lab.metrics.comparison import Interval
+from smtc_lab.metrics.result import Interval
 
 _SECONDS_PER_HOUR = 3600.0
 

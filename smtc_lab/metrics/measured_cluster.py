@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.spec.cluster import Cluster
+    from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 COMPLETED = "Completed"
 """SageMaker's state of a run that counts."""
@@ -41,6 +43,23 @@ class MeasuredCluster:
     def cluster(self) -> Cluster:
         """The instances that it is made of."""
         return self.launches[0].run.job.cluster
+
+    @property
+    def compiler_config(self) -> TrainingCompilerConfig | None:
+        """What was asked of the compiler; None: nothing, the script ran as it is."""
+        config = self.launches[0].run.job.compiler_config
+        return config if config is not None and config.enabled else None
+
+    @property
+    def compiler_reports(self) -> list[CompilerReport]:
+        """What the trainers of all launches told of their compiler, the first launch first."""
+        return [report for each in self.launches for report in each.run.compiler.values()]
+
+    @property
+    def peak_memory_bytes(self) -> int | None:
+        """Most memory that a trainer of any launch held; None: none of them told."""
+        peaks = [report.peak_memory_bytes for report in self.compiler_reports]
+        return max((peak for peak in peaks if peak is not None), default=None)
 
     @property
     def step_times_s(self) -> list[NDArray[np.float64]]:
@@ -73,6 +92,11 @@ def _measured_cluster(label: str, runs: Sequence[RunRecords]) -> MeasuredCluster
         raise ValueError(
             f"Different clusters are called {label!r} ({'; '.join(clusters)}), so their runs "
             "cannot be told apart. Give each a name: NAME@GROUP=TYPE:COUNT."
+        )
+    if any(run.job.compiler_config != runs[0].job.compiler_config for run in runs):
+        raise ValueError(
+            f"Runs of {label!r} have different compiler settings, so they cannot be told "
+            "apart. Give the cluster of each setting a name of its own: NAME@GROUP=TYPE:COUNT."
         )
     launches, rounds, left_out = [], [], []
     for number, run in enumerate(runs):

@@ -27,8 +27,8 @@ class MeasuredLaunch:
     """Step time of the job in seconds, shape (S,): the longest of all ranks, because ranks
     wait for each other in every step."""
 
-    warm_up_steps: int
-    """Steps of the job that were left out at its begin."""
+    warm_up_time_s: NDArray[np.float64]
+    """Step time of the job in seconds in the steps that were left out at its begin."""
 
     steps: tuple[StepRecord, ...]
     """The measured steps of all ranks."""
@@ -41,6 +41,11 @@ class MeasuredLaunch:
 
     end_s: float
     """End of the last measured step, in seconds since the epoch."""
+
+    @property
+    def warm_up_steps(self) -> int:
+        """Steps of the job that were left out at its begin."""
+        return len(self.warm_up_time_s)
 
     def startup_s(self) -> float | None:
         """Return the time from the start of the instances to the first step, in seconds."""
@@ -73,7 +78,8 @@ def measured_launch(run: RunRecords) -> MeasuredLaunch | None:
     """Return the measured part of a run, or None when no step is left to measure.
 
     Only steps that every rank has recorded count. How many of them are warm-up is decided once
-    for the job, on its own step times, and holds for every rank.
+    for the job, on its own step times, and holds for every rank. The steps in which a compiler
+    was still being chosen belong to it, one step at least stays.
     """
     by_rank = [{record.step: record for record in records} for records in run.steps.values()]
     by_rank = [records for records in by_rank if records]
@@ -86,13 +92,16 @@ def measured_launch(run: RunRecords) -> MeasuredLaunch | None:
         [max(records[step].step_time_s for records in by_rank) for step in common],
         dtype=np.float64,
     )
-    cut = warm_up_steps(step_time_s)
+    # A compiler that is still being chosen is not the one to measure.
+    probed = max((report.probe_steps for report in run.compiler.values()), default=0)
+    begin = sum(step < probed for step in common[:-1])
+    cut = begin + warm_up_steps(step_time_s[begin:])
     measured = common[cut:]
     steps = tuple(records[step] for records in by_rank for step in measured)
     return MeasuredLaunch(
         run=run,
         step_time_s=step_time_s[cut:],
-        warm_up_steps=cut,
+        warm_up_time_s=step_time_s[:cut],
         steps=steps,
         first_step_begin_s=min(_begin_s(records[min(records)]) for records in by_rank),
         begin_s=min(_begin_s(record) for record in steps),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.comparison import Interval
+from smtc_lab.metrics.result import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from smtc_lab.metrics.break_even import BreakEven
 
 _DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
@@ -40,6 +43,39 @@ def pair_clause(
         return f"{candidate} is {speed} than {baseline}; {cost}"
     joint = "and" if is_faster == is_cheaper else "but"
     return f"{candidate} is {speed} {joint} {cost} than {baseline}"
+
+
+def compiler_clause(
+    baseline: str, candidate: str, *, speedup: Interval, break_even: BreakEven
+) -> str:
+    """Return what is seen of two compilers on like instances, without a full stop.
+
+    Their costs per step are as their times, so they are not told again.
+
+    Args:
+        baseline: Name of the set-up that the ratio refers to.
+        candidate: Name of the other set-up.
+        speedup: Step time of the baseline over that of the candidate.
+        break_even: When the candidate has caught up with the baseline.
+    """
+    speed, is_faster = _speed(speedup)
+    if is_faster is None:
+        return f"{candidate} against {baseline}: {speed}"
+    clause = f"{candidate} is {speed} than {baseline}"
+    if break_even.steps is None:
+        return clause
+    mean, low, high = (
+        f"{math.ceil(steps):,}"
+        for steps in (break_even.steps.mean, break_even.steps.low, break_even.steps.high)
+    )
+    if mean == "0":
+        return f"{clause} from the first step on"
+    steps = f"{mean} step" if mean == "1" else f"{mean} steps"
+    steps = f"{mean} step" if mean == "1" else f"{mean} steps"
+    return (
+        f"{clause} and has earned its overhead back after {steps} "
+        f"(95 % interval {low}{_DASH}{high})"
+    )
 
 
 def single_clause(name: str, step_time_s: Interval) -> str:

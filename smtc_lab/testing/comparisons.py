@@ -11,10 +11,10 @@ from smtc_lab.metrics.comparison import (
     ClusterResult,
     Comparison,
     GroupResult,
-    Interval,
     PairResult,
     Utilization,
 )
+from smtc_lab.metrics.result import Interval
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.testing.comparison_runs import (
     BATCH_SIZE,

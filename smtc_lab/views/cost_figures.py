@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.views import format as fmt
 from smtc_lab.views.frame import NAME_COLUMNS, empty_state, framed_figure, styled
 from smtc_lab.views.theme import LIGHT
-from smtc_lab.views.words import evidence_line, headline, price_line
+from smtc_lab.views.words import evidence_line, headline, price_line, tells_cost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from smtc_lab.metrics.comparison import ClusterResult, Comparison, Interval
+    from smtc_lab.metrics.comparison import ClusterResult, Comparison
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.views.theme import Theme
 
 _READING_AID = "Bars: means. Lines: 95 % intervals."
@@ -60,11 +61,11 @@ def overview_figure(
             height_in=_bars_height_in(clusters) + 0.35,
             title=(headline(comparison) if title is None else title) if framed else "",
             subtitle=(evidence_line(comparison), _READING_AID) if framed else (),
-            foot=price_line(comparison) if framed else "",
+            foot=price_line(comparison) if framed and tells_cost(comparison) else "",
         )
-        left, right = figure.subplots(1, 2, sharey=True)
-        left.set_title("Step time")
-        right.set_title("Cost of 1,000 steps")
+        with_cost = tells_cost(comparison)
+        charts = figure.subplots(1, 2 if with_cost else 1, sharey=True, squeeze=False)[0]
+        left = charts[0]
         _bars(
             left,
             clusters,
@@ -73,7 +74,10 @@ def overview_figure(
             theme,
         )
         left.set_xlabel(f"seconds per step, {comparison.evidence}")
-        _cost_bars(right, comparison, theme)
+        if with_cost:
+            left.set_title("Step time")
+            charts[1].set_title("Cost of 1,000 steps")
+            _cost_bars(charts[1], comparison, theme)
     return figure
 
 

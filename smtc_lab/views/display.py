@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import html
 import json
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from smtc_lab.errors import StoreError
+from smtc_lab.metrics.batch_sizes import BatchSizes
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views import format as fmt
+from smtc_lab.views.batch_sizes import batch_sizes_text
 from smtc_lab.views.rendering import png_uri, render
 from smtc_lab.views.table import INTERVAL_NOTE, comparison_rows, table_title
-from smtc_lab.views.words import cost_sentence, price_line, scale_line, step_time_finding
+from smtc_lab.views.words import (
+    cost_sentence,
+    price_line,
+    scale_line,
+    step_time_finding,
+    tells_cost,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
 _LONGEST_VALUE = 120
 
 _SHOWN_TYPES = (
+    ("smtc_lab.metrics.batch_sizes", "BatchSizes"),
     ("smtc_lab.metrics.comparison", "Comparison"),
     ("smtc_lab.launch.compare", "ComparisonOutcome"),
     ("smtc_lab.spec.job", "TrainingJob"),
@@ -43,7 +53,7 @@ class RunLike(Protocol):
 
 
 def to_html(obj: object) -> str:
-    """Return a comparison, job, cluster or run as HTML for a notebook.
+    """Return a comparison, batch sizes, a job, cluster or run as HTML for a notebook.
 
     Of an object that holds a ``comparison`` that one is shown.
     It follows JupyterLab's theme, holds no script, and fetches nothing.
@@ -54,6 +64,8 @@ def to_html(obj: object) -> str:
     comparison = getattr(obj, "comparison", obj)
     if isinstance(comparison, Comparison):
         return _comparison_html(comparison)
+    if isinstance(obj, BatchSizes):
+        return f"<pre>{html.escape(batch_sizes_text(obj))}</pre>"
     if isinstance(obj, TrainingJob):
         return _job_html(obj)
     if isinstance(obj, Cluster):
@@ -61,8 +73,8 @@ def to_html(obj: object) -> str:
     if isinstance(obj, RunLike):
         return _run_like_html(obj)
     raise TypeError(
-        f"An object of type {type(obj).__name__!r} has no rich display. Give a Comparison, a "
-        "TrainingJob, a Cluster or a run."
+        f"An object of type {type(obj).__name__!r} has no rich display. Give a Comparison, "
+        "BatchSizes, a TrainingJob, a Cluster or a run."
     )
 
 
@@ -128,11 +140,15 @@ def _comparison_html(comparison: Comparison) -> str:
         interval_note=INTERVAL_NOTE,
         names=[cluster.name for cluster in comparison.clusters],
         rows=comparison_rows(comparison),
-        prices_line=price_line(comparison),
+        prices_line=price_line(comparison) if tells_cost(comparison) else "",
         image_uri=png_uri(rendered(figure, NEUTRAL, "png")),
         width=width,
         height=height,
-        alt=f"{step_time_finding(comparison)} {cost_sentence(comparison)}",
+        alt=(
+            f"{step_time_finding(comparison)} {cost_sentence(comparison)}"
+            if tells_cost(comparison)
+            else step_time_finding(comparison)
+        ),
     )
 
 

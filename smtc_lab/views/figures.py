@@ -6,11 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import StoreError
+from smtc_lab.views.compiler_figures import (
+    COMPILER_FIGURE_NAMES,
+    cumulative_figure,
+    factors_figure,
+)
+from smtc_lab.views.compiler_words import has_compilers
 from smtc_lab.views.cost_figures import cost_figure, overview_figure
 from smtc_lab.views.frame import rendered
 from smtc_lab.views.step_figures import distribution_figure, step_time_figure
 from smtc_lab.views.theme import DARK, LIGHT
 from smtc_lab.views.utilization_figure import utilization_figure
+from smtc_lab.views.words import tells_cost
 
 if TYPE_CHECKING:
     import os
@@ -25,7 +32,10 @@ if TYPE_CHECKING:
 __all__ = [
     "FIGURE_NAMES",
     "cost_figure",
+    "cumulative_figure",
     "distribution_figure",
+    "factors_figure",
+    "figure_names",
     "make_figure",
     "overview_figure",
     "save_figures",
@@ -35,6 +45,14 @@ __all__ = [
 
 FIGURE_NAMES = ("overview", "step_time", "distribution", "cost", "utilization")
 """The figures in the order in which a report shows them; also their file names."""
+
+
+def figure_names(comparison: Comparison) -> tuple[str, ...]:
+    """Return the names of the figures of a comparison; compilers have some of their own."""
+    if not has_compilers(comparison):
+        return FIGURE_NAMES
+    names = FIGURE_NAMES + COMPILER_FIGURE_NAMES
+    return names if tells_cost(comparison) else tuple(n for n in names if n != "cost")
 
 
 def make_figure(
@@ -47,16 +65,23 @@ def make_figure(
     """
     match name:
         case "overview":
-            return overview_figure(comparison, theme=theme)
+            figure = overview_figure(comparison, theme=theme)
         case "step_time":
-            return step_time_figure(comparison, runs, theme=theme)
+            figure = step_time_figure(comparison, runs, theme=theme)
         case "distribution":
-            return distribution_figure(comparison, runs, theme=theme)
+            figure = distribution_figure(comparison, runs, theme=theme)
         case "cost":
-            return cost_figure(comparison, theme=theme)
+            figure = cost_figure(comparison, theme=theme)
         case "utilization":
-            return utilization_figure(comparison, runs, theme=theme)
-    raise ValueError(f"There is no figure {name!r}. Choose among {', '.join(FIGURE_NAMES)}.")
+            figure = utilization_figure(comparison, runs, theme=theme)
+        case "cumulative":
+            figure = cumulative_figure(comparison, runs, theme=theme)
+        case "factors":
+            figure = factors_figure(comparison, theme=theme)
+        case _:
+            names = ", ".join(figure_names(comparison))
+            raise ValueError(f"There is no figure {name!r}. Choose among {names}.")
+    return figure
 
 
 def save_figures(
@@ -74,7 +99,7 @@ def save_figures(
     """
     target = Path(folder)
     paths = []
-    for name in FIGURE_NAMES:
+    for name in figure_names(comparison):
         light = make_figure(name, comparison, runs, theme=LIGHT)
         dark = make_figure(name, comparison, runs, theme=DARK)
         for file_name, data in (

@@ -11,7 +11,8 @@ import unicodedata
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import GroupResult, Interval
+    from smtc_lab.metrics.comparison import GroupResult
+    from smtc_lab.metrics.result import Interval
 
 TIMES = "\u00d7"
 """The multiplication sign."""

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import StoreError
 from smtc_lab.views import explanations, words
 from smtc_lab.views import format as fmt
+from smtc_lab.views.compiler_figures import COMPILER_FIGURE_NAMES
+from smtc_lab.views.compiler_section import compiler_section
 from smtc_lab.views.cost_figures import overview_figure
-from smtc_lab.views.figures import FIGURE_NAMES, make_figure
+from smtc_lab.views.figure_words import figure_words, overview_title
+from smtc_lab.views.figures import figure_names, make_figure
 from smtc_lab.views.frame import rendered
 from smtc_lab.views.launches import launches_of
 from smtc_lab.views.rendering import png_uri, render
@@ -53,6 +56,7 @@ def write_report(
 
 def report_html(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
     """Return the report as the text of one HTML page with all figures in it."""
+    figures = {name: _figure(name, comparison, runs) for name in figure_names(comparison)}
     return render(
         "report.html.j2",
         comparison=comparison,
@@ -73,7 +77,10 @@ def report_html(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
         prices=_prices(comparison),
         launches=[row for c in comparison.clusters for row in _launch_rows(c, runs)],
         machine=machine_facts(comparison.machine),
-        figures=[_figure(name, comparison, runs) for name in FIGURE_NAMES],
+        figures=[figures[name] for name in figures if name not in COMPILER_FIGURE_NAMES],
+        compilers=compiler_section(comparison, runs),
+        compiler_figures=[figures[name] for name in figures if name in COMPILER_FIGURE_NAMES],
+        tells_cost=words.tells_cost(comparison),
     )
 
 
@@ -103,10 +110,10 @@ def _fact(key: str, value: object) -> tuple[str, str]:
 
 
 def _figure(name: str, comparison: Comparison, runs: Sequence[RunRecords]) -> dict[str, object]:
-    title, caption, alt = _words_of(name, comparison, runs)
+    title, caption, alt = figure_words(name, comparison, runs)
     if name == "overview":  # the headline is the report's own title already
         light, dark = (
-            overview_figure(comparison, theme=theme, title="Step time and cost")
+            overview_figure(comparison, theme=theme, title=overview_title(comparison))
             for theme in (LIGHT, DARK)
         )
     else:
@@ -123,38 +130,6 @@ def _figure(name: str, comparison: Comparison, runs: Sequence[RunRecords]) -> di
         "light_uri": png_uri(rendered(light, LIGHT, "png")),
         "dark_uri": png_uri(rendered(dark, DARK, "png")),
     }
-
-
-def _words_of(
-    name: str, comparison: Comparison, runs: Sequence[RunRecords]
-) -> tuple[str, str, str]:
-    """Return title, caption and alternative text; the text states what the figure shows."""
-    step_time = words.step_time_finding(comparison)
-    cost = words.cost_sentence(comparison)
-    match name:
-        case "overview":
-            alt = f"{words.headline(comparison)}. {step_time} {cost}"
-            return "overview", "Step time and cost of each cluster, with 95 % intervals.", alt
-        case "step_time":
-            caption = (
-                "Every step of every launch. The shaded begin of a launch is its warm-up; a "
-                "level line behind it says that the pipeline has settled."
-            )
-            return "step time over steps", caption, f"Step time over steps. {step_time}"
-        case "distribution":
-            caption = "Share of steps that took at most so long. Marks are means."
-            return (
-                "distribution of step times",
-                caption,
-                explanations.spread_finding(comparison, runs),
-            )
-        case "cost":
-            return "cost of 1,000 steps", "Price times mean step time.", cost
-    caption = (
-        "The device waits where its line is low. CPU at its top says that it waits for the "
-        "preparation of data."
-    )
-    return "utilization", caption, words.utilization_sentence(comparison)
 
 
 def _date(created: str) -> str:

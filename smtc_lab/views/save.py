@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.views.compiler_section import findings_text
 from smtc_lab.views.figures import save_figures
 from smtc_lab.views.report import write_report
 from smtc_lab.views.table import comparison_table
@@ -25,7 +26,9 @@ def save_comparison(outcome: ComparisonOutcome, folder: Path) -> list[Path]:
         folder / name for name in ("comparison.json", "comparison.txt", "report.html")
     )
     data.write_text(outcome.comparison.to_json() + "\n", encoding="utf-8")
-    text.write_text(comparison_table(outcome.comparison) + "\n", encoding="utf-8")
+    findings = findings_text(outcome.comparison, outcome.runs)
+    table = comparison_table(outcome.comparison)
+    text.write_text("\n\n".join(filter(None, [table, findings])) + "\n", encoding="utf-8")
     write_report(outcome.comparison, outcome.runs, report)
     return [
         data,

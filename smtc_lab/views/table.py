@@ -6,13 +6,21 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtc_lab.views import compiler_words
 from smtc_lab.views import format as fmt
-from smtc_lab.views.words import cost_finding, price_line, scale_line, speed_finding
+from smtc_lab.views.words import (
+    cost_finding,
+    price_line,
+    scale_line,
+    speed_finding,
+    tells_cost,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from smtc_lab.metrics.comparison import ClusterResult, Comparison, PairResult
+    from smtc_lab.metrics.compiler_result import CompilerResult
 
 TERMINAL_COLUMNS = 120
 """The table is at most this wide; clusters that do not fit follow below."""
@@ -42,19 +50,24 @@ class ComparisonRow:
 def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
     """Return the comparison as rows of text; each row has one cell for each cluster."""
     clusters = comparison.clusters
-    rows = [
-        _row("instances", clusters, _instances),
-        _row("$/h", clusters, lambda c: (fmt.price_digits(c.usd_per_hour),)),
-        _row("steps", clusters, _steps),
-        _row("s/step", clusters, lambda c: (fmt.number_interval(c.step_time_s),)),
-        _row("$/1,000 steps", clusters, _usd_per_1000_steps),
-        _row("samples/s", clusters, lambda c: (fmt.number_interval(c.samples_per_s),)),
-    ]
+    rows = [_row("instances", clusters, _instances)]
+    is_priced = tells_cost(comparison)
+    if is_priced:
+        rows.append(_row("$/h", clusters, lambda c: (fmt.price_digits(c.usd_per_hour),)))
+    rows.append(_row("steps", clusters, _steps))
+    rows.append(_row("s/step", clusters, lambda c: (fmt.number_interval(c.step_time_s),)))
+    if is_priced:
+        rows.append(_row("$/1,000 steps", clusters, _usd_per_1000_steps))
+    rows.append(_row("samples/s", clusters, lambda c: (fmt.number_interval(c.samples_per_s),)))
     if comparison.pairs:
         by_name = {pair.candidate: pair for pair in comparison.pairs}
         pairs = [by_name.get(c.name) if place else None for place, c in enumerate(clusters)]
         rows.append(ComparisonRow(label="speed-up", cells=_pair_cells(pairs, _speedup)))
-        rows.append(ComparisonRow(label="saving per step", cells=_pair_cells(pairs, _saving)))
+        if is_priced:
+            saving = _pair_cells(pairs, _saving)
+            rows.append(ComparisonRow(label="saving per step", cells=saving))
+    if compiler_words.has_compilers(comparison):
+        rows.extend(_compiler_rows(clusters))
     rows.extend(
         [
             _row("CPU utilization", clusters, _cpu),
@@ -91,14 +104,18 @@ def comparison_table(comparison: Comparison) -> str:
     for warning in comparison.warnings:
         lines.extend(_wrapped(f"warning: {fmt.plain(warning)}", indent=len("warning: ")))
     lines.extend(["", INTERVAL_NOTE])
-    lines.extend(_wrapped(price_line(comparison), indent=len("prices: ")))
+    if tells_cost(comparison):
+        lines.extend(_wrapped(price_line(comparison), indent=len("prices: ")))
+    if comparison.factors:
+        lines.extend(["", *_wrapped(fmt.plain(compiler_words.factors_sentence(comparison)))])
     return "\n".join(lines)
 
 
 def table_title(comparison: Comparison) -> str:
     """Return the heading of the table, with the word ``emulated`` or ``measured``."""
     script = fmt.plain(comparison.entry_point, _TEXT_COLUMNS - 30)
-    clusters = fmt.count(len(comparison.clusters), "cluster")
+    what = "set-up" if compiler_words.has_compilers(comparison) else "cluster"
+    clusters = fmt.count(len(comparison.clusters), what)
     return f"{script} on {clusters}, {comparison.evidence}"
 
 
@@ -106,6 +123,26 @@ def _row(
     label: str, clusters: Sequence[ClusterResult], lines: Callable[[ClusterResult], Lines]
 ) -> ComparisonRow:
     return ComparisonRow(label=label, cells=tuple(lines(cluster) for cluster in clusters))
+
+
+def _compiler_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
+    """Return what the compilers cost and keep, beside what they bring."""
+
+    def row(label: str, lines: Callable[[CompilerResult], Lines]) -> ComparisonRow:
+        return _row(
+            label,
+            clusters,
+            lambda c: (fmt.UNKNOWN,) if c.compiler is None else lines(c.compiler),
+        )
+
+    return [
+        row("backend", compiler_words.backend_lines),
+        row("settings", compiler_words.setting_lines),
+        row("first steps' overhead (s)", lambda c: (fmt.number_interval(c.overhead_s),)),
+        row("break-even step", lambda c: (compiler_words.break_even_words(c.break_even),)),
+        row("peak memory", lambda c: (compiler_words.memory(c.peak_memory_bytes),)),
+        row("learns what eager learns", lambda c: (compiler_words.parity_words(c),)),
+    ]
 
 
 def _instances(cluster: ClusterResult) -> Lines:

@@ -7,28 +7,40 @@ from typing import TYPE_CHECKING
 from smtc_lab.views import format as fmt
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import (
-        Comparison,
-        GroupResult,
-        Interval,
-        PairResult,
-    )
+    from smtc_lab.metrics.comparison import Comparison, GroupResult, PairResult
+    from smtc_lab.metrics.result import Interval
 
 
 def headline(comparison: Comparison) -> str:
     """Return the finding in a few words, with the word ``emulated`` or ``measured``.
 
-    Of several pairs it tells the one with the greatest speed-up.
+    Of several pairs it tells the one with the greatest speed-up, and no compiler that learns
+    other numbers than eager.
     """
     if not comparison.clusters:
         return "No cluster was measured"
     if comparison.pairs:
-        best = max(comparison.pairs, key=lambda pair: pair.speedup.mean)
-        name, finding = best.candidate, pair_finding(best)
+        wrong = {
+            cluster.name
+            for cluster in comparison.clusters
+            if (compiler := cluster.compiler) and compiler.parity
+            if compiler.parity.equal is False
+        }
+        right = [pair for pair in comparison.pairs if pair.candidate not in wrong]
+        best = max(right or comparison.pairs, key=lambda pair: pair.speedup.mean)
+        tell = pair_finding if tells_cost(comparison) else _speed_of
+        name, finding = best.candidate, tell(best)
     else:
         only = comparison.clusters[0]
         name, finding = only.name, f"{fmt.seconds(only.step_time_s.mean, unit='s')} per step"
     return f"{fmt.plain(name, 40)}: {finding} ({comparison.evidence})"
+
+
+def tells_cost(comparison: Comparison) -> bool:
+    """Return whether costs are worth telling: not where only compilers differ, unpriced."""
+    clusters = comparison.clusters
+    has_compilers = any(cluster.compiler is not None for cluster in clusters)
+    return not has_compilers or any(cluster.usd_per_hour is not None for cluster in clusters)
 
 
 def pair_finding(pair: PairResult) -> str:
@@ -38,6 +50,10 @@ def pair_finding(pair: PairResult) -> str:
         return f"{speed}, cost unknown"
     cost = cost_finding(pair.saving_fraction)
     return f"{speed} and {cost} per step"
+
+
+def _speed_of(pair: PairResult) -> str:
+    return speed_finding(pair.speedup)
 
 
 def speed_finding(speedup: Interval) -> str:

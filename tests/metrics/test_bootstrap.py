@@ -210,3 +210,15 @@ def test_a_ratio_needs_values_above_zero() -> None:
 def test_paired_sides_have_equally_many_launches() -> None:
     with pytest.raises(ValueError, match=r"have 1 and 2 launches.*paired=False"):
         ratio_interval([np.ones(3)], [np.ones(3)] * 2, paired=True)
+
+
+@given(launch_lists)
+@few
+def test_an_interval_of_times_never_reaches_zero(values: Launches) -> None:
+    assert mean_interval(values, num_resamples=50).low > 0
+
+
+def test_values_on_both_sides_of_zero_have_an_interval_too() -> None:
+    interval = mean_interval([np.array([-3.0]), np.array([1.0]), np.array([5.0])])
+
+    assert interval.low < 0 < interval.mean < interval.high

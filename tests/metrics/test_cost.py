@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
-from smtc_lab.metrics.comparison import Interval
 from smtc_lab.metrics.cost import (
     saving_fraction,
     saving_interval,
@@ -14,6 +13,7 @@ from smtc_lab.metrics.cost import (
     usd_per_step,
     usd_per_step_interval,
 )
+from smtc_lab.metrics.result import Interval
 from smtc_lab.spec.cluster import Cluster
 
 CATALOG = Catalog.load().with_prices(PUBLISHED_2022_PRICES)

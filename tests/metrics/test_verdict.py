@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smtc_lab.metrics.comparison import Interval
+from smtc_lab.metrics.result import Interval
 from smtc_lab.metrics.verdict import emulation_clause, pair_clause, single_clause, verdict
 
 

@@ -3,16 +3,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.metrics.comparison import Comparison, Interval
+from smtc_lab.metrics.result import Interval
 from smtc_lab.testing.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.views.format import columns
 from smtc_lab.views.table import TERMINAL_COLUMNS, comparison_rows, comparison_table, cost_rows
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.comparison import Comparison
 
 UNPRICED = replace(HETEROGENEOUS, name="unpriced", groups=(P3, replace(C5, usd_per_hour=None)))
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from smtc_lab.metrics.comparison import Comparison, Interval, PairResult
+from smtc_lab.metrics.comparison import Comparison, PairResult
+from smtc_lab.metrics.result import Interval
 from smtc_lab.testing.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.views import explanations, words

@@ -1,0 +1,85 @@
+"""Graphs that end early, and compilers that were not used at all."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from smtc_lab.rules.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from smtc_lab.rules.observation import Observation
+
+_LEAST_HIT_FRACTION = 0.5
+_LONG_COMPILE_FRACTION = 0.5
+
+
+def graph_findings(seen: Observation) -> Iterable[Finding]:
+    """Yield graph breaks, a fallback to eager, and overhead that the job never earns back."""
+    report = seen.report
+    if report is None:
+        return
+    if report.fell_back_because is not None:
+        yield Finding(
+            kind="fallback",
+            severity="warning",
+            sentence=f"It ran eagerly: {report.fell_back_because.rstrip('. ')}.",
+            fix=(
+                "Mend that line, choose another backend, or ask for backend='eager', which "
+                "saves the time of trying."
+            ),
+            cost_fraction=_compile_fraction(seen),
+        )
+    for graph_break in report.graph_breaks:
+        yield Finding(
+            kind="graph_break",
+            severity="warning",
+            sentence=(
+                f"The graph ends here ({graph_break.reason.rstrip('. ')}), so that nothing is "
+                "fused across this line."
+            ),
+            fix=(
+                "Take printing, logging and decisions on values out of forward(), or express "
+                "the decision with torch.where."
+            ),
+            place=graph_break.place,
+        )
+    yield from _unearned(seen)
+
+
+def _unearned(seen: Observation) -> Iterable[Finding]:
+    """Yield a finding where the first steps took more than the job can earn back."""
+    compiler = seen.compiler
+    if compiler is None or compiler.break_even is None or compiler.backends == ("eager",):
+        return
+    steps = compiler.break_even.steps
+    if steps is None or steps.mean <= seen.num_steps:
+        return
+    total_s = max(seen.total_s, 1e-9)
+    first = math.ceil(steps.mean)
+    share = min(1.0, max(0.0, compiler.overhead_s.mean / total_s))
+    cache = compiler.cache_hit_fraction
+    advice = (
+        " Its compiled code was not in the cache; a second run starts sooner."
+        if cache is not None and cache < _LEAST_HIT_FRACTION
+        else ""
+    )
+    yield Finding(
+        kind="overhead",
+        severity="warning" if share >= _LONG_COMPILE_FRACTION else "note",
+        sentence=(
+            f"This job of {seen.num_steps:,} steps ends before step {first:,}, from "
+            f"which on the compiler pays.{advice}"
+        ),
+        fix="Leave short jobs eager (backend='auto' decides so by itself), or train longer.",
+        cost_fraction=share,
+    )
+
+
+def _compile_fraction(seen: Observation) -> float | None:
+    time = None if seen.report is None else seen.report.compile_time
+    if time is None or seen.total_s <= 0:
+        return None
+    return min(1.0, time.total_s / seen.total_s)

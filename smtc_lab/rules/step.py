@@ -1,0 +1,131 @@
+"""What else a steady step is made of: the optimizer, the batch, the wait for data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.rules.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from smtc_lab.rules.observation import Observation
+
+DATA_WAIT = 0.2
+"""From this share of the step on, waiting for data hides what a compiler brings."""
+
+SECONDS_PER_OPERATOR = 5e-6
+"""Estimated time that torch needs on the host to start one operator, whatever its size."""
+
+_DISPATCH_SHARE = 0.3
+_LEAST_GROWTH = 0.1
+
+
+def step_findings(seen: Observation) -> Iterable[Finding]:
+    """Yield what holds a steady step up beside the graph itself."""
+    yield from _optimizer(seen)
+    yield from _data_wait(seen)
+    yield from _small_batch(seen)
+
+
+def batch_growth_finding(
+    *, batch_sizes: Sequence[int], samples_per_s: Sequence[float], batch_size: int
+) -> Finding | None:
+    """Return a finding where a larger batch than the job's makes more samples a second.
+
+    Args:
+        batch_sizes: Batch sizes that were measured.
+        samples_per_s: Their throughput.
+        batch_size: The job's own; one of ``batch_sizes``.
+    """
+    measured = dict(zip(batch_sizes, samples_per_s, strict=True))
+    own = measured[batch_size]
+    best = max((size for size in measured if size >= batch_size), key=measured.__getitem__)
+    growth = measured[best] / own - 1
+    if growth < _LEAST_GROWTH:
+        return None
+    return Finding(
+        kind="small_batch",
+        severity="warning",
+        sentence=(
+            f"A batch of {best:,} makes {100 * growth:.0f} % more samples a second than the "
+            f"job's {batch_size:,}."
+        ),
+        fix=(
+            f"Train with batches of {best:,} and fit the learning rate to it; the trajectory "
+            "of training changes with the batch."
+        ),
+        cost_fraction=1 - own / measured[best],
+    )
+
+
+def _optimizer(seen: Observation) -> Iterable[Finding]:
+    report, config = seen.report, seen.config
+    if report is None or config is None or report.fused_optimizer is not False:
+        return
+    effect = next((each for each in seen.factors if each.factor == "fused_optimizer"), None)
+    gain = None
+    if effect is not None and effect.speedup.low > 1:
+        gain = 1 - 1 / effect.speedup.mean
+    if effect is not None and gain is None:
+        return  # it was measured, and brings nothing here
+    sentence, fix = (
+        (
+            "The optimizer is not fused: torch has no fused kernel for it or its options.",
+            "Use SGD, Adam, AdamW or Adagrad without options that exclude fused=True.",
+        )
+        if config.fused_optimizer
+        else (
+            "The optimizer updates one parameter after the other, outside the graph.",
+            "Set fused_optimizer=True, or fused=True in the script's own optimizer.",
+        )
+    )
+    yield Finding(
+        kind="optimizer",
+        severity="warning" if gain is not None else "note",
+        sentence=sentence,
+        fix=fix,
+        cost_fraction=gain,
+    )
+
+
+def _data_wait(seen: Observation) -> Iterable[Finding]:
+    wait = seen.data_wait_fraction
+    if wait is None or wait < DATA_WAIT or seen.step_time_s is None:
+        return
+    yield Finding(
+        kind="data_wait",
+        severity="warning",
+        sentence=(
+            f"The trainer waits for data in {100 * wait:.0f} % of each step, so no compiler "
+            f"can make it more than {1 / wait:.2g} times as fast."
+        ),
+        fix=(
+            "Prepare data faster first: more data workers, or a data group of CPU instances "
+            "(a heterogeneous cluster)."
+        ),
+        cost_s_per_step=wait * seen.step_time_s,
+    )
+
+
+def _small_batch(seen: Observation) -> Iterable[Finding]:
+    launched, step_time_s = seen.report and seen.report.kernels, seen.step_time_s
+    if not launched or step_time_s is None:
+        return
+    busy = 1 - (seen.data_wait_fraction or 0.0)
+    share = launched * SECONDS_PER_OPERATOR / (step_time_s * busy) if busy > 0 else 0.0
+    if share < _DISPATCH_SHARE:
+        return
+    samples = f" of {seen.num_samples[-1]:,} samples" if seen.num_samples else ""
+    yield Finding(
+        kind="small_batch",
+        severity="warning",
+        sentence=(
+            f"A step{samples} starts {launched:,} kernels; starting them alone may take "
+            f"{100 * min(share, 1.0):.0f} % of it. The batch is too small to keep the device "
+            "busy."
+        ),
+        fix="Raise the batch size ('smtc-lab batch-size' finds the one with most samples/s).",
+        cost_s_per_step=min(share, 1.0) * busy * step_time_s,
+        cost_is="estimated",
+    )

@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from smtc_lab.metrics.break_even import BreakEven
+from smtc_lab.metrics.compiler_report import CompileTime, HostOperator
+from smtc_lab.metrics.result import Interval
+from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.testing.compilers import (
+    INDUCTOR,
+    compiler_report,
+    example_compilers,
+    troubled_report,
+)
+from smtc_lab.views import compiler_words as words
+from smtc_lab.views import report as report_module
+from smtc_lab.views.batch_figure import BatchCurve, throughput_figure, throughput_sentence
+from smtc_lab.views.compiler_figures import COMPILER_FIGURE_NAMES
+from smtc_lab.views.compiler_section import compiler_section, findings_text
+from smtc_lab.views.display import to_html
+from smtc_lab.views.figures import FIGURE_NAMES, figure_names, make_figure
+from smtc_lab.views.frame import styled
+from smtc_lab.views.report import report_html
+from smtc_lab.views.table import TERMINAL_COLUMNS, comparison_rows, comparison_table
+from smtc_lab.views.theme import LIGHT
+from smtc_lab.views.words import headline
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.records import RunRecords
+
+    Case = tuple[Comparison, list[RunRecords]]
+
+
+@pytest.fixture(scope="module")
+def four() -> Case:
+    return example_compilers()
+
+
+@pytest.fixture
+def page(four: Case, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the report without its drawings, which take seconds."""
+    for maker in ("make_figure", "overview_figure"):
+        monkeypatch.setattr(report_module, maker, lambda *_, **__: Figure())
+    monkeypatch.setattr(report_module, "rendered", lambda *_: b"image")
+    return report_html(*four).replace("\u00a0", " ")
+
+
+def _texts(figure: Figure) -> str:
+    return " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+def test_the_table_has_a_row_for_what_compilers_cost_and_keep(four: Case) -> None:
+    rows = {row.label: row.cells for row in comparison_rows(four[0])}
+
+    assert rows["backend"][2] == ("inductor on cpu",)
+    assert rows["settings"][1] == ("precision highest", "fused optimizer")
+    assert rows["break-even step"][0] == ("baseline",)
+    assert rows["break-even step"][3] == ("never: slower",)
+    assert rows["peak memory"][2] == ("1.07 GiB",)
+    assert rows["learns what eager learns"][1:] == (
+        ("it is eager",),
+        ("yes",),
+        ("no, from step 0 on",),
+    )
+
+
+def test_costs_that_nobody_knows_do_not_fill_the_table(four: Case) -> None:
+    text = comparison_table(four[0])
+
+    assert "$" not in text
+    assert "prices" not in text
+    assert text.startswith("train.py on 4 set-ups, measured")
+    assert max(map(len, text.splitlines())) <= TERMINAL_COLUMNS
+    assert "fused optimizer: off to on 1.18" in " ".join(text.split())
+
+
+def test_the_headline_leaves_out_who_learns_something_else(four: Case) -> None:
+    comparison = four[0]
+    fast = Interval(mean=9.0, low=8.0, high=10.0)
+    pairs = (*comparison.pairs[:2], comparison.pairs[2].model_copy(update={"speedup": fast}))
+
+    told = headline(comparison.model_copy(update={"pairs": pairs}))
+
+    assert told.startswith("inductor: 1.30")
+    assert "cost" not in told
+
+
+def test_a_comparison_without_compilers_looks_as_before() -> None:
+    comparison, runs = example_comparison()
+
+    assert figure_names(comparison) == FIGURE_NAMES
+    assert compiler_section(comparison, runs) is None
+    assert findings_text(comparison, runs) == ""
+    assert "break-even" not in comparison_table(comparison)
+
+
+@pytest.mark.parametrize(
+    ("break_even", "said"),
+    [
+        (None, "baseline"),
+        (BreakEven(steps=None, is_slower=True), "never: slower"),
+        (BreakEven(steps=None, is_slower=False), "never: no gain seen"),
+        (
+            BreakEven(steps=Interval(mean=1166.2, low=900.0, high=1500.5), is_slower=False),
+            "1,167 (900\u20131,501)",
+        ),
+    ],
+)
+def test_a_break_even_is_whole_steps_or_never(break_even: BreakEven | None, said: str) -> None:
+    assert words.break_even_words(break_even) == said
+
+
+def test_compile_time_that_is_not_told_apart_is_the_rest() -> None:
+    split = CompileTime(capture_s=1.0, lowering_s=2.0, total_s=10.0, compilations=1)
+
+    assert words.compile_time_words(split) == (
+        "10 s in 1 compilation: capture 1 s, lowering 2 s, the rest 7 s"
+    )
+    whole = CompileTime(total_s=10.0, compilations=2)
+    assert words.compile_time_words(whole) == "10 s in 2 compilations"
+
+
+@pytest.mark.parametrize("name", COMPILER_FIGURE_NAMES)
+@pytest.mark.parametrize("with_records", [True, False])
+def test_nothing_of_a_figure_is_cut_off(name: str, four: Case, *, with_records: bool) -> None:
+    figure = make_figure(name, four[0], four[1] if with_records else [])
+
+    with styled(LIGHT):
+        figure.draw_without_rendering()
+        drawn = figure.get_tightbbox()
+    width_in, height_in = figure.get_size_inches()
+
+    assert drawn.x0 >= -0.01
+    assert drawn.y0 >= -0.01
+    assert drawn.x1 <= width_in + 0.01
+    assert drawn.y1 <= height_in + 0.01
+
+
+def test_the_cumulative_figure_marks_the_break_even_and_what_is_predicted(four: Case) -> None:
+    figure = make_figure("cumulative", *four)
+
+    text = _texts(figure)
+
+    assert "Dotted: predicted" in text
+    assert "step 16" in text
+    assert figure.axes[0].get_ylabel() == "seconds saved, measured"
+    lines = {line.get_label(): line for line in figure.axes[0].lines}
+    assert lines["xla"].get_ydata()[-1] < 0
+    assert lines["inductor"].get_xdata()[-1] == 60
+
+
+def test_a_break_even_far_away_does_not_press_the_chart_together(four: Case) -> None:
+    comparison, runs = four
+    far = BreakEven(steps=Interval(mean=1e6, low=9e5, high=2e6), is_slower=False)
+    clusters = tuple(
+        cluster.model_copy(
+            update={"compiler": cluster.compiler.model_copy(update={"break_even": far})}
+        )
+        for cluster in comparison.clusters
+        if cluster.compiler is not None
+    )
+
+    figure = make_figure(
+        "cumulative", comparison.model_copy(update={"clusters": clusters}), runs
+    )
+
+    assert figure.axes[0].get_xlim()[1] == 60
+
+
+def test_an_effect_within_its_interval_is_no_difference(four: Case) -> None:
+    comparison, runs = four
+    unsure = comparison.factors[0].model_copy(
+        update={"speedup": Interval(mean=1.02, low=0.97, high=1.06)}
+    )
+
+    figure = make_figure("factors", comparison.model_copy(update={"factors": (unsure,)}), runs)
+
+    assert "1.02\u00d7, no difference seen" in _texts(figure)
+
+
+def test_the_report_tells_what_each_compiler_did(page: str) -> None:
+    for said in (
+        '<h2 id="compiler">Compiler</h2>',
+        "9.8 s in 4 compilations: capture 1.4 s, lowering 2.1 s, code generation 6.3 s",
+        "412 operators became 131 kernels, 58 of them fused from several operators",
+        "9 of 12 graphs found, 75 %",
+        "Inductor ends this job first. Probing took 1.2 s.",
+        "total += loss.item()",
+        "x.size(1): 36 -&gt; 41",
+        "Lines that make the host wait, seen in 4 steps",
+        "Backends that auto measured on the real step",
+        "output/data/compiler",
+        "Tied weights were restored.",
+        "padding=&#39;max_length&#39; rather than",
+        "against 1e-7 of eager with another number of threads",
+        "60 steps",
+        "makes the host wait for the device once a step.",
+        "(no cost here)",
+    ):
+        assert said in page, said
+    assert "Cost, three ways" not in page
+    assert page.count("<figure>") == 6
+
+
+def test_hostile_names_stay_text(four: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    for maker in ("make_figure", "overview_figure"):
+        monkeypatch.setattr(report_module, maker, lambda *_, **__: Figure())
+    monkeypatch.setattr(report_module, "rendered", lambda *_: b"image")
+    comparison, runs = four
+    hostile = "<script>alert(1)</script>"
+    report = compiler_report(
+        INDUCTOR,
+        fell_back_because=hostile,
+        notes=(hostile,),
+        cache_note=hostile,
+        host_operators=(HostOperator(operator=hostile, per_step=1.0),),
+    )
+    cluster = comparison.clusters[2]
+    assert cluster.compiler is not None
+    changed = cluster.model_copy(
+        update={"compiler": cluster.compiler.model_copy(update={"report": report})}
+    )
+    run = replace(
+        next(run for run in runs if run.label == "inductor"), compiler={"algo-1-rank0": report}
+    )
+
+    text = report_html(
+        comparison.model_copy(update={"clusters": (comparison.clusters[0], changed)}),
+        [*runs[:1], run],
+    )
+
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;") >= 4
+
+
+def test_findings_are_told_in_the_terminal_with_place_cost_and_fix(four: Case) -> None:
+    text = " ".join(findings_text(*four).split())
+
+    assert "inductor: warning: train.py:31: Sequences of another length" in text
+    assert "% of the time, measured)" in text
+    assert "eager: warning: The optimizer updates one parameter after the other" in text
+    assert "Set fused_optimizer=True" in text
+
+
+def test_a_notebook_shows_compilers_too(four: Case) -> None:
+    html = to_html(four[0])
+
+    assert "break-even step" in html
+    assert "prices" not in html
+
+
+def test_a_report_without_findings_says_nothing_of_them(four: Case) -> None:
+    assert troubled_report().graph_breaks
+    section = compiler_section(four[0], [])
+
+    assert section is not None
+    assert all(set_up.findings == [] for set_up in section.set_ups)
+
+
+CURVES = (
+    BatchCurve(
+        name="eager",
+        batch_sizes=(8, 16, 40),
+        samples_per_s=(40.0, 70.0, 69.0),
+        least_too_large=48,
+    ),
+    BatchCurve(name="inductor", batch_sizes=(), samples_per_s=()),
+)
+
+
+def test_a_throughput_curve_marks_the_best_batch_and_the_first_that_did_not_fit() -> None:
+    figure = throughput_figure(CURVES, subtitle="Measured on this CPU")
+
+    axes = figure.axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("batch size (samples)", "samples/s")
+    assert [line.get_xdata()[0] for line in axes.lines] == [8, 16, 48]
+    assert throughput_sentence(CURVES) == (
+        "Throughput against batch size. eager: best at 16 samples with 70 samples/s, largest "
+        "that fits 40; inductor: no batch size fitted."
+    )
+
+
+def test_no_batch_that_fits_is_words_and_no_chart() -> None:
+    figure = throughput_figure(CURVES[1:], subtitle="Measured on this CPU")
+
+    assert "No batch size was measured." in _texts(figure)
