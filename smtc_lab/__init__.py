@@ -1,4 +1,4 @@
-"""Compare training clusters, heterogeneous and homogeneous, from a notebook.
+"""Compare training clusters and compilers from a notebook.
 
 The public names are loaded on first use, so that importing the package is quick and has no
 side effect.
@@ -11,9 +11,14 @@ import importlib
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launch.compare import ComparisonOutcome, Progress, compare
+    from smtc_lab.launch.batch_size import find_batch_size
+    from smtc_lab.launch.compare import ComparisonOutcome, compare
+    from smtc_lab.launch.compare_compilers import compare_compilers
     from smtc_lab.launch.run import Run, launch
+    from smtc_lab.launch.watched_run import Progress
+    from smtc_lab.metrics.batch_sizes import BatchSizes
     from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.runtime.session import Session
     from smtc_lab.spec.channel import Channel
     from smtc_lab.spec.cluster import Cluster, InstanceGroup
@@ -24,27 +29,33 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BatchSizes": "smtc_lab.metrics.batch_sizes",
     "Catalog": "smtc_lab.catalog.catalog",
     "Channel": "smtc_lab.spec.channel",
     "Cluster": "smtc_lab.spec.cluster",
     "Comparison": "smtc_lab.metrics.comparison",
     "ComparisonOutcome": "smtc_lab.launch.compare",
+    "CompilerReport": "smtc_lab.metrics.compiler_report",
     "Emulation": "smtc_lab.spec.emulation",
     "InstanceGroup": "smtc_lab.spec.cluster",
-    "Progress": "smtc_lab.launch.compare",
+    "Progress": "smtc_lab.launch.watched_run",
     "Run": "smtc_lab.launch.run",
     "Session": "smtc_lab.runtime.session",
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
     "compare": "smtc_lab.launch.compare",
+    "compare_compilers": "smtc_lab.launch.compare_compilers",
+    "find_batch_size": "smtc_lab.launch.batch_size",
 }
 
 __all__ = [
+    "BatchSizes",
     "Catalog",
     "Channel",
     "Cluster",
     "Comparison",
     "ComparisonOutcome",
+    "CompilerReport",
     "Emulation",
     "InstanceGroup",
     "Progress",
@@ -53,8 +64,16 @@ __all__ = [
     "TrainingCompilerConfig",
     "TrainingJob",
     "compare",
+    "compare_compilers",
+    "find_batch_size",
     "launch",
+    "load_ipython_extension",
 ]
+
+
+def load_ipython_extension(ipython: object) -> None:
+    """Add the cell magic ``%%smtc`` to a notebook: ``%load_ext smtc_lab``."""
+    importlib.import_module("smtc_lab.views.magics").register_magics(ipython)
 
 
 def __getattr__(name: str) -> object:

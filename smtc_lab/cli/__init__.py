@@ -1,4 +1,4 @@
-"""The command line: ``smtc-lab compare``, ``smtc-lab runs``, ``smtc-lab bench``."""
+"""The command line: ``smtc-lab compare``, ``batch-size``, ``runs`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from smtc_lab.cli.batch_size import batch_size
 from smtc_lab.cli.bench import bench
 from smtc_lab.cli.compare import compare
 from smtc_lab.cli.runs import runs
@@ -25,7 +26,7 @@ EXIT_INTERRUPTED = 130
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="smtc-lab")
 def cli() -> None:
-    """Compare training clusters: which is faster, which is cheaper, and how sure that is.
+    """Compare training clusters and compilers: what is faster, cheaper, and how sure that is.
 
     \b
     Exit codes: 0 success, 1 a run failed, 2 the input was refused, 130 interrupted.
@@ -33,6 +34,7 @@ def cli() -> None:
 
 
 cli.add_command(compare)
+cli.add_command(batch_size)
 cli.add_command(runs)
 cli.add_command(bench)
 

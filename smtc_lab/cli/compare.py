@@ -1,8 +1,7 @@
-"""``smtc-lab compare``: run a script on several clusters, say which is cheaper."""
+"""``smtc-lab compare``: run a script on several clusters or compilers, say which is better."""
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
-from smtc_lab.errors import SmtcLabError, SpecError
+from smtc_lab.cli import job_options
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
@@ -23,6 +22,13 @@ _EMULATION_OPTIONS = {
     "--scale": "scale",
     "--cpu-speed": "cpu_speeds",
 }
+_COMPILER_OPTIONS = {
+    "--precision": "precision",
+    "--ablation": "ablation",
+    "--no-parity": "no_parity",
+    "--debug-compiler": "debug_compiler",
+    "--fallback": "fallback",
+}
 
 
 @click.command()
@@ -31,22 +37,34 @@ _EMULATION_OPTIONS = {
     "--cluster",
     "clusters",
     multiple=True,
-    required=True,
     metavar="[NAME@]GROUP=TYPE:COUNT,…",
-    help="A cluster to run on; give it once for each, the baseline first.",
+    help="A cluster to run on; give it once for each, the baseline first. With --compiler, "
+    "this machine as it is by default.",
 )
+@click.option(
+    "--compiler",
+    metavar="NAME,…",
+    help="Compilers to run under: eager, inductor, xla, auto; the baseline first.",
+)
+@job_options.PRECISION
+@click.option(
+    "--ablation",
+    is_flag=True,
+    help="Begin with plain eager and add one factor at a time: memory, optimizer, precision, "
+    "compiler.",
+)
+@click.option(
+    "--no-parity",
+    is_flag=True,
+    help="Do not check that every compiler trains the same model.",
+)
+@job_options.DEBUG_COMPILER
+@job_options.FALLBACK
 @click.option("--steps", type=int, help="Steps of each launch. Default: until the script ends.")
 @click.option(
     "--rounds", type=int, default=3, show_default=True, help="Launches of each cluster."
 )
-@click.option(
-    "-p",
-    "--hyperparameter",
-    "hyperparameters",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Passed to the script as --NAME VALUE. JSON, or text.",
-)
+@job_options.HYPERPARAMETERS
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
 @click.option(
     "--device-time",
@@ -94,21 +112,24 @@ _EMULATION_OPTIONS = {
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
-    """Run SCRIPT on clusters, in interleaved launches, and compare them.
+    """Run SCRIPT on clusters or under compilers, in interleaved launches, and compare them.
 
     Each instance is a process tree of this machine with a CPU quota in proportion to its
     type's vCPUs: a scale model, marked as emulated. SCRIPT needs no change.
 
     \b
-    Example:
+    Examples:
       smtc-lab compare --cluster dnn_group=ml.p3.2xlarge:1 \\
         --cluster dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1 \\
         --steps 100 --device-time 0.04 --json comparison.json train.py
+      smtc-lab compare --compiler eager,inductor,xla --steps 200 train.py
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     jobs, catalog = _given(options)
-    from smtc_lab.launch.compare import compare as run_comparison  # noqa: PLC0415
-    from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415  heavy, after validation
+    from smtc_lab.launch.compare import compare as run_comparison  # noqa: PLC0415  heavy, so
+    from smtc_lab.launch.parity_launches import ParityLaunches  # noqa: PLC0415  after all
+    from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415  that can be refused
 
+    checks_parity = options["compiler"] and not options["no_parity"]
     with ProgressLine(quiet=options["quiet"]) as line:
         outcome = run_comparison(
             jobs,
@@ -116,43 +137,28 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
             root=options["runs_dir"],
             catalog=catalog,
             progress=line.show,
+            parity=ParityLaunches(jobs=tuple(jobs)) if checks_parity else None,
         )
     _show(outcome, options["json_file"], options["report"])
 
 
 def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
     """Return the jobs that the options describe, or refuse all that is wrong at once."""
-    problems: list[str] = []
+    if not options["clusters"] and not options["compiler"]:
+        raise click.UsageError("Missing option '--cluster' or '--compiler'.")
+    refusals = job_options.Refusals()
     today = datetime.now(UTC).date()
-
-    def tried(make: Any, *arguments: Any, **values: Any) -> Any:  # noqa: ANN401  any constructor
-        try:
-            return make(*arguments, **values)
-        except SpecError as error:
-            problems.extend(error.problems)
-        except (SmtcLabError, ValueError) as error:
-            problems.append(str(error))
-        return None
-
-    clusters = [tried(Cluster.parse, text) for text in options["clusters"]]
-    speeds = dict(filter(None, (tried(_speed, text) for text in options["cpu_speeds"])))
-    values = dict(filter(None, (tried(_value, text) for text in options["hyperparameters"])))
-    prices = list(filter(None, (tried(parse_price, text, today) for text in options["prices"])))
-    overrides = {name: (usd, date) for name, usd, date in prices}
-    catalog = tried(Catalog.load().with_prices, overrides)
-    emulation = None
-    if not options["no_emulation"]:
-        emulation = tried(
-            Emulation,
-            cores_per_vcpu=options["scale"],
-            device_step_time_s=options["device_time"],
-            relative_cpu_speed=speeds,
-        )
+    prices = [refusals.tried(parse_price, text, today) for text in options["prices"]]
+    overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
+    catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
+    values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
+    emulation = _emulation(options, refusals)
+    clusters = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
     jobs = [
         job
-        for cluster in filter(None, clusters)
+        for cluster in (filter(None, clusters) if options["clusters"] else _this_machine())
         if (
-            job := tried(
+            job := refusals.tried(
                 TrainingJob,
                 entry_point=str(options["script"]),
                 cluster=cluster,
@@ -165,11 +171,54 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
             )
         )
     ]
-    problems += _launch_problems(jobs, catalog or Catalog.load(), options)
-    problems += _option_problems(options)
-    if problems:
-        raise SpecError(list(dict.fromkeys(problems)))
-    return jobs, catalog
+    if options["compiler"]:
+        jobs = refusals.tried(_under_compilers, jobs, options) or []
+    refusals.problems += _launch_problems(jobs, catalog, options)
+    refusals.problems += _option_problems(options)
+    refusals.raise_if_any()
+    return list(jobs), catalog
+
+
+def _this_machine() -> list[Cluster]:
+    from smtc_lab.launch.compare_compilers import this_machine  # noqa: PLC0415  as above
+
+    return [this_machine()]
+
+
+def _emulation(options: dict[str, Any], refusals: job_options.Refusals) -> Emulation | None:
+    """Return the scale model of clusters; this machine as it is has none."""
+    speeds = dict(
+        filter(None, (refusals.tried(_speed, text) for text in options["cpu_speeds"]))
+    )
+    if options["no_emulation"] or not options["clusters"]:
+        return None
+    emulation: Emulation | None = refusals.tried(
+        Emulation,
+        cores_per_vcpu=options["scale"],
+        device_step_time_s=options["device_time"],
+        relative_cpu_speed=speeds,
+    )
+    return emulation
+
+
+def _under_compilers(jobs: list[TrainingJob], options: dict[str, Any]) -> list[TrainingJob]:
+    """Return every job under every compiler.
+
+    Raises:
+        SpecError: A compiler is unknown, or cannot be compared so.
+    """
+    from smtc_lab.launch.compare_compilers import compiler_jobs, set_ups  # noqa: PLC0415  as above
+
+    return list(
+        compiler_jobs(
+            jobs,
+            set_ups(
+                job_options.backend_names(options["compiler"]),
+                job_options.compiler_config(options),
+                ablation=options["ablation"],
+            ),
+        )
+    )
 
 
 def _launch_problems(
@@ -190,39 +239,22 @@ def _option_problems(options: dict[str, Any]) -> list[str]:
     problems = []
     if options["rounds"] < 1:
         problems.append(f"--rounds {options['rounds']} would launch nothing. Give at least 1.")
-    if options["no_emulation"]:
+    without = "--no-emulation wants none" if options["no_emulation"] else None
+    if without is None and not options["clusters"]:
+        without = "without --cluster there is none"
+    if without is not None:
         problems += [
-            f"{name} is part of an emulation, and --no-emulation wants none. Drop one of them."
+            f"{name} is part of an emulation, and {without}. Drop one of them."
             for name, option in _EMULATION_OPTIONS.items()
             if options[option] not in {None, ()}
         ]
-    for target in (options["json_file"], options["report"]):
-        if target is not None and (why := _cannot_be_written(target)):
-            problems.append(f"{str(target)!r} cannot be written: {why}. Give another path.")
-    return problems
-
-
-def _cannot_be_written(target: Path) -> str | None:
-    """Return why, before minutes of runs are spent on the file; None: it can."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        is_new = not target.exists()
-        target.open("ab").close()
-        if is_new:
-            target.unlink()
-    except OSError as error:
-        return error.strerror
-    return None
-
-
-def _value(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"Hyperparameter {text!r} has no '='. Write NAME=VALUE.")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
+    if not options["compiler"]:
+        problems += [
+            f"{name} is about compilers, and --compiler names none. Add --compiler, or drop it."
+            for name, option in _COMPILER_OPTIONS.items()
+            if options[option]
+        ]
+    return problems + job_options.unwritable(options["json_file"], options["report"])
 
 
 def _speed(text: str) -> tuple[str, float]:
@@ -236,9 +268,12 @@ def _speed(text: str) -> tuple[str, float]:
 
 
 def _show(outcome: ComparisonOutcome, json_file: Path | None, report: Path | None) -> None:
+    from smtc_lab.views.compiler_section import findings_text  # noqa: PLC0415  after the runs
     from smtc_lab.views.table import comparison_table  # noqa: PLC0415  after the runs
 
     click.echo(comparison_table(outcome.comparison))
+    if findings := findings_text(outcome.comparison, outcome.runs):
+        click.echo(f"\n{findings}")
     if json_file is not None:
         json_file.write_text(outcome.comparison.to_json() + "\n", encoding="utf-8")
         click.echo(f"Comparison: {json_file}")

@@ -2,61 +2,34 @@
 
 from __future__ import annotations
 
-import re
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.display import Displayed
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.local_plan import fitting_scale
-from smtc_lab.launch.run import Run
+from smtc_lab.launch.names import launch_name
+from smtc_lab.launch.watched_run import Progress, Watch, run_watched
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.metrics.compare import compare_runs
-from smtc_lab.metrics.records import RunRecords, StepRecord
-from smtc_lab.store.reader import read_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from smtc_lab.launch.launcher import LaunchPlan
+    from smtc_lab.launch.launcher import Launcher, LaunchPlan
     from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.parity import ParityResult
+    from smtc_lab.metrics.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
+
+__all__ = ["ComparisonOutcome", "ParityCheck", "compare"]
 
 DEFAULT_ROUNDS = 3
 """Launches of each cluster. Five or more for figures that are published."""
-
-_LOOK_S = 0.5
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """Where a comparison stands."""
-
-    launch: int
-    """Number of the launch that runs now, from 1."""
-
-    launches: int
-    """Launches in all."""
-
-    cluster: str
-    """Name of the cluster that runs now."""
-
-    steps: int
-    """Steps that have ended in this launch, all ranks."""
-
-    max_steps: int | None
-    """Steps that this launch will take on each rank; None: not known."""
-
-    elapsed_s: float
-    """Seconds since the comparison began."""
-
-    mean_step_time_s: float | None
-    """Mean step time of this launch so far, warm-up included; None: no step yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,18 +43,31 @@ class ComparisonOutcome(Displayed):
     """The records of every launch, in the order in which they ran."""
 
 
-def compare(
+class ParityCheck(Protocol):
+    """Finds out, in launches of its own, whether the compared jobs train the same model."""
+
+    def __call__(
+        self, runs: Sequence[RunRecords], *, launcher: Launcher, watch: Watch
+    ) -> tuple[Mapping[str, ParityResult], Sequence[str]]:
+        """Return what was found for each label, and what a reader must know of it."""
+        ...
+
+
+def compare(  # noqa: PLR0913  options by name, all with a default
     jobs: Sequence[TrainingJob],
     *,
     rounds: int = DEFAULT_ROUNDS,
     root: Path | None = None,
     catalog: Catalog | None = None,
     progress: Callable[[Progress], None] | None = None,
+    parity: ParityCheck | None = None,
 ) -> ComparisonOutcome:
     """Run several jobs in interleaved rounds on this machine and compare their clusters.
 
     The order turns round from round to round (A B, B A, A B, …), so that a drift of the
-    machine's speed hits all alike. All clusters of an emulation get the same scale.
+    machine's speed hits all alike. All clusters of an emulation get the same scale. A job that
+    fails fails the comparison, unless its compiler settings differ from the baseline's: then
+    the others are compared without it, and a warning says so.
 
     Args:
         jobs: One for each cluster, the baseline first; the clusters' labels differ.
@@ -89,6 +75,7 @@ def compare(
         root: Folder of runs; None: the default one.
         catalog: Types and prices; None: the catalog that comes with the package.
         progress: Called about twice a second while steps are made.
+        parity: Called with the completed runs; None: parity is not checked.
 
     Raises:
         SpecError: A job cannot run here, or the jobs cannot be compared; nothing was started.
@@ -99,27 +86,56 @@ def compare(
     launcher = LocalLauncher(root=root, catalog=catalog)
     stamp = datetime.now(UTC)
     plans = _plans(jobs, rounds, launcher, stamp)
-    began_s = time.monotonic()
-    records = []
-    for number, plan in enumerate(plans, start=1):
-        begin = Progress(
-            launch=number,
-            launches=len(plans),
-            cluster=plan.job.cluster.label,
-            steps=0,
-            max_steps=plan.job.max_steps,
-            elapsed_s=time.monotonic() - began_s,
-            mean_step_time_s=None,
-        )
-        records.append(_run_one(launcher, plan, begin, progress, began_s))
+    watch = Watch(launches=len(plans), progress=progress)
+    records, left_out = _run_all(plans, jobs[0], launcher, watch)
+    labels = [job.cluster.label for job in jobs]
+    found, remarks = (
+        ({}, ()) if parity is None else parity(records, launcher=launcher, watch=watch)
+    )
     comparison = compare_runs(
-        sorted(records, key=lambda run: [job.cluster.label for job in jobs].index(run.label)),
+        sorted(records, key=lambda run: labels.index(run.label)),
         catalog=catalog,
         created=stamp.isoformat(timespec="seconds"),
         machine={**machine_facts(), "versions": versions()},
+        parity=found,
     )
-    shown = comparison.model_copy(update={"entry_point": _shown(jobs[0].entry_point)})
+    shown = comparison.model_copy(
+        update={
+            "entry_point": _shown(jobs[0].entry_point),
+            "warnings": (*comparison.warnings, *left_out, *remarks),
+        }
+    )
     return ComparisonOutcome(comparison=shown, runs=tuple(records))
+
+
+def _run_all(
+    plans: Sequence[LaunchPlan], baseline: TrainingJob, launcher: Launcher, watch: Watch
+) -> tuple[list[RunRecords], list[str]]:
+    """Return the records of all completed launches, and why others are missing."""
+    records: list[RunRecords] = []
+    failed: dict[str, str] = {}
+    for plan in plans:
+        label = plan.job.cluster.label
+        if label in failed:
+            watch.launches -= 1
+            continue
+        run = run_watched(launcher, plan, watch, name=label)
+        state = run.state
+        if state.state == "Completed":
+            records.append(run.records())
+            continue
+        what = f"({label}) ended as {state.state}. {state.reason}"
+        where = f"Launch {watch.begun} of {watch.launches}"
+        if plan.job.compiler_config == baseline.compiler_config:
+            raise RunFailedError(f"{where} {what} All logs: {run.folder.logs}")
+        failed[label] = (
+            f"{label} was left out: {where} {what} See 'smtc-lab runs show {run.job_name} "
+            "--log'."
+        )
+    left_out = list(failed.values())
+    if failed and {run.label for run in records} == {baseline.cluster.label}:
+        raise RunFailedError(f"Nothing is left to compare. {' '.join(left_out)}")
+    return records, left_out
 
 
 def _shown(entry_point: str) -> str:
@@ -171,70 +187,7 @@ def _plans(
     for round_number in range(rounds):
         turn = jobs if round_number % 2 == 0 else list(reversed(jobs))
         for job in turn:
-            label = (
-                re.sub(r"[^A-Za-z0-9]+", "-", job.cluster.label).strip("-")[:24] or "cluster"
-            )
-            stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(job.entry_point).stem).strip("-")[:16]
-            moment = f"{stamp:%m%d-%H%M%S}-{stamp.microsecond // 1000:03d}"
-            name = "-".join(
-                part for part in (stem or "job", label, f"r{round_number + 1}", moment) if part
-            )
+            label = job.cluster.label
+            name = launch_name(job.entry_point, label, f"r{round_number + 1}", stamp=stamp)
             plans.append(launcher.plan(job.model_copy(update={"job_name": name})))
     return plans
-
-
-def _run_one(
-    launcher: LocalLauncher,
-    plan: LaunchPlan,
-    begin: Progress,
-    progress: Callable[[Progress], None] | None,
-    began_s: float,
-) -> RunRecords:
-    """Run one launch to its end, telling how far it is."""
-    run = Run(launcher, launcher.start(plan))
-    handle_state = run.state
-    watched = _StepCounter(run)
-    try:
-        while not handle_state.is_terminal:
-            handle_state = launcher.wait(run.handle, _LOOK_S)
-            if progress is not None:
-                watched.look()
-                progress(watched.progress(begin, time.monotonic() - began_s))
-    except BaseException:
-        run.stop()
-        raise
-    if handle_state.state != "Completed":
-        raise RunFailedError(
-            f"Launch {begin.launch} of {begin.launches} ({begin.cluster}) ended as "
-            f"{handle_state.state}. {handle_state.reason} All logs: {run.folder.logs}"
-        )
-    return run.records()
-
-
-class _StepCounter:
-    """Follows the step records of a run."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._rows: dict[Path, int] = {}
-        self._steps = 0
-        self._total_s = 0.0
-
-    def look(self) -> None:
-        for path in self._run.folder.records.glob("*-rank*.sqlite"):
-            found, self._rows[path] = read_records(
-                path, StepRecord, after=self._rows.get(path, 0)
-            )
-            self._steps += len(found)
-            self._total_s += sum(record.step_time_s for record in found)
-
-    def progress(self, begin: Progress, elapsed_s: float) -> Progress:
-        return Progress(
-            launch=begin.launch,
-            launches=begin.launches,
-            cluster=begin.cluster,
-            steps=self._steps,
-            max_steps=begin.max_steps,
-            elapsed_s=elapsed_s,
-            mean_step_time_s=self._total_s / self._steps if self._steps else None,
-        )

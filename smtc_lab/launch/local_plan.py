@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.launch.compiler_checks import compiler_problems
 from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.spec.cluster import LOCAL
@@ -148,22 +149,24 @@ def _default_workers(job: TrainingJob, role: str, quota: float | None, num_cpus:
 
 def _role_and_scale_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
     try:
-        roles(job.cluster, catalog)
+        role_of = roles(job.cluster, catalog)
     except SpecError as error:
         return error.problems
+    groups = job.cluster.hosts().values()
+    trainers = [group for group in groups if role_of[group.instance_group_name] == "train"]
+    problems = compiler_problems(job, num_trainers=len(trainers))
     scale = job.emulation.cores_per_vcpu if job.emulation else None
     if scale is None:
-        return []
+        return problems
     wanted, cores = scale * _speed_units(job, catalog), available_cores()
     if wanted <= cores:
-        return []
+        return problems
     fitting = fitting_scale([job], catalog, cores=cores)
-    return [
-        (
-            f"With cores_per_vcpu={scale:g} the instances need {wanted:.2f} cores, but this "
-            f"machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
-        )
-    ]
+    too_large = (
+        f"With cores_per_vcpu={scale:g} the instances need {wanted:.2f} cores, but this "
+        f"machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
+    )
+    return [*problems, too_large]
 
 
 def _speed_units(job: TrainingJob, catalog: Catalog) -> float:

@@ -9,6 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.launch.compiler_environment import compiler_environment
+from smtc_lab.launch.special_launch import MEMORY_LIMIT_BYTES, PARITY_STEPS
+
 if TYPE_CHECKING:
     from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
     from smtc_lab.store.run_folder import RunFolder
@@ -69,12 +72,25 @@ def _agent_config(
             "sagemaker_container_log_level": 20,
         },
         "channels": channels,
-        "environment": {**job.environment, **_role_environment(plan, instance)},
+        "environment": _environment(plan, instance),
         "num_cpus": instance.num_cpus,
         "num_gpus": 0,
         "cpu_quota_cores": instance.cpu_quota_cores,
+        "memory_limit_bytes": (
+            plan.facts.get(MEMORY_LIMIT_BYTES) if instance.role == "train" else None
+        ),
         "grace_s": plan.facts["grace_s"],
     }
+
+
+def _environment(plan: LaunchPlan, instance: InstancePlan) -> dict[str, str]:
+    """Return the variables for an entry point; what the job says of a library's wins."""
+    environment = {**plan.job.environment, **_role_environment(plan, instance)}
+    if instance.role == "train":
+        if PARITY_STEPS in plan.facts:
+            environment["SMTC_PARITY_STEPS"] = str(plan.facts[PARITY_STEPS])
+        return {**compiler_environment(plan.job.compiler_config), **environment}
+    return environment
 
 
 def _role_environment(plan: LaunchPlan, instance: InstancePlan) -> dict[str, str]:

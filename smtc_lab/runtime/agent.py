@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -131,6 +132,9 @@ class Agent:
         die_with_parent()
         self._quota.join()
         hide_behind_hosts_file(hosts_file)
+        if (limit := self._config.memory_limit_bytes) is not None:
+            # not RLIMIT_AS, which counts the libraries that are mapped: 4 GB for torch alone
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
 

@@ -42,5 +42,8 @@ class AgentConfig:
     cpu_quota_cores: float | None
     """Cores that the instance may use; None: no limit."""
 
+    memory_limit_bytes: int | None = None
+    """Memory that each process of the entry point may take for its data; None: no limit."""
+
     grace_s: float
     """Time between TERM and KILL in seconds."""

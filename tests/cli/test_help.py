@@ -30,6 +30,7 @@ def test_there_are_these_commands() -> None:
     assert {" ".join(path) for path in COMMANDS} == {
         "",
         "compare",
+        "batch-size",
         "bench",
         "runs",
         "runs show",

@@ -1,0 +1,118 @@
+"""What several commands take: a script's hyperparameters, compilers, files to write."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smtc_lab.errors import SmtcLabError, SpecError
+from smtc_lab.spec.compiler import TrainingCompilerConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HYPERPARAMETERS = click.option(
+    "-p",
+    "--hyperparameter",
+    "hyperparameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Passed to the script as --NAME VALUE. JSON, or text.",
+)
+PRECISION = click.option(
+    "--precision",
+    type=click.Choice(["highest", "high", "medium", "bf16"]),
+    help="Precision of matrix products under every compiler. Default: highest.",
+)
+DEBUG_COMPILER = click.option(
+    "--debug-compiler",
+    is_flag=True,
+    help="Keep what compilers wrote in between, in output/data/compiler of each run.",
+)
+FALLBACK = click.option(
+    "--fallback",
+    type=click.Choice(["error", "eager"]),
+    help="What a step that cannot be compiled does. Default: error.",
+)
+
+
+class Refusals:
+    """Collects all that is wrong, so that it is said at once."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        """What is wrong so far."""
+
+    def tried(self, make: Callable[..., Any], *arguments: Any, **values: Any) -> Any:  # noqa: ANN401  any constructor
+        """Return what a constructor makes; None, and its reasons kept, when it refuses."""
+        try:
+            return make(*arguments, **values)
+        except SpecError as error:
+            self.problems.extend(error.problems)
+        except (SmtcLabError, ValueError) as error:
+            self.problems.append(str(error))
+        return None
+
+    def raise_if_any(self) -> None:
+        """Refuse the input when something is wrong with it.
+
+        Raises:
+            SpecError: All that is wrong.
+        """
+        if self.problems:
+            raise SpecError(list(dict.fromkeys(self.problems)))
+
+
+def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[str, Any]:
+    """Return the hyperparameters that ``NAME=VALUE`` texts give."""
+    return dict(filter(None, (refusals.tried(_value, text) for text in texts)))
+
+
+def backend_names(text: str) -> list[str]:
+    """Return the compilers that ``eager,inductor`` names."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def compiler_config(options: dict[str, Any]) -> TrainingCompilerConfig:
+    """Return the settings that all compilers share.
+
+    Raises:
+        SpecError: A setting is not legal.
+    """
+    given = {"precision": options["precision"], "fallback": options["fallback"]}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return TrainingCompilerConfig(debug=options["debug_compiler"], **chosen)
+
+
+def unwritable(*targets: Path | None) -> list[str]:
+    """Return why files cannot be written, before minutes of runs are spent on them."""
+    return [
+        f"{str(target)!r} cannot be written: {why}. Give another path."
+        for target in targets
+        if target is not None and (why := _cannot_be_written(target))
+    ]
+
+
+def _cannot_be_written(target: Path) -> str | None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not target.exists()
+        target.open("ab").close()
+        if is_new:
+            target.unlink()
+    except OSError as error:
+        return error.strerror
+    return None
+
+
+def _value(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"Hyperparameter {text!r} has no '='. Write NAME=VALUE.")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

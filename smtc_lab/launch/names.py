@@ -1,0 +1,32 @@
+"""Names of launches that belong together."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+_LONGEST_STEM = 16
+_LONGEST_LABEL = 24
+
+
+def launch_name(entry_point: str, label: str, number: str, *, stamp: datetime) -> str:
+    """Return a job name that tells script, set-up and launch, at most 63 characters.
+
+    Args:
+        entry_point: Path of the script.
+        label: What is launched.
+        number: Which launch of it: ``r1``, ``b64``, …; at most 6 characters.
+        stamp: When the launches that belong together were begun.
+    """
+    stem = _plain(Path(entry_point).stem)[:_LONGEST_STEM] or "job"
+    moment = f"{stamp:%m%d-%H%M%S}-{stamp.microsecond // 1000:03d}"
+    parts = (stem, _plain(label)[:_LONGEST_LABEL] or "cluster", number, moment)
+    return "-".join(part.strip("-") for part in parts)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")

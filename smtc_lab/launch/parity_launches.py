@@ -1,0 +1,174 @@
+"""Short launches that find out whether compiled set-ups train the same model as eager."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import StoreError
+from smtc_lab.launch.names import launch_name
+from smtc_lab.launch.special_launch import as_parity_launch
+from smtc_lab.launch.watched_run import run_watched
+from smtc_lab.metrics.parity import judge, unjudged
+from smtc_lab.store.parity_traces import read_parity_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from smtc_lab.launch.launcher import Launcher, LaunchPlan
+    from smtc_lab.launch.watched_run import Watch
+    from smtc_lab.metrics.parity import ParityResult, ParityTrace
+    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.spec.compiler import TrainingCompilerConfig
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.store.run_folder import RunFolder
+
+PARITY_STEPS = 8
+"""Steps of a parity launch."""
+
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParityLaunches:
+    """Compares losses and weights of each set-up with the eager one's, in fresh processes.
+
+    Eager is launched twice, the second time with another number of threads: what these two
+    differ by is the noise that any correct compiler may make too.
+    """
+
+    jobs: tuple[TrainingJob, ...]
+    """What is compared, the baseline first."""
+
+    steps: int = PARITY_STEPS
+    """Steps of each launch."""
+
+    def __call__(
+        self, runs: Sequence[RunRecords], *, launcher: Launcher, watch: Watch
+    ) -> tuple[Mapping[str, ParityResult], Sequence[str]]:
+        """Return what was found for each label that completed, and why launches failed."""
+        eager_job = _eager_job(self.jobs)
+        configs = _checked_configs(self.jobs, runs)
+        candidates = {
+            config for config in configs.values() if config != eager_job.compiler_config
+        }
+        if not candidates:
+            return {}, ()
+        watch.launches += 2 + len(candidates)
+        configs = {label: one for label, one in configs.items() if one in candidates}
+        launches = _Launches(launcher=launcher, watch=watch, steps=self.steps)
+        eager = launches.trace(eager_job, "eager, parity")
+        if isinstance(eager, str):
+            unknown = unjudged(f"the eager launch {eager}")
+            return dict.fromkeys(configs, unknown), launches.problems
+        noise = launches.trace(eager_job, "eager, other threads", is_noise=True)
+        found: dict[TrainingCompilerConfig, ParityResult] = {}
+        for config in configs.values():
+            if config not in found:
+                job = eager_job.model_copy(update={"compiler_config": config})
+                trace = launches.trace(job, f"{config.backend}, parity")
+                found[config] = _judged(trace, eager, noise, config)
+        return {label: found[config] for label, config in configs.items()}, launches.problems
+
+
+def _judged(
+    candidate: ParityTrace | str,
+    eager: ParityTrace,
+    noise: ParityTrace | str,
+    config: TrainingCompilerConfig,
+) -> ParityResult:
+    """Return what a trace shows; a text instead of a trace says why there is none."""
+    if isinstance(candidate, str):
+        return unjudged(f"its launch {candidate}")
+    known_noise = None if isinstance(noise, str) else noise
+    return judge(candidate, eager=eager, noise=known_noise, precision=config.precision)
+
+
+def _eager_job(jobs: Sequence[TrainingJob]) -> TrainingJob:
+    """Return the eager job that is right by definition: one of them, or made of the first.
+
+    It runs without emulation: parity is a matter of numbers, not of time.
+    """
+    for job in jobs:
+        config = job.compiler_config
+        if config is not None and config.enabled and config.backend == "eager":
+            return job.model_copy(update={"emulation": None})
+    config = next(job.compiler_config for job in jobs if job.compiler_config is not None)
+    eager = config.model_copy(
+        update={"backend": "eager", "mode": "default", "dynamic": None, "per_block": None}
+    )
+    return jobs[0].model_copy(update={"emulation": None, "compiler_config": eager})
+
+
+def _checked_configs(
+    jobs: Sequence[TrainingJob], runs: Sequence[RunRecords]
+) -> dict[str, TrainingCompilerConfig]:
+    """Return the settings to check by label; of ``auto``, the backend that it chose."""
+    configs = {}
+    for job in jobs:
+        config, label = job.compiler_config, job.cluster.label
+        done = [run for run in runs if run.label == label]
+        if config is None or not (config.enabled and config.check_parity and done):
+            continue
+        if config.backend == "auto":
+            chosen = [report.backend for run in done for report in run.compiler.values()]
+            if not chosen:
+                continue
+            config = config.model_copy(update={"backend": chosen[-1]})
+        configs[label] = config
+    return configs
+
+
+@dataclass(kw_only=True)
+class _Launches:
+    """Makes parity launches, and remembers why some failed."""
+
+    launcher: Launcher
+    watch: Watch
+    steps: int
+
+    def __post_init__(self) -> None:
+        self.problems: list[str] = []
+        self._stamp = datetime.now(UTC)
+
+    def trace(
+        self, job: TrainingJob, name: str, *, is_noise: bool = False
+    ) -> ParityTrace | str:
+        """Return the trace that a launch of the job wrote, or why there is none."""
+        number = f"p{self.watch.begun + 1}"
+        job_name = launch_name(job.entry_point, name, number, stamp=self._stamp)
+        plan = self.launcher.plan(job.model_copy(update={"job_name": job_name}))
+        if is_noise:
+            plan = self.launcher.plan(_with_other_threads(plan))
+        run = run_watched(
+            self.launcher, as_parity_launch(plan, steps=self.steps), self.watch, name=name
+        )
+        path = _trace_file(run.folder, plan)
+        try:
+            if run.status == "Completed":
+                return read_parity_trace(path)
+            reason = f"ended as {run.status}. {run.state.reason}"
+        except StoreError:
+            reason = "left no trace that can be read."
+        finally:
+            path.unlink(missing_ok=True)  # it holds the whole model
+        self.problems.append(
+            f"The parity launch {name!r} {reason} See 'smtc-lab runs show {run.job_name} "
+            "--log'."
+        )
+        return reason.partition(".")[0]
+
+
+def _with_other_threads(plan: LaunchPlan) -> TrainingJob:
+    threads = "2" if plan.instances[0].num_cpus == 1 else "1"
+    extra = dict.fromkeys(_THREAD_VARIABLES, threads)
+    return plan.job.model_copy(update={"environment": {**plan.job.environment, **extra}})
+
+
+def _trace_file(folder: RunFolder, plan: LaunchPlan) -> Path:
+    """Return where the first trainer of a run writes its parity trace."""
+    host = next(instance.host for instance in plan.instances if instance.rank == 0)
+    opt_ml = folder.opt_ml(host)
+    return opt_ml / "output" / "data" / "compiler" / "parity-rank0.npz"

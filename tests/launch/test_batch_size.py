@@ -1,0 +1,142 @@
+"""Batch searches with real processes that run out of memory, or of data."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.errors import RunFailedError, SpecError
+from smtc_lab.launch.batch_probe import why_it_failed
+from smtc_lab.launch.batch_size import find_batch_size
+from smtc_lab.metrics.batch_sizes import BatchSizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from smtc_lab.launch.run import Run
+    from smtc_lab.metrics.batch_sizes import BatchTrial
+    from smtc_lab.spec.job import TrainingJob
+
+GREEDY = """
+    import os, sys
+    from smtc_lab.runtime.instance_runtime import instance_runtime
+
+    batch_size = int(sys.argv[sys.argv.index("--batch_size") + 1])
+    held = bytearray(batch_size * 100 * 2**20)
+    taken = min(batch_size, int(os.environ.get("SAMPLES", batch_size)))
+    taken = int(os.environ.get("ALWAYS", taken))
+    timer = instance_runtime().timer
+    while not timer.is_done:
+        timer.ask()
+        timer.got(taken)
+        timer.end()
+"""
+LIMIT_BYTES = 700 * 2**20
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], Path]:
+    def make(body: str) -> Path:
+        path = tmp_path / "train.py"
+        path.write_text(textwrap.dedent(body), encoding="utf-8")
+        return path
+
+    return make
+
+
+def test_the_largest_batch_that_fits_into_the_memory_is_found(
+    script: Callable[[str], Path], root: Path
+) -> None:
+    seen: list[tuple[str, BatchTrial]] = []
+
+    sizes = find_batch_size(
+        script(GREEDY),
+        backends=["eager"],
+        start=2,
+        steps=4,
+        memory_limit_bytes=LIMIT_BYTES,
+        root=root,
+        on_trial=lambda *trial: seen.append(trial),
+    )
+
+    (eager,) = sizes.backends
+    assert eager.largest is not None
+    assert 4 <= eager.largest < 7
+    assert eager.smallest_too_large == eager.largest + 1
+    assert eager.limit == "out of memory (MemoryError)"
+    assert eager.problem is None
+    assert eager.fastest is not None
+    assert [trial.batch_size for _, trial in seen[:3]] == [2, 4, 8]
+    assert sorted(eager.trials, key=lambda trial: trial.batch_size) == list(eager.trials)
+    assert BatchSizes.model_validate_json(sizes.to_json()) == sizes
+
+
+def test_the_end_of_the_dataset_is_a_limit_too(
+    script: Callable[[str], Path], root: Path
+) -> None:
+    sizes = find_batch_size(
+        script(GREEDY.replace("100 * 2**20", "1")),
+        backends=["eager"],
+        start=4,
+        steps=4,
+        environment={"SAMPLES": "5"},
+        root=root,
+    )
+
+    (eager,) = sizes.backends
+    assert (eager.largest, eager.smallest_too_large) == (5, 6)
+    assert eager.limit is not None
+    assert "a step had 5 samples at most: the dataset has no more" in eager.limit
+
+
+def test_a_script_that_reads_another_hyperparameter_is_found_out(
+    script: Callable[[str], Path], root: Path
+) -> None:
+    sizes = find_batch_size(
+        script(GREEDY.replace("100 * 2**20", "1")),
+        backends=["eager"],
+        start=4,
+        steps=4,
+        environment={"ALWAYS": "32"},
+        root=root,
+    )
+
+    (eager,) = sizes.backends
+    assert eager.problem is not None
+    assert "does not read that hyperparameter. Give the name of the one" in eager.problem
+
+
+def test_a_script_that_fails_for_another_reason_fails_the_search(
+    script: Callable[[str], Path], root: Path
+) -> None:
+    with pytest.raises(RunFailedError, match=r"No batch could be tried.*ValueError: no data"):
+        find_batch_size(script("raise ValueError('no data')"), backends=["eager"], root=root)
+
+
+def test_a_search_that_makes_no_sense_is_refused(
+    script: Callable[[str], Path], root: Path
+) -> None:
+    with pytest.raises(SpecError) as refused:
+        find_batch_size(
+            script(""), backends=["eager"], start=0, steps=1, memory_limit_bytes=1000, root=root
+        )
+
+    assert len(refused.value.problems) == 3
+    assert not root.exists()
+
+
+@pytest.mark.parametrize(("is_limited", "fits"), [(True, False), (False, None)])
+def test_a_crash_is_for_want_of_memory_only_where_memory_is_limited(
+    make_job: Callable[..., TrainingJob],
+    start: Callable[..., Run],
+    *,
+    is_limited: bool,
+    fits: bool | None,
+) -> None:
+    run = start(make_job("import os\nos.abort()", cluster="here=local:1"))
+    run._launcher.wait(run.handle, 30)
+
+    assert why_it_failed(run, is_limited=is_limited)[0] is fits
