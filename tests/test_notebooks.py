@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import papermill
 import pytest
+import torch
 
 from smtc_lab.metrics.comparison import Comparison
 
@@ -162,3 +163,47 @@ def test_bench_dataservice_compares_the_peers_and_writes_its_figures(
         "tiny batches from two data workers",
     } <= names
     assert "ours_tcp" in printed(notebook)
+
+
+@pytest.mark.filterwarnings("default")
+def test_compare_compilers_writes_the_comparison_and_shows_the_verdict(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute(
+        "compare_compilers",
+        model="mnist_cnn",
+        hyperparameters={"batch_size": 4},
+        backends=["eager", "inductor"],
+        ablation=False,
+        parity=False,
+        steps=12,
+        rounds=1,
+        out_dir="out",
+    )
+
+    comparison = Comparison.from_json((tmp_path / "out" / "comparison.json").read_text())
+    assert [cluster.name for cluster in comparison.clusters] == ["eager", "inductor"]
+    compiled = comparison.clusters[1].compiler
+    assert compiled is not None
+    assert compiled.backends == ("inductor",)
+    assert comparison.verdict in printed(notebook)
+    assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
+
+
+def test_bench_compiler_compares_set_ups_and_writes_its_figures(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute(
+        "bench_compiler",
+        models=["mnist_cnn"],
+        set_ups=["plain", "eager"],
+        repeats=1,
+        steps=2,
+        by_blocks=[],
+        json_file="figures.json",
+    )
+
+    written = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    names = {figure["name"] for figure in written["figures"]}
+    assert "eager on mnist_cnn" in names
+    assert "There is no CUDA device here" in printed(notebook) or torch.cuda.is_available()

@@ -6,8 +6,16 @@ from pathlib import Path
 
 from smtc_lab.errors import SpecError
 
-ENTRY_POINTS = ("digits", "plain_loop", "published")
-"""Examples by name: with a session, without any import of smtc_lab, of the published tables."""
+ENTRY_POINTS = (
+    "digits",
+    "plain_loop",
+    "published",
+    "train_model",
+    "train_model_plain",
+    "train_model_trainer",
+)
+"""Examples by name. ``plain_loop``, ``train_model_plain`` and ``train_model_trainer`` do not
+import smtc_lab."""
 
 
 def example(name: str) -> str:

@@ -1,0 +1,1 @@
+"""What each compiler brings, on ten models: ``notebooks/bench_compiler.ipynb``."""
