@@ -126,7 +126,7 @@ class EventRecord:
     """Seconds since the epoch."""
 
     kind: str
-    """``state``, ``exit``, ``ready``, ``data``, ``warning`` or ``failure``."""
+    """``state``, ``exit``, ``ready``, ``data``, ``compiler``, ``warning`` or ``failure``."""
 
     host: str
     """``algo-1``, …, or empty for the run as a whole."""
