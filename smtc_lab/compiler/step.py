@@ -15,8 +15,10 @@ returns the loss. Automatic mixed precision, accumulation, clipping and schedule
 class CompiledStep(Protocol):
     """A training step under one backend."""
 
-    backend: str
-    """``eager``, ``inductor`` or ``xla``."""
+    @property
+    def backend(self) -> str:
+        """``eager``, ``inductor`` or ``xla``."""
+        ...
 
     def __call__(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  whatever the dataset collates to
         """Run one training step on a batch and return its loss, which may not be computed yet.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 import apsw
+from pydantic import ValidationError
 
 from smtc_lab.errors import StoreError
+from smtc_lab.metrics.compiler_report import CompilerReport
 from smtc_lab.metrics.records import (
     EventRecord,
     LoaderRecord,
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 _BUSY_MS = 2_000
+_REPORTS = "instances/*/opt/ml/output/data/compiler/report-rank*.json"
+_CAUSE_CHARACTERS = 300
 
 
 def read_records(path: Path, record_class: type[R], *, after: int = 0) -> tuple[list[R], int]:
@@ -84,6 +88,8 @@ def read_run(folder: RunFolder) -> RunRecords:
             steps[path.stem] = read_records(path, StepRecord)[0]
             loader[path.stem] = read_records(path, LoaderRecord)[0]
         events.extend(read_records(path, EventRecord)[0])
+    compiler, problems = _compiler_reports(folder)
+    events.extend(problems)
     return RunRecords(
         job=_job(folder),
         state=state.state,
@@ -93,8 +99,46 @@ def read_run(folder: RunFolder) -> RunRecords:
         steps=steps,
         loader=loader,
         system=system,
+        compiler=compiler,
         events=sorted(events, key=lambda event: event.time_s),
     )
+
+
+def _compiler_reports(
+    folder: RunFolder,
+) -> tuple[dict[str, CompilerReport], list[EventRecord]]:
+    """Return the reports by ``<host>-rank<rank>``, and what is to say of those left out.
+
+    A report tells about a run; without it the run's records are as good as before. So a
+    damaged one is a warning.
+    """
+    reports: dict[str, CompilerReport] = {}
+    problems: list[EventRecord] = []
+    for path in sorted(folder.path.glob(_REPORTS)):
+        host = path.relative_to(folder.path).parts[1]
+        name = f"{host}-{path.stem.removeprefix('report-')}"
+        try:
+            reports[name] = CompilerReport.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError) as error:
+            cause = str(error).replace("\n", " ")[:_CAUSE_CHARACTERS]
+            problems.append(
+                EventRecord(
+                    time_s=_changed_s(path),
+                    kind="warning",
+                    host=host,
+                    message=f"The compiler's report {str(path)!r} cannot be read and is left "
+                    f"out ({cause}). Restore it from a copy, or read it with the smtc_lab "
+                    "version that wrote it.",
+                )
+            )
+    return reports, problems
+
+
+def _changed_s(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # it is gone meanwhile
+        return 0.0
 
 
 def _job(folder: RunFolder) -> TrainingJob:

@@ -1,0 +1,170 @@
+"""Records what a parity launch learns: each loss, each parameter's norm, the last weights."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_DROPOUTS = (
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "alpha_dropout",
+    "feature_alpha_dropout",
+)
+_DROPOUT_POSITION = 4  # query, key, value, attn_mask, dropout_p
+
+
+def make_comparable(*, backend: str) -> None:
+    """Take out of this process what makes two backends differ by chance: dropout, first of all.
+
+    To be called right after ``import torch``, before a script takes functions out of it.
+
+    Args:
+        backend: The backend that runs; ``inductor`` then draws the random numbers of eager.
+    """
+    functional: Any = torch.nn.functional
+    for name in _DROPOUTS:
+        setattr(functional, name, _without_dropout(getattr(functional, name)))
+    torch.dropout = _never_training(torch.dropout)
+    functional.scaled_dot_product_attention = _attention_without_dropout(
+        functional.scaled_dot_product_attention
+    )
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = False
+    if backend in {"inductor", "auto"}:
+        from torch._inductor import config  # noqa: PLC0415  takes time; only for inductor
+
+        config.fallback_random = True
+
+
+class ParityRecorder:
+    """Follows one model for a few steps, and writes ``parity-rank<r>.npz``.
+
+    The file holds ``losses`` float64 (K,), ``names`` str (P,), ``norms`` float64 (K, P): the
+    L2 norm of each parameter after each step, and ``weight:<name>``: the last parameters as
+    float32, on the host. The loss of a step is the sum of the tensors on which ``backward``
+    was called in it; NaN where there was none.
+    """
+
+    def __init__(self, *, folder: Path, rank: int, num_steps: int) -> None:
+        """Follow every ``backward`` of this process from now on.
+
+        Args:
+            folder: Where the file goes; it is made if it is not there.
+            rank: Rank of this trainer.
+            num_steps: Steps to record, at least 1.
+        """
+        self._file = folder / f"parity-rank{rank}.npz"
+        self._num_steps = num_steps
+        self._model: torch.nn.Module | None = None
+        self._pending: list[torch.Tensor] = []
+        self._losses: list[float] = []
+        self._norms: list[list[float]] = []
+        self._plain_backward: Callable[..., None] | None = torch.autograd.backward
+        torch.autograd.backward = self._backward
+
+    def watch(self, model: torch.nn.Module) -> None:
+        """Follow the parameters of a model; only the first one that is given.
+
+        Recurrent layers drop out inside one operator, so they are told here not to.
+        """
+        if self._model is not None:
+            return
+        self._model = model
+        for module in model.modules():
+            if isinstance(module, torch.nn.RNNBase):
+                module.dropout = 0.0
+
+    def step_ended(self) -> bool:
+        """Record the step that has just ended.
+
+        Returns:
+            Whether all steps are recorded and written: the launch may end.
+        """
+        if self._plain_backward is None:
+            return True
+        losses = [float(loss) for loss in self._pending]
+        self._losses.append(sum(losses) if losses else float("nan"))
+        self._pending.clear()
+        self._norms.append([float(np.linalg.norm(one)) for one in self._weights().values()])
+        if len(self._losses) == self._num_steps:
+            self.close()
+            return True
+        return False
+
+    def close(self) -> None:
+        """Write what was recorded, if it was not yet, and follow no longer."""
+        if self._plain_backward is None:
+            return
+        torch.autograd.backward = self._plain_backward
+        self._plain_backward = None
+        weights = self._weights()
+        arrays: dict[str, Any] = {
+            "losses": np.array(self._losses, np.float64),
+            "names": np.array(list(weights), np.str_),
+            "norms": np.array(self._norms, np.float64).reshape(len(self._norms), len(weights)),
+        }
+        for name, weight in weights.items():
+            arrays[f"weight:{name}"] = weight.astype(np.float32)
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self._file.with_suffix(".unfinished")
+        with unfinished.open("wb") as file:
+            np.savez(file, **arrays)
+        os.replace(unfinished, self._file)  # noqa: PTH105  a reader sees all of it, or nothing
+
+    def _weights(self) -> dict[str, NDArray[np.float64]]:
+        if self._model is None:
+            return {}
+        return {
+            name: parameter.detach().cpu().double().numpy()
+            for name, parameter in self._model.named_parameters()
+        }
+
+    def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  stands in for torch's own
+        given = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+        self._pending.extend(tensor.detach().sum() for tensor in given)
+        if self._plain_backward is not None:
+            self._plain_backward(tensors, *args, **kwargs)
+
+
+def _without_dropout(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of ``torch.nn.functional`` that drops nothing."""
+
+    def dropout(
+        input: torch.Tensor,  # noqa: A002  torch's own name
+        p: float = 0.5,
+        training: bool = True,  # noqa: ARG001, FBT001, FBT002  torch's own signature
+        inplace: bool = False,  # noqa: FBT001, FBT002  torch's own signature
+    ) -> Any:  # noqa: ANN401  torch's own
+        return plain(input, p=p, training=False, inplace=inplace)
+
+    return dropout
+
+
+def _never_training(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def dropout(input: torch.Tensor, p: float, train: bool) -> Any:  # noqa: A002, ANN401, ARG001, FBT001  torch's own
+        return plain(input, p, False)
+
+    return dropout
+
+
+def _attention_without_dropout(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def scaled_dot_product_attention(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  torch's own
+        kwargs["dropout_p"] = 0.0
+        if len(args) > _DROPOUT_POSITION:
+            del kwargs["dropout_p"]
+            args = (*args[:_DROPOUT_POSITION], 0.0, *args[_DROPOUT_POSITION + 1 :])
+        return plain(*args, **kwargs)
+
+    return scaled_dot_product_attention

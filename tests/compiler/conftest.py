@@ -1,0 +1,34 @@
+"""What holds for the tests of the compiler."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+os.environ.setdefault("USE_TORCH_XLA", "0")  # else transformers imports torch_xla, seconds
+# Else inductor compiles a program for each set of vector instructions to try it.
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
+
+
+@pytest.fixture(scope="session")
+def code_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Keep compiled code for all tests of this run, so that equal graphs compile once."""
+    folder = str(tmp_path_factory.mktemp("inductor"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCHINDUCTOR_CACHE_DIR", folder)
+        yield folder
+
+
+@pytest.fixture
+def fresh_dynamo() -> Iterator[None]:
+    """Let a test compile as a new process would."""
+    import torch
+
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
