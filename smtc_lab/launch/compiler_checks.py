@@ -18,7 +18,7 @@ _INDUCTOR_ONLY = {"mode": "default", "dynamic": None, "per_block": None}
 def compiler_problems(job: TrainingJob, *, num_trainers: int) -> list[str]:
     """Return every reason why the job's compiler settings cannot be followed here.
 
-    A backend that is missing is no problem where the job may fall back to eager.
+    A backend that cannot be used is no problem where the job may fall back to eager.
 
     Args:
         job: The job.
@@ -28,13 +28,15 @@ def compiler_problems(job: TrainingJob, *, num_trainers: int) -> list[str]:
     if config is None or not config.enabled:
         return []
     problems = _setting_problems(config)
+    if config.fallback == "eager":
+        return problems
     if config.backend == "xla" and num_trainers > 1:
         problems.append(
             f"The compiler backend 'xla' trains on one instance, but the cluster has "
             f"{num_trainers} training instances. Use backend='inductor', or one training "
             "instance and data instances beside it."
         )
-    if config.fallback != "eager" and (missing := _missing(config.backend)):
+    if missing := _missing(config.backend):
         problems.append(missing)
     return problems
 

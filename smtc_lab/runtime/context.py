@@ -14,6 +14,8 @@ from smtc_lab.store.run_folder import RunFolder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from smtc_lab.spec.compiler import TrainingCompilerConfig
+
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceContext:
@@ -49,6 +51,13 @@ class InstanceContext:
     max_steps: int | None
     """Optimizer steps after which the run ends with success; None: when the script ends."""
 
+    compiler: TrainingCompilerConfig | None
+    """Compiler settings of this trainer; None: its steps run as they are."""
+
+    parity_steps: int | None
+    """Steps of a parity launch, which leaves dropout out and records losses and weights; None:
+    an ordinary launch."""
+
     device_step_time_s: float | None
     """Declared step time of the emulated device in seconds; None: there is none."""
 
@@ -69,6 +78,7 @@ class InstanceContext:
             hosts = json.loads(environment.get("SMTC_HOSTS", "{}"))
             data_hosts = json.loads(environment.get("SMTC_DATA_HOSTS", "[]"))
             folder = environment.get("SMTC_RUN_ID")
+            parity_steps = _whole(environment, "SMTC_PARITY_STEPS")
             return cls(
                 role=cast('Literal["train", "data"]', environment.get("SMTC_ROLE", "train")),
                 host=environment.get("SM_CURRENT_HOST", "localhost"),
@@ -79,7 +89,9 @@ class InstanceContext:
                 data_servers={host: hosts[host] for host in data_hosts},
                 num_workers=_whole(environment, "SMTC_NUM_WORKERS"),
                 num_loader_workers=_whole(environment, "SMTC_NUM_LOADER_WORKERS"),
-                max_steps=_whole(environment, "SMTC_MAX_STEPS"),
+                max_steps=parity_steps or _whole(environment, "SMTC_MAX_STEPS"),
+                compiler=_compiler(environment, is_parity=parity_steps is not None),
+                parity_steps=parity_steps,
                 device_step_time_s=_number(environment, "SMTC_DEVICE_STEP_TIME_S"),
                 run_folder=RunFolder(Path(folder)) if folder else None,
                 ready_fd=_whole(environment, "SMTC_READY_FD"),
@@ -105,6 +117,22 @@ class InstanceContext:
             os.write(self.ready_fd, b"ready\n")
         except OSError:  # nobody listens any more; the agent applies the quota by itself
             return
+
+
+def _compiler(
+    environment: Mapping[str, str], *, is_parity: bool
+) -> TrainingCompilerConfig | None:
+    """Return the compiler settings; a parity launch without any records its eager steps."""
+    text = environment.get("SMTC_COMPILER")
+    if not text and not is_parity:
+        return None
+    from smtc_lab.spec.compiler import TrainingCompilerConfig  # noqa: PLC0415  others start without pydantic
+
+    plain = TrainingCompilerConfig(backend="eager", fused_optimizer=False, keep_memory=False)
+    config = TrainingCompilerConfig.model_validate_json(text) if text else plain
+    if config.enabled:
+        return config
+    return plain if is_parity else None
 
 
 def _whole(environment: Mapping[str, str], name: str) -> int | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import atexit
 import os
 import time
-from functools import cache
+from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.records import EventRecord
@@ -14,6 +15,7 @@ from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.store.writer import RecordWriter
 
 if TYPE_CHECKING:
+    from smtc_lab.compiler.compilation import Compilation
     from smtc_lab.store.tables import Record
 
 
@@ -34,6 +36,33 @@ class InstanceRuntime:
         self.is_timed_by_session = False
         """Whether a session's loop times the steps, so that hooks must not."""
 
+    @cached_property
+    def compilation(self) -> Compilation | None:
+        """The compiler of this process; None: its steps run as they are."""
+        config = self.context.compiler
+        if config is None:
+            return None
+        from smtc_lab.compiler.compilation import Compilation  # noqa: PLC0415  the others do without
+
+        compilation = Compilation(
+            config,
+            folder=self.compiler_folder,
+            max_steps=self.context.max_steps,
+            rank=self.context.rank,
+            world_size=self.context.world_size,
+            say=self.event,
+            parity_steps=self.context.parity_steps,
+        )
+        self.timer.on_step = compilation.step_ended
+        atexit.register(self.close)
+        return compilation
+
+    @property
+    def compiler_folder(self) -> Path | None:
+        """Where the compiler's files of this instance go; None: outside a job."""
+        base = os.environ.get("SAGEMAKER_BASE_DIR")
+        return Path(base, "output", "data", "compiler") if base else None
+
     def record(self, record: Record) -> None:
         """Keep a record of this process."""
         if self._writer is not None:
@@ -49,7 +78,11 @@ class InstanceRuntime:
 
     def close(self) -> None:
         """Write what is left. Safe to call twice; does nothing in a forked child."""
-        if self._writer is not None and os.getpid() == self._process:
+        if os.getpid() != self._process:
+            return
+        if "compilation" in self.__dict__ and self.compilation is not None:
+            self.compilation.close()
+        if self._writer is not None:
             self._writer.close()
 
 

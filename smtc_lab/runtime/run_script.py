@@ -18,7 +18,17 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every start
     import traceback
 
 _HOSTS_FILE = "/etc/hosts"
-_OWN_FILES = ("run_script.py", "after_import.py", "script_hooks.py")
+_OWN_FILES = (
+    "adopt_script.py",
+    "after_import.py",
+    "instance_runtime.py",
+    "run_script.py",
+    "script_compiler.py",
+    "script_hooks.py",
+    "script_watch.py",
+    "script_xla.py",
+    "session.py",
+)
 """Files whose frames tell a reader of a traceback nothing."""
 
 
@@ -79,6 +89,8 @@ def _write_failure(error: BaseException, script: str) -> None:
     import traceback  # noqa: PLC0415  only a failure needs it
 
     told = traceback.TracebackException.from_exception(error)
+    if type(error).__name__ == "CompilerError":  # its message holds what the compiler said
+        told.__cause__ = told.__context__ = None
     frames = _without_own_frames(told)
     sys.stderr.writelines(told.format())
     sys.stderr.flush()
@@ -100,9 +112,14 @@ def _without_own_frames(told: traceback.TracebackException) -> list[traceback.Fr
     here = os.path.dirname(__file__)  # noqa: PTH120  as above
     own = {os.path.join(here, name) for name in _OWN_FILES}  # noqa: PTH118  as above
     own |= {runpy.__file__, "<frozen runpy>"}
+    compiler = os.path.join(os.path.dirname(here), "compiler", "")  # noqa: PTH118, PTH120  as above
     link: traceback.TracebackException | None = told
     while link is not None:
-        link.stack[:] = [frame for frame in link.stack if frame.filename not in own]
+        link.stack[:] = [
+            frame
+            for frame in link.stack
+            if frame.filename not in own and not frame.filename.startswith(compiler)
+        ]
         link = link.__cause__ or link.__context__
     return list(told.stack)
 

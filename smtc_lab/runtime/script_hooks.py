@@ -34,6 +34,11 @@ def install_hooks() -> None:
 
     runtime = instance_runtime()
     seed_everything(runtime.context.seed)
+    if runtime.compilation is not None:
+        from smtc_lab.runtime.adopt_script import adopt_script  # noqa: PLC0415  other jobs do without
+
+        # Its hooks come before ours: a step ends when the device is done.
+        adopt_script(runtime.compilation, say=runtime.event)
     register_optimizer_step_post_hook(_optimizer_stepped)
     theirs: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001  where batches pass
     ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
@@ -99,6 +104,8 @@ def _optimizer_stepped(optimizer: object, *_: object) -> None:
         _Counted.optimizer = weakref.ref(optimizer)
     elif counted is not optimizer:
         return
+    if runtime.compilation is not None:
+        runtime.compilation.wait()
     runtime.timer.end()
     if runtime.timer.is_done:
         runtime.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from torch.utils.data import DataLoader as TorchDataLoader
 
+    from smtc_lab.compiler.compilation import Compilation
     from smtc_lab.compiler.step import CompiledStep
     from smtc_lab.dataservice.dataloader import DataLoader
 
@@ -45,6 +47,8 @@ class Session:
     def __init__(self) -> None:
         self._runtime = instance_runtime()
         self._context = self._runtime.context
+        if self._runtime.compilation is not None:  # before anything runs backward
+            self._runtime.compilation.prepare()
 
     @property
     def role(self) -> Literal["train", "data"]:
@@ -124,8 +128,14 @@ class Session:
                 backward and optimizer step; returns the loss.
             model: The model that it trains.
             optimizer: The optimizer that steps.
+
+        Raises:
+            CompilerError: The settings' backend cannot be used here, and they do not allow to
+                go on eagerly.
         """
-        return EagerStep(train_step, model, optimizer)
+        if self._runtime.compilation is None:
+            return EagerStep(train_step, model, optimizer)
+        return self._runtime.compilation.compile(train_step, model, optimizer)
 
     def steps(self, loader: TorchDataLoader[Any], *, epochs: int | None = 1) -> Iterator[Any]:
         """Yield batches, and time the step that the loop body makes of each.
@@ -146,13 +156,18 @@ class Session:
         if self._runtime.timer.is_done:
             return
         runtime.is_timed_by_session = True
-        timer.synchronized = not torch.cuda.is_initialized()  # type: ignore[no-untyped-call]  # torch's own
+        compilation = runtime.compilation
+        if compilation is not None:
+            _expect_steps(compilation, loader, epochs)
+        timer.synchronized = compilation is not None or not torch.cuda.is_initialized()  # type: ignore[no-untyped-call]  # torch's own
         try:
             for epoch in count() if epochs is None else range(epochs):
                 had_batches = False
                 for batch in self._timed_batches(loader):
                     had_batches = True
                     yield batch
+                    if compilation is not None:
+                        compilation.wait()
                     timer.end()
                     if timer.is_done:
                         return
@@ -193,3 +208,15 @@ class Session:
     def model_dir(self) -> Path:
         """Where the trained model goes."""
         return Path(os.environ.get("SM_MODEL_DIR", "."))
+
+
+def _expect_steps(
+    compilation: Compilation, loader: TorchDataLoader[Any], epochs: int | None
+) -> None:
+    """Tell the compiler how many steps there will be, where a loop over epochs tells.
+
+    One epoch tells nothing: scripts call ``steps`` once for each.
+    """
+    if compilation.num_steps is None and epochs is not None and epochs > 1:
+        with suppress(TypeError):  # a stream has no length
+            compilation.num_steps = epochs * len(loader)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.records import StepRecord
@@ -20,6 +20,10 @@ class StepTimer:
     Where an emulated device is declared, the end of a step waits until the device would have
     been ready: its time runs from the moment the batch is there.
     """
+
+    on_step: Callable[[int, float], None] | None = None
+    """Called after each step with its number and its seconds beyond the wait for data; None:
+    nobody listens."""
 
     def __init__(self, context: InstanceContext, writer: RecordWriter | None) -> None:
         self._context = context
@@ -106,6 +110,8 @@ class StepTimer:
                     self.synchronized,
                 ),
             )
+        if self.on_step is not None:
+            self.on_step(self.num_steps, now_s - begin_s - self._data_wait_s)
         self.num_steps += 1
         self._data_wait_s = 0.0
         self._num_samples = None

@@ -14,6 +14,7 @@ from smtc_lab.runtime.context import InstanceContext
 from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.testing.runs import processes_of, wait_until
@@ -108,3 +109,29 @@ def _begun(handle: Handle, host: str) -> Path:
 def _begun_at(handle: Handle, host: str) -> float:
     text = _begun(handle, host).read_text(encoding="utf-8")
     return float(text) if text else 0.0
+
+
+def compiled_step_cost_s(*, steps: int = 20_000) -> float:
+    """Return what a session adds to each eager step under a compiler's settings, CPU seconds.
+
+    The loop around the step (``step_record_cost_s``) is not in it: only the call of the step,
+    the wait at its end, and what is counted for the report.
+    """
+    import torch  # noqa: PLC0415  the other figures do without
+
+    from smtc_lab.compiler.compilation import Compilation  # noqa: PLC0415  as above
+
+    config = TrainingCompilerConfig(backend="eager", keep_memory=False, fused_optimizer=False)
+    compilation = Compilation(
+        config, folder=None, max_steps=None, rank=0, world_size=1, say=lambda *_: None
+    )
+    model = torch.nn.Linear(1, 1)
+    loss = torch.zeros(())
+    optimizer = torch.optim.SGD(model.parameters())
+    step = compilation.compile(lambda *_: loss, model, optimizer)
+    began_s = time.process_time()
+    for number in range(steps):
+        step(loss)
+        compilation.wait()
+        compilation.step_ended(number, 0.01)
+    return (time.process_time() - began_s) / steps

@@ -58,6 +58,14 @@ def test_xla_on_several_trainers_is_refused_with_what_to_do(
     assert problems(launcher, make_job, INDUCTOR, "here=local:2") == []
 
 
+def test_xla_on_several_trainers_is_no_problem_where_the_job_may_go_on_eagerly(
+    launcher: LocalLauncher, make_job: MakeJob
+) -> None:
+    config = TrainingCompilerConfig(backend="xla", fallback="eager")
+
+    assert problems(launcher, make_job, config, "here=local:2") == []
+
+
 def test_a_missing_torch_xla_is_refused_unless_the_job_may_fall_back(
     launcher: LocalLauncher, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,3 +80,24 @@ def test_the_agent_hears_that_work_begins() -> None:
     context.say_ready()  # the agent may be gone
     os.close(ready_write)
     context.say_ready()  # the script may have closed what it did not know
+
+
+def test_settings_of_the_compiler_count_only_while_it_is_enabled() -> None:
+    def compiler(**variables: str) -> object:
+        return InstanceContext.from_environment(variables).compiler
+
+    on = compiler(SMTC_COMPILER='{"backend": "inductor"}')
+
+    assert getattr(on, "backend", None) == "inductor"
+    assert compiler(SMTC_COMPILER='{"enabled": false, "backend": "inductor"}') is None
+    assert compiler() is None
+
+
+def test_a_parity_launch_takes_its_steps_and_has_settings_to_record_by() -> None:
+    context = InstanceContext.from_environment(
+        {"SMTC_PARITY_STEPS": "8", "SMTC_MAX_STEPS": "500"}
+    )
+
+    assert (context.parity_steps, context.max_steps) == (8, 8)
+    assert context.compiler is not None
+    assert (context.compiler.backend, context.compiler.fused_optimizer) == ("eager", False)

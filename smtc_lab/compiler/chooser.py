@@ -1,0 +1,296 @@
+"""Chooses a backend by what its steps took: the reckoning behind ``auto``, without a clock.
+
+Whoever runs the steps asks ``current`` for the backend of the next one, and says how long it
+took. The steps are real ones, so no progress is lost; what a probe costs is only what it takes
+beyond the same steps under the backend that is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.compiler_report import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+_UNSETTLED_STEPS = 2
+"""Steps of each backend that are not steady: the first compiles, the second may compile again
+(XLA, when the optimizer's state appeared) or fill caches."""
+
+_FEWEST_STEPS = 5
+_SHORTEST_S = 0.25
+"""Steady steps of each backend before anything is concluded, and how long they take at least:
+what disturbs the machine, such as a compiler that is just ending, lasts tenths of a second."""
+
+_BUDGET_S = 10.0
+_BUDGET_FRACTION = 0.05
+"""A backend is measured for at most 10 s of steady steps, and 5 % of the time of all steps."""
+
+_BUDGET_UNKNOWN_S = 3.0
+"""The same where nobody knows how many steps there are: the job may end any time."""
+
+_GAIN_HOPED = 0.25
+"""Share of the time of all steps that a compiler may save at best, before anything is known of
+it. Where even that does not pay for the least compile time, it is not tried."""
+
+_LEAST_COMPILE_S = {"inductor": 4.0, "xla": 2.0}
+"""What compiling takes at least, in seconds: seen with networks of a few layers on one core."""
+
+_CLOSE = 0.02
+"""Ratio of step times beyond which a difference counts although noise could explain it."""
+
+
+class Chooser:
+    """Tries each backend in turn until its ratio to eager is known, and keeps the best.
+
+    Backends that can take turns from step to step do: what slows the machine down then slows
+    both of them down.
+    """
+
+    def __init__(
+        self,
+        backends: Sequence[str],
+        *,
+        num_steps: Callable[[], int | None],
+        turns: frozenset[str] = frozenset({"inductor"}),
+    ) -> None:
+        """Begin with the first backend.
+
+        Args:
+            backends: What may be chosen; the first one is what nothing needs to be paid for.
+            num_steps: Returns the steps of the job; None: not known, taken for many.
+            turns: Backends that can take turns with the first one at no cost.
+        """
+        self._num_steps_of_job = num_steps
+        self._turns = turns
+        self._first = backends[0]
+        self._times_s: dict[str, list[float]] = {name: [] for name in backends}
+        self._next_look = dict.fromkeys(backends, 0)
+        self._problems: dict[str, str] = {}
+        self._plan = self._probe_all()
+        self.current = next(self._plan)
+        """Backend of the next step."""
+
+        self.is_done = False
+        """Whether ``current`` stays."""
+
+        self._because: str | None = None
+
+    @property
+    def because(self) -> str:
+        """What was chosen and why; before that, how far the choice came. One sentence."""
+        return self._because or (
+            f"no choice was made: the job ended after {self.probe_steps()} steps, while "
+            f"{self.current} was measured"
+        )
+
+    @property
+    def _num_steps(self) -> int | None:
+        return self._num_steps_of_job()
+
+    def ended(self, seconds: float) -> None:
+        """Say what the step under ``current`` took."""
+        self._times_s[self.current].append(seconds)
+        self._go_on(None)
+
+    def failed(self, problem: str) -> None:
+        """Say that ``current`` could not run its step."""
+        self._problems[self.current] = problem
+        self._go_on(problem)
+
+    def compile_limit_s(self) -> float | None:
+        """Return how long ``current`` may compile at most to pay back; None: nobody knows."""
+        left_s = self._left_s()
+        return None if left_s is None else max(left_s / 2, _LEAST_COMPILE_S["inductor"])
+
+    def probes(self) -> tuple[Probe, ...]:
+        """Return what was measured, in the order in which it was tried."""
+        return tuple(
+            self._probe_of(name)
+            for name, times_s in self._times_s.items()
+            if times_s or name in self._problems
+        )
+
+    def probe_steps(self) -> int:
+        """Return the steps that were taken so far."""
+        return sum(map(len, self._times_s.values()))
+
+    def probe_s(self) -> float:
+        """Return the seconds that the steps took beyond the same steps under ``current``."""
+        step_s = self._steady_s(self.current)
+        everything = [time_s for times_s in self._times_s.values() for time_s in times_s]
+        return 0.0 if step_s is None else max(0.0, sum(everything) - step_s * len(everything))
+
+    def _go_on(self, problem: str | None) -> None:
+        try:
+            self.current = self._plan.send(problem)
+        except StopIteration:
+            self.is_done = True
+
+    def _probe_all(self) -> Generator[str, str | None, None]:
+        """Yield the backend of each step; is sent what went wrong in it, None if nothing."""
+        for _ in range(_UNSETTLED_STEPS + _FEWEST_STEPS):
+            yield self._first
+        for name in self._times_s:
+            if name == self._first:
+                continue
+            if (problem := self._cannot_pay()) is not None:
+                self._problems[name] = problem
+            else:
+                yield from self._probe(name)
+        self.current = self._best()
+        self._because = self._reason()
+
+    def _probe(self, name: str) -> Generator[str, str | None, None]:
+        others_turn = False
+        # What cannot take turns is compared with what was measured before.
+        while name not in self._turns and not (
+            self._is_due(self._first) and self._is_known(self._first)
+        ):
+            yield self._first
+        while not (self._is_due(name) and self._is_clear(name)):
+            steady = len(self._times_s[name]) > _UNSETTLED_STEPS
+            others_turn = steady and name in self._turns and not others_turn
+            problem = yield self._first if others_turn else name
+            if problem is not None:
+                return
+
+    def _cannot_pay(self) -> str | None:
+        """Return why compiling is not even tried; None: it may pay."""
+        left_s = self._left_s()
+        least_s = min(_LEAST_COMPILE_S.values())
+        if left_s is None or left_s * _GAIN_HOPED > least_s:
+            return None
+        return (
+            f"not tried: the steps left take {left_s:.3g} s under {self._first}, and compiling "
+            "would take longer than it can save of them"
+        )
+
+    def _is_due(self, name: str) -> bool:
+        """Return whether a backend took enough steps since this was last true to look again.
+
+        Looking sorts all step times: after each of thousands of steps, that would take longer
+        than short steps themselves.
+        """
+        taken = len(self._times_s[name])
+        if taken < self._next_look[name]:
+            return False
+        self._next_look[name] = taken + 1 + taken // 10
+        return True
+
+    def _is_clear(self, name: str) -> bool:
+        """Return whether more steps of a backend would tell nothing new, or cost too much."""
+        steady = self._times_s[name][_UNSETTLED_STEPS:]
+        if len(steady) < _FEWEST_STEPS or sum(steady) < min(_SHORTEST_S, self._budget_s()):
+            return False
+        ratio, doubt = self._ratio_to(name, self._rival(name))
+        is_told_apart = not ratio * (1 - doubt) <= 1 <= ratio * (1 + doubt)
+        return is_told_apart or doubt < _CLOSE / 2 or self._is_known(name)
+
+    def _is_known(self, name: str) -> bool:
+        """Return whether a step time is known well enough, or must be taken as it is."""
+        steady = self._times_s[name][_UNSETTLED_STEPS:]
+        return _doubt(steady) < _CLOSE / 2 or sum(steady) >= self._budget_s()
+
+    def _budget_s(self) -> float:
+        """Return how long a backend is measured at most."""
+        left_s = self._left_s()
+        if left_s is None:
+            return _BUDGET_UNKNOWN_S
+        return min(_BUDGET_S, _BUDGET_FRACTION * left_s)
+
+    def _ratio_to(self, name: str, other: str) -> tuple[float, float]:
+        """Return a ratio of step times, and its doubt relative to it."""
+        mine, theirs = (self._times_s[it][_UNSETTLED_STEPS:] for it in (name, other))
+        return median(mine) / median(theirs), math.hypot(_doubt(mine), _doubt(theirs))
+
+    def _rival(self, name: str) -> str:
+        """Return the fastest of the backends that were measured before this one."""
+        return min(
+            (it for it in self._measured() if it != name),
+            key=lambda it: median(self._times_s[it][_UNSETTLED_STEPS:]),
+        )
+
+    def _measured(self) -> list[str]:
+        return [name for name in self._times_s if self._steady_s(name) is not None]
+
+    def _best(self) -> str:
+        """Return the fastest backend; the earlier one where they cannot be told apart."""
+        best = self._first
+        for name in self._measured():
+            if name == best:
+                continue
+            ratio, doubt = self._ratio_to(name, best)
+            if ratio < 1 - _CLOSE or ratio * (1 + doubt) < 1:
+                best = name
+        return best
+
+    def _left_s(self) -> float | None:
+        """Return the time of the steps left under the first backend; None: not known."""
+        step_s = self._steady_s(self._first)
+        if self._num_steps is None or step_s is None:
+            return None
+        return max(0, self._num_steps - self.probe_steps()) * step_s
+
+    def _steady_s(self, name: str) -> float | None:
+        steady = self._times_s[name][_UNSETTLED_STEPS:]
+        usable = name not in self._problems and len(steady) >= _FEWEST_STEPS
+        return median(steady) if usable else None
+
+    def _probe_of(self, name: str) -> Probe:
+        step_s, times_s = self._steady_s(name), self._times_s[name]
+        compile_s = None
+        if step_s is not None:
+            compile_s = max(0.0, sum(times_s[:_UNSETTLED_STEPS]) - _UNSETTLED_STEPS * step_s)
+        predicted_s = None
+        if step_s is not None and compile_s is not None and self._num_steps is not None:
+            predicted_s = compile_s + self._num_steps * step_s
+        return Probe(
+            backend=name,
+            compile_s=compile_s,
+            step_time_s=step_s,
+            steps=max(0, len(times_s) - _UNSETTLED_STEPS),
+            predicted_job_s=predicted_s,
+            problem=self._problems.get(name),
+        )
+
+    def _reason(self) -> str:
+        seen = ", ".join(
+            f"{name} {1000 * step_s:.4g} ms"
+            for name in self._times_s
+            if (step_s := self._steady_s(name)) is not None
+        )
+        left = (
+            "a number of steps that is not known, taken for many"
+            if self._num_steps is None
+            else f"{self._num_steps} steps"
+        )
+        problems = "".join(f"; {name} {why}" for name, why in self._problems.items())
+        return f"{self.current} is kept for {left}: a steady step takes {seen}{problems}"
+
+
+def not_tried(backend: str, why: str) -> Probe:
+    """Return the probe of a backend that was not tried."""
+    return Probe(
+        backend=backend,
+        compile_s=None,
+        step_time_s=None,
+        steps=0,
+        predicted_job_s=None,
+        problem=why,
+    )
+
+
+def _doubt(times_s: Sequence[float]) -> float:
+    """Return the half-width of a 95 % interval of a median, relative to it.
+
+    Robust against a few slow steps: the standard error comes from the median absolute
+    deviation. The factor allows for how little so few steps tell (close to Student's t).
+    """
+    center = median(times_s)
+    spread = 1.4826 * median(abs(time_s - center) for time_s in times_s)
+    factor = 2 + 6 / len(times_s)
+    return factor * 1.2533 * spread / math.sqrt(len(times_s)) / center
