@@ -200,6 +200,7 @@ def test_bench_compiler_compares_set_ups_and_writes_its_figures(
         repeats=1,
         steps=2,
         by_blocks=[],
+        profile_models=[],
         json_file="figures.json",
     )
 

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
 STEPS = 12
 
 _KINDS = (
-    (
-        "convolution",
-        r"= \S+ convolution\(|^convolution|convolution_(overrideable|backward)|conv",
-    ),
+    ("convolution", r"= \S+ convolution\(|^aten::\w*conv|mkldnn_conv"),
     ("matrix product", r"= \S+ dot\(|addmm|aten::mm$|aten::bmm$"),
-    ("pooling", r"reduce-window\(.*iota|^iota|scatter|max_pool"),
+    ("pooling", r"reduce-window\(.*iota|^iota|^wrapped_scatter|max_pool"),
     ("random numbers", r"= u32\[|bernoulli"),
     ("transposes and copies", r"^transpose_copy|= \S+ (copy|transpose)\(|aten::copy_$"),
 )
