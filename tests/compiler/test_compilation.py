@@ -62,12 +62,22 @@ def train_step(model: Any, optimizer: Any, batch: torch.Tensor) -> torch.Tensor:
 @pytest.fixture(autouse=True)
 def untouched_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Undo what a compilation sets in its process."""
+    made: list[Compilation] = []
+    begin = Compilation.__init__
+
+    def remembered(self: Compilation, *args: Any, **options: Any) -> None:
+        made.append(self)
+        begin(self, *args, **options)
+
+    monkeypatch.setattr(Compilation, "__init__", remembered)
     monkeypatch.setenv("SMTC_LAB_HOME", str(tmp_path / "home"))
     for name in ("USE_TORCH_XLA", "TORCHINDUCTOR_CACHE_DIR"):
         monkeypatch.setenv(name, "")  # so that it is restored
         monkeypatch.delenv(name)
     precision = torch.get_float32_matmul_precision()
     yield
+    for compilation in made:
+        compilation.close()
     torch.set_float32_matmul_precision(precision)
 
 
