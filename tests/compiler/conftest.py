@@ -32,3 +32,13 @@ def fresh_dynamo() -> Iterator[None]:
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()
+
+
+@pytest.fixture(autouse=True)
+def settings_of_dynamo() -> Iterator[None]:
+    """Undo what a compiled model that a test did not leave has set for its process."""
+    import torch._dynamo.config as dynamo_config
+
+    fails = dynamo_config.fail_on_recompile_limit_hit
+    yield
+    dynamo_config.fail_on_recompile_limit_hit = fails

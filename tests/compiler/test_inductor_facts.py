@@ -95,8 +95,8 @@ def test_a_recompilation_names_the_shape_that_changed_and_its_step(
 
     fields = facts.fields()
 
+    assert [one.cause for one in fields["recompilations"]] == ["x.size(1): 36 -> 41"]
     (found,) = fields["recompilations"]
-    assert found.cause == "x.size(1): 36 -> 41"
     assert found.step == 7
     assert found.seconds > 0
     assert (found.place.file, found.place.line) == (FILE, line_of("def doubles"))

@@ -187,6 +187,10 @@ def test_linear_layers_and_convolutions_equal_those_of_the_host(seen: Any) -> No
         assert max(differences) < 1e-5, name
 
 
+def test_functions_that_somebody_else_replaced_stay_replaced(seen: Any) -> None:
+    assert seen("replaced_functions") == 128.0
+
+
 def test_dropout_drops_as_often_as_asked_and_each_value_alone(seen: Any) -> None:
     it = seen("dropout_numbers")
 

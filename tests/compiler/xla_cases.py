@@ -16,6 +16,7 @@ import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import nn
@@ -387,6 +388,29 @@ def seen_dropout_numbers() -> Any:
         "none": float(dropout(values, 1.0).sum().cpu()),
         "evaluated": bool((dropout(values, 0.3, training=False) == 1).all().cpu()),
     }
+
+
+def seen_replaced_functions() -> Any:
+    """What a step drops when somebody else has replaced dropout, as a parity launch does."""
+    model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(64, 1, bias=False))
+    torch.nn.init.ones_(model[1].weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+
+    def kept(input: Any, p: float, training: bool, inplace: bool) -> Any:  # noqa: A002, ARG001, FBT001
+        return input
+
+    with patch.object(functional, "dropout", kept):
+        step = make_step(sum_step, model, optimizer)
+        return step(torch.ones(2, 64)).item()
+
+
+def sum_step(model: Any, optimizer: Any, batch: Any) -> Any:
+    """Train towards a smaller sum."""
+    optimizer.zero_grad()
+    loss = model(batch).sum()
+    loss.backward()
+    optimizer.step()
+    return loss
 
 
 def seen_module_to() -> Any:
