@@ -79,7 +79,8 @@ def factor_effects(
 ) -> tuple[FactorEffect, ...]:
     """Return the effect of each factor, of every two set-ups that differ in it alone.
 
-    In the order of ``FACTORS``; the earlier set-up of the comparison comes first.
+    In the order of ``FACTORS``; the earlier set-up of the comparison comes first. A backend is
+    told against eager only, and ``auto`` not at all, since it is no setting of its own.
     """
     effects = []
     for first, second in combinations(measured, 2):
@@ -87,6 +88,9 @@ def factor_effects(
         if len(differing) != 1 or not _has_like_jobs(first, second):
             continue
         factor = differing[0]
+        backends = {settings(one.compiler_config)["backend"] for one in (first, second)}
+        if factor == "backend" and ("eager" not in backends or "auto" in backends):
+            continue
         effects.append(
             FactorEffect(
                 factor=factor,

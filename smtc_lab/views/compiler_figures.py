@@ -208,5 +208,7 @@ def _effect_label(effect: FactorEffect) -> str:
 
 def _ratio_ticks(low: float, high: float) -> list[float]:
     """Return round ratios inside the axis, few enough to be legible."""
-    choices = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
-    return [tick for tick in choices if low <= tick <= high]
+    is_wide = high / low > 4
+    near_one = () if is_wide else (0.85, 1.2)
+    choices = (0.1, 0.2, 0.35, 0.5, 0.7, *near_one, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
+    return sorted(tick for tick in choices if low <= tick <= high)

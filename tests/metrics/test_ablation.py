@@ -43,6 +43,14 @@ def test_only_pairs_that_differ_in_one_setting_tell_an_effect() -> None:
     assert (found[1].before, found[1].after) == ("off", "on")
 
 
+def test_a_backend_is_told_against_eager_and_auto_not_at_all() -> None:
+    auto = FUSED.model_copy(update={"backend": "auto"})
+
+    found = effects({"eager": (FUSED, 0.2), "one": (INDUCTOR, 0.1), "auto": (auto, 0.1)})
+
+    assert [(one.first, one.second) for one in found] == [("eager", "one")]
+
+
 def test_a_script_as_it_is_counts_as_plain_eager() -> None:
     found = effects({"as it is": (None, 0.2), "fused": (FUSED, 0.16)})
 
