@@ -88,9 +88,12 @@ def refuse_several_trainers(world_size: int) -> None:
 
 
 def _import_quietly() -> None:
-    """Import torch_xla; leave the logging of the script as it was."""
+    """Import torch_xla; leave logging and torch.compile's settings as they were."""
+    from torch._dynamo import config as dynamo_config  # noqa: PLC0415  takes a second
+
     if sys.modules.get("torch_xla") is not None:
         return
+    compiles_for_any_shape = dynamo_config.automatic_dynamic_shapes
     handlers, disabled = list(logging.root.handlers), logging.root.manager.disable
     # It warns that it takes the CPU where no device was asked for, which is what is meant.
     logging.disable(logging.WARNING)
@@ -110,6 +113,8 @@ def _import_quietly() -> None:
         logging.disable(disabled)
         # torch_xla calls logging.basicConfig, after which the script's own call does nothing.
         logging.root.handlers[:] = handlers
+        # torch_xla switches it off, for inductor too.
+        dynamo_config.automatic_dynamic_shapes = compiles_for_any_shape
 
 
 def _check_backward() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,16 @@ import pytest
 
 from smtc_lab.errors import CompilerError
 
-pytest.importorskip("torch_xla", reason="needs torch_xla", exc_type=ImportError)
-
 HERE = Path(__file__).parent
 # Compiles in a third of the time; the programs are slower, and mean the same.
 QUICK = {**os.environ, "XLA_FLAGS": "--xla_backend_optimization_level=0"}
 QUICK.pop("PJRT_DEVICE", None)
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [
+    pytest.mark.timeout(400),
+    # Not imported here: it changes the settings of torch for the whole process.
+    pytest.mark.skipif(find_spec("torch_xla") is None, reason="needs torch_xla"),
+]
 
 
 def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -212,6 +215,7 @@ def test_module_to_keeps_parameters_and_their_ties(seen: Any) -> None:
 
 def test_the_logging_of_the_script_is_left_alone(seen: Any) -> None:
     assert seen("module_to")["log_handlers"] == 0
+    assert seen("module_to")["inductor_learns_shapes"]
 
 
 def test_an_import_after_a_backward_is_explained() -> None:

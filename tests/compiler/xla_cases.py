@@ -422,6 +422,7 @@ def seen_module_to() -> Any:
         "same": model.head.weight is weight and model.embedding.weight is weight,
         "device": weight.device.type,
         "log_handlers": len(logging.root.handlers),
+        "inductor_learns_shapes": torch._dynamo.config.automatic_dynamic_shapes,
         "env": os.environ.get("PJRT_DEVICE"),
     }
 
