@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from smtc_lab.errors import SmtcLabError, SpecError
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.job import parse_hyperparameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ class Refusals:
 
 def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[str, Any]:
     """Return the hyperparameters that ``NAME=VALUE`` texts give."""
-    return dict(filter(None, (refusals.tried(_value, text) for text in texts)))
+    return dict(filter(None, (refusals.tried(parse_hyperparameter, text) for text in texts)))
 
 
 def backend_names(text: str) -> list[str]:
@@ -106,13 +106,3 @@ def _cannot_be_written(target: Path) -> str | None:
     except OSError as error:
         return error.strerror
     return None
-
-
-def _value(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"Hyperparameter {text!r} has no '='. Write NAME=VALUE.")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value

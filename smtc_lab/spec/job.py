@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Annotated
@@ -215,6 +216,24 @@ class TrainingJob(Displayed, Strict):
             raise SpecError(problems)
         assert isinstance(channels, tuple)  # noqa: S101  the handler returned
         return channels
+
+
+def parse_hyperparameter(text: str) -> tuple[str, JsonValue]:
+    """Return name and value of a hyperparameter that a command line gives.
+
+    Args:
+        text: ``NAME=VALUE``; the value is JSON, or else plain text.
+
+    Raises:
+        SpecError: The text does not have this form.
+    """
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SpecError(f"Hyperparameter {text!r} has no '='. Write NAME=VALUE.")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def _check_value(name: str, value: JsonValue, depth: int = 0) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import shlex
 from pathlib import Path
@@ -20,7 +19,7 @@ from smtc_lab.launch.run import launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.spec.job import TrainingJob
+from smtc_lab.spec.job import TrainingJob, parse_hyperparameter
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.views.progress import ProgressLine
 
@@ -105,7 +104,7 @@ def _jobs(options: argparse.Namespace, entry_point: Path) -> list[TrainingJob]:
         TrainingJob(
             entry_point=str(entry_point),
             cluster=cluster,
-            hyperparameters=dict(map(_hyperparameter, options.hyperparameter)),
+            hyperparameters=dict(map(parse_hyperparameter, options.hyperparameter)),
             max_steps=options.steps,
             environment={"PYTHONPATH": here},  # a cell imports what its notebook can import
             emulation=Emulation(device_step_time_s=options.device_time) if clusters else None,
@@ -129,16 +128,6 @@ def _entry_point(cell: str) -> Path:
     # one line above, so that line numbers are those of the cell with its %%smtc line
     path.write_text(f"# a cell of a notebook\n{cell}", encoding="utf-8")
     return path
-
-
-def _hyperparameter(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise SpecError(f"Hyperparameter {text!r} has no '='. Write NAME=VALUE.")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 def _parser() -> argparse.ArgumentParser:
