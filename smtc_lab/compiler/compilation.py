@@ -93,9 +93,6 @@ class Compilation:
             parity_steps: Steps of a parity launch; None: it is none.
         """
         self.config = config
-        self.world_size = world_size
-        """Trainers of the job."""
-
         self.num_steps = max_steps
         """Steps that the job will take; None: not known."""
 
@@ -104,6 +101,7 @@ class Compilation:
 
         self._folder = folder
         self._rank = rank
+        self._world_size = world_size
         self._parity_steps = parity_steps
         self._parity: ParityRecorder | None = None
         self._say = say
@@ -135,7 +133,7 @@ class Compilation:
         self._preparation = prepare_process(
             self.config,
             folder=self._folder,
-            world_size=self.world_size,
+            world_size=self._world_size,
             max_steps=self.num_steps,
         )
         if self._parity_steps is not None and self._folder is not None:

@@ -13,7 +13,7 @@ from smtc_lab.compiler.xla_counters import XlaCounters
 from smtc_lab.compiler.xla_errors import explained
 from smtc_lab.compiler.xla_forward import XlaForward
 from smtc_lab.compiler.xla_optimizer import Unfused, create_state
-from smtc_lab.compiler.xla_setup import device_kind, refuse_several_trainers, xla_device
+from smtc_lab.compiler.xla_setup import device_kind, xla_device
 from smtc_lab.errors import CompilerError
 from smtc_lab.runtime.script_watch import ScriptWatch
 
@@ -37,12 +37,11 @@ class ScriptOnXla:
             compilation: The compiler of this process, prepared.
 
         Raises:
-            CompilerError: XLA cannot train in this job.
+            CompilerError: XLA has no device here.
         """
         import torch_xla
         import torch_xla.core.xla_model as xm
 
-        refuse_several_trainers(compilation.world_size)
         self._sync, self._wait_for_device = torch_xla.sync, xm.wait_device_ops
         self._compilation = compilation
         self._device = xla_device()
