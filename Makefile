@@ -7,12 +7,15 @@ READY := .venv/.ready
 UV_VERSION := 0.13.8
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
+# jlpm with a node: the machine's, or that of the wheel in .venv
+FRONT := PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm --cwd extensions
 
-.PHONY: help setup demo test soak fuzz lab lint types check fix bench lock clean
+.PHONY: help setup front demo test soak fuzz lab lint types check fix bench lock clean
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
 	@echo "make lab    open JupyterLab on the guided notebook"
+	@echo "make front  build the front end in extensions/ again"
 	@echo "make test   run all tests"
 	@echo "make soak   run the tests that take long"
 	@echo "make fuzz   look for bytes that crash the data service, for FUZZ_S=$(FUZZ_S) seconds"
@@ -23,7 +26,7 @@ help:
 
 setup: $(READY)
 
-$(READY): constraints.txt pyproject.toml
+$(READY): constraints.txt pyproject.toml extensions/package.json extensions/yarn.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "smtc_lab needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -31,6 +34,10 @@ $(READY): constraints.txt pyproject.toml
 	VIRTUAL_ENV=.venv $(BIN)/uv pip sync --quiet --require-hashes --compile-bytecode constraints.txt
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
+
+# Runs the build hook, which builds what is not there or has other sources.
+front: $(READY)
+	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 
 # The kernel warns that its loopback connection is not encrypted; that is no news here.
 demo: $(READY)
@@ -46,8 +53,9 @@ demo: $(READY)
 	@echo "Data:    build/demo/comparison.json"
 	@echo "Figures: build/demo/figures/"
 
-test: $(READY)
+test: front
 	$(BIN)/pytest
+	$(FRONT) test
 
 soak: $(READY)
 	$(BIN)/pytest -m soak
@@ -63,14 +71,17 @@ fuzz: $(READY)
 lab: $(READY)
 	$(BIN)/jupyter lab notebooks/compare_clusters.ipynb
 
-lint: $(READY)
+lint: front
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
+	$(FRONT) lint
+	@! grep -nE 'https?://' extensions/yarn.lock
 
-types: $(READY)
+types: front
 	$(BIN)/mypy
+	$(FRONT) types
 
 check: lint types
 
@@ -78,6 +89,7 @@ fix: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/nbstripout notebooks/*.ipynb
+	$(FRONT) fix
 
 bench: $(READY)
 	$(BIN)/smtc-lab bench overhead --json build/bench/overhead.json

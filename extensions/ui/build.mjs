@@ -1,0 +1,31 @@
+/**
+ * Bundles the views into one module and one style sheet, which the Python package ships.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+const minify = process.argv.includes('--minify');
+const target = new URL('../../smtc_lab/views/static/', import.meta.url);
+
+await build({
+  absWorkingDir: new URL('.', import.meta.url).pathname,
+  bundle: true,
+  entryNames: 'widget',
+  entryPoints: ['src/widget.ts'],
+  format: 'esm',
+  legalComments: 'none',
+  minify,
+  outdir: target.pathname,
+  sourcemap: minify ? false : 'inline',
+  target: 'es2022'
+});
+
+const uplot = new URL('../node_modules/uplot/', import.meta.url);
+const { version } = JSON.parse(
+  await readFile(new URL('package.json', uplot), 'utf8')
+);
+const license = await readFile(new URL('LICENSE', uplot), 'utf8');
+await writeFile(
+  new URL('third-party-notices.txt', target),
+  `widget.js and widget.css hold uPlot ${version}, under this license:\n\n${license}`
+);
