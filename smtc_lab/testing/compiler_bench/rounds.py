@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,6 +21,7 @@ from smtc_lab.testing.compiler_bench.one_round import Row, measure_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
 _SHOWN_CHARACTERS = 2000
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -34,6 +36,7 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
     size: str = "small",
     budget_s: float = 1400.0,
     cores: Sequence[int | None] | None = None,
+    kept_in: Path | None = None,
     say: Callable[[str], None] = print,
 ) -> Iterator[Row]:
     """Yield what each launch showed.
@@ -51,6 +54,8 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
         budget_s: Seconds after which no further round begins.
         cores: Cores that work side by side; None: all that this process may use. ``[None]``:
             one process at a time, with all cores and as many threads, for a GPU.
+        kept_in: Folder that keeps rows and the compilers' cache, so that a later call goes on
+            with the rounds that are left; None: nothing is kept.
         say: Gets a sentence for whatever is left out.
     """
     free: SimpleQueue[int | None] = SimpleQueue()
@@ -58,7 +63,8 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
     for core in allowed:
         free.put(core)
     ends_s = time.monotonic() + budget_s
-    with tempfile.TemporaryDirectory() as home, ThreadPoolExecutor(len(allowed)) as pool:
+    with _folder(kept_in) as folder, ThreadPoolExecutor(len(allowed)) as pool:
+        kept = folder / "rows.jsonl"
 
         def measured(model: str, number: int) -> list[Row]:
             if time.monotonic() > ends_s:
@@ -68,7 +74,7 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
             try:
                 return _in_process(
                     say,
-                    home=home,
+                    home=str(folder / "home"),
                     core=core,
                     model=model,
                     set_ups=list(set_ups),
@@ -79,9 +85,32 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
             finally:
                 free.put(core)
 
+        yield from (known := _read(kept))
+        done = {(row.model, row.round) for row in known}
         tasks = [(model, number) for number in range(repeats) for model in models]
-        for rows in pool.map(lambda task: measured(*task), tasks):
+        for rows in pool.map(lambda task: measured(*task), [t for t in tasks if t not in done]):
+            with kept.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
             yield from rows
+
+
+def _folder(kept_in: Path | None) -> AbstractContextManager[Path]:
+    if kept_in is None:
+        return _temporary_folder()
+    kept_in.mkdir(parents=True, exist_ok=True)
+    return nullcontext(kept_in)
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _read(kept: Path) -> list[Row]:
+    if not kept.is_file():
+        return []
+    return [Row(**json.loads(line)) for line in kept.read_text(encoding="utf-8").splitlines()]
 
 
 def _in_process(say: Callable[[str], None], *, home: str, **arguments: Any) -> list[Row]:  # noqa: ANN401  what _main takes
