@@ -23,7 +23,7 @@ _SOURCES = ("*.json", "yarn.lock", "*/package.json", "*/*.mjs", "*/src/**/*.*")
 
 
 class FrontEnd(BuildHookInterface):  # type: ignore[type-arg]  # it has no parameter at run time
-    """Runs ``jlpm install`` and ``jlpm build:prod`` in ``extensions/``."""
+    """Runs ``jlpm install`` and ``jlpm build`` in ``extensions/``."""
 
     PLUGIN_NAME = "custom"
 
@@ -36,7 +36,11 @@ class FrontEnd(BuildHookInterface):  # type: ignore[type-arg]  # it has no param
         """Build what is not there, or was built from other sources."""
         if self._is_stale():
             self._build()
-        build_data["artifacts"] += [f"{_STATIC}/{name}" for name in (*_BUILT, _STAMP)]
+        # git ignores what is built
+        for name in (*_BUILT, _STAMP):
+            build_data["force_include"][str(Path(self.root) / _STATIC / name)] = (
+                f"{_STATIC}/{name}"
+            )
 
     def _is_stale(self) -> bool:
         static = Path(self.root) / _STATIC
@@ -48,7 +52,7 @@ class FrontEnd(BuildHookInterface):  # type: ignore[type-arg]  # it has no param
     def _build(self) -> None:
         static = Path(self.root) / _STATIC
         shutil.rmtree(static, ignore_errors=True)
-        for arguments in (["install", "--immutable"], ["build:prod"]):
+        for arguments in (["install", "--immutable"], ["build"]):
             self._jlpm(*arguments)
         (static / _STAMP).write_text(self._digest(), encoding="utf-8")
 

@@ -4,7 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
-const minify = process.argv.includes('--minify');
+const isDev = process.argv.includes('--dev');
 const target = new URL('../../smtc_lab/views/static/', import.meta.url);
 
 await build({
@@ -14,9 +14,9 @@ await build({
   entryPoints: ['src/widget.ts'],
   format: 'esm',
   legalComments: 'none',
-  minify,
+  minify: !isDev,
   outdir: target.pathname,
-  sourcemap: minify ? false : 'inline',
+  sourcemap: isDev ? 'inline' : false,
   target: 'es2022'
 });
 
