@@ -6,6 +6,7 @@
     ├── LauncherError        a run that could not be started, found or stopped
     ├── RunFailedError       a run that ended other than Completed
     ├── StoreError           a run folder that cannot be read or written
+    ├── ViewError            something that cannot be shown
     ├── EntryPointError      a script that asks the session for something it cannot have
     │   └── CompilerError    a training step that a backend cannot compile or run
     └── DataServiceError     batches that could not be delivered
@@ -52,6 +53,10 @@ class RunFailedError(SmtcLabError):
 
 class StoreError(SmtcLabError):
     """A run folder that cannot be read or written."""
+
+
+class ViewError(SmtcLabError):
+    """Something that cannot be shown."""
 
 
 class EntryPointError(SmtcLabError):

@@ -1,0 +1,215 @@
+/* Made by make_types.mjs from the JSON Schema of smtc_lab.spec. */
+
+export type JsonValue = unknown;
+
+/**
+ * One run of one training script on one cluster. Goes to JSON and back unchanged.
+ */
+export interface TrainingJob {
+  /**
+   * Path of the Python script that every instance runs.
+   */
+  entry_point: string;
+  cluster: Cluster;
+  /**
+   * 1 to 63 letters and digits with ``-`` between them; None: the launcher makes one from
+   * the script's name and the time.
+   */
+  job_name?: string | null;
+  /**
+   * Values for the entry point, at most 100; each becomes ``--name value`` and
+   * ``SM_HP_<NAME>``.
+   */
+  hyperparameters?: {
+    [k: string]: JsonValue;
+  };
+  /**
+   * Named inputs, at most 20.
+   *
+   * @maxItems 20
+   */
+  channels?: Channel[];
+  /**
+   * Extra environment variables for the entry point, at most 100.
+   */
+  environment?: {
+    [k: string]: string;
+  };
+  /**
+   * Compiler settings; None: the step runs eagerly.
+   */
+  compiler_config?: TrainingCompilerConfig | null;
+  /**
+   * How missing hardware is stood in for; None: this machine is measured as it is.
+   */
+  emulation?: Emulation | null;
+  /**
+   * Seed of torch, numpy and random in every process, and of each sample's transforms.
+   */
+  seed?: number;
+  /**
+   * Optimizer steps after which a run ends with success; None: when the script ends.
+   */
+  max_steps?: number | null;
+  /**
+   * Seconds after which the run is stopped; at most 28 days.
+   */
+  max_runtime_s?: number;
+  /**
+   * Data workers on each training instance; None: one for each core of its quota, and none
+   * where a data group feeds a trainer that has less than a core to itself.
+   */
+  num_loader_workers?: number | null;
+  /**
+   * Data workers on each data instance; None: one for each core of its quota.
+   */
+  num_data_workers?: number | null;
+}
+/**
+ * The instances to run it on.
+ */
+export interface Cluster {
+  /**
+   * The groups, in the order in which their instances are named ``algo-1``, ``algo-2``, …
+   *
+   * @minItems 1
+   * @maxItems 5
+   */
+  instance_groups: InstanceGroup[];
+  /**
+   * What tables and charts call this cluster; None: ``homogeneous`` or ``heterogeneous``.
+   */
+  name?: string | null;
+}
+/**
+ * Identical instances with one role. Takes SageMaker's own arguments, also by position.
+ */
+export interface InstanceGroup {
+  /**
+   * Name of the group in its job, 1 to 64 characters: letters, digits, ``_`` and ``-``.
+   */
+  instance_group_name: string;
+  /**
+   * A SageMaker training instance type (``ml.c5.9xlarge``), or ``local`` for this machine.
+   */
+  instance_type: string;
+  /**
+   * Number of instances, 1 to 10,000.
+   */
+  instance_count?: number;
+  /**
+   * ``train`` or ``data``; None leaves it to the types of the job's groups.
+   */
+  role?: ('train' | 'data') | null;
+}
+/**
+ * A named input; an instance finds it under ``input/data/<channel_name>``.
+ */
+export interface Channel {
+  /**
+   * 1 to 64 letters, digits, ``.``, ``_`` or ``-``. Also gives ``SM_CHANNEL_<NAME>``.
+   */
+  channel_name: string;
+  /**
+   * A folder of this machine; the local launcher links it into each instance.
+   */
+  source: string;
+  /**
+   * Groups that get this channel; empty: all. All channels of a job name groups, or none.
+   */
+  instance_group_names?: string[];
+}
+/**
+ * Compiler settings of a job. Takes SageMaker's own arguments, and more by name.
+ *
+ * Each setting that can make a step faster is a factor of its own, so that a comparison can
+ * tell what the compiler brings from what the optimizer, the precision or the memory bring.
+ */
+export interface TrainingCompilerConfig {
+  /**
+   * Whether the training step is handed to the compiler at all. False: the script runs as it
+   * is, and every other setting is without effect.
+   */
+  enabled?: boolean;
+  /**
+   * Whether the compiler writes its intermediate files to ``output/data/compiler``. Slows the
+   * first steps down.
+   */
+  debug?: boolean;
+  /**
+   * Compiler backend.
+   */
+  backend?: 'auto' | 'inductor' | 'xla' | 'eager';
+  /**
+   * Precision of matrix products. Whatever is below ``highest`` changes the numbers.
+   */
+  precision?: 'highest' | 'high' | 'medium' | 'bf16';
+  /**
+   * Whether the optimizer updates all parameters in one kernel, where torch has one for it.
+   * Same formula; the last digits may differ.
+   */
+  fused_optimizer?: boolean;
+  /**
+   * Whether memory on the host that tensors gave back is kept for the next ones (glibc only).
+   * The numbers stay the same; resident memory may grow.
+   */
+  keep_memory?: boolean;
+  /**
+   * Mode of ``torch.compile``; only for inductor.
+   */
+  mode?: 'default' | 'reduce-overhead' | 'max-autotune';
+  /**
+   * Whether inductor compiles for any shape. None: for the shapes that it sees, and for any
+   * shape once one changed.
+   */
+  dynamic?: boolean | null;
+  /**
+   * Whether layers that repeat are compiled one by one, and once only, instead of the whole
+   * model; only for inductor. None: where at least four layers are alike.
+   */
+  per_block?: boolean | null;
+  /**
+   * What happens when a model cannot be compiled: the run ends and says why, or goes on
+   * eagerly and says so.
+   */
+  fallback?: 'error' | 'eager';
+  /**
+   * Seconds that one compilation may take, at most a day.
+   */
+  timeout_s?: number;
+  /**
+   * Whether compiled code is kept for later runs of this user; only for inductor.
+   */
+  cache?: boolean;
+  /**
+   * Whether a comparison checks that the losses and the final weights equal the eager ones,
+   * in launches of their own.
+   */
+  check_parity?: boolean;
+}
+/**
+ * How the local launcher stands in for instance types that this machine is not.
+ *
+ * Every instance gets a CPU quota in proportion to its vCPUs and the relative speed of its
+ * CPU. Step times of such a run are a scale model: true of the pipeline (queues, overlap,
+ * shut-down), not of the hardware. They carry the word ``emulated`` everywhere.
+ */
+export interface Emulation {
+  /**
+   * Cores of this machine that stand for one vCPU of relative speed 1; None: as many as
+   * let the largest cluster of the comparison fit on this machine.
+   */
+  cores_per_vcpu?: number | null;
+  /**
+   * Declared time that the emulated accelerator takes for one step, in seconds. None: no
+   * emulated device, the step takes what it takes on this machine's CPU.
+   */
+  device_step_time_s?: number | null;
+  /**
+   * Speed of one vCPU by instance type or family (``c5``), where the catalog's estimate is
+   * not wanted. 1.0 is the reference that the catalog names.
+   */
+  relative_cpu_speed?: {
+    [k: string]: number;
+  };
+}

@@ -1,0 +1,122 @@
+import { ProtocolError } from './errors.js';
+
+const REMEDY = 'Rebuild the front end and the Python package from one version.';
+const LONGEST_VALUE = 80;
+
+/**
+ * An object of parsed JSON, before anybody has looked into it.
+ */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Return a value as an object.
+ *
+ * @throws {@link ProtocolError} when it is none.
+ */
+export function objectOf(value: unknown, what: string): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ProtocolError(
+      `${what} is ${shown(value)}, but must be an object. ${REMEDY}`
+    );
+  }
+  return value as JsonObject;
+}
+
+/**
+ * Return a list field, each item read by a parser.
+ *
+ * @throws {@link ProtocolError} when it is no list, or an item is refused.
+ */
+export function listField<T>(
+  json: JsonObject,
+  field: string,
+  parse: (item: unknown) => T
+): readonly T[] {
+  const value = json[field];
+  if (!Array.isArray(value)) {
+    throw refused(json, field, 'a list');
+  }
+  return value.map(item => parse(item));
+}
+
+/**
+ * Return a text field.
+ *
+ * @throws {@link ProtocolError} when it is missing or no text.
+ */
+export function textField(json: JsonObject, field: string): string {
+  const value = json[field];
+  if (typeof value !== 'string') {
+    throw refused(json, field, 'text');
+  }
+  return value;
+}
+
+/**
+ * Return a text field that may be null.
+ */
+export function optionalText(json: JsonObject, field: string): string | null {
+  return json[field] === null ? null : textField(json, field);
+}
+
+/**
+ * Return a field that is one of some words.
+ *
+ * @throws {@link ProtocolError} when it is another.
+ */
+export function wordField<T extends string>(
+  json: JsonObject,
+  field: string,
+  words: readonly T[]
+): T {
+  const value = json[field];
+  const found = words.find(word => word === value);
+  if (found === undefined) {
+    throw refused(json, field, `one of ${words.join(', ')}`);
+  }
+  return found;
+}
+
+/**
+ * Return a number field.
+ *
+ * @throws {@link ProtocolError} when it is missing or not a finite number.
+ */
+export function numberField(json: JsonObject, field: string): number {
+  const value = json[field];
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw refused(json, field, 'a finite number');
+  }
+  return value;
+}
+
+/**
+ * Return a number field that may be null: unknown.
+ */
+export function optionalNumber(json: JsonObject, field: string): number | null {
+  return json[field] === null ? null : numberField(json, field);
+}
+
+/**
+ * Return a field that is true or false.
+ *
+ * @throws {@link ProtocolError} when it is neither.
+ */
+export function booleanField(json: JsonObject, field: string): boolean {
+  const value = json[field];
+  if (typeof value !== 'boolean') {
+    throw refused(json, field, 'true or false');
+  }
+  return value;
+}
+
+function refused(json: JsonObject, field: string, wanted: string): Error {
+  return new ProtocolError(
+    `A message has ${field}=${shown(json[field])}, but needs ${wanted}. ${REMEDY}`
+  );
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  return (text ?? 'undefined').slice(0, LONGEST_VALUE);
+}

@@ -1,0 +1,43 @@
+/**
+ * Attributes, properties and listeners of an element. `on…` takes a listener, `class` the
+ * classes; true sets an empty attribute, and false, null and undefined set nothing.
+ */
+export type Attributes = Readonly<
+  Record<string, string | number | boolean | null | undefined | Listener>
+>;
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each event has a type of its own
+type Listener = (event: any) => void;
+
+/**
+ * Make an element. Texts are text nodes, never markup, so that no name can become code.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: readonly (Node | string | null)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') {
+      element.addEventListener(name.replace(/^on/, ''), value);
+    } else if (value === true) {
+      element.setAttribute(name, '');
+    } else if (value !== false && value !== null && value !== undefined) {
+      element.setAttribute(name, String(value));
+    }
+  }
+  element.append(...children.filter(child => child !== null));
+  return element;
+}
+
+let numIds = 0;
+
+/**
+ * Return an id that no other element of the page has, for labels and descriptions.
+ */
+export function newId(): string {
+  numIds += 1;
+  // several copies of this module may live in one page, one for each widget
+  return `smtc-${Math.random().toString(36).slice(2, 8)}-${numIds}`;
+}

@@ -1,0 +1,45 @@
+import {
+  pythonRepr,
+  usdPerHour,
+  type Catalog,
+  type ICluster,
+  type IClusterProblem
+} from '@smtc-lab/protocol';
+import { priceNotes, UNKNOWN, usdPerHourText } from './price.js';
+
+/**
+ * Return problems together with those that only Python found, which stand beside the field of a
+ * type where they are about one.
+ */
+export function withPythons(
+  own: readonly IClusterProblem[],
+  texts: readonly string[],
+  cluster: ICluster
+): readonly IClusterProblem[] {
+  const known = new Set(own.map(problem => problem.text));
+  const others = texts.filter(text => !known.has(text));
+  return [
+    ...own,
+    ...others.map(text => {
+      const place = cluster.groups.findIndex(group =>
+        text.startsWith(`Instance type ${pythonRepr(group.instanceType)} `)
+      );
+      return place < 0
+        ? { group: null, field: null, text }
+        : { group: place, field: 'type' as const, text };
+    })
+  ];
+}
+
+/**
+ * Return what an hour of a cluster costs, and how its prices are known.
+ */
+export function totalText(cluster: ICluster, catalog: Catalog): string {
+  const counts = cluster.groups.map(group => group.count ?? 0);
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  const price = usdPerHour(cluster, catalog);
+  const total = price === null ? `Price ${UNKNOWN}` : usdPerHourText(price);
+  const instances = count === 1 ? '1 instance' : `${count} instances`;
+  const notes = priceNotes(cluster, catalog).join('; ');
+  return `${total} for ${instances}. Prices: ${notes}.`;
+}

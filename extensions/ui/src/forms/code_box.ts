@@ -1,0 +1,109 @@
+import { Component, type IComponent } from './component.js';
+import { h } from '../dom.js';
+
+/**
+ * Lines of code that do what a form does.
+ */
+export interface ICodeBoxProps {
+  readonly code: string;
+}
+
+/**
+ * The event that asks the page to put code into a cell. A host that can does so, and calls
+ * `preventDefault`; in any other page nobody listens, and the code is copied instead.
+ */
+export const INSERT_EVENT = 'smtc-insert-cell';
+
+/**
+ * What the event carries.
+ */
+export interface IInsertDetail {
+  readonly code: string;
+}
+
+/**
+ * Make a box that shows code, copies it, and puts it into a cell where the page allows that.
+ */
+export function codeBox(
+  host: HTMLElement,
+  props: ICodeBoxProps
+): IComponent<ICodeBoxProps> {
+  return new CodeBox(host, props);
+}
+
+class CodeBox extends Component<ICodeBoxProps> {
+  constructor(host: HTMLElement, props: ICodeBoxProps) {
+    super(props);
+    const copy = h(
+      'button',
+      { type: 'button', onclick: () => void this._onCopy() },
+      'Copy as code'
+    );
+    const insert = h(
+      'button',
+      { type: 'button', onclick: () => void this._onInsert() },
+      'Insert cell'
+    );
+    this.element = h(
+      'div',
+      { class: 'smtc-code' },
+      h(
+        'pre',
+        { tabindex: 0, role: 'region', 'aria-label': 'Code' },
+        this._text
+      ),
+      h('div', { class: 'smtc-row' }, copy, insert, this._status)
+    );
+    this.appear(host);
+  }
+
+  readonly element: HTMLElement;
+
+  protected show(): void {
+    if (this._text.textContent !== this.props.code) {
+      this._text.textContent = this.props.code;
+      this._status.textContent = '';
+    }
+  }
+
+  private async _onCopy(): Promise<void> {
+    this._say('Copied.', await this._copy());
+  }
+
+  private async _onInsert(): Promise<void> {
+    const event = new CustomEvent<IInsertDetail>(INSERT_EVENT, {
+      bubbles: true,
+      cancelable: true,
+      composed: true,
+      detail: { code: this.props.code }
+    });
+    if (this.element.dispatchEvent(event)) {
+      this._say(
+        'This page does not let a widget insert cells. The code was copied: paste it into one.',
+        await this._copy()
+      );
+    } else {
+      this._say('Inserted.', true);
+    }
+  }
+
+  private async _copy(): Promise<boolean> {
+    try {
+      await navigator.clipboard.writeText(this.props.code);
+      return true;
+    } catch {
+      // no clipboard here: not a secure page, or not allowed
+      this._text.ownerDocument.getSelection()?.selectAllChildren(this._text);
+      return false;
+    }
+  }
+
+  private _say(done: string, isCopied: boolean): void {
+    this._status.textContent = isCopied
+      ? done
+      : 'This page may not copy. The code is selected: press Ctrl+C.';
+  }
+
+  private readonly _text = h('code');
+  private readonly _status = h('span', { class: 'smtc-note', role: 'status' });
+}

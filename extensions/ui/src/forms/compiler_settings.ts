@@ -1,0 +1,163 @@
+import {
+  COMPILER_DEFAULTS,
+  MAX_TIMEOUT_S,
+  whyWithoutEffect,
+  type CompilerConfig,
+  type CompilerSetting
+} from '@smtc-lab/protocol';
+import { Component, type IComponent } from './component.js';
+import { settingField, type ISettingField } from './setting_field.js';
+import { Field, selectOf } from './field.js';
+import { h } from '../dom.js';
+
+/**
+ * A form for compiler settings.
+ */
+export interface ICompilerSettingsProps {
+  /**
+   * Null: the step is plain PyTorch.
+   */
+  readonly config: CompilerConfig | null;
+
+  /**
+   * What Python found wrong.
+   */
+  readonly problems?: readonly string[];
+
+  readonly onChange: (config: CompilerConfig | null) => void;
+}
+
+const LABELS: Readonly<Record<Exclude<CompilerSetting, 'backend'>, string>> = {
+  enabled: 'Hand the step to the compiler',
+  precision: 'Precision',
+  fused_optimizer: 'Fused optimizer',
+  keep_memory: 'Keep memory',
+  debug: 'Debug files',
+  mode: 'Mode',
+  per_block: 'Layer by layer',
+  dynamic: 'Any shape',
+  fallback: 'If it cannot be compiled',
+  timeout_s: 'Longest compilation, seconds',
+  cache: 'Cache',
+  check_parity: 'Check parity'
+};
+
+const OFTEN: readonly CompilerSetting[] = [
+  'precision',
+  'fused_optimizer',
+  'keep_memory',
+  'debug'
+];
+
+const BACKENDS: readonly (readonly [CompilerConfig['backend'] | '', string])[] =
+  [
+    ['', 'plain PyTorch, as the script has it'],
+    ['auto', 'auto: measures the others, keeps the best'],
+    ['inductor', 'inductor: torch.compile'],
+    ['xla', 'xla: PyTorch/XLA'],
+    ['eager', 'eager: nothing compiled']
+  ];
+
+/**
+ * Make a form for compiler settings. Those without effect are switched off and say why.
+ */
+export function compilerSettings(
+  host: HTMLElement,
+  props: ICompilerSettingsProps
+): IComponent<ICompilerSettingsProps> {
+  return new CompilerSettings(host, props);
+}
+
+class CompilerSettings extends Component<ICompilerSettingsProps> {
+  constructor(host: HTMLElement, props: ICompilerSettingsProps) {
+    super(props);
+    for (const [name, label] of Object.entries(LABELS)) {
+      const setting = name as keyof typeof LABELS;
+      const field = settingField(setting, label, value => {
+        this._change({ ...this._last, [setting]: value });
+      });
+      this._fields.set(setting, field);
+    }
+    this.element = h(
+      'div',
+      { class: 'smtc-compiler' },
+      this._backend.element,
+      h('div', { class: 'smtc-settings' }, ...this._elements(true)),
+      h(
+        'details',
+        {},
+        h('summary', {}, 'More settings'),
+        h('div', { class: 'smtc-settings' }, ...this._elements(false))
+      ),
+      this._problems
+    );
+    this.appear(host);
+  }
+
+  readonly element: HTMLElement;
+
+  protected show(): void {
+    const { config, problems } = this.props;
+    this._last = config ?? this._last;
+    this._select.value = config === null ? '' : config.backend;
+    this._backend.switchOff(
+      config === null ? null : whyWithoutEffect('backend', config)
+    );
+    for (const [setting, field] of this._fields) {
+      field.show(this._last[setting], whyWithoutEffect(setting, config));
+    }
+    const own = timeoutProblem(config);
+    this._fields.get('timeout_s')?.showProblems(own === null ? [] : [own]);
+    const others = (problems ?? []).filter(text => text !== own);
+    this._problems.replaceChildren(
+      ...others.map(text => h('p', { class: 'smtc-problem' }, text))
+    );
+  }
+
+  private _change(config: CompilerConfig | null): void {
+    this.props = { ...this.props, config };
+    this.show();
+    this.props.onChange(config);
+  }
+
+  private _elements(isOften: boolean): readonly HTMLElement[] {
+    return [...this._fields]
+      .filter(([setting]) => OFTEN.includes(setting) === isOften)
+      .map(([, field]) => field.element);
+  }
+
+  private readonly _select = selectOf(BACKENDS, word => {
+    const backend = word as CompilerConfig['backend'];
+    this._change(word === '' ? null : { ...this._last, backend });
+  });
+  private readonly _backend = new Field('Compiler', this._select);
+  private readonly _fields = new Map<CompilerSetting, ISettingField>();
+  private readonly _problems = h('div', { role: 'status' });
+
+  /**
+   * What was set comes back when plain PyTorch was only a look aside.
+   */
+  private _last = COMPILER_DEFAULTS;
+}
+
+/**
+ * Return what is wrong with the compile time limit, in Python's words; null: nothing.
+ */
+function timeoutProblem(config: CompilerConfig | null): string | null {
+  const seconds: number | null = config?.timeout_s ?? null;
+  if (config === null || (seconds !== null && isLegal(seconds))) {
+    return null;
+  }
+  if (seconds === null) {
+    return 'TrainingCompilerConfig.timeout_s=None must be a number, not text or a boolean.';
+  }
+  const shown = Number.isInteger(seconds) ? `${seconds}.0` : String(seconds);
+  return (
+    `timeout_s=${shown} is outside 0 to ${MAX_TIMEOUT_S} seconds. Give the longest time ` +
+    'that one compilation may take.'
+  );
+}
+
+function isLegal(seconds: number): boolean {
+  return seconds > 0 && seconds <= MAX_TIMEOUT_S;
+}

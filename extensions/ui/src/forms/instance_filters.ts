@@ -1,0 +1,95 @@
+import type { Catalog } from '@smtc-lab/protocol';
+import type { IComponent } from './component.js';
+import { Field, selectOf } from './field.js';
+import { numberField, type INumberFieldProps } from './number_field.js';
+import { NO_FILTERS, type IFilters } from './search.js';
+import { h } from '../dom.js';
+
+type Limit = Exclude<keyof IFilters, 'accelerator'>;
+
+const RANGES: readonly (readonly [unit: string, from: Limit, to: Limit])[] = [
+  ['vCPUs', 'minVcpus', 'maxVcpus'],
+  ['GiB', 'minMemoryGib', 'maxMemoryGib'],
+  ['USD/h', 'minUsd', 'maxUsd']
+];
+
+/**
+ * Make the fields that narrow a list of instance types.
+ *
+ * @param onChange - Called with all filters when one changes.
+ */
+export function instanceFilters(
+  catalog: Catalog,
+  onChange: (filters: IFilters) => void
+): HTMLElement {
+  const element = h('div', {
+    class: 'smtc-row smtc-filters',
+    role: 'group',
+    'aria-label': 'Filters'
+  });
+  let filters = NO_FILTERS;
+  const change = (changed: Partial<IFilters>): void => {
+    filters = { ...filters, ...changed };
+    onChange(filters);
+  };
+  const select = selectOf(acceleratorsOf(catalog), accelerator => {
+    change({ accelerator });
+  });
+  element.append(new Field('Accelerator', select).element);
+  const fields = RANGES.flatMap(([unit, from, to]) => {
+    const pair = h('div', { class: 'smtc-pair' });
+    element.append(pair);
+    return [
+      limitField(pair, `${unit} from`, `${unit} from`, value => {
+        change({ [from]: value });
+      }),
+      limitField(pair, 'to', `${unit} to`, value => {
+        change({ [to]: value });
+      })
+    ];
+  });
+  const clear = h(
+    'button',
+    {
+      type: 'button',
+      onclick: () => {
+        select.value = '';
+        fields.forEach(field => {
+          field.update({ value: null });
+        });
+        change(NO_FILTERS);
+      }
+    },
+    'Clear filters'
+  );
+  element.append(clear);
+  return element;
+}
+
+/**
+ * Make a field for a limit, whose name says more than its label.
+ */
+function limitField(
+  host: HTMLElement,
+  label: string,
+  name: string,
+  onChange: (value: number | null) => void
+): IComponent<INumberFieldProps> {
+  const props = { label, value: null, min: 0, placeholder: 'any', onChange };
+  const field = numberField(host, props);
+  field.element.querySelector('input')?.setAttribute('aria-label', name);
+  return field;
+}
+
+function acceleratorsOf(
+  catalog: Catalog
+): readonly (readonly [string, string])[] {
+  const names = new Set([...catalog.values()].map(type => type.accelerator));
+  const named = [...names].filter(name => name !== null).sort();
+  return [
+    ['', 'any or none'],
+    ['none', 'none'],
+    ['any', 'any'],
+    ...named.map(name => [name, name] as const)
+  ];
+}

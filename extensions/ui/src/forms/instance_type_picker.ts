@@ -1,0 +1,243 @@
+import { LOCAL, type Catalog, type IInstanceType } from '@smtc-lab/protocol';
+import { Component, type IComponent } from './component.js';
+import { Field } from './field.js';
+import { instanceFilters } from './instance_filters.js';
+import { InstanceTable } from './instance_table.js';
+import { priceText, UNKNOWN } from './price.js';
+import {
+  choicesOf,
+  NO_FILTERS,
+  search,
+  sorted,
+  type IFilters,
+  type IOrder
+} from './search.js';
+import { h } from '../dom.js';
+
+/**
+ * A field that chooses an instance type.
+ */
+export interface IInstanceTypePickerProps {
+  readonly label: string;
+
+  /**
+   * Name of the chosen type.
+   */
+  readonly value: string;
+
+  readonly catalog: Catalog;
+  readonly problems?: readonly string[];
+  readonly onChange: (name: string) => void;
+}
+
+/**
+ * Make a field that chooses an instance type: a combobox with a table that is searched by
+ * typing, narrowed by filters and sorted by its columns.
+ */
+export function instanceTypePicker(
+  host: HTMLElement,
+  props: IInstanceTypePickerProps
+): IComponent<IInstanceTypePickerProps> {
+  return new InstanceTypePicker(host, props);
+}
+
+class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
+  constructor(host: HTMLElement, props: IInstanceTypePickerProps) {
+    super(props);
+    this._field = new Field(props.label, this._input);
+    this.element = h(
+      'div',
+      {
+        class: 'smtc-picker',
+        onfocusout: (event: FocusEvent) => {
+          if (!this.element.contains(event.relatedTarget as Node | null)) {
+            this._close();
+          }
+        },
+        onkeydown: (event: KeyboardEvent) => {
+          if (event.key === 'Escape' && this._isOpen) {
+            event.stopPropagation(); // it closes this list, and nothing around it
+            this._input.focus();
+            this._close();
+          }
+        }
+      },
+      this._field.element,
+      this._panel
+    );
+    this.appear(host);
+  }
+
+  readonly element: HTMLElement;
+
+  override update(changed: Partial<IInstanceTypePickerProps>): void {
+    const { catalog } = changed;
+    if (catalog !== undefined && catalog !== this.props.catalog) {
+      this._close();
+      this._panel.replaceChildren();
+      this._table = null;
+    }
+    super.update(changed);
+  }
+
+  private get _isOpen(): boolean {
+    return !this._panel.hidden;
+  }
+
+  protected show(): void {
+    const { catalog, problems, value } = this.props;
+    if (!this._isOpen) {
+      this._input.value = value;
+    }
+    this._table?.select(value);
+    this._field.showNote(described(value, catalog.get(value)));
+    this._field.showProblems(problems ?? []);
+  }
+
+  private _open(): void {
+    if (this._isOpen) {
+      return;
+    }
+    const table = this._table ?? this._build();
+    this._panel.hidden = false;
+    this._input.setAttribute('aria-expanded', 'true');
+    this._input.setAttribute('aria-controls', table.grid.id);
+    table.select(this.props.value);
+    this._query = '';
+    this._list();
+  }
+
+  private _close(): void {
+    if (!this._isOpen) {
+      return;
+    }
+    this._panel.hidden = true;
+    this._input.setAttribute('aria-expanded', 'false');
+    this._input.removeAttribute('aria-controls');
+    this._input.removeAttribute('aria-activedescendant');
+    this.show();
+  }
+
+  private _build(): InstanceTable {
+    const { catalog } = this.props;
+    const table = new InstanceTable(choicesOf(catalog), {
+      onChoose: name => {
+        this._choose(name);
+      },
+      onOrder: order => {
+        this._order = order;
+        this._list();
+      }
+    });
+    this._table = table;
+    this._filters = NO_FILTERS;
+    const filters = instanceFilters(catalog, chosen => {
+      this._filters = chosen;
+      this._list();
+    });
+    this._panel.replaceChildren(filters, table.element, this._status);
+    return table;
+  }
+
+  private _list(): void {
+    const { catalog, value } = this.props;
+    const choices = choicesOf(catalog);
+    const found = search(choices, this._query, this._filters);
+    const active = this._query === '' ? value : null;
+    this._table?.show(sorted(found.choices, this._order), this._order, active);
+    this._status.textContent = foundText(
+      found.choices.length,
+      choices.length,
+      found.isNear ? this._query : null
+    );
+    this._tellActive();
+  }
+
+  private _tellActive(): void {
+    const id = this._table?.activeId;
+    if (id == null) {
+      this._input.removeAttribute('aria-activedescendant');
+    } else {
+      this._input.setAttribute('aria-activedescendant', id);
+    }
+  }
+
+  private _onKey(event: KeyboardEvent): void {
+    const isArrow = event.key === 'ArrowDown' || event.key === 'ArrowUp';
+    if (!this._isOpen && isArrow) {
+      event.preventDefault();
+      this._open();
+    } else if (this._isOpen && event.key === 'Enter') {
+      event.preventDefault();
+      this._choose(this._table?.active ?? null);
+    } else if (this._isOpen && this._table?.move(event.key) === true) {
+      event.preventDefault();
+      this._tellActive();
+    }
+  }
+
+  private _choose(name: string | null): void {
+    this._input.focus();
+    if (name !== null) {
+      const isOther = name !== this.props.value;
+      this.props = { ...this.props, value: name };
+      if (isOther) {
+        this.props.onChange(name);
+      }
+      this._close();
+    }
+  }
+
+  private readonly _input = h('input', {
+    type: 'text',
+    role: 'combobox',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    'aria-autocomplete': 'list',
+    'aria-expanded': 'false',
+    'aria-haspopup': 'grid',
+    onclick: () => {
+      this._open();
+      this._input.select();
+    },
+    oninput: () => {
+      this._open();
+      this._query = this._input.value;
+      this._list();
+    },
+    onkeydown: (event: KeyboardEvent) => {
+      this._onKey(event);
+    }
+  });
+  private readonly _panel = h('div', { class: 'smtc-panel', hidden: true });
+  private readonly _status = h('div', { class: 'smtc-note', role: 'status' });
+  private readonly _field: Field;
+  private _filters: IFilters = NO_FILTERS;
+  private _order: IOrder | null = null;
+  private _query = '';
+  private _table: InstanceTable | null = null;
+}
+
+/**
+ * Return what an instance type has and costs, in one line.
+ */
+function described(name: string, type: IInstanceType | undefined): string {
+  if (type === undefined) {
+    return name === LOCAL ? 'This machine as it is, without a price.' : '';
+  }
+  const parts = [`${type.vcpus} vCPUs`, `${type.memoryGib} GiB`];
+  if (type.accelerator !== null) {
+    parts.push(`${type.acceleratorCount} × ${type.accelerator}`);
+  }
+  parts.push(`${type.networkGbps ?? UNKNOWN} Gbit/s`, priceText(type.price));
+  return parts.join(', ');
+}
+
+function foundText(found: number, all: number, nearTo: string | null): string {
+  if (found === 0) {
+    return `None of the ${all} types fits. Clear a filter, or search for less.`;
+  }
+  return nearTo === null
+    ? `${found} of ${all} types`
+    : `No type is called “${nearTo}”; ${found} are nearly`;
+}

@@ -1,0 +1,3 @@
+"""The views as widgets of a notebook."""
+
+from __future__ import annotations

@@ -1,0 +1,46 @@
+"""What all widgets have in common: the front end, and who it is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anywidget
+import traitlets
+
+from smtc_lab.errors import ViewError
+
+_STATIC = Path(__file__).parent.parent / "static"
+
+
+class View(anywidget.AnyWidget):
+    """A widget that shows one view of ``extensions/ui``.
+
+    Raises:
+        ViewError: The front end was not built.
+    """
+
+    view: ClassVar[str]
+    """Name of the view in ``extensions/ui/src/views.ts``."""
+
+    _view = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, **traits: Any) -> None:  # noqa: ANN401  traitlets checks them
+        self._esm = built_front_end("widget.js")
+        self._css = built_front_end("widget.css")
+        super().__init__(_view=self.view, **traits)
+
+
+def built_front_end(name: str) -> str:
+    """Return the text of a built file of the front end.
+
+    Raises:
+        ViewError: It was not built.
+    """
+    try:
+        return (_STATIC / name).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ViewError(
+            f"The front end {name!r} is not there: this copy of smtc_lab was installed from "
+            "its source tree without being built. Run 'make front', or install a release."
+        ) from error
