@@ -8,8 +8,11 @@ and only then is the view looked up by its name.
 from __future__ import annotations
 
 import importlib
+import sys
+from typing import Any, ClassVar
 
 _VIEW = "smtc_lab.views.display"
+_BUNDLE = "smtc_lab.views.comparison_bundle"
 
 
 class Displayed:
@@ -18,3 +21,27 @@ class Displayed:
     def _repr_html_(self) -> str:
         html: str = importlib.import_module(_VIEW).to_html(self)
         return html
+
+
+class BundleDisplayed(Displayed):
+    """A comparison: a notebook keeps its numbers too, in a mime bundle."""
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        bundle: dict[str, Any] = importlib.import_module(_BUNDLE).bundle_of(self)
+        return bundle
+
+
+class LiveDisplayed(Displayed):
+    """Something that goes on: a notebook shows it live, and keeps its result when it ends."""
+
+    _live_view: ClassVar[str]
+    """Module of the views with ``show(obj)`` and ``ended(obj)``."""
+
+    def _ipython_display_(self) -> None:
+        importlib.import_module(self._live_view).show(self)
+
+    def _say_ended(self) -> None:
+        """Put the result in the place of live views, if there are any, from this thread."""
+        view = sys.modules.get(self._live_view)
+        if view is not None:  # else it was never shown
+            view.ended(self)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.display import Displayed
+from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.local_plan import fitting_scale
@@ -33,7 +33,7 @@ DEFAULT_ROUNDS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonOutcome(Displayed):
+class ComparisonOutcome(BundleDisplayed):
     """A comparison with the runs that it was made of."""
 
     comparison: Comparison
@@ -41,6 +41,26 @@ class ComparisonOutcome(Displayed):
 
     runs: tuple[RunRecords, ...]
     """The records of every launch, in the order in which they ran."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonPlan:
+    """What a comparison launches."""
+
+    jobs: tuple[TrainingJob, ...]
+    """One for each cluster, the baseline first; all emulations of one scale."""
+
+    launches: tuple[LaunchPlan, ...]
+    """Every launch, in the order in which they run."""
+
+    created: datetime
+    """When it was made; the launches are named by it."""
+
+    launcher: Launcher
+    """Where they run."""
+
+    catalog: Catalog
+    """Types and prices."""
 
 
 class ParityCheck(Protocol):
@@ -81,52 +101,96 @@ def compare(  # noqa: PLR0913  options by name, all with a default
         SpecError: A job cannot run here, or the jobs cannot be compared; nothing was started.
         RunFailedError: A launch failed or was stopped; says which and why.
     """
+    plan = plan_comparison(jobs, rounds=rounds, root=root, catalog=catalog)
+    watch = Watch(launches=len(plan.launches), progress=progress)
+    return carry_out(plan, watch, parity=parity)
+
+
+def plan_comparison(
+    jobs: Sequence[TrainingJob],
+    *,
+    rounds: int,
+    root: Path | None = None,
+    catalog: Catalog | None = None,
+    created: datetime | None = None,
+) -> ComparisonPlan:
+    """Return what a comparison would launch, without starting anything.
+
+    Args:
+        jobs: One for each cluster, the baseline first; the clusters' labels differ.
+        rounds: Launches of each, at least 1.
+        root: Folder of runs; None: the default one.
+        catalog: Types and prices; None: the catalog that comes with the package.
+        created: Moment that the launches are named by; None: now.
+
+    Raises:
+        SpecError: A job cannot run here, or the jobs cannot be compared; all reasons at once.
+    """
     catalog = Catalog.load() if catalog is None else catalog
     jobs = _comparable(jobs, rounds, catalog)
     launcher = LocalLauncher(root=root, catalog=catalog)
-    stamp = datetime.now(UTC)
-    plans = _plans(jobs, rounds, launcher, stamp)
-    watch = Watch(launches=len(plans), progress=progress)
-    records, left_out = _run_all(plans, jobs[0], launcher, watch)
-    labels = [job.cluster.label for job in jobs]
+    created = datetime.now(UTC) if created is None else created
+    return ComparisonPlan(
+        jobs=tuple(jobs),
+        launches=tuple(_launches(jobs, rounds, launcher, created)),
+        created=created,
+        launcher=launcher,
+        catalog=catalog,
+    )
+
+
+def carry_out(
+    plan: ComparisonPlan, watch: Watch, *, parity: ParityCheck | None = None
+) -> ComparisonOutcome:
+    """Make the launches of a plan one after the other, and compare them.
+
+    Args:
+        plan: What to launch.
+        watch: Who is told how far it is, and who may stop it.
+        parity: Called with the completed runs; None: parity is not checked.
+
+    Raises:
+        RunFailedError: A launch failed or was stopped; says which and why.
+    """
+    records, left_out = _run_all(plan, watch)
+    labels = [job.cluster.label for job in plan.jobs]
     found, remarks = (
-        ({}, ()) if parity is None else parity(records, launcher=launcher, watch=watch)
+        ({}, ()) if parity is None else parity(records, launcher=plan.launcher, watch=watch)
     )
     comparison = compare_runs(
         sorted(records, key=lambda run: labels.index(run.label)),
-        catalog=catalog,
-        created=stamp.isoformat(timespec="seconds"),
+        catalog=plan.catalog,
+        created=plan.created.isoformat(timespec="seconds"),
         machine={**machine_facts(), "versions": versions()},
         parity=found,
     )
     shown = comparison.model_copy(
         update={
-            "entry_point": _shown(jobs[0].entry_point),
+            "entry_point": _shown(plan.jobs[0].entry_point),
             "warnings": (*comparison.warnings, *left_out, *remarks),
         }
     )
     return ComparisonOutcome(comparison=shown, runs=tuple(records))
 
 
-def _run_all(
-    plans: Sequence[LaunchPlan], baseline: TrainingJob, launcher: Launcher, watch: Watch
-) -> tuple[list[RunRecords], list[str]]:
+def _run_all(plan: ComparisonPlan, watch: Watch) -> tuple[list[RunRecords], list[str]]:
     """Return the records of all completed launches, and why others are missing."""
+    baseline = plan.jobs[0]
     records: list[RunRecords] = []
     failed: dict[str, str] = {}
-    for plan in plans:
-        label = plan.job.cluster.label
+    for launch in plan.launches:
+        label = launch.job.cluster.label
         if label in failed:
             watch.launches -= 1
             continue
-        run = run_watched(launcher, plan, watch, name=label)
+        run = run_watched(plan.launcher, launch, watch, name=label)
         state = run.state
         if state.state == "Completed":
             records.append(run.records())
             continue
         what = f"({label}) ended as {state.state}. {state.reason}"
         where = f"Launch {watch.begun} of {watch.launches}"
-        if plan.job.compiler_config == baseline.compiler_config:
+        if launch.job.compiler_config == baseline.compiler_config:
             raise RunFailedError(f"{where} {what} All logs: {run.folder.logs}")
         failed[label] = (
             f"{label} was left out: {where} {what} See 'smtc-lab runs show {run.job_name} "
@@ -180,7 +244,7 @@ def _scaled(job: TrainingJob, scale: float) -> TrainingJob:
     return job.model_copy(update={"emulation": with_scale})
 
 
-def _plans(
+def _launches(
     jobs: Sequence[TrainingJob], rounds: int, launcher: LocalLauncher, stamp: datetime
 ) -> list[LaunchPlan]:
     plans = []

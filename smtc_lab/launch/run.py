@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.display import Displayed
+from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.launch.launcher import Handle
 from smtc_lab.launch.local import LocalLauncher
@@ -23,8 +23,10 @@ LAUNCHERS = ("local",)
 """What ``on=`` takes in this version."""
 
 
-class Run(Displayed):
+class Run(LiveDisplayed):
     """One run of a job, growing or ended."""
+
+    _live_view = "smtc_lab.views.run_display"
 
     def __init__(self, launcher: Launcher, handle: Handle) -> None:
         self._launcher = launcher
@@ -85,6 +87,7 @@ class Run(Displayed):
                 f"Run {self.job_name!r} still runs after {timeout_s:g} s. Wait longer, or stop "
                 "it."
             )
+        self._say_ended()
         if state.state == "Failed":
             raise RunFailedError(
                 f"Run {self.job_name!r} failed. {state.reason} All logs: {self.folder.logs}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from smtc_lab.errors import RunFailedError
 from smtc_lab.launch.run import Run
 from smtc_lab.metrics.records import StepRecord
 from smtc_lab.store.reader import read_records
@@ -61,6 +63,12 @@ class Watch:
     began_s: float = field(default_factory=time.monotonic)
     """When the first one began, on the monotonic clock."""
 
+    started: Callable[[Run], None] | None = None
+    """Called with each launch when it has started; None: nobody listens."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    """Set, by any thread: the launch that runs is stopped, and no other one begins."""
+
 
 def run_watched(launcher: Launcher, plan: LaunchPlan, watch: Watch, *, name: str) -> Run:
     """Run one launch to its end, whatever that is, and return it. An interrupt stops it.
@@ -73,7 +81,10 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: Watch, *, name: str
 
     Raises:
         LauncherError: It could not be started.
+        RunFailedError: ``watch.stop`` was set before or while it ran.
     """
+    if watch.stop.is_set():
+        raise RunFailedError(f"{name} was not launched: the launches were stopped before it.")
     watch.begun += 1
     begin = Progress(
         launch=watch.begun,
@@ -85,12 +96,17 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: Watch, *, name: str
         mean_step_time_s=None,
     )
     run = Run(launcher, launcher.start(plan))
-    counter = _StepCounter(run)
+    counter = StepCounter(run)
     try:
+        if watch.started is not None:
+            watch.started(run)
         while not run.state.is_terminal:
             launcher.wait(run.handle, _LOOK_S)
+            if watch.stop.is_set():
+                raise RunFailedError(  # noqa: TRY301  the run is stopped as for any other end
+                    f"Launch {watch.begun} of {watch.launches} ({name}) was stopped."
+                )
             if watch.progress is not None:
-                counter.look()
                 elapsed_s = time.monotonic() - watch.began_s
                 watch.progress(counter.progress(begin, elapsed_s))
     except BaseException:
@@ -99,8 +115,8 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: Watch, *, name: str
     return run
 
 
-class _StepCounter:
-    """Follows the step records of a run."""
+class StepCounter:
+    """Counts the steps of a run while it goes on."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -108,15 +124,19 @@ class _StepCounter:
         self._steps = 0
         self._total_s = 0.0
 
-    def look(self) -> None:
+    def progress(self, begin: Progress, elapsed_s: float) -> Progress:
+        """Return where a comparison stands whose launch this is, by what was recorded so far.
+
+        Args:
+            begin: What is known of the launch besides its steps.
+            elapsed_s: Seconds since the comparison began.
+        """
         for path in self._run.folder.records.glob("*-rank*.sqlite"):
             found, self._rows[path] = read_records(
                 path, StepRecord, after=self._rows.get(path, 0)
             )
             self._steps += len(found)
             self._total_s += sum(record.step_time_s for record in found)
-
-    def progress(self, begin: Progress, elapsed_s: float) -> Progress:
         return replace(
             begin,
             steps=self._steps,

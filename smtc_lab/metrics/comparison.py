@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from smtc_lab.display import Displayed
+from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
 from smtc_lab.metrics.ablation import FactorEffect
 from smtc_lab.metrics.compiler_result import CompilerResult
@@ -145,7 +145,7 @@ class PairResult(Result):
     """The result in one sentence."""
 
 
-class Comparison(Displayed, Result):
+class Comparison(BundleDisplayed, Result):
     """Two or more clusters, measured in interleaved launches."""
 
     schema_version: Literal[1] = SCHEMA_VERSION

@@ -1,0 +1,62 @@
+import type { IComparisonInfo } from '@smtc-lab/protocol';
+import { h } from '../dom.js';
+import type { IPart } from './part.js';
+
+const SPEECH_MS = 10_000;
+
+/**
+ * The verdict, or why there is none yet. It is spoken when it changes, at most every ten
+ * seconds, and at the end.
+ */
+export class Verdict implements IPart {
+  readonly element: HTMLElement;
+
+  constructor() {
+    this.element = h(
+      'div',
+      { class: 'smtc-verdict' },
+      this._sentence,
+      this._mark,
+      this._spoken
+    );
+  }
+
+  update(info: IComparisonInfo): void {
+    this._sentence.textContent = info.sentence;
+    this._sentence.classList.toggle('smtc-verdict-final', info.isVerdict);
+    this._mark.replaceChildren(
+      h('span', { class: `smtc-badge smtc-${info.evidence}` }, info.evidence),
+      ` ${info.scale === '' ? 'on the hardware that is named' : info.scale}`
+    );
+    this._speak(info);
+  }
+
+  dispose(): void {
+    clearTimeout(this._timer);
+  }
+
+  private _speak(info: IComparisonInfo): void {
+    clearTimeout(this._timer);
+    const said = info.ended
+      ? `The comparison is ${info.state}. ${info.sentence}`
+      : info.sentence;
+    if (said === this._said) {
+      return;
+    }
+    const waitMs = info.ended
+      ? 0
+      : Math.max(0, this._saidMs + SPEECH_MS - performance.now());
+    this._timer = setTimeout(() => {
+      this._said = said;
+      this._saidMs = performance.now();
+      this._spoken.textContent = said;
+    }, waitMs);
+  }
+
+  private readonly _sentence = h('p', { class: 'smtc-verdict-sentence' });
+  private readonly _mark = h('p', { class: 'smtc-note' });
+  private readonly _spoken = h('p', { class: 'smtc-sr', role: 'status' });
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+  private _said = '';
+  private _saidMs = -SPEECH_MS;
+}

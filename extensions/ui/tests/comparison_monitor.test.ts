@@ -1,0 +1,415 @@
+import { parseComparisonInfo, ProtocolError } from '@smtc-lab/protocol';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ISeries, IShade } from '../src/charts/options.js';
+import { doneFraction, progressWords } from '../src/comparison/header.js';
+import fixture from '../../../tests/fixtures/comparison_info.json';
+import { comparisonMonitor } from '../src/comparison/monitor.js';
+import type { IModel, ModelCallback } from '../src/model.js';
+
+const charts = vi.hoisted(() => new Map<string, ISeries[]>());
+const shades = vi.hoisted(() => new Map<string, IShade[]>());
+
+vi.mock('../src/charts/chart.js', () => ({
+  // jsdom has no canvas
+  Chart: class {
+    readonly element = document.createElement('figure');
+    readonly series: ISeries[] = [];
+
+    constructor(readonly options: { title: string }) {
+      charts.set(options.title, this.series);
+    }
+
+    add(series: ISeries): void {
+      this.series.push(series);
+    }
+
+    shade(parts: IShade[]): void {
+      shades.set(this.options.title, parts);
+    }
+
+    schedule(): void {
+      // nothing is drawn
+    }
+
+    dispose(): void {
+      charts.delete(this.options.title);
+    }
+  }
+}));
+
+const wire: Record<string, unknown> = fixture;
+
+/**
+ * A model with the fixture in it.
+ */
+class FakeModel implements IModel {
+  readonly sent: unknown[] = [];
+  readonly values: Record<string, unknown> = {
+    info: wire,
+    result: '',
+    beat: { number: 1, elapsed_s: 12.5 },
+    stop_problem: ''
+  };
+
+  get(name: string): unknown {
+    return this.values[name];
+  }
+
+  set(name: string, value: unknown): void {
+    this.values[name] = value;
+  }
+
+  save_changes(): void {
+    // nobody listens
+  }
+
+  on(event: string, callback: ModelCallback): void {
+    this._callbacks.set(event, [
+      ...(this._callbacks.get(event) ?? []),
+      callback
+    ]);
+  }
+
+  off(event: string, callback: ModelCallback): void {
+    const left = this._callbacks.get(event) ?? [];
+    this._callbacks.set(
+      event,
+      left.filter(each => each !== callback)
+    );
+  }
+
+  send(message: unknown): void {
+    this.sent.push(message);
+  }
+
+  change(name: string, value: unknown): void {
+    this.values[name] = value;
+    this.tell(`change:${name}`);
+  }
+
+  table(name: string, columns: string[]): void {
+    const rows = new DataView(new Float64Array(columns.length).buffer);
+    this.tell('msg:custom', { type: 'rows', table: name, columns, first: 0 }, [
+      rows
+    ]);
+  }
+
+  tell(event: string, ...values: unknown[]): void {
+    (this._callbacks.get(event) ?? []).forEach(callback => {
+      callback(...values);
+    });
+  }
+
+  get numListeners(): number {
+    return [...this._callbacks]
+      .filter(([event]) => event.startsWith('change:'))
+      .reduce((sum, [, callbacks]) => sum + callbacks.length, 0);
+  }
+
+  private readonly _callbacks = new Map<string, ModelCallback[]>();
+}
+
+const STEPS = [
+  'step',
+  'time_s',
+  'step_time_s',
+  'data_wait_s',
+  'device_time_s',
+  'device'
+];
+const HOST = ['time_s', 'cpu', 'memory_bytes'];
+const RATIO = [
+  'time_s',
+  'steps',
+  'mean',
+  'low',
+  'high',
+  'cost',
+  'cost_low',
+  'cost_high'
+];
+
+let model: FakeModel;
+let el: HTMLElement;
+let dispose: () => void;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  charts.clear();
+  shades.clear();
+  model = new FakeModel();
+  el = document.createElement('div');
+  document.body.append(el);
+  const state = comparisonMonitor.initialize(model);
+  dispose = comparisonMonitor.render({ model, el, state });
+});
+
+afterEach(() => {
+  dispose();
+  el.remove();
+  vi.useRealTimers();
+});
+
+function button(words: string): HTMLButtonElement {
+  const found = [...el.querySelectorAll('button')].find(
+    each => each.textContent === words
+  );
+  if (found === undefined) {
+    throw new Error(`There is no button '${words}'.`);
+  }
+  return found;
+}
+
+function labels(title: string): string[] {
+  return (charts.get(title) ?? []).map(series => series.label);
+}
+
+describe('the description of a comparison', () => {
+  it('is read from what Python writes', () => {
+    const info = parseComparisonInfo(wire);
+
+    expect(info.setUps[1]?.hosts[1]).toEqual({
+      host: 'algo-2',
+      group: 'data_group'
+    });
+    expect(info.launched[2]?.setUp).toBeNull();
+    expect(info.rows[1]?.cells[1]).toEqual(['4.2×', 'no difference seen']);
+  });
+
+  it('is refused with the field and the value that are wrong', () => {
+    const torn = { ...wire, elapsed_s: null };
+
+    expect(() => parseComparisonInfo(torn)).toThrow(ProtocolError);
+    expect(() => parseComparisonInfo(torn)).toThrow(/elapsed_s=null.*finite/);
+    expect(() => parseComparisonInfo({ ...wire, notes: [7] })).toThrow(
+      /7 where text belongs/
+    );
+  });
+});
+
+describe('the progress', () => {
+  it('counts launches, and the steps of the one that runs', () => {
+    const info = parseComparisonInfo(wire);
+    const launched = info.launched.slice(0, 2);
+
+    expect(progressWords({ ...info, launched })).toBe(
+      'launch 2 of 8: fed <b>&</b>, round 1 of 3, step 10 of 40'
+    );
+    expect(doneFraction({ ...info, launched })).toBeCloseTo(1.25 / 8);
+  });
+
+  it('names a parity check, and a launch that only starts', () => {
+    expect(progressWords(parseComparisonInfo(wire))).toBe(
+      'launch 3 of 8: homogeneous, parity check, starting'
+    );
+  });
+
+  it('is nothing before the first launch, and all of it at the end', () => {
+    const info = parseComparisonInfo(wire);
+    const done = info.launched.map(launch => ({
+      ...launch,
+      state: 'Completed'
+    }));
+
+    expect(doneFraction({ ...info, launched: [] })).toBe(0);
+    expect(doneFraction({ ...info, launches: 3, launched: done })).toBe(1);
+  });
+});
+
+describe('the monitor', () => {
+  it('shows the verdict, the table and the launches as text, never as markup', () => {
+    expect(el.querySelector('b')).toBeNull();
+    expect(el.querySelector('.smtc-verdict-sentence')?.textContent).toBe(
+      wire['sentence']
+    );
+    const cells = [...el.querySelectorAll('.smtc-set-ups td.smtc-number')];
+    expect(cells.map(cell => cell.textContent)).toEqual([
+      '0.184 (0.181-0.187)',
+      '0.044 (0.043-0.045)',
+      'baseline',
+      '4.2×no difference seen'
+    ]);
+    expect(el.textContent).toContain('train-fed-b-b-r1-1121-225315-123');
+    expect(el.textContent).toContain('historical 2022-10-27');
+  });
+
+  it('says emulated with the scale', () => {
+    expect(el.querySelector('.smtc-emulated')?.textContent).toBe('emulated');
+    expect(el.textContent).toContain('1 vCPU = 0.04 cores');
+  });
+
+  it('draws each launch once, in the colour of its set-up', () => {
+    model.table('0/steps', STEPS);
+    model.table('1/steps', STEPS);
+    model.change('info', { ...wire, elapsed_s: 13 });
+
+    expect(labels('Step time')).toEqual([
+      'homogeneous, round 1',
+      'fed <b>&</b>, round 1'
+    ]);
+    expect(charts.get('Step time')?.map(series => series.color)).toEqual([
+      0, 1
+    ]);
+    expect(charts.get('Step time')?.[0]?.evidence).toBe('emulated');
+  });
+
+  it('shades the steps that are warm-up in every launch', () => {
+    const warmUp = [{ label: 'warm-up', from: 0, to: 0.5 }];
+
+    expect(shades.get('Step time')).toEqual(warmUp);
+    expect(shades.get('Cost of a launch so far')).toBeUndefined();
+  });
+
+  it('draws costs of set-ups with a price only', () => {
+    model.table('0/steps', STEPS);
+    model.table('1/steps', STEPS);
+
+    expect(labels('Cost of 1,000 steps')).toEqual(['homogeneous, round 1']);
+    expect(charts.get('Cost of 1,000 steps')?.[0]?.factor).toBeCloseTo(
+      (1000 * 3.825) / 3600
+    );
+  });
+
+  it('draws the ratio with its interval, and no cost ratio without prices', () => {
+    model.table('ratio:1', RATIO);
+
+    const [ratio] = charts.get('Speed-up over homogeneous') ?? [];
+    expect(ratio).toMatchObject({
+      label: 'fed <b>&</b>',
+      y: 'mean',
+      low: 'low',
+      high: 'high',
+      as: 'interval',
+      color: 1
+    });
+    expect(labels('Cost per step against homogeneous')).toEqual([]);
+  });
+
+  it('shows the utilization of the newest launch of each set-up', () => {
+    model.table('1/system:algo-1', HOST);
+    model.table('1/system:algo-2', HOST);
+    model.table('1/steps', STEPS);
+    const title = 'Utilization: fed <b>&</b>';
+    expect(labels(title)).toEqual([
+      'CPU of dnn_group',
+      'CPU of data_group',
+      'device'
+    ]);
+
+    const launched = [
+      ...(wire['launched'] as object[]).slice(0, 2),
+      { ...(wire['launched'] as object[])[1], round: 2 }
+    ];
+    model.change('info', { ...wire, launched });
+    expect(labels(title)).toHaveLength(3);
+    model.table('2/system:algo-2', HOST);
+
+    expect(labels(title)).toEqual(['CPU of data_group']);
+  });
+
+  it('stops after asking once more, in its place', () => {
+    button('Stop').click();
+    expect(model.sent).toEqual([{ type: 'resync' }]);
+
+    button('Stop it').click();
+
+    expect(model.sent.at(-1)).toEqual({ type: 'stop' });
+  });
+
+  it('tells that it could not be stopped', () => {
+    button('Stop').click();
+    button('Stop it').click();
+
+    model.change('stop_problem', 'It could not be stopped: not yours');
+
+    expect(el.textContent).toContain('not yours');
+    expect(button('Stop').disabled).toBe(false);
+  });
+
+  it('offers no stop when it has ended', () => {
+    model.change('info', { ...wire, ended: true, state: 'Completed' });
+
+    expect(button('Stop').closest<HTMLElement>('.smtc-stop')?.hidden).toBe(
+      true
+    );
+  });
+
+  it('speaks the verdict at most every ten seconds, and at the end', () => {
+    const spoken = el.querySelector('.smtc-verdict [role=status]');
+    vi.advanceTimersByTime(0);
+    expect(spoken?.textContent).toBe(wire['sentence']);
+
+    model.change('info', { ...wire, sentence: 'Second.' });
+    vi.advanceTimersByTime(5_000);
+    model.change('info', { ...wire, sentence: 'Third.' });
+    expect(spoken?.textContent).toBe(wire['sentence']);
+    vi.advanceTimersByTime(5_000);
+    expect(spoken?.textContent).toBe('Third.');
+
+    model.change('info', {
+      ...wire,
+      sentence: 'Last.',
+      state: 'Completed',
+      ended: true
+    });
+    vi.advanceTimersByTime(0);
+    expect(spoken?.textContent).toBe('The comparison is Completed. Last.');
+  });
+
+  it('says when no news comes, and takes it back', () => {
+    const news = el.querySelector<HTMLElement>('header .smtc-warning');
+    expect(news?.hidden).toBe(true);
+
+    vi.advanceTimersByTime(8_000);
+    expect(news?.hidden).toBe(false);
+    expect(news?.textContent).toContain(
+      'lab.ComparisonRun.open("train-comparison'
+    );
+
+    model.change('beat', { number: 2, elapsed_s: 20 });
+    expect(news?.hidden).toBe(true);
+  });
+
+  it('offers the numbers as a file once there are some', () => {
+    expect(() => button('Save as JSON')).toThrow();
+
+    model.change('result', '{"schema_version": 1}');
+    model.change('result', '{"schema_version": 1, "more": 2}');
+
+    expect(button('Save as JSON')).toBeDefined();
+    expect(el.textContent.match(/Save as JSON/g)).toHaveLength(1);
+  });
+
+  it('saves what Python wrote, under the name of the comparison', () => {
+    const blobs: Blob[] = [];
+    const files: string[] = [];
+    vi.stubGlobal('URL', {
+      createObjectURL: (blob: Blob) => {
+        blobs.push(blob);
+        return 'blob:here';
+      },
+      revokeObjectURL: vi.fn()
+    });
+    vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
+      this: HTMLAnchorElement
+    ) {
+      files.push(this.download);
+    });
+    model.change('result', '{"schema_version": 1}');
+
+    button('Save as JSON').click();
+
+    expect(files).toEqual(['train-comparison-2x3-1121-225315-123.json']);
+    expect(blobs[0]?.size).toBe('{"schema_version": 1}'.length);
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
+
+  it('lets go of everything, twice', () => {
+    dispose();
+    dispose();
+
+    expect(model.numListeners).toBe(0);
+    expect(charts.size).toBe(0);
+  });
+});

@@ -1,0 +1,141 @@
+"""The process that carries out one comparison, so that a notebook's kernel stays free.
+
+Started as ``python -m smtc_lab.launch.comparison_process <folder>``. Its standard input is a
+lifeline to the process that asked for it; a detached one has none. SIGTERM stops it. It holds
+the lifelines of its runs, so however it ends, they end too.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import SmtcLabError
+from smtc_lab.launch.compare import carry_out, plan_comparison
+from smtc_lab.launch.comparison_folder import (
+    STOPPED_BY_USER,
+    ComparisonFolder,
+    ComparisonState,
+    LaunchedRun,
+    read_request,
+    write_comparison_state,
+)
+from smtc_lab.launch.parity_launches import ParityLaunches
+from smtc_lab.launch.watched_run import Watch
+from smtc_lab.machine.processes import signals_as_bytes
+from smtc_lab.store.state import replace_file
+
+if TYPE_CHECKING:
+    from smtc_lab.launch.run import Run
+    from smtc_lab.store.state import State
+
+PARENT_ENDED = (
+    "The process that launched the comparison ended, so the comparison ended too. Start it "
+    "with detach=True to let it go on."
+)
+
+
+class ComparisonProcess:
+    """Carries out one comparison and writes down where it stands."""
+
+    def __init__(self, folder: ComparisonFolder) -> None:
+        self._folder = folder
+        self._watch = Watch(launches=0, progress=None, started=self._note)
+        self._why_stopped = STOPPED_BY_USER
+        self._rounds: dict[str, int] = {}
+        self._state = ComparisonState()
+        self._lock = threading.Lock()
+
+    def stop(self, why: str) -> None:
+        """Stop the launch that runs, and begin no other one.
+
+        May be called from any thread, twice, and after the end.
+        """
+        with self._lock:
+            if self._watch.stop.is_set() or self._state.is_terminal:
+                return
+            self._why_stopped = why
+            self._write(state="Stopping", reason=why)
+            self._watch.stop.set()
+
+    def run(self) -> None:
+        """Carry it out to its end, whatever that is."""
+        with self._lock:
+            if not self._watch.stop.is_set():
+                self._write(state="InProgress", started_s=time.time())
+        ended: State = "Failed"
+        reason = ""
+        try:
+            self._carry_out()
+            ended = "Completed"
+        except SmtcLabError as error:
+            reason = str(error)
+            if self._watch.stop.is_set():
+                ended, reason = "Stopped", self._why_stopped
+        except BaseException as error:
+            reason = f"{type(error).__name__}: {error}. All of it: {self._folder.log_file}"
+            raise
+        finally:
+            with self._lock:
+                self._write(state=ended, reason=reason, ended_s=time.time())
+
+    def _carry_out(self) -> None:
+        request = read_request(self._folder)
+        plan = plan_comparison(
+            request.jobs, rounds=request.rounds, root=request.root, created=request.created
+        )
+        for place, launch in enumerate(plan.launches):
+            self._rounds[str(launch.job.job_name)] = place // len(plan.jobs) + 1
+        self._watch.launches = len(plan.launches)
+        parity = ParityLaunches(jobs=plan.jobs) if request.parity else None
+        outcome = carry_out(plan, self._watch, parity=parity)
+        replace_file(self._folder.result_file, outcome.comparison.to_json())
+
+    def _note(self, run: Run) -> None:
+        """Write down that a launch has started."""
+        launched = LaunchedRun(
+            job_name=run.job_name,
+            label=run.job.cluster.label,
+            round=self._rounds.get(run.job_name),
+        )
+        with self._lock:
+            self._write(launches=self._watch.launches, runs=(*self._state.runs, launched))
+
+    def _write(self, **changes: Any) -> None:  # noqa: ANN401  fields of ComparisonState
+        self._state = replace(self._state, **changes)
+        write_comparison_state(self._folder, self._state)
+
+
+def main(path: str, *, detached: bool) -> int:
+    """Carry out the comparison in a folder."""
+    process = ComparisonProcess(ComparisonFolder(Path(path)))
+    heard_from = selectors.DefaultSelector()
+    heard_from.register(signals_as_bytes(), selectors.EVENT_READ, STOPPED_BY_USER)
+    if not detached:
+        heard_from.register(sys.stdin, selectors.EVENT_READ, PARENT_ENDED)
+    threading.Thread(target=_listen, args=(process, heard_from), daemon=True).start()
+    process.run()
+    return 0
+
+
+def _listen(process: ComparisonProcess, heard_from: selectors.BaseSelector) -> None:
+    """Stop the process when a signal asks for it, or the lifeline ends."""
+    while True:
+        for key, _ in heard_from.select():
+            said = os.read(key.fd, 4096)
+            if key.data == PARENT_ENDED and not said:
+                heard_from.unregister(key.fileobj)
+                process.stop(PARENT_ENDED)
+            elif {signal.SIGTERM, signal.SIGINT} & set(said):
+                process.stop(STOPPED_BY_USER)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], detached="--detached" in sys.argv[2:]))

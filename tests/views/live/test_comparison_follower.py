@@ -1,0 +1,230 @@
+"""Comparisons of real runs, followed while they grow and when they have ended."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from smtc_lab.launch.comparison_folder import read_process
+from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.machine.processes import send_signal
+from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.testing.runs import wait_until
+from smtc_lab.views.live.comparison_describer import ComparisonDescriber
+from smtc_lab.views.live.comparison_follower import ComparisonFollower
+from smtc_lab.views.live.stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SCRIPT = """
+    import sys, time
+    from smtc_lab.runtime.instance_runtime import instance_runtime
+    timer = instance_runtime().timer
+    step_time_s = float(sys.argv[sys.argv.index("--step-time") + 1])
+    while not timer.is_done:
+        timer.ask()
+        time.sleep(step_time_s)
+        timer.got(8)
+        timer.end()
+"""
+HOSTILE = "fast <img src=x onerror=alert(1)> {{7*7}}"
+CLUSTERS = ("slow@here=ml.p3.2xlarge:1", f"{HOSTILE}@here=ml.c5.xlarge:1")
+
+
+def pair(folder: Path, *, steps: int) -> list[TrainingJob]:
+    script = folder / "train.py"
+    script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
+    return [
+        TrainingJob(
+            entry_point=str(script),
+            cluster=Cluster.parse(cluster),
+            hyperparameters={"step-time": step_time},
+            max_steps=steps,
+            emulation=Emulation(cores_per_vcpu=0.05),
+        )
+        for cluster, step_time in zip(CLUSTERS, (0.008, 0.002), strict=True)
+    ]
+
+
+class Told:
+    """Keeps the messages that a stream sends."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    def __call__(self, content: dict[str, Any], buffers: list[bytes]) -> None:
+        columns = len(content["columns"])
+        rows = np.frombuffer(buffers[0]).reshape(columns, -1)
+        self.messages.append(
+            {**content, "rows": dict(zip(content["columns"], rows, strict=True))}
+        )
+
+    def table(self, name: str) -> dict[str, Any]:
+        """Return the columns of a table, as a browser has them in the end."""
+        columns: dict[str, Any] = {}
+        for message in self.messages:
+            if message["table"] == name:
+                if message["type"] == "reset":
+                    columns = {}
+                for column, values in message["rows"].items():
+                    columns[column] = np.append(columns.get(column, []), values)
+        return columns
+
+
+def follow(run: ComparisonRun, told: Told) -> ComparisonFollower:
+    follower = ComparisonFollower(run, Stream(told))
+    wait_until(lambda: follower.look() or follower.is_over, what="a first look")
+    return follower
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> ComparisonRun:
+    folder = tmp_path_factory.mktemp("ended")
+    run = launch_comparison(pair(folder, steps=30), rounds=2, root=folder / "runs")
+    run.wait(60)
+    return run
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Iterator[ComparisonRun]:
+    run = launch_comparison(pair(tmp_path, steps=100_000), root=tmp_path / "runs")
+    wait_until(lambda: run.progress().steps > 0, what="the first step")
+    yield run
+    run.stop()
+
+
+def follow_to_end(run: ComparisonRun, told: Told) -> ComparisonFollower:
+    follower = follow(run, told)
+    wait_until(lambda: follower.look() and follower.is_over, what="the end")
+    follower._stream.flush()
+    return follower
+
+
+def test_each_launch_of_an_ended_comparison_has_its_tables(ended: ComparisonRun) -> None:
+    told = Told()
+
+    follow_to_end(ended, told)
+
+    for launch in range(4):
+        assert told.table(f"{launch}/steps")["step"].tolist() == list(range(30))
+        assert np.all(np.diff(told.table(f"{launch}/system:algo-1")["time_s"]) >= 0)
+
+
+def test_the_ratio_narrows_to_what_the_result_says(ended: ComparisonRun) -> None:
+    told = Told()
+
+    follower = follow_to_end(ended, told)
+
+    ratio = told.table("ratio:1")
+    comparison = ended.wait().comparison
+    speedup = comparison.speedup
+    assert speedup is not None
+    assert ratio["mean"][-1] == pytest.approx(speedup.mean)
+    assert np.all(ratio["low"] <= ratio["mean"])
+    assert np.all(ratio["mean"] <= ratio["high"])
+    assert np.all(np.diff(ratio["time_s"]) > 0)
+    assert ratio["steps"][-1] == sum(cluster.steps for cluster in comparison.clusters)
+    assert len(ratio["mean"]) > 10
+    price_ratio = follower.prices[1] / follower.prices[0]  # type: ignore[operator]
+    assert ratio["cost"] == pytest.approx(price_ratio / ratio["mean"])
+    assert np.all(ratio["cost_low"] <= ratio["cost"])
+
+
+def test_the_description_of_an_ended_comparison_is_its_verdict(ended: ComparisonRun) -> None:
+    follower = follow_to_end(ended, Told())
+
+    info = ComparisonDescriber(follower).describe()
+
+    comparison = ended.wait().comparison
+    assert info.sentence == comparison.verdict
+    assert info.is_verdict
+    assert info.ended
+    assert info.evidence == "emulated"
+    assert info.scale == "scale model: 1 vCPU = 0.05 cores"
+    assert [set_up.label for set_up in info.set_ups] == ["slow", HOSTILE]
+    assert [one.warm_up_steps for one in info.launched] == [
+        run.warm_up_steps
+        for run in (measured_launch(records) for records in ended.wait().runs)
+        if run is not None
+    ]
+    assert [(one.set_up, one.round, one.steps) for one in info.launched] == [
+        (0, 1, 30),
+        (1, 1, 30),
+        (1, 2, 30),
+        (0, 2, 30),
+    ]
+    rows = {row.label: row.cells for row in info.rows}
+    assert rows["numbers are"] == (("emulated",), ("emulated",))
+    assert rows["speed-up"][0] == ("baseline",)
+    assert any("fewer than 3 launches" in note for note in info.notes)
+    assert info.notes[-1].startswith("Prices: ml.p3.2xlarge 3.825 USD/h historical")
+    assert json.loads(json.dumps(info.to_json()))["code"] == info.code
+    compile(info.code, "cell", "exec")
+
+
+def test_a_description_before_the_first_look_is_right_too(ended: ComparisonRun) -> None:
+    info = ComparisonDescriber(ComparisonFollower(ended, Stream(Told()))).describe()
+
+    assert info.is_verdict
+    assert info.sentence == ended.wait().comparison.verdict
+
+
+def test_complete_rounds_tell_when_a_compiler_has_earned_its_overhead(
+    tmp_path: Path,
+) -> None:
+    jobs = [
+        job.model_copy(update={"compiler_config": TrainingCompilerConfig(backend="eager")})
+        for job in pair(tmp_path, steps=20)
+    ]
+    run = launch_comparison(jobs, rounds=1, root=tmp_path / "runs")
+    run.wait(60)
+    follower = follow_to_end(run, Told())
+    follower.state = replace(follower.state, state="InProgress")
+
+    rows = {row.label: row.cells for row in follower.rows()}
+
+    assert len(rows["break-even step"]) == len(rows["first steps' overhead (s)"]) == 2
+
+
+def test_without_a_complete_round_nothing_is_claimed(endless: ComparisonRun) -> None:
+    told = Told()
+    follower = follow(endless, told)
+    describer = ComparisonDescriber(follower)
+
+    info = describer.describe()
+
+    assert info.sentence.startswith(
+        "Too early to tell: launch 1 of 6 (slow) runs, and no round"
+    )
+    assert not info.is_verdict
+    assert follower.comparison is None
+    assert told.table("ratio:1").get("mean", np.array([])).size == 0
+    rows = {row.label: row.cells for row in info.rows}
+    assert rows["speed-up"] == (("baseline",), ("unknown",))
+    assert rows["s/step"][1] == ("unknown",)
+
+
+def test_a_killed_comparison_is_told_with_its_reason(endless: ComparisonRun) -> None:
+    process = read_process(endless.folder)
+    assert process is not None
+    follower = follow(endless, Told())
+
+    send_signal([process[0]], 9)
+
+    wait_until(lambda: follower.look() and follower.is_over, what="the end")
+    info = ComparisonDescriber(follower).describe()
+    assert info.ended
+    assert info.state == "Failed"
+    assert "gone without a last word" in info.reason
+    assert info.sentence == "There is no verdict: no round was completed."

@@ -1,0 +1,146 @@
+"""What a notebook keeps of comparisons: of objects, and of real ones that have ended."""
+
+from __future__ import annotations
+
+import base64
+import json
+import textwrap
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from IPython.core.formatters import DisplayFormatter
+
+from smtc_lab.launch.compare import ComparisonOutcome
+from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.views.comparison_bundle import COMPARISON_MIME, drawn_elsewhere, ended_bundle
+from smtc_lab.views.comparison_display import ComparisonShow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = "<img src=x onerror=alert(1)> {{7*7}}"
+SCRIPT = """
+    import time
+    from smtc_lab.runtime.instance_runtime import instance_runtime
+    timer = instance_runtime().timer
+    while not timer.is_done:
+        timer.ask()
+        time.sleep(0.002)
+        timer.got(8)
+        timer.end()
+"""
+
+
+def jobs(folder: Path, *, steps: int) -> list[TrainingJob]:
+    script = folder / "train.py"
+    script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
+    return [
+        TrainingJob(
+            entry_point=str(script),
+            cluster=Cluster.parse(f"{name}@here=local:1"),
+            max_steps=steps,
+        )
+        for name in ("plain", HOSTILE)
+    ]
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> ComparisonRun:
+    folder = tmp_path_factory.mktemp("ended")
+    run = launch_comparison(jobs(folder, steps=20), rounds=1, root=folder / "runs")
+    run.wait(60)
+    return run
+
+
+class _Tags(HTMLParser):
+    """Collects the tags and the attributes of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names |= {tag, *(f"@{name}" for name, _ in attrs)}
+
+
+def is_inert(html: str) -> bool:
+    parser = _Tags()
+    parser.feed(html)
+    tags = {"div", "strong", "em", "span", "@class", "@style", "@role"}
+    return parser.names <= {*tags, "@aria-label"} and "http" not in html
+
+
+def own(bundle: dict[str, Any]) -> dict[str, Any]:
+    value: dict[str, Any] = bundle[COMPARISON_MIME]
+    return value
+
+
+def test_a_comparison_keeps_its_numbers_beside_html_picture_and_text() -> None:
+    comparison, _ = example_comparison()
+
+    bundle, metadata = DisplayFormatter().format(comparison)
+
+    assert metadata == {}
+    assert set(bundle) == {COMPARISON_MIME, "text/html", "image/png", "text/plain"}
+    assert own(bundle)["version"] == 1
+    assert own(bundle)["launches"] == []
+    assert own(bundle)["info"] is None
+    kept = json.dumps(own(bundle)["comparison"])
+    assert Comparison.from_json(kept) == comparison
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert "the speed of homogeneous and" in bundle["text/html"]
+    assert "historical 2022-10-27" in bundle["text/html"]
+    assert is_inert(bundle["text/html"])
+
+
+def test_an_outcome_keeps_the_steps_of_its_launches_too_in_little_room() -> None:
+    comparison, runs = example_comparison()
+    outcome = ComparisonOutcome(comparison=comparison, runs=tuple(runs) * 20)
+
+    launches = own(outcome._repr_mimebundle_())["launches"]
+
+    assert [launch["label"] for launch in launches[:2]] == [runs[0].label, runs[1].label]
+    first = launches[0]
+    times_s = [step.step_time_s for step in runs[0].steps["algo-1-rank0"]]
+    assert first["steps"] == len(times_s)
+    assert max(first["step_time_s"]["high"]) == pytest.approx(max(times_s), rel=1e-4)
+    assert min(first["step_time_s"]["low"]) == pytest.approx(min(times_s), rel=1e-4)
+    assert len(json.dumps(launches)) < 200_000
+
+
+def test_an_ended_comparison_is_kept_with_verdict_and_picture(ended: ComparisonRun) -> None:
+    bundle = drawn_elsewhere(ended.folder)
+
+    html = bundle["text/html"]
+    verdict = ended.wait().comparison.verdict
+    assert own(bundle)["info"]["sentence"] == verdict
+    assert own(bundle)["comparison"] == json.loads(ended.folder.result_file.read_bytes())
+    assert [launch["steps"] for launch in own(bundle)["launches"]] == [20, 20]
+    assert is_inert(html)
+    assert "&lt;img src=x" in html
+    assert "measured" in html
+    assert "background-image: url(data:image/png;base64," in html
+    assert verdict in bundle["text/plain"]
+    assert ComparisonShow(ended).has_ended()
+    assert is_inert(ended._repr_html_())
+
+
+def test_a_stopped_comparison_is_kept_without_a_verdict(tmp_path: Path) -> None:
+    run = launch_comparison(jobs(tmp_path, steps=100_000), root=tmp_path / "runs")
+    live = ComparisonShow(run).first()
+    run.stop()
+
+    bundle = ended_bundle(run)
+
+    assert "lab.ComparisonRun.open(" in live["text/plain"]
+    assert is_inert(live["text/html"])
+    assert "image/png" not in bundle
+    assert own(bundle)["comparison"] is None
+    assert "There is no verdict" in bundle["text/html"]
+    assert "stopped by its user" in bundle["text/plain"]
+    assert is_inert(bundle["text/html"])
