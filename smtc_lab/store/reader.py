@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-import apsw
 from pydantic import ValidationError
 
 from smtc_lab.errors import StoreError
@@ -17,6 +16,7 @@ from smtc_lab.metrics.records import (
     SystemSample,
 )
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.query import query
 from smtc_lab.store.state import current_state
 from smtc_lab.store.tables import TABLES, Record
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 R = TypeVar("R", bound=Record)
-_BUSY_MS = 2_000
 _REPORTS = "instances/*/opt/ml/output/data/compiler/report-rank*.json"
 _CAUSE_CHARACTERS = 300
 
@@ -45,27 +44,8 @@ def read_records(path: Path, record_class: type[R], *, after: int = 0) -> tuple[
     Raises:
         StoreError: The file is damaged or cannot be read.
     """
-    if not path.exists():
-        return [], after
     table = TABLES[record_class]
-    try:
-        connection = _open(path)
-        try:
-            rows = list(connection.execute(table.select, (after,)))
-        finally:
-            connection.close()
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreError(
-            f"The record file {str(path)!r} is damaged ({error}). The other files of the run "
-            "can still be read; restore this one from a copy."
-        ) from error
-    except apsw.Error as error:
-        if "no such table" in str(error):  # its writer has just begun
-            return [], after
-        raise StoreError(
-            f"The record file {str(path)!r} cannot be read ({error}). Give yourself the right "
-            "to write to its folder, or read it with the smtc_lab version that wrote it."
-        ) from error
+    rows = query([path], table.select, (after,))
     records = [record_class(**table.fields(row[1:])) for row in rows]
     return records, (rows[-1][0] if rows else after)
 
@@ -88,10 +68,10 @@ def read_run(folder: RunFolder) -> RunRecords:
             steps[path.stem] = read_records(path, StepRecord)[0]
             loader[path.stem] = read_records(path, LoaderRecord)[0]
         events.extend(read_records(path, EventRecord)[0])
-    compiler, problems = _compiler_reports(folder)
+    compiler, problems = compiler_reports(folder)
     events.extend(problems)
     return RunRecords(
-        job=_job(folder),
+        job=read_job(folder),
         state=state.state,
         started_s=state.started_s,
         ended_s=state.ended_s,
@@ -104,7 +84,7 @@ def read_run(folder: RunFolder) -> RunRecords:
     )
 
 
-def _compiler_reports(
+def compiler_reports(
     folder: RunFolder,
 ) -> tuple[dict[str, CompilerReport], list[EventRecord]]:
     """Return the reports by ``<host>-rank<rank>``, and what is to say of those left out.
@@ -141,7 +121,12 @@ def _changed_s(path: Path) -> float:
         return 0.0
 
 
-def _job(folder: RunFolder) -> TrainingJob:
+def read_job(folder: RunFolder) -> TrainingJob:
+    """Return what was run.
+
+    Raises:
+        StoreError: The job cannot be read.
+    """
     try:
         return TrainingJob.from_json(folder.job_file.read_bytes())
     except (OSError, ValueError) as error:
@@ -149,19 +134,3 @@ def _job(folder: RunFolder) -> TrainingJob:
             f"The job of run {folder.job_name!r} cannot be read: {error} Restore job.json from "
             f"a copy; the other files in {str(folder.path)!r} may still hold its records."
         ) from error
-
-
-def _open(path: Path) -> apsw.Connection:
-    """Open read-only; a WAL without its index (its writer was killed) needs a writing open."""
-    try:
-        connection = _connected(path, apsw.SQLITE_OPEN_READONLY)
-        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
-    except (apsw.CantOpenError, apsw.ReadOnlyError):
-        connection = _connected(path, apsw.SQLITE_OPEN_READWRITE)
-    return connection
-
-
-def _connected(path: Path, flags: int) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=flags)
-    connection.set_busy_timeout(_BUSY_MS)
-    return connection

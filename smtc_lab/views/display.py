@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import html
 import json
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
-from smtc_lab.errors import StoreError
 from smtc_lab.metrics.batch_sizes import BatchSizes
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.views import format as fmt
 from smtc_lab.views.batch_sizes import batch_sizes_text
+from smtc_lab.views.bundle import run_end_html
 from smtc_lab.views.rendering import png_uri, render
+from smtc_lab.views.run_snapshot import take_snapshot
 from smtc_lab.views.table import INTERVAL_NOTE, comparison_rows, table_title
 from smtc_lab.views.words import (
     cost_sentence,
@@ -38,20 +40,6 @@ _SHOWN_TYPES = (
 )
 
 
-@runtime_checkable
-class RunLike(Protocol):
-    """What is shown of a run: any handle with these attributes."""
-
-    job_name: str
-    """Name of the job."""
-
-    state: object
-    """SageMaker's spelling, or an object with ``state`` and ``reason``."""
-
-    job: TrainingJob
-    """What was run."""
-
-
 def to_html(obj: object) -> str:
     """Return a comparison, batch sizes, a job, cluster or run as HTML for a notebook.
 
@@ -70,46 +58,12 @@ def to_html(obj: object) -> str:
         return _job_html(obj)
     if isinstance(obj, Cluster):
         return render("display_cluster.html.j2", cluster=obj, size=_size(obj))
-    if isinstance(obj, RunLike):
-        return _run_like_html(obj)
+    folder = getattr(obj, "folder", None)
+    if isinstance(folder, RunFolder):
+        return run_end_html(take_snapshot(folder))
     raise TypeError(
         f"An object of type {type(obj).__name__!r} has no rich display. Give a Comparison, "
         "BatchSizes, a TrainingJob, a Cluster or a run."
-    )
-
-
-def run_html(  # noqa: PLR0913, PLR0917  what a run shows, in the order in which it is read
-    job_name: str,
-    state: str,
-    reason: str | None,
-    job: TrainingJob,
-    num_steps: int | None,
-    mean_step_time_s: float | None,
-) -> str:
-    """Return a run as HTML for a notebook.
-
-    Args:
-        job_name: Name of the run.
-        state: SageMaker's spelling: ``InProgress``, ``Completed``, …
-        reason: Why it is in that state; None or empty: nothing to say.
-        job: What was run.
-        num_steps: Steps so far; None: unknown.
-        mean_step_time_s: Their mean time in seconds, warm-up included; None: unknown.
-    """
-    facts = [
-        ("entry point", job.entry_point),
-        ("steps so far", fmt.UNKNOWN if num_steps is None else f"{num_steps:,}"),
-        ("mean step time, warm-up included", fmt.seconds(mean_step_time_s)),
-    ]
-    return render(
-        "display_run.html.j2",
-        job_name=job_name,
-        state=state,
-        reason=reason or "",
-        is_failed=state == "Failed",
-        job=job,
-        size=_size(job.cluster),
-        facts=facts + _emulation_facts(job),
     )
 
 
@@ -173,32 +127,6 @@ def _job_html(job: TrainingJob) -> str:
             for name, value in job.hyperparameters.items()
         ],
     )
-
-
-def _run_like_html(run: RunLike) -> str:
-    state = run.state
-    num_steps, mean_step_time_s = _step_facts(run)
-    return run_html(
-        run.job_name,
-        str(getattr(state, "state", state)),
-        getattr(state, "reason", None) or getattr(run, "reason", None),
-        run.job,
-        num_steps,
-        mean_step_time_s,
-    )
-
-
-def _step_facts(run: RunLike) -> tuple[int | None, float | None]:
-    """Return number and mean time of the steps so far, where the run can tell them."""
-    read = getattr(run, "records", None)
-    if not callable(read):
-        return None, None
-    try:
-        records = read()
-    except StoreError:
-        return None, None
-    times_s = [step.step_time_s for steps in records.steps.values() for step in steps]
-    return len(times_s), sum(times_s) / len(times_s) if times_s else None
 
 
 def _emulation_facts(job: TrainingJob) -> list[tuple[str, str]]:

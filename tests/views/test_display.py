@@ -3,32 +3,26 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
-from smtc_lab.errors import StoreError
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.testing.comparison_runs import HETEROGENEOUS, HOMOGENEOUS, example_job
 from smtc_lab.testing.comparisons import example_comparison
-from smtc_lab.views.display import register_formatters, run_html, to_html
+from smtc_lab.testing.records import run_records
+from smtc_lab.testing.run_folders import write_run_folder
+from smtc_lab.views.display import register_formatters, to_html
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from smtc_lab.metrics.comparison import Comparison
-    from smtc_lab.metrics.records import RunRecords
 
 HOSTILE = "<img src=x onerror=alert(1)>{{7*7}}</style><script>"
-
-
-@dataclass
-class _Run:
-    job_name: str
-    state: Any
-    job: Any
 
 
 @pytest.fixture(scope="module")
@@ -108,51 +102,14 @@ def test_a_cluster_shows_its_groups() -> None:
     )
 
 
-def test_a_run_shows_state_reason_and_steps() -> None:
-    html = run_html(
-        "train-1", "Failed", "The script exited with 3.", example_job(HOMOGENEOUS), 1200, 0.62
-    )
+def test_a_run_shows_state_reason_and_steps(tmp_path: Path) -> None:
+    records = run_records([0.2] * 5, state="Failed")
+    folder = write_run_folder(tmp_path, records, reason="The script exited with 3.")
 
-    text = _text(html)
-    assert text.startswith("train-1 Failed The script exited with 3.")
-    assert "steps so far 1,200" in text
-    assert "mean step time, warm-up included 0.62 s" in text
-    assert 'class="smtc-warning"' in html
+    text = _text(to_html(SimpleNamespace(folder=folder)))
 
-
-def test_a_run_without_steps_calls_them_unknown() -> None:
-    html = run_html("train-1", "Pending", None, example_job(HOMOGENEOUS), None, None)
-
-    assert "steps so far unknown" in _text(html)
-    assert 'class="smtc-warning"' not in html
-
-
-def test_a_run_handle_is_shown_by_its_attributes() -> None:
-    state = SimpleNamespace(state="Completed", reason="")
-    run = _Run(job_name="train-1", state=state, job=example_job(HOMOGENEOUS))
-
-    assert _text(to_html(run)).startswith("train-1 Completed Run entry point train_images.py")
-    assert _text(to_html(replace(run, state="Stopped"))).startswith("train-1 Stopped")
-
-
-def test_a_run_handle_with_records_shows_its_steps() -> None:
-    _, records = example_comparison()
-    run = SimpleNamespace(
-        job_name="r", state="InProgress", job=records[0].job, records=lambda: records[0]
-    )
-
-    assert "steps so far 40 " in _text(to_html(run))
-
-
-def test_a_run_whose_records_cannot_be_read_is_still_shown() -> None:
-    def torn() -> RunRecords:
-        raise StoreError("torn")
-
-    run = SimpleNamespace(
-        job_name="r", state="Completed", job=example_job(HOMOGENEOUS), records=torn
-    )
-
-    assert "steps so far unknown" in _text(to_html(run))
+    assert text.startswith("train-r1 Failed The script exited with 3.")
+    assert "steps: 5" in text
 
 
 def test_anything_else_is_refused_by_its_type() -> None:
@@ -168,11 +125,7 @@ def test_hostile_names_are_text(comparison: Comparison) -> None:
         update={"verdict": HOSTILE, "entry_point": HOSTILE, "warnings": (HOSTILE,)}
     )
 
-    for html in (
-        to_html(job),
-        to_html(hostile),
-        run_html(HOSTILE, HOSTILE, HOSTILE, job, None, None),
-    ):
+    for html in (to_html(job), to_html(hostile)):
         assert "<img src=x" not in html
         assert "<script" not in html
         assert html.count("</style>") == 1

@@ -1,0 +1,146 @@
+import type { IContent, IKeyItem, IReadout, ITextTable } from './content.js';
+import { heightOf, layerOf, type ILayer } from './layers.js';
+import { nearestRow, nextX } from './nearest.js';
+import type { IAxis, IChartOptions, ISeries, IShade } from './options.js';
+import { paintLayers, paintSample, xOf, type IGeometry } from './paint.js';
+import type { IPen } from './pen.js';
+import { union, type IRange } from './ranges.js';
+import { extentOf, segmentsOf } from './segments.js';
+import {
+  fullLabel,
+  rowText,
+  seriesCsv,
+  seriesSummary,
+  seriesTable
+} from './series_text.js';
+import type { ITheme } from './theme.js';
+
+const LABEL_PIXELS = 11;
+
+/**
+ * Series over a common x axis.
+ */
+export class SeriesContent implements IContent {
+  readonly title: string;
+  readonly x: IAxis;
+  readonly y: IAxis;
+  readonly rows = null;
+
+  /**
+   * Shaded parts.
+   */
+  shades: readonly IShade[] = [];
+
+  constructor({ title, x, y }: IChartOptions) {
+    this.title = title;
+    this.x = x;
+    this.y = y;
+  }
+
+  /**
+   * The series that are shown, in their order.
+   */
+  get shown(): readonly ISeries[] {
+    return this._series.filter(series => !this._hidden.has(series));
+  }
+
+  /**
+   * Show another series.
+   */
+  add(series: ISeries): void {
+    this._series.push(series);
+  }
+
+  /**
+   * Hide a series, or show it again.
+   */
+  toggle(series: ISeries): void {
+    if (!this._hidden.delete(series)) {
+      this._hidden.add(series);
+    }
+  }
+
+  extent(): IRange | null {
+    // also of what is hidden, so that the axis stays where it is
+    return this._series.map(extentOf).reduce(union, null);
+  }
+
+  arrange(seen: IRange, columns: number): IRange {
+    this._seen = seen;
+    this._layers = this.shown.map(series =>
+      layerOf(series, seen, columns, this.shades)
+    );
+    return heightOf(this._layers, seen, this.shades, this.y);
+  }
+
+  paint(pen: IPen, geometry: IGeometry, theme: ITheme): void {
+    this._paintShades(pen, geometry, theme);
+    paintLayers(pen, this._layers, geometry, theme);
+  }
+
+  readout(x: number): IReadout | null {
+    const found = this.shown.flatMap(series => {
+      const place = nearestRow(segmentsOf(series), x);
+      return place === null ? [] : [{ series, place }];
+    });
+    const xs = found.map(({ place }) => place.segment.x[place.row] as number);
+    const [nearest] = xs.sort((a, b) => Math.abs(a - x) - Math.abs(b - x));
+    if (nearest === undefined) {
+      return null;
+    }
+    return {
+      x: nearest,
+      lines: found.map(({ series, place }) => ({
+        label: fullLabel(series),
+        text: rowText(this, series, place),
+        color: series.color
+      }))
+    };
+  }
+
+  next(x: number, direction: 1 | -1): number | null {
+    return nextX(this.shown.flatMap(segmentsOf), x, direction);
+  }
+
+  summary(): string {
+    return this._seen === null
+      ? ''
+      : seriesSummary(this, this.shown, this._seen);
+  }
+
+  table(seen: IRange, most: number): ITextTable {
+    return seriesTable(this, this.shown, seen, most);
+  }
+
+  csv(): Iterable<readonly (string | number)[]> {
+    return seriesCsv(this, this._series);
+  }
+
+  key(): readonly IKeyItem[] {
+    return this.shown.map(series => ({
+      label: fullLabel(series),
+      paint: (pen, box, theme) => {
+        paintSample(pen, series, box, theme);
+      }
+    }));
+  }
+
+  private _paintShades(pen: IPen, geometry: IGeometry, theme: ITheme): void {
+    const { left: begin, top, width, height } = geometry.area;
+    for (const { from, to, label } of this.shades) {
+      const left = Math.max(begin, xOf(geometry, from));
+      const right = Math.min(begin + width, xOf(geometry, to));
+      if (right > left) {
+        const box = { left, top, width: right - left, height };
+        pen.boxes([box], { color: theme.shade });
+        const style = { color: theme.muted, size: LABEL_PIXELS };
+        pen.text(label, left + 4, top + height - LABEL_PIXELS, style);
+      }
+    }
+  }
+
+  private readonly _series: ISeries[] = [];
+  private readonly _hidden = new Set<ISeries>();
+  private _layers: readonly ILayer[] = [];
+  private _seen: IRange | null = null;
+}

@@ -1,0 +1,90 @@
+/**
+ * Colours and letters of charts, as the page has them now.
+ */
+export interface ITheme {
+  readonly ink: string;
+  readonly muted: string;
+  readonly paper: string;
+  readonly grid: string;
+  readonly shade: string;
+
+  /**
+   * Family of all texts.
+   */
+  readonly font: string;
+
+  /**
+   * The palette; a place beyond its end begins again.
+   */
+  readonly colors: readonly string[];
+}
+
+const NUM_COLORS = 5;
+const ATTRIBUTES = [
+  'class',
+  'data-jp-theme-light',
+  'data-jp-theme-name',
+  'data-vscode-theme-id',
+  'data-vscode-theme-kind',
+  'style'
+];
+
+/**
+ * Read the theme that holds for an element; `styles/tokens.css` makes it.
+ */
+export function readTheme(element: Element): ITheme {
+  const style = getComputedStyle(element);
+  const color = (name: string): string =>
+    style.getPropertyValue(`--smtc-${name}`).trim() || 'gray';
+  return {
+    ink: color('ink'),
+    muted: color('muted'),
+    paper: color('paper'),
+    grid: color('grid'),
+    shade: color('shade'),
+    font: style.fontFamily || 'sans-serif',
+    colors: Array.from({ length: NUM_COLORS }, (_, place) =>
+      color(`color-${place}`)
+    )
+  };
+}
+
+/**
+ * Return a colour of the palette, as style sheets call it.
+ */
+export function paletteColor(place: number): string {
+  return `var(--smtc-color-${place % NUM_COLORS})`;
+}
+
+/**
+ * Return a colour of the palette.
+ */
+export function colorOf({ colors }: ITheme, place: number): string {
+  return colors[place % colors.length] as string;
+}
+
+/**
+ * Call back when the theme of the page changes: that of the host, of the system, or its
+ * contrast.
+ *
+ * @returns What to call to be left alone.
+ */
+export function watchTheme(listener: () => void): () => void {
+  const observer = new MutationObserver(listener);
+  for (const element of [document.documentElement, document.body]) {
+    observer.observe(element, { attributeFilter: ATTRIBUTES });
+  }
+  const queries = ['(prefers-color-scheme: dark)', '(forced-colors: active)']
+    // a page without a window manager, as in tests, has none
+    .map(query => (window.matchMedia as typeof matchMedia | undefined)?.(query))
+    .filter(query => query !== undefined);
+  for (const query of queries) {
+    query.addEventListener('change', listener);
+  }
+  return () => {
+    observer.disconnect();
+    for (const query of queries) {
+      query.removeEventListener('change', listener);
+    }
+  };
+}

@@ -1,0 +1,105 @@
+import type { ITool } from './toolbar.js';
+
+/**
+ * What the tools of a figure work on.
+ */
+export interface ITooled {
+  readonly isZoomed: boolean;
+  readonly isPaused: boolean;
+  readonly isEnded: boolean;
+  readonly isTable: boolean;
+  zoomBy(factor: number): void;
+  panBy(share: number): void;
+  reset(): void;
+  togglePause(): void;
+  toggleTable(): void;
+  save(kind: 'csv' | 'png' | 'svg'): Promise<void>;
+}
+
+const STEP = 0.5;
+
+/**
+ * Return the buttons of a figure.
+ */
+export function toolsOf(figure: ITooled): ITool[] {
+  let isSaving = false;
+  const isWhole = (): boolean => !figure.isZoomed;
+  const save = (kind: 'csv' | 'png' | 'svg'): ITool => ({
+    name: `Save as ${kind.toUpperCase()}`,
+    sign: kind.toUpperCase(),
+    act: () => {
+      void figure.save(kind);
+    },
+    // there is no picture while the table is shown
+    isHidden: () => !isSaving || (figure.isTable && kind !== 'csv')
+  });
+  return [
+    {
+      name: 'Zoom in',
+      sign: '+',
+      act: () => {
+        figure.zoomBy(STEP);
+      }
+    },
+    {
+      name: 'Zoom out',
+      sign: '−',
+      act: () => {
+        figure.zoomBy(1 / STEP);
+      },
+      isOff: isWhole
+    },
+    {
+      name: 'Move left',
+      sign: '‹',
+      act: () => {
+        figure.panBy(-STEP);
+      },
+      isOff: isWhole
+    },
+    {
+      name: 'Move right',
+      sign: '›',
+      act: () => {
+        figure.panBy(STEP);
+      },
+      isOff: isWhole
+    },
+    {
+      name: 'Show all and follow the end',
+      sign: 'All',
+      act: () => {
+        figure.reset();
+      },
+      isOff: isWhole
+    },
+    {
+      name: 'Pause',
+      sign: 'Pause',
+      act: () => {
+        figure.togglePause();
+      },
+      isPressed: () => figure.isPaused,
+      isHidden: () => figure.isEnded
+    },
+    {
+      name: 'Show as a table',
+      sign: 'Table',
+      act: () => {
+        figure.toggleTable();
+      },
+      isPressed: () => figure.isTable
+    },
+    {
+      name: 'Save as PNG, SVG or CSV',
+      sign: 'Save',
+      act: () => {
+        isSaving = !isSaving;
+      },
+      isPressed: () => isSaving
+    },
+    save('png'),
+    save('svg'),
+    save('csv')
+  ];
+}

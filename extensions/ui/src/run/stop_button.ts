@@ -1,0 +1,126 @@
+import { h } from '../dom.js';
+
+const UNTAKEN_MS = 4000;
+
+/**
+ * What the button needs to know.
+ */
+export interface IStopButtonOptions {
+  /**
+   * What is stopped, for the question: "the run".
+   */
+  readonly what: string;
+
+  /**
+   * Ask for the stop.
+   */
+  readonly stop: () => void;
+}
+
+/**
+ * A Stop button that asks once more, in its own place, and says what becomes of it.
+ */
+export class StopButton {
+  readonly element: HTMLElement;
+
+  constructor(private readonly _options: IStopButtonOptions) {
+    this._stop = h('button', { type: 'button', onclick: this._ask }, 'Stop');
+    this._yes = h(
+      'button',
+      { type: 'button', class: 'smtc-stop-yes', onclick: this._confirm },
+      'Stop it'
+    );
+    this._question = h(
+      'span',
+      {
+        class: 'smtc-stop-question',
+        role: 'group',
+        'aria-label': `Stop ${_options.what}?`,
+        onkeydown: (event: KeyboardEvent) => {
+          if (event.key === 'Escape') {
+            event.stopPropagation();
+            this._leave();
+          }
+        }
+      },
+      h('span', {}, `Stop ${_options.what}?`),
+      this._yes,
+      h('button', { type: 'button', onclick: this._leave }, 'Keep it running')
+    );
+    this.element = h('span', { class: 'smtc-stop' }, this._stop, this._said);
+  }
+
+  /**
+   * Show whether there is something to stop, and what became of the stop.
+   *
+   * @param canStop - It runs, and is not on its way to its end.
+   * @param isStopping - It is on its way to its end.
+   */
+  update(canStop: boolean, isStopping: boolean): void {
+    this._canStop = canStop;
+    this._isStopping = isStopping;
+    if (!canStop) {
+      this._askedMs = null;
+      this._problem = '';
+      this._leave();
+    }
+    this._stop.disabled = !canStop || this._askedMs !== null;
+    const words = this._words();
+    if (this._said.textContent !== words) {
+      this._said.textContent = words;
+    }
+  }
+
+  /**
+   * Say that it could not be stopped, and let the user ask again.
+   */
+  fail(problem: string): void {
+    this._askedMs = null;
+    this._problem = problem;
+    this.update(this._canStop, this._isStopping);
+  }
+
+  private _words(): string {
+    if (this._isStopping) {
+      return 'Stopping …';
+    }
+    if (this._askedMs === null) {
+      return this._problem;
+    }
+    return performance.now() - this._askedMs < UNTAKEN_MS
+      ? 'Stopping …'
+      : 'The kernel has not taken the stop yet: a cell is running. Interrupt it, or wait.';
+  }
+
+  private readonly _ask = (): void => {
+    this._stop.replaceWith(this._question);
+    this._yes.focus();
+  };
+
+  private readonly _leave = (): void => {
+    if (this._question.isConnected) {
+      const hadFocus = this._question.contains(document.activeElement);
+      this._question.replaceWith(this._stop);
+      if (hadFocus) {
+        this._stop.focus();
+      }
+    }
+  };
+
+  private readonly _confirm = (): void => {
+    this._askedMs = performance.now();
+    this._problem = '';
+    this._leave();
+    this.update(this._canStop, this._isStopping);
+    this._options.stop();
+  };
+
+  private readonly _said = h('span', { role: 'status', class: 'smtc-note' });
+  private readonly _stop: HTMLButtonElement;
+  private readonly _yes: HTMLButtonElement;
+  private readonly _question: HTMLElement;
+  private _askedMs: number | null = null;
+  private _canStop = false;
+  private _isStopping = false;
+  private _problem = '';
+}

@@ -1,0 +1,365 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ISeries } from '../src/charts/options.js';
+import type { IModel, ModelCallback } from '../src/model.js';
+import { runMonitor } from '../src/run/run_monitor.js';
+import wire from '../../../tests/fixtures/run_info.json';
+import { duration, intervalWords, stepWords } from '../src/run/words.js';
+
+const charts = vi.hoisted(() => new Map<string, ISeries[]>());
+
+// jsdom has no canvas
+vi.mock('../src/charts/chart.js', () => ({ Chart: FakeChart() }));
+vi.mock('../src/charts/heat_map.js', () => ({ HeatMap: FakeChart() }));
+
+function FakeChart(): unknown {
+  return class {
+    readonly element = document.createElement('figure');
+    readonly series: ISeries[] = [];
+
+    constructor(readonly options: { title: string }) {
+      charts.set(options.title, this.series);
+    }
+
+    add(series: ISeries): void {
+      this.series.push(series);
+    }
+
+    shade(): void {
+      // nothing is drawn
+    }
+
+    end(): void {
+      // nothing is drawn
+    }
+
+    dispose(): void {
+      charts.delete(this.options.title);
+    }
+  };
+}
+
+const HOSTILE = '<img src=x onerror=alert(1)>';
+const STEP_COLUMNS = [
+  'step',
+  'time_s',
+  'step_time_s',
+  'data_wait_s',
+  'device_time_s',
+  'device'
+];
+
+/**
+ * A model with a run in it.
+ */
+class FakeModel implements IModel {
+  readonly sent: unknown[] = [];
+  private readonly _values: Record<string, unknown> = {
+    info: { ...wire, state: 'InProgress', ended: false, reason: '' },
+    log: { first: 0, lines: [] },
+    beat: { number: 1, elapsed_s: 3 },
+    stop_problem: ''
+  };
+  private readonly _callbacks = new Map<string, Set<ModelCallback>>();
+
+  get(name: string): unknown {
+    return this._values[name];
+  }
+
+  set(name: string, value: unknown): void {
+    this._values[name] = value;
+    this.emit(`change:${name}`);
+  }
+
+  change(fields: Record<string, unknown>): void {
+    this.set('info', { ...(this.get('info') as object), ...fields });
+  }
+
+  save_changes(): void {
+    // nobody listens
+  }
+
+  on(event: string, callback: ModelCallback): void {
+    const callbacks = this._callbacks.get(event) ?? new Set();
+    this._callbacks.set(event, callbacks.add(callback));
+  }
+
+  off(event: string, callback: ModelCallback): void {
+    this._callbacks.get(event)?.delete(callback);
+  }
+
+  emit(event: string, ...values: unknown[]): void {
+    this._callbacks.get(event)?.forEach(callback => {
+      callback(...values);
+    });
+  }
+
+  send(message: unknown): void {
+    this.sent.push(message);
+  }
+
+  listeners(event: string): number {
+    return this._callbacks.get(event)?.size ?? 0;
+  }
+
+  /**
+   * Let rows of a table come, one value for each column.
+   */
+  rows(table: string, columns: readonly string[], ...rows: number[][]): void {
+    const values = columns.flatMap((_, place) =>
+      rows.map(row => row[place] ?? NaN)
+    );
+    this.emit('msg:custom', { type: 'reset', table, columns, first: 0 }, [
+      new DataView(Float64Array.from(values).buffer)
+    ]);
+  }
+}
+
+describe('the run monitor', () => {
+  let model: FakeModel;
+  let el: HTMLElement;
+  let dispose: () => void;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    model = new FakeModel();
+    el = document.createElement('div');
+    document.body.replaceChildren(el);
+    dispose = runMonitor.render({
+      model,
+      el,
+      state: runMonitor.initialize(model)
+    });
+  });
+
+  afterEach(() => {
+    dispose();
+    vi.useRealTimers();
+  });
+
+  const button = (name: string): HTMLButtonElement => {
+    const found = [...el.querySelectorAll('button')].find(
+      one => one.textContent === name
+    );
+    if (found === undefined) {
+      throw new Error(`There is no button ${name}`);
+    }
+    return found;
+  };
+
+  it('asks for the rows that came before it', () => {
+    expect(model.sent).toEqual([{ type: 'resync' }]);
+  });
+
+  it('shows name, state, price and what the numbers are', () => {
+    expect(el.querySelector('h3')?.textContent).toBe('train-r1');
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('InProgress');
+    expect(el.textContent).toContain('$3.60/h');
+    expect(el.textContent).toContain('emulated');
+    expect(el.textContent).toContain('1 vCPU = 0.05 cores of this machine');
+  });
+
+  it('says that it is starting while there is no step', () => {
+    model.change({ summary: null, steps: 0 });
+    expect(el.textContent).toContain('Starting: the instances are up');
+
+    model.change({ summary: null, steps: null });
+    expect(el.textContent).toContain('Reading what the run has recorded');
+  });
+
+  it('draws charts once rows come, each marked with its evidence', () => {
+    model.rows('steps', STEP_COLUMNS, [0, 1, 0.2, 0.1, NaN, NaN]);
+
+    expect([...charts.keys()]).toEqual([
+      'Step time',
+      'Data wait',
+      'Cost of 1,000 steps',
+      'Cost so far'
+    ]);
+    expect(charts.get('Step time')?.[0]?.evidence).toBe('emulated');
+    expect(charts.get('Cost of 1,000 steps')?.[0]?.factor).toBeCloseTo(1);
+  });
+
+  it('shows no cost where a price is unknown, and says so', () => {
+    model.change({ usd_per_hour: null });
+    model.rows('steps', STEP_COLUMNS, [0, 1, 0.2, 0.1, NaN, NaN]);
+
+    expect(charts.has('Cost so far')).toBe(false);
+    expect(el.textContent).toContain('a price is unknown');
+    expect(el.textContent).toContain('unknown a price is unknown');
+  });
+
+  it('draws a line for each instance, and the network of a machine once', () => {
+    const columns = [
+      'time_s',
+      'cpu',
+      'memory_bytes',
+      'received_per_s',
+      'sent_per_s',
+      'gpu'
+    ];
+    model.rows('system:algo-1', columns, [1, 0.5, 1e9, 10, 10, NaN]);
+    model.rows('system:algo-2', columns, [1, 0.9, 1e9, 10, 10, NaN]);
+
+    expect(charts.get('CPU')?.map(series => series.label)).toEqual([
+      'dnn_group',
+      'data_group'
+    ]);
+    expect(charts.get('Network')?.map(series => series.label)).toEqual([
+      'received',
+      'sent'
+    ]);
+    expect(charts.has('Device')).toBe(false);
+  });
+
+  it('changes lines for a heat map and back', () => {
+    const columns = [
+      'time_s',
+      'cpu',
+      'memory_bytes',
+      'received_per_s',
+      'sent_per_s',
+      'gpu'
+    ];
+    model.rows('system:algo-1', columns, [1, 0.5, 1e9, 10, 10, NaN]);
+    const hidden = (): boolean[] =>
+      [...el.querySelectorAll('figure')].map(figure => figure.hidden);
+    const before = hidden();
+
+    button('Heat map').click();
+
+    expect(button('Heat map').getAttribute('aria-pressed')).toBe('true');
+    expect(hidden()).not.toEqual(before);
+    button('Heat map').click();
+    expect(hidden()).toEqual(before);
+  });
+
+  it('stops after a second question only', () => {
+    button('Stop').click();
+    expect(model.sent).not.toContainEqual({ type: 'stop' });
+    expect(document.activeElement).toBe(button('Stop it'));
+
+    button('Stop it').click();
+
+    expect(model.sent).toContainEqual({ type: 'stop' });
+    expect(el.textContent).toContain('Stopping …');
+    expect(button('Stop').disabled).toBe(true);
+  });
+
+  it('lets go of the question with Escape', () => {
+    button('Stop').click();
+    button('Stop it').dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Escape', bubbles: true })
+    );
+
+    expect(document.activeElement).toBe(button('Stop'));
+    expect(model.sent).not.toContainEqual({ type: 'stop' });
+  });
+
+  it('says why a stop has no effect yet, or failed', () => {
+    button('Stop').click();
+    button('Stop it').click();
+    vi.advanceTimersByTime(5000);
+    expect(el.textContent).toContain('The kernel has not taken the stop yet');
+
+    model.set('stop_problem', 'The run could not be stopped: no right.');
+    expect(el.textContent).toContain('The run could not be stopped: no right.');
+    expect(button('Stop').disabled).toBe(false);
+  });
+
+  it('has nothing to stop once the run has ended', () => {
+    model.change({ state: 'Failed', ended: true, reason: 'It broke.' });
+
+    expect(el.querySelector<HTMLElement>('.smtc-stop')?.hidden).toBe(true);
+    expect(el.querySelector('.smtc-problem')?.textContent).toBe(
+      'It broke. The log tells more; run.logs() returns all of it.'
+    );
+  });
+
+  it('says after a while that no news comes, and how to go on', () => {
+    vi.advanceTimersByTime(5000);
+    expect(el.textContent).not.toContain('No news');
+
+    vi.advanceTimersByTime(3000);
+    expect(el.textContent).toContain('No news for 8 s');
+    expect(el.textContent).toContain('lab.Run.open("train-r1")');
+
+    model.set('beat', { number: 2, elapsed_s: 11 });
+    expect(
+      el.querySelector<HTMLElement>('.smtc-run-head .smtc-warning')?.hidden
+    ).toBe(true);
+  });
+
+  it('counts the seconds between two signs of life', () => {
+    model.set('beat', { number: 2, elapsed_s: 61 });
+    vi.advanceTimersByTime(2000);
+
+    expect(el.textContent).toContain('1 min 03 s');
+  });
+
+  it('shows the log of one instance, and holds it still', () => {
+    const lines = [
+      ['algo-1', 'one'],
+      ['algo-2', 'two']
+    ];
+    model.set('log', { first: 0, lines });
+    const log = el.querySelector('pre');
+    expect(log?.textContent).toBe('algo-1 │ one\nalgo-2 │ two\n');
+
+    const select = el.querySelector('select') as HTMLSelectElement;
+    select.value = 'algo-2';
+    select.dispatchEvent(new Event('change'));
+    expect(log?.textContent).toBe('algo-2 │ two\n');
+
+    button('Follow').click();
+    model.set('log', { first: 0, lines: [...lines, ['algo-2', 'three']] });
+    expect(log?.textContent).toBe('algo-2 │ two\n');
+    button('Follow').click();
+    expect(log?.textContent).toBe('algo-2 │ two\nalgo-2 │ three\n');
+  });
+
+  it('never makes markup of what it is told', () => {
+    model.change({
+      job_name: HOSTILE,
+      reason: HOSTILE,
+      problem: HOSTILE,
+      entry_point: HOSTILE,
+      events: [{ time_s: 1, kind: HOSTILE, host: HOSTILE, message: HOSTILE }],
+      findings: [{ severity: 'warning', sentence: HOSTILE, fix: HOSTILE }],
+      compiler: { backend: HOSTILE, words: [HOSTILE] },
+      price_notes: [HOSTILE]
+    });
+    model.set('log', { first: 0, lines: [[HOSTILE, HOSTILE]] });
+
+    expect(el.querySelector('img')).toBeNull();
+    expect(el.textContent).toContain(HOSTILE);
+  });
+
+  it('lets go of everything', () => {
+    vi.advanceTimersByTime(1000); // the browser's own, which tell what was unfolded
+    dispose();
+
+    expect(el.childElementCount).toBe(0);
+    expect(model.listeners('change:info')).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+    dispose();
+  });
+});
+
+describe('words', () => {
+  it('tell how long something lasts', () => {
+    expect([0.9, 59.9, 60, 3725].map(duration)).toEqual([
+      '0 s',
+      '59 s',
+      '1 min 00 s',
+      '1 h 02 min'
+    ]);
+  });
+
+  it('tell steps and intervals', () => {
+    expect(stepWords(1200, null)).toBe('1,200 steps');
+    expect(stepWords(5, 10)).toBe('5 of 10 steps');
+    expect(intervalWords({ mean: 0.2, low: 0.19, high: 0.21 }, 's')).toBe(
+      '200 ms (190 ms to 210 ms)'
+    );
+  });
+});

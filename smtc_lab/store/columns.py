@@ -1,0 +1,189 @@
+"""The steps of a run as columns: rows of all ranks in one, and bins of many rows.
+
+SQLite does the work, with no Python object for each row, so that a million steps are seen in
+about a second.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.store.query import query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+STEP_COLUMNS = ("step", "end_time_s", "step_time_s", "data_wait_s", "device_time_s", "device")
+"""The columns of a step of the job: its number; its end in seconds since the epoch, of the last
+rank; its time in seconds, the longest of all ranks, because they wait for each other; data wait
+and device time in seconds, means over the ranks; the share of the step time in which the
+devices computed. NaN: not known."""
+
+_THREADS = 2
+_AT_ONCE = 100_000  # rows in memory as Python objects
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepBins:
+    """Bins of steps that follow each other. No spike is lost."""
+
+    width: int
+    """Steps of each bin; the last one may hold fewer."""
+
+    low: NDArray[np.float64]
+    """Least value of each bin, shape (C, B), NaN where none is known."""
+
+    high: NDArray[np.float64]
+    """Greatest value of each bin, shape (C, B)."""
+
+    mean: NDArray[np.float64]
+    """Mean of each bin, shape (C, B)."""
+
+
+class StepColumns:
+    """The steps of a job, made of the record files of all its ranks.
+
+    A trainer writes one row for each of its steps, in order; row i of all files is step i.
+    Rows that one rank does not have yet are not there.
+
+    Args:
+        paths: One record file for each rank, at least one.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = tuple(paths)
+        self._rows = _rows_sql(len(self._paths))
+
+    def count(self) -> int:
+        """Return how many steps all ranks have recorded.
+
+        Raises:
+            StoreError: A file is damaged or cannot be read.
+        """
+        counts = [
+            query([path], "SELECT coalesce(max(rowid), 0) FROM step_record")
+            for path in self._paths
+        ]
+        return min(rows[0][0] if rows else 0 for rows in counts)
+
+    def read(self, first: int, end: int | None = None) -> NDArray[np.float64]:
+        """Return steps as they are, shape (6, N), in the order of ``STEP_COLUMNS``.
+
+        Args:
+            first: Number of the first row, from 0.
+            end: Number of the row behind the last one; None: all that are there.
+
+        Raises:
+            StoreError: A file is damaged or cannot be read.
+        """
+        parts = []
+        while end is None or first < end:
+            at_once = _AT_ONCE if end is None else min(_AT_ONCE, end - first)
+            rows = query(self._paths, f"{self._rows} LIMIT {at_once}", (first, first + at_once))
+            parts.append(np.array(rows, dtype=np.float64).reshape(-1, len(STEP_COLUMNS)).T)
+            first += at_once
+            if len(rows) < at_once:
+                break
+        return np.concatenate(parts, axis=1) if parts else np.empty((len(STEP_COLUMNS), 0))
+
+    def bins(self, first: int, end: int, width: int) -> StepBins:
+        """Return steps in bins, each ``width`` rows wide, made in two threads.
+
+        Args:
+            first: Number of the first row, from 0.
+            end: Number of the row behind the last one, above ``first``.
+            width: Rows of each bin, at least 1.
+
+        Raises:
+            StoreError: A file is damaged or cannot be read.
+        """
+        sql = _bins_sql(self._rows)
+        share = -(-(end - first) // (_THREADS * width)) * width
+        begins = range(first, end, share)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            parts = pool.map(
+                lambda begin: query(
+                    self._paths, sql, (begin, min(begin + share, end), first, width)
+                ),
+                begins,
+            )
+            rows = [row for part in parts for row in part]
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 3 * len(STEP_COLUMNS)).T
+        low, high, mean = columns[0::3], columns[1::3], columns[2::3]
+        return StepBins(width=width, low=low, high=high, mean=mean)
+
+
+def _rows_sql(num_ranks: int) -> str:
+    """Return what selects the rows of all ranks, joined, between two row numbers."""
+    schemas = ["main", *(f"r{place}" for place in range(1, num_ranks))]
+
+    def each(column: str) -> list[str]:
+        return [f"{schema}.step_record.{column}" for schema in schemas]
+
+    def most(column: str) -> str:
+        # max() of one argument would be an aggregate
+        return each(column)[0] if num_ranks == 1 else f"max({', '.join(each(column))})"
+
+    def mean(column: str) -> str:
+        return f"({' + '.join(each(column))}) / {num_ranks}.0"
+
+    joins = "".join(
+        f" JOIN {schema}.step_record ON {schema}.step_record.rowid = main.step_record.rowid"
+        for schema in schemas[1:]
+    )
+    time_s = most("step_time_s")
+    return (
+        f"SELECT main.step_record.step AS step, {most('end_time_s')} AS end_time_s,"  # noqa: S608  our own names
+        f" {time_s} AS step_time_s, {mean('data_wait_s')} AS data_wait_s,"
+        f" {mean('device_time_s')} AS device_time_s,"
+        f" ({' + '.join(each('device_time_s'))}) / ({' + '.join(each('step_time_s'))})"
+        f" AS device FROM main.step_record{joins}"
+        " WHERE main.step_record.rowid > ? AND main.step_record.rowid <= ?"
+        " ORDER BY main.step_record.rowid"
+    )
+
+
+def _bins_sql(rows: str) -> str:
+    inner = rows.replace("SELECT ", "SELECT main.step_record.rowid AS row, ", 1)
+    # ordered already, by the key of the table; a second ORDER BY would sort
+    columns = ", ".join(f"min({name}), max({name}), avg({name})" for name in STEP_COLUMNS)
+    return f"SELECT {columns} FROM ({inner}) GROUP BY (row - 1 - ?) / ?"  # noqa: S608  our own names
+
+
+SYSTEM_COLUMNS = (
+    "time_s",
+    "interval_s",
+    "cpu_used_s",
+    "cpu_quota_cores",
+    "memory_bytes",
+    "network_received_bytes",
+    "network_sent_bytes",
+    "gpu_utilization_fraction",
+)
+"""The columns of a system sample that charts are drawn from, as ``SystemSample`` has them."""
+
+
+def read_samples(path: Path, after: int = 0) -> NDArray[np.float64]:
+    """Return the samples of an instance behind so many, shape (8, N), NaN where not known.
+
+    Args:
+        path: Its record file; it may be growing, and may not be there yet.
+        after: Number of samples to skip.
+
+    Raises:
+        StoreError: The file is damaged or cannot be read.
+    """
+    names = ", ".join(SYSTEM_COLUMNS)
+    rows = query(
+        [path],
+        f"SELECT {names} FROM system_sample WHERE rowid > ? ORDER BY rowid",  # noqa: S608  our own names
+        (after,),
+    )
+    return np.array(rows, dtype=np.float64).reshape(-1, len(SYSTEM_COLUMNS)).T

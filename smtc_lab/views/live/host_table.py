@@ -1,0 +1,108 @@
+"""What one instance uses, as a live table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.store.columns import SYSTEM_COLUMNS, read_samples
+from smtc_lab.views.live.growing import Growing
+from smtc_lab.views.live.table import LiveTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+HOST_COLUMNS = ("time_s", "cpu", "memory_bytes", "received_per_s", "sent_per_s", "gpu")
+"""Columns of a host's table: seconds since the begin of the run; CPU time used over CPU time
+at hand, 0 to 1; resident memory; bytes per second over all interfaces of the machine, which the
+instances of a local run share; NVML's GPU utilization, 0 to 1. NaN: not known."""
+
+_SHORTEST_S = 0.1
+"""CPU time is counted in ticks of 10 ms, so a shorter interval tells nothing."""
+
+_PLACE = {name: place for place, name in enumerate(SYSTEM_COLUMNS)}
+
+
+class HostTable:
+    """Follows the system samples of one instance.
+
+    Args:
+        path: Its record file.
+        name: Name of the table.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path = path
+        self.table = LiveTable(name, HOST_COLUMNS)
+        self.samples = Growing(len(SYSTEM_COLUMNS))
+        """All samples as they were recorded."""
+        self._latest_s = 0.0
+
+    def look(
+        self, *, begin_s: float, quota_cores: float | None, num_cores: float | None
+    ) -> bool:
+        """Take in new samples; False: there are none.
+
+        Args:
+            begin_s: Begin of the run in seconds since the epoch.
+            quota_cores: The instance's CPU quota; samples without one are from before it was
+                applied. None: it has none.
+            num_cores: Cores of the machine, which stand for a quota that is not there. None:
+                not known.
+
+        Raises:
+            StoreError: The file is damaged or cannot be read.
+        """
+        new = read_samples(self.path, self.samples.num_rows)
+        if new.shape[1] == 0:
+            return False
+        # the sample before the new ones, from which bytes are counted
+        before = self.samples.values[:, -1:]
+        self.samples.append(new)
+        time_s = np.maximum.accumulate(np.append(self._latest_s, new[0] - begin_s))[1:]
+        self._latest_s = float(time_s[-1])
+        self.table.extend(
+            [
+                time_s,
+                cpu_fraction(new, quota_cores=quota_cores, num_cores=num_cores),
+                new[_PLACE["memory_bytes"]],
+                _per_s(new, before, "network_received_bytes"),
+                _per_s(new, before, "network_sent_bytes"),
+                new[_PLACE["gpu_utilization_fraction"]],
+            ]
+        )
+        return True
+
+
+def cpu_fraction(
+    samples: NDArray[np.float64], *, quota_cores: float | None, num_cores: float | None
+) -> NDArray[np.float64]:
+    """Return CPU time used over CPU time at hand for each sample, NaN where not known."""
+    cores = samples[_PLACE["cpu_quota_cores"]]
+    if quota_cores is None and num_cores is not None:
+        cores = np.where(np.isnan(cores), num_cores, cores)
+    interval_s = samples[_PLACE["interval_s"]]
+    at_hand_s = np.where(interval_s < _SHORTEST_S, np.nan, cores * interval_s)
+    used_s = samples[_PLACE["cpu_used_s"]]
+    fraction = np.full(len(used_s), np.nan)
+    np.divide(used_s, at_hand_s, out=fraction, where=at_hand_s > 0)
+    return fraction
+
+
+def _per_s(
+    new: NDArray[np.float64], before: NDArray[np.float64], name: str
+) -> NDArray[np.float64]:
+    """Return bytes per second since the sample before; NaN: there is none, or it restarted."""
+    place = _PLACE[name]
+    counts = np.concatenate([before[place], new[place]])
+    if before.shape[1] == 0:
+        counts = np.concatenate([[np.nan], counts])
+    grown = np.diff(counts)
+    interval_s = new[_PLACE["interval_s"]]
+    valid = (grown >= 0) & (interval_s > 0)
+    per_s = np.full(len(grown), np.nan)
+    np.divide(grown, interval_s, out=per_s, where=valid)
+    return per_s

@@ -1,0 +1,74 @@
+"""The last lines that the instances of a run printed."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.views.live.changes import Changes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_LINES = 200
+"""Lines that are kept, of all instances together."""
+
+MOST_CHARACTERS = 1000
+"""Characters of a line that are kept."""
+
+_TAIL_BYTES = 64 * 1024
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class LogTail:
+    """Follows the logs of a run from near their end.
+
+    Args:
+        folder: Folder of the logs, ``<host>.log`` each.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ends: dict[Path, int] = {}
+        self._lines: deque[tuple[str, str]] = deque(maxlen=MOST_LINES)
+        self._num_lines = 0
+        self._changes = Changes()
+
+    def look(self) -> bool:
+        """Take in new lines; False: there are none."""
+        before = self._num_lines
+        for path in sorted(self._folder.glob("algo-*.log")):
+            if not path.stem.endswith(".agent") and self._changes.in_file(path):
+                for line in self._new_lines(path):
+                    self._lines.append((path.stem, line))
+                    self._num_lines += 1
+        return self._num_lines > before
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the number of the first line that is kept, and the lines: host and text."""
+        first = self._num_lines - len(self._lines)
+        return {"first": first, "lines": [list(line) for line in self._lines]}
+
+    def _new_lines(self, path: Path) -> list[str]:
+        """Return the whole lines that a log has gained; of a long one the last."""
+        try:
+            with path.open("rb") as file:
+                end = file.seek(0, 2)
+                known = self._ends.get(path, 0)
+                begin = max(known, end - _TAIL_BYTES)
+                file.seek(begin)
+                data = file.read(end - begin)
+        except OSError:  # a log that cannot be read is not worth failing for
+            return []
+        if begin > known:  # in the middle of a line, or even of a character
+            data = data.partition(b"\n")[2]
+        whole, newline, rest = data.rpartition(b"\n")
+        self._ends[path] = end - len(rest)
+        return [_readable(line) for line in whole.split(b"\n")] if newline else []
+
+
+def _readable(line: bytes) -> str:
+    """Return a line as a terminal would leave it: without colours, after its last rewriting."""
+    text = _COLOURS.sub("", line.decode("utf-8", errors="replace")).rstrip("\r")
+    return text.rpartition("\r")[2][:MOST_CHARACTERS]

@@ -1,0 +1,221 @@
+"""Describes a run that is being followed: state, groups, price, compiler, events, findings."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import SmtcLabError
+from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.records import EventRecord
+from smtc_lab.rules.find import find
+from smtc_lab.rules.observation import observe
+from smtc_lab.store.reader import compiler_reports, read_records, read_run
+from smtc_lab.views import format as fmt
+from smtc_lab.views.compiler_section import finding_cost
+from smtc_lab.views.compiler_words import compile_time_words, place_words
+from smtc_lab.views.live.changes import Changes
+from smtc_lab.views.live.run_info import (
+    CompilerInfo,
+    EventInfo,
+    FindingInfo,
+    GroupInfo,
+    RunInfo,
+)
+from smtc_lab.views.live.run_summary import RunSummarizer
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.compiler_report import CompilerReport
+    from smtc_lab.rules.finding import Finding
+    from smtc_lab.views.live.run_follower import RunFollower
+
+_MOST_EVENTS = 50
+_MOST_STEPS = 50_000
+"""Steps up to which rules look at a run: they take every record into memory."""
+
+_LONGEST_TEXT = 2000
+
+
+class RunDescriber:
+    """Makes the ``RunInfo`` of a run, and knows when there is a new one.
+
+    Args:
+        follower: Of the run; ``look`` is called from the thread that calls its ``look``.
+    """
+
+    def __init__(self, follower: RunFollower) -> None:
+        self._follower = follower
+        self._summarizer = RunSummarizer(follower)
+        self._changes = Changes()
+        self._rows: dict[str, int] = {}
+        self._events: list[EventRecord] = []
+        self._report: CompilerReport | None = None
+        self._findings: tuple[FindingInfo, ...] = ()
+        self._told: tuple[object, ...] = ()
+        self.problem = ""
+        """Why the run cannot be followed further; empty: it can."""
+
+    def look(self, *, last: bool = False) -> bool:
+        """Take in what is new; False: the description has not changed.
+
+        Args:
+            last: The run has ended: take in its end, and find what could be better.
+        """
+        found = False
+        try:
+            found = self._look_at_events()
+            found = self._look_at_report() or found
+            found = (
+                self._summarizer.look(
+                    usd_per_hour=self._usd_per_hour(),
+                    probe_steps=self._report.probe_steps if self._report else 0,
+                    last=last,
+                )
+                or found
+            )
+            if last:
+                self._findings = self._find()
+        except SmtcLabError as error:
+            self.problem = str(error)
+        told = (self._follower.state, self.problem, self._findings)
+        found = found or last or told != self._told
+        self._told = told
+        return found
+
+    def elapsed_s(self) -> float | None:
+        """Return how long the run has lasted in seconds; None: it has not begun."""
+        state = self._follower.state
+        if state.started_s is None:
+            return None
+        return max(0.0, (state.ended_s or time.time()) - state.started_s)
+
+    def describe(self) -> RunInfo:
+        """Return what is known now."""
+        follower = self._follower
+        job, state, plan = follower.job, follower.state, follower.plan
+        emulated = job.emulation is not None
+        usd_per_hour, elapsed_s = self._usd_per_hour(), self.elapsed_s()
+        return RunInfo(
+            job_name=follower.folder.job_name,
+            cluster=job.cluster.label,
+            launcher=str(plan.get("launcher", "")),
+            entry_point=_cut(job.entry_point),
+            state=state.state,
+            reason=_cut(state.reason),
+            ended=state.is_terminal,
+            elapsed_s=elapsed_s,
+            max_steps=job.max_steps,
+            steps=follower.steps.num_rows if follower.has_looked else None,
+            evidence="emulated" if emulated else "measured",
+            cores_per_vcpu=follower.fact("cores_per_vcpu") if emulated else None,
+            device_step_time_s=follower.fact("device_step_time_s") if emulated else None,
+            groups=self._groups(),
+            usd_per_hour=usd_per_hour,
+            price_notes=tuple(map(str, plan.get("price_notes", ()))),
+            usd_so_far=(
+                None
+                if elapsed_s is None
+                else usd_per_job(billed_s=elapsed_s, usd_per_hour=usd_per_hour)
+            ),
+            compiler=self._compiler(),
+            summary=self._summarizer.latest,
+            events=self._told_events(),
+            findings=self._findings,
+            problem=_cut(self.problem),
+        )
+
+    def _usd_per_hour(self) -> float | None:
+        price = self._follower.plan.get("usd_per_hour")
+        return float(price) if isinstance(price, int | float) else None
+
+    def _groups(self) -> tuple[GroupInfo, ...]:
+        follower = self._follower
+        roles = {
+            instance.get("host"): str(instance.get("role", ""))
+            for instance in follower.plan.get("instances", ())
+        }
+        hosts = follower.job.cluster.hosts()
+        groups = []
+        for group in follower.job.cluster.instance_groups:
+            name = group.instance_group_name
+            own = tuple(host for host, of in hosts.items() if of.instance_group_name == name)
+            groups.append(
+                GroupInfo(
+                    name=name,
+                    instance_type=group.instance_type,
+                    instance_count=group.instance_count,
+                    role=roles.get(own[0], ""),
+                    hosts=own,
+                    cpu_quota_cores=follower.quota_cores(own[0]),
+                )
+            )
+        return tuple(groups)
+
+    def _compiler(self) -> CompilerInfo | None:
+        config = self._follower.job.compiler_config
+        if config is None or not config.enabled:
+            return None
+        report = self._report
+        if report is None:
+            return CompilerInfo(backend=config.backend, words=())
+        words = [report.fell_back_because, report.chosen_because]
+        if report.compile_time is not None:
+            words.append(f"Compile time: {compile_time_words(report.compile_time)}.")
+        return CompilerInfo(
+            backend=report.backend, words=tuple(_cut(each) for each in words if each)
+        )
+
+    def _told_events(self) -> tuple[EventInfo, ...]:
+        begin_s = self._follower.begin_s
+        return tuple(
+            EventInfo(
+                time_s=0.0 if begin_s is None else max(0.0, event.time_s - begin_s),
+                kind=event.kind,
+                host=event.host,
+                message=_cut(event.message),
+            )
+            for event in self._events
+        )
+
+    def _look_at_events(self) -> bool:
+        found = False
+        for path in sorted(self._follower.folder.records.glob("*.sqlite")):
+            if not self._changes.in_file(path):
+                continue
+            new, self._rows[path.stem] = read_records(
+                path, EventRecord, after=self._rows.get(path.stem, 0)
+            )
+            self._events += new
+            found = found or bool(new)
+        if found:
+            self._events.sort(key=lambda event: event.time_s)
+            del self._events[:-_MOST_EVENTS]
+        return found
+
+    def _look_at_report(self) -> bool:
+        config = self._follower.job.compiler_config
+        if config is None or (self._report and not self._follower.state.is_terminal):
+            return False
+        before = self._report
+        reports, _ = compiler_reports(self._follower.folder)
+        self._report = next(iter(reports.values()), None)
+        return self._report != before
+
+    def _find(self) -> tuple[FindingInfo, ...]:
+        if not 0 < self._follower.steps.num_rows <= _MOST_STEPS:
+            return ()
+        found = find(observe(read_run(self._follower.folder)))
+        return tuple(_told_finding(finding) for finding in found)
+
+
+def _told_finding(finding: Finding) -> FindingInfo:
+    place = "" if finding.place is None else f"{place_words(finding.place)}: "
+    return FindingInfo(
+        severity=finding.severity,
+        sentence=_cut(f"{place}{finding.sentence} ({finding_cost(finding)})"),
+        fix=_cut(finding.fix),
+    )
+
+
+def _cut(text: str) -> str:
+    return fmt.plain(text[:_LONGEST_TEXT])

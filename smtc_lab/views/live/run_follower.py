@@ -1,0 +1,162 @@
+"""Follows the folder of one run: what is new in it goes into live tables.
+
+It reads files only, so it works for a run of another process, for one that has ended, and for
+one whose supervisor was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.store.columns import StepColumns
+from smtc_lab.store.reader import read_job
+from smtc_lab.store.state import RunState, current_state
+from smtc_lab.views.live.changes import Changes
+from smtc_lab.views.live.host_table import HostTable
+from smtc_lab.views.live.step_table import StepTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.store.run_folder import RunFolder
+    from smtc_lab.views.live.frames import Frame
+    from smtc_lab.views.live.stream import Stream
+
+_STATE_S = 0.5
+
+
+class RunFollower:
+    """The tables of one run: ``steps``, and ``system:<host>`` for each instance.
+
+    ``look`` costs a few microseconds for each file while nothing happens. Only one thread may
+    call it.
+
+    Args:
+        folder: The run.
+        stream: Sends the tables; they are added to it when their first row is there.
+        prefix: Put before the names of the tables, for example ``0/``.
+
+    Raises:
+        StoreError: The run's job or state cannot be read.
+    """
+
+    def __init__(self, folder: RunFolder, stream: Stream, *, prefix: str = "") -> None:
+        self.folder = folder
+        self.job = read_job(folder)
+        """What was run."""
+        self.plan = _read_plan(folder)
+        """The launch plan as it was written; empty: it cannot be read."""
+        self.state: RunState = current_state(folder)
+        """Where the run stood at the last look."""
+        self.steps = StepTable(self._planned_ranks(), f"{prefix}steps")
+        """The steps of the job."""
+        self.hosts = {
+            host: HostTable(folder.records / f"{host}-system.sqlite", f"{prefix}system:{host}")
+            for host in self.job.cluster.hosts()
+        }
+        """The instances, by host."""
+        self.has_looked = False
+        """Whether what was recorded before is in the tables."""
+        self._stream = stream
+        self._changes = Changes()
+        self._state_s = 0.0
+
+    @property
+    def begin_s(self) -> float | None:
+        """Begin of the run in seconds since the epoch; None: it has not begun."""
+        return self.state.started_s
+
+    def fact(self, name: str) -> float | None:
+        """Return a number that the launcher wrote down about the run; None: not known."""
+        return _number(self.state.facts, name)
+
+    def quota_cores(self, host: str) -> float | None:
+        """Return the CPU quota of an instance in cores; None: it has none."""
+        return _number(self.state.facts.get("cpu_quota_cores"), host)
+
+    def look(self) -> bool:
+        """Take in what is new; False: nothing is.
+
+        The first look takes in everything that is there: of a million steps in about half a
+        second.
+
+        Raises:
+            StoreError: A file of the run is damaged.
+        """
+        # The state first: what is read behind the end of a run is all of it.
+        before = self.state
+        self._look_at_state()
+        if self.state.is_terminal and not self.steps.num_rows:
+            self._drop_absent_ranks()
+        found = self.state != before
+        if self.begin_s is not None:
+            found = self._look_at_records(self.begin_s) or found
+        self.has_looked = True
+        return found
+
+    def read(self, table: str, first: int, end: int, most: int) -> Frame | None:
+        """Return rows that were asked for in more detail; None: of another table."""
+        return self.steps.part(first, end, most) if table == self.steps.table.name else None
+
+    def _look_at_records(self, begin_s: float) -> bool:
+        found = self._look_at_steps(begin_s)
+        for host, system in self.hosts.items():
+            if self._changes.in_file(system.path) and system.look(
+                begin_s=begin_s,
+                quota_cores=self.quota_cores(host),
+                num_cores=self.fact("num_cores"),
+            ):
+                self._stream.add(system.table)
+                found = True
+        return found
+
+    def _look_at_state(self) -> None:
+        # a supervisor that was killed leaves no trace in the file
+        is_due = time.monotonic() - self._state_s >= _STATE_S
+        is_changed = self._changes.in_file(self.folder.state_file)
+        if not self.state.is_terminal and (is_due or is_changed):
+            self.state = current_state(self.folder)
+            self._state_s = time.monotonic()
+
+    def _look_at_steps(self, begin_s: float) -> bool:
+        if not any(self._changes.in_file(path) for path in self.steps.paths):
+            return False
+        if self.steps.num_rows:
+            return self.steps.look()
+        if not self.steps.open(begin_s=begin_s):
+            return False
+        self._stream.add(self.steps.table)
+        # rows that were loaded are sent as a whole, not as news
+        self._stream.answer({"type": "resync", "table": self.steps.table.name})
+        return True
+
+    def _planned_ranks(self) -> list[Path]:
+        found = [
+            self.folder.records / f"{instance['host']}-rank{instance['rank']}.sqlite"
+            for instance in self.plan.get("instances", ())
+            if instance.get("rank") is not None
+        ]
+        return found or sorted(self.folder.records.glob("*-rank*.sqlite"))
+
+    def _drop_absent_ranks(self) -> None:
+        """Show the steps of the other ranks when one died before it recorded any."""
+        present = [path for path in self._planned_ranks() if StepColumns([path]).count()]
+        if present and present != list(self.steps.paths):
+            self.steps = StepTable(present, self.steps.table.name)
+
+
+def _read_plan(folder: RunFolder) -> dict[str, Any]:
+    try:
+        plan = json.loads(folder.plan_file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return plan if isinstance(plan, dict) else {}
+
+
+def _number(values: object, name: str) -> float | None:
+    value = values.get(name) if isinstance(values, dict) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)

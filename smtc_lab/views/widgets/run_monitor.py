@@ -1,0 +1,102 @@
+"""A run, watched live."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import traitlets
+
+from smtc_lab.errors import SmtcLabError
+from smtc_lab.launch.run import Run
+from smtc_lab.views.live.run_watch import RunWatch
+from smtc_lab.views.widgets.base import View
+
+if TYPE_CHECKING:
+    from smtc_lab.views.live.run_info import RunInfo
+
+
+class RunMonitor(View):
+    """State, charts, log and Stop button of a run: growing or ended, of any process.
+
+    Args:
+        run: The run, or its name.
+
+    Raises:
+        StoreError: There is no such run, or its folder cannot be read.
+        ViewError: The front end was not built.
+    """
+
+    view: ClassVar[str] = "run-monitor"
+
+    info = traitlets.Dict(read_only=True).tag(sync=True)
+    """The fields of ``smtc_lab.views.live.run_info.RunInfo``; at most two changes a second."""
+
+    log = traitlets.Dict(read_only=True).tag(sync=True)
+    """The last lines that were printed: ``lines``, each a host and a text, and ``first``, the
+    number of the first of them."""
+
+    beat = traitlets.Dict(read_only=True).tag(sync=True)
+    """A sign of life every two seconds until the run has ended: ``number``, which grows, and
+    ``elapsed_s``, how long the run has lasted."""
+
+    stop_problem = traitlets.Unicode(read_only=True).tag(sync=True)
+    """Why the run could not be stopped; empty: it could, or nobody asked."""
+
+    ended = traitlets.Bool(read_only=True)
+    """Whether the run has ended and everything of it was told. Turns true once, in a thread."""
+
+    def __init__(self, run: Run | str) -> None:
+        self.run = Run.open(run) if isinstance(run, str) else run
+        """The run."""
+        self._watch = RunWatch(self.run.folder, self.send, self)
+        # what a browser gets first is whole
+        self.on_info(self._watch.describe())
+        self.on_log({"first": 0, "lines": []})
+        self.on_beat(self.info["elapsed_s"])
+        super().__init__()
+        self.on_msg(self._on_message)
+        self._watch.start()
+
+    def stop(self) -> None:
+        """Stop the run, in a thread: the death of its last process takes a moment."""
+        threading.Thread(target=self._stop, name="smtc-stop", daemon=True).start()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until the run has ended and all of it was told; False: not in that time."""
+        return self._watch.join(timeout_s)
+
+    def close(self) -> None:
+        """Stop watching, and take the view away. The run goes on."""
+        if hasattr(self, "_watch"):  # a run that is not there was refused before
+            self._watch.close()
+        super().close()
+
+    def on_info(self, info: RunInfo) -> None:
+        """Show what is known of the run."""
+        self.set_trait("info", info.as_dict())
+
+    def on_log(self, log: dict[str, object]) -> None:
+        """Show the last lines."""
+        self.set_trait("log", log)
+
+    def on_beat(self, elapsed_s: float | None) -> None:
+        """Show a sign of life."""
+        number = self.beat.get("number", 0) + 1
+        self.set_trait("beat", {"number": number, "elapsed_s": elapsed_s})
+
+    def on_end(self) -> None:
+        """Take note of the end."""
+        self.set_trait("ended", True)
+
+    def _stop(self) -> None:
+        try:
+            self.run.stop()
+        except (SmtcLabError, OSError) as error:
+            self.set_trait("stop_problem", f"The run could not be stopped: {error}")
+
+    def _on_message(self, _widget: object, content: Any, _buffers: object) -> None:  # noqa: ANN401  what a browser sent
+        if not isinstance(content, dict) or self._watch.answer(content):
+            return
+        if content.get("type") == "stop":
+            self.stop()

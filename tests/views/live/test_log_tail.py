@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.views.live.log_tail import MOST_CHARACTERS, MOST_LINES, LogTail
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_whole_lines_come_with_their_host(tmp_path: Path) -> None:
+    log = tmp_path / "algo-1.log"
+    log.write_text("one\ntwo\nhal")
+    tail = LogTail(tmp_path)
+
+    assert tail.look()
+    assert tail.as_dict() == {"first": 0, "lines": [["algo-1", "one"], ["algo-1", "two"]]}
+
+    log.write_text("one\ntwo\nhalf\n")
+    assert tail.look()
+    assert tail.as_dict()["lines"][2:] == [["algo-1", "half"]]
+
+
+def test_only_the_last_lines_are_kept_and_counted(tmp_path: Path) -> None:
+    lines = "".join(f"line {number}\n" for number in range(MOST_LINES + 50))
+    (tmp_path / "algo-1.log").write_text(lines)
+    tail = LogTail(tmp_path)
+    tail.look()
+
+    kept = tail.as_dict()
+    assert kept["first"] == 50
+    assert kept["lines"][0] == ["algo-1", "line 50"]
+
+
+def test_a_huge_log_is_read_from_near_its_end(tmp_path: Path) -> None:
+    (tmp_path / "algo-1.log").write_bytes(b"x" * 5_000_000 + b"\nthe end\n")
+    tail = LogTail(tmp_path)
+    tail.look()
+
+    assert tail.as_dict()["lines"] == [["algo-1", "the end"]]
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        (b"\x1b[31mred\x1b[0m", "red"),
+        (b" 10 %\r 20 %\r100 %\r", "100 %"),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+        (b"y" * 5000, "y" * MOST_CHARACTERS),
+        (b"<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"),
+    ],
+)
+def test_a_line_is_what_a_terminal_would_leave(
+    tmp_path: Path, printed: bytes, shown: str
+) -> None:
+    (tmp_path / "algo-1.log").write_bytes(printed + b"\n")
+    tail = LogTail(tmp_path)
+    tail.look()
+
+    assert tail.as_dict()["lines"] == [["algo-1", shown]]
+
+
+def test_logs_of_our_own_processes_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "algo-1.agent.log").write_text("ours\n")
+    (tmp_path / "supervisor.log").write_text("ours\n")
+
+    assert not LogTail(tmp_path).look()

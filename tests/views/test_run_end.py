@@ -1,0 +1,166 @@
+"""What a notebook keeps of a run: HTML, picture, text, and our own type."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from nbconvert.filters.strings import clean_html
+
+from smtc_lab.errors import ViewError
+from smtc_lab.metrics.records import EventRecord
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.testing.records import HETEROGENEOUS, jittered, run_records
+from smtc_lab.testing.run_folders import write_many_steps, write_run_folder
+from smtc_lab.views.bundle import RUN_MIME, drawn_elsewhere, run_bundle, run_end_html
+from smtc_lab.views.format import TIMES
+from smtc_lab.views.run_snapshot import RunSnapshot, curve, first_look, take_snapshot
+from smtc_lab.views.run_words import bars, run_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    "{{7*7}}${7*7}<%= 7*7 %>",
+    "\u202egnp.exe",
+    "x" * 10_000,
+    "\x00\x1b[31m\r\n",
+    "' onmouseover='alert(1)",
+    '"><svg onload=alert(1)>',
+    "&lt;b&gt;",
+    "$\\frac{1}{0}$",
+]
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> RunSnapshot:
+    run = run_records(
+        [1.0, *jittered(0.2, 60)],
+        cluster=HETEROGENEOUS,
+        emulation=Emulation(cores_per_vcpu=0.05, device_step_time_s=0.05),
+        device_time_s=0.05,
+    )
+    return take_snapshot(write_run_folder(tmp_path, run))
+
+
+def words_of(page: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split()).replace("\xa0", " ")
+
+
+def test_a_process_of_its_own_makes_a_bundle_of_every_form(tmp_path: Path) -> None:
+    folder = write_run_folder(tmp_path, run_records([0.2] * 30))
+
+    bundle = drawn_elsewhere(folder)
+
+    assert set(bundle) == {RUN_MIME, "text/html", "image/png", "text/plain"}
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert bundle["image/png"] in bundle["text/html"]
+    assert bundle["text/plain"].startswith("train-r1: Completed\n")
+    assert bundle[RUN_MIME]["info"]["job_name"] == "train-r1"
+
+
+def test_a_bundle_that_cannot_be_made_says_why(tmp_path: Path) -> None:
+    folder = write_run_folder(tmp_path, run_records([0.2]))
+    folder.job_file.write_text("torn")
+
+    with pytest.raises(ViewError, match=r"picture of run 'train-r1'.*job of run.*display the"):
+        drawn_elsewhere(folder)
+
+
+def test_a_saved_run_says_what_its_numbers_are(snapshot: RunSnapshot) -> None:
+    words = words_of(run_end_html(snapshot))
+
+    assert "emulated, scale model: 1 vCPU = 0.05 cores of this machine" in words
+    assert "declared device time 50 ms per step" in words
+    assert "cost of 1,000 steps" in words
+    assert f"group data_group: 1 {TIMES} ml.c5.9xlarge, data" in words
+
+
+def test_nbconverts_sanitizer_leaves_no_markup_to_be_read(snapshot: RunSnapshot) -> None:
+    page = run_end_html(snapshot, png=b"\x89PNG", size=(800, 400))
+
+    cleaned = clean_html(page)
+
+    assert "&lt;" not in cleaned
+    assert "mean step time" in words_of(cleaned)
+    assert "data:" not in cleaned  # the picture goes, and nothing takes its place
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_text(tmp_path: Path, text: str) -> None:
+    run = run_records([0.2] * 8)
+    run.events[:] = [EventRecord(time_s=1.0, kind="data", host=text, message=text)]
+    snapshot = take_snapshot(write_run_folder(tmp_path, run, reason=text))
+    group = replace(snapshot.info.groups[0], name=text)
+    info = replace(snapshot.info, job_name=text, entry_point=text, groups=(group,))
+    hostile = replace(snapshot, info=info)
+
+    page = run_end_html(hostile)
+
+    tags = re.findall(r"</?(?:div|strong|em|span|ul|li)\b", page)
+    assert page.count("<") == len(tags)
+    assert not re.search(r"<[^>]*\son\w+=", page)
+    assert "\x1b" not in run_text(hostile)
+
+
+def test_many_steps_are_kept_in_little(tmp_path: Path) -> None:
+    folder = write_run_folder(tmp_path, run_records([], state="Completed"))
+    write_many_steps(folder.records / "algo-1-rank0.sqlite", 20_000, spike_at=17_000)
+
+    kept = json.dumps(take_snapshot(folder).as_dict())
+
+    assert len(kept) < 200_000
+    assert max(json.loads(kept)["tables"]["steps"]["high"][2]) == 9.0
+
+
+def test_json_knows_no_nan(tmp_path: Path) -> None:
+    folder = write_run_folder(tmp_path, run_records([0.2] * 5))
+
+    text = json.dumps(take_snapshot(folder).as_dict(), allow_nan=False)
+
+    assert json.loads(text)["tables"]["steps"]["mean"][4] == [None] * 5
+
+
+def test_the_first_look_reads_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_run_folder(tmp_path, run_records([0.2] * 5, state="InProgress"))
+    monkeypatch.setattr("smtc_lab.store.columns.query", lambda *_: pytest.fail("it was read"))
+
+    words = words_of(run_end_html(first_look(folder)))
+
+    assert words.startswith("train-r1 InProgress")
+    assert "steps" not in words
+
+
+def test_a_run_without_a_step_is_kept_too(tmp_path: Path) -> None:
+    folder = write_run_folder(tmp_path, run_records([], state="Failed"), reason="It broke.")
+
+    bundle = run_bundle(folder)
+
+    assert "It broke." in words_of(bundle["text/html"])
+    assert bundle[RUN_MIME]["tables"].keys() == {"system:algo-1"}
+
+
+def test_bars_rise_with_their_values() -> None:
+    assert bars(np.array([0.0, 0.5, 1.0, np.nan]), 1.0) == "▁▅█ "
+    assert len(bars(np.arange(1000.0), 1000.0)) == 40
+
+
+def test_a_curve_keeps_extremes_and_skips_what_is_unknown() -> None:
+    rows = np.array([np.arange(1000.0), np.full(1000, np.nan)])
+    rows[0, 500] = -7.0
+
+    small = curve(["a", "b"], rows, most_bins=100)
+
+    assert small.mean.shape[1] <= 100
+    assert small.low[0].min() == -7.0
+    assert np.isnan(small.mean[1]).all()
