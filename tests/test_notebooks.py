@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.store.run_folder import find_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -208,3 +210,26 @@ def test_bench_compiler_compares_set_ups_and_writes_its_figures(
     names = {figure["name"] for figure in written["figures"]}
     assert "eager on mnist_cnn" in names
     assert "There is no CUDA device here" in printed(notebook) or torch.cuda.is_available()
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_tour_compares_clusters_and_compilers_and_runs_a_cell(
+    execute: Callable[..., nbformat.NotebookNode],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SMTC_LAB_HOME", str(tmp_path / "home"))
+
+    # with so few steps left, auto does not spend time on a compiler
+    notebook = execute(
+        "tour", steps=4, rounds=1, backends="eager,auto", compiled_steps=4, cell_steps=3
+    )
+
+    verdicts = [line for line in printed(notebook).splitlines() if line.strip()]
+    assert "heterogeneous" in verdicts[0]
+    assert {"auto", "eager"} <= set(re.findall("[a-z]+", verdicts[1]))
+    table = shown_as_html(notebook)
+    runs = [folder.job_name for folder in find_runs(tmp_path / "home" / "runs")]
+    assert len(runs) == 5  # two clusters, two compilers, one cell
+    assert all(name in table for name in runs)
+    assert table.count(">Completed</td>") == 5

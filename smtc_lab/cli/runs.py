@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from smtc_lab.errors import StoreError
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize
-from smtc_lab.spec.job import TrainingJob
-from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
-from smtc_lab.store.state import RunState, current_state
+from smtc_lab.store.run_folder import runs_root
+from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.store.run_folder import RunFolder
+    from smtc_lab.store.state import RunState
 
 _ROOT = click.option(
     "--runs-dir",
@@ -49,24 +49,11 @@ def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool)
     if context.invoked_subcommand is not None:
         return
     root = runs_root() if root is None else root
-    rows = [_row(folder) for folder in find_runs(root)[-last:]]
+    rows = run_rows(root, last=last)
     if as_json:
         click.echo(json.dumps(rows, indent=1))
-        return
-    if not rows:
-        click.echo(f"No runs in {root}. Start one with 'smtc-lab compare'.")
-        return
-    width = max(len(row["job_name"]) for row in rows)
-    click.echo(f"{'run':<{width}}  {'state':<10}  {'started':<16}  {'took':>8}  cluster")
-    for row in rows:
-        name = f"{row['job_name']:<{width}}"
-        if "damaged" in row:
-            click.echo(f"{name}  damaged: {row['damaged']}")
-            continue
-        click.echo(
-            f"{name}  {row['state']:<10}  {_moment(row['started_s']):<16}  "
-            f"{_took(row['started_s'], row['ended_s']):>8}  {row['cluster']}"
-        )
+    else:
+        click.echo(runs_text(rows, root=root, begin_with="'smtc-lab compare'"))
 
 
 @runs.command()
@@ -86,7 +73,7 @@ def show(
     if as_json:
         values = {
             "job_name": run.job_name,
-            **_state_dict(state),
+            **state_values(state),
             "evidence": "measured" if run.job.emulation is None else "emulated",
             **summary.as_dict(),
             "usd_per_hour": usd_per_hour,
@@ -99,8 +86,8 @@ def show(
         click.echo(f"  {state.reason}")
     click.echo(f"  cluster    {run.job.cluster}")
     click.echo(f"  script     {run.job.entry_point}")
-    took = _took(state.started_s, state.ended_s)
-    click.echo(f"  started    {_moment(state.started_s)}{took and f', took {took}'}")
+    lasted = took(state.started_s, state.ended_s)
+    click.echo(f"  started    {moment(state.started_s)}{lasted and f', took {lasted}'}")
     click.echo(f"  evidence   {_evidence(records)}")
     for line in _summary_lines(summary):
         click.echo(f"  {line}")
@@ -134,16 +121,6 @@ def sweep(*, end: bool) -> None:
         click.echo(f"{leftover.job_name}: {leftover.what}, {done} ({pids})")
     if not leftovers:
         click.echo("Nothing is left of any run.")
-
-
-def _row(folder: RunFolder) -> dict[str, Any]:
-    """Return what a list shows of a run; of a damaged one, what is wrong."""
-    try:
-        cluster = str(TrainingJob.from_json(folder.job_file.read_bytes()).cluster)
-        state = _state_dict(current_state(folder))
-    except (StoreError, OSError, ValueError) as error:
-        return {"job_name": folder.job_name, "damaged": str(error)}
-    return {"job_name": folder.job_name, "cluster": cluster, **state}
 
 
 def _evidence(records: RunRecords) -> str:
@@ -186,27 +163,7 @@ def _summary_lines(summary: RunSummary) -> list[str]:
     return lines
 
 
-def _state_dict(state: RunState) -> dict[str, object]:
-    return {
-        "state": state.state,
-        "reason": state.reason,
-        "started_s": state.started_s,
-        "ended_s": state.ended_s,
-        "exit_codes": state.exit_codes,
-    }
-
-
 def _took_s(state: RunState) -> float:
     if state.started_s is None:
         return 0.0
     return (state.ended_s or time.time()) - state.started_s
-
-
-def _moment(started_s: float | None) -> str:
-    if started_s is None:
-        return "not yet"
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(started_s))
-
-
-def _took(started_s: float | None, ended_s: float | None) -> str:
-    return "" if started_s is None else f"{(ended_s or time.time()) - started_s:.1f} s"

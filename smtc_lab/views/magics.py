@@ -1,174 +1,128 @@
-"""``%%smtc``: run a notebook's cell as a training job, compiled or on other clusters."""
+"""``%%smtc`` runs a cell as a training job; ``%smtc`` runs files, and finds and stops runs."""
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import os
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
-
-from IPython.core.error import UsageError
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError, SpecError
-from smtc_lab.launch.compare import compare
-from smtc_lab.launch.compare_compilers import compiler_jobs, set_ups, this_machine
-from smtc_lab.launch.parity_launches import ParityLaunches
-from smtc_lab.launch.run import launch
-from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.spec.emulation import Emulation
-from smtc_lab.spec.job import TrainingJob, parse_hyperparameter
-from smtc_lab.store.run_folder import runs_root
-from smtc_lab.views.progress import ProgressLine
+from smtc_lab.views.cell import commands
+from smtc_lab.views.cell.cell_error import CellError
+from smtc_lab.views.cell.completion import add_completion
+from smtc_lab.views.cell.entry_point import saved_cell
+from smtc_lab.views.cell.jobs import described_jobs
+from smtc_lab.views.cell.launching import start
+from smtc_lab.views.cell.options import CELL, LINE, launch_parser, split, variable_name
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.compare import ComparisonOutcome
-    from smtc_lab.launch.run import Run
+    import argparse
+    from collections.abc import Callable, Sequence
 
-_LAST_LINES = 20
-
-
-class _Parser(argparse.ArgumentParser):
-    """Refuses a line without ending the kernel."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"%%smtc: {message}. See %smtc --help.")
-
-
-def run_cell(line: str, cell: str | None = None) -> Run | ComparisonOutcome | None:
-    """Run the cell as the entry point of a training job, and return its run.
-
-    With several compilers or clusters the runs are compared, and the comparison is returned.
-    It is shown where it is the cell's value. An interrupt stops what runs.
-
-    Raises:
-        UsageError: The line or the cell is refused, or the run failed; shown in one line.
-    """
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise UsageError(f"%%smtc: {error}. See %smtc --help.") from None
-    options = _parser().parse_args(words)
-    if options.help:
-        print(_parser().format_help())  # noqa: T201  this is the view
-        return None
-    if not (cell or "").strip():
-        raise UsageError("%%smtc: the cell is empty. Write the training script below the line.")
-    try:
-        return _run(options, str(cell))
-    except SpecError as error:
-        raise UsageError("%%smtc: " + "\n".join(error.problems)) from None
-    except SmtcLabError as error:
-        raise UsageError(f"%%smtc: {error}") from None
+    Variables = dict[str, object]
 
 
 def register_magics(ipython: Any) -> None:  # noqa: ANN401  IPython's shell has no light type
-    """Make ``%%smtc`` known to a shell."""
-    ipython.register_magic_function(run_cell, magic_kind="cell", magic_name="smtc")
-    ipython.register_magic_function(_run_line, magic_kind="line", magic_name="smtc")
+    """Make ``%%smtc`` and ``%smtc`` known to a shell, with their completion."""
+
+    def of_cell(line: str, cell: str) -> object:
+        return run_cell(line, cell, ipython.user_ns)
+
+    def of_line(line: str) -> object:
+        return run_line(line, ipython.user_ns)
+
+    of_cell.__doc__ = launch_parser(takes_file=False).format_help()  # %%smtc? shows it
+    of_line.__doc__ = _line_help()
+    ipython.register_magic_function(of_cell, magic_kind="cell", magic_name="smtc")
+    ipython.register_magic_function(of_line, magic_kind="line", magic_name="smtc")
+    add_completion(ipython, tuple(commands.COMMANDS))
 
 
-def _run_line(line: str) -> None:
-    """Answer ``%smtc --help``; a job needs a cell."""
-    run_cell(line)
+def run_cell(line: str, cell: str, variables: Variables) -> object:
+    """Run the cell as the entry point of a training job, and return its run at once.
 
+    With several compilers or clusters the launches are compared, and the comparison is
+    returned. ``--wait`` waits for the end; then an interrupt stops what runs.
 
-def _run(options: argparse.Namespace, cell: str) -> Run | ComparisonOutcome:
-    jobs = _jobs(options, _entry_point(cell))
-    if len(jobs) == 1:
-        run = launch(jobs[0]).wait()
-        lines = run.logs().splitlines()[-_LAST_LINES:]
-        print("\n".join(lines))  # noqa: T201  what the script printed belongs under its cell
-        return run
-    checks_parity = options.compiler and not options.no_parity
-    with ProgressLine() as progress:
-        return compare(
-            jobs,
-            rounds=options.rounds,
-            progress=progress.show,
-            parity=ParityLaunches(jobs=tuple(jobs)) if checks_parity else None,
-        )
-
-
-def _jobs(options: argparse.Namespace, entry_point: Path) -> list[TrainingJob]:
-    """Return one job for each cluster and each compiler.
+    Args:
+        line: What stands behind ``%%smtc``.
+        cell: The training script.
+        variables: Where ``--into`` puts the run.
 
     Raises:
-        SpecError: Something that was given is not legal.
+        CellError: The line or the cell is refused, or the run failed; shown in one line.
     """
-    clusters = [Cluster.parse(text) for text in options.cluster]
-    here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
-    jobs = [
-        TrainingJob(
-            entry_point=str(entry_point),
-            cluster=cluster,
-            hyperparameters=dict(map(parse_hyperparameter, options.hyperparameter)),
-            max_steps=options.steps,
-            environment={"PYTHONPATH": here},  # a cell imports what its notebook can import
-            emulation=Emulation(device_step_time_s=options.device_time) if clusters else None,
-        )
-        for cluster in clusters or [this_machine()]
-    ]
-    if options.compiler is None:
-        return jobs
-    precision = {} if options.precision is None else {"precision": options.precision}
-    config = TrainingCompilerConfig(fallback=options.fallback, **precision)
-    names = [name for name in options.compiler.split(",") if name]
-    return list(compiler_jobs(jobs, set_ups(names, config, ablation=False)))
+    return _told(CELL, lambda: _launched(split(line, prog=CELL), cell, variables))
 
 
-def _entry_point(cell: str) -> Path:
-    """Return the file that holds the cell; the same cell has the same file."""
-    folder = runs_root() / "cells"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    digest = hashlib.sha256(cell.encode()).hexdigest()[:8]
-    path = folder / f"cell_{digest}.py"
-    # one line above, so that line numbers are those of the cell with its %%smtc line
-    path.write_text(f"# a cell of a notebook\n{cell}", encoding="utf-8")
-    return path
+def run_line(line: str, variables: Variables) -> object:
+    """Do what ``%smtc COMMAND …`` says, and return what is to be shown.
+
+    Args:
+        line: What stands behind ``%smtc``.
+        variables: Where ``--into`` puts a run.
+
+    Raises:
+        CellError: The line is refused, or what it asks for failed; shown in one line.
+    """
+    command, *words = split(line, prog=LINE) or ["--help"]
+    if command in {"-h", "--help"}:
+        print(_line_help())  # noqa: T201  this is the view
+        return None
+    if command not in commands.COMMANDS:
+        raise commands.unknown(command)
+    does: dict[str, Callable[[], object]] = {
+        "run": lambda: _launched(words, None, variables),
+        "runs": lambda: commands.listed(words),
+        "show": lambda: commands.shown(words),
+        "stop": lambda: commands.stopped(words),
+    }
+    return _told(f"{LINE} {command}", does[command])
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="%%smtc",
-        add_help=False,
-        allow_abbrev=False,
-        description="Run this cell as a training job on this machine.",
+def _told(prog: str, do: Callable[[], object]) -> object:
+    """Return what a function returns; whatever is wrong becomes one line."""
+    try:
+        return do()
+    except SpecError as error:
+        raise CellError(f"{prog}: " + "\n".join(error.problems)) from None
+    except (SmtcLabError, OSError) as error:
+        raise CellError(f"{prog}: {error}") from None
+
+
+def _launched(words: Sequence[str], cell: str | None, variables: Variables) -> object:
+    """Launch a cell, or the file that is named where there is no cell."""
+    parser = launch_parser(takes_file=cell is None)
+    options = parser.parse_args(words)
+    if options.help:
+        print(parser.format_help())  # noqa: T201  this is the view
+        return None
+    name = variable_name(options, prog=parser.prog)
+    entry_point = _file(options) if cell is None else saved_cell(cell)
+
+    def keep(run: object) -> None:
+        if name is not None:
+            variables[name] = run
+
+    return start(described_jobs(options, entry_point), options, keep=keep)
+
+
+def _file(options: argparse.Namespace) -> Path:
+    if options.file is None:
+        raise SpecError("no file is named. Write the path of a training script behind 'run'.")
+    return Path(options.file).expanduser()
+
+
+def _line_help() -> str:
+    width = max(map(len, commands.COMMANDS))
+    told = [f"  {name:<{width}}  {text}" for name, text in commands.COMMANDS.items()]
+    return "\n".join(
+        [
+            f"usage: {LINE} COMMAND …",
+            "",
+            *told,
+            "",
+            f"{CELL} runs a cell:",
+            "",
+            launch_parser(takes_file=False).format_help(),
+        ]
     )
-    add = parser.add_argument
-    add("-h", "--help", action="store_true", help="Show this message.")
-    add("--compiler", metavar="NAME,…", help="eager, inductor, xla, auto; several: compare.")
-    add(
-        "--cluster",
-        action="append",
-        default=[],
-        metavar="[NAME@]GROUP=TYPE:COUNT,…",
-        help="A cluster to emulate, once for each; default: this machine as it is.",
-    )
-    add("--steps", type=int, help="Steps of each launch; default: until the cell ends.")
-    add(
-        "-p",
-        "--hyperparameter",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="Passed to the cell as --NAME VALUE.",
-    )
-    add("--rounds", type=int, default=3, help="Launches of each, when several are compared.")
-    add("--precision", help="Precision of matrix products: highest, high, medium, bf16.")
-    add(
-        "--fallback",
-        default="error",
-        choices=["error", "eager"],
-        help="What a step that cannot be compiled does.",
-    )
-    add(
-        "--device-time",
-        type=float,
-        metavar="SECONDS",
-        help="Declared step time of an emulated accelerator.",
-    )
-    add("--no-parity", action="store_true", help="Do not check that all train the same model.")
-    return parser

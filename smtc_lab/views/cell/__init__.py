@@ -1,0 +1,1 @@
+"""Launching from a cell: ``%%smtc``, ``%smtc``, their options and their completion."""

@@ -1,0 +1,90 @@
+"""The commands of ``%smtc`` about runs that there are: list, show, stop."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from smtc_lab.launch.comparison_folder import comparisons_root
+from smtc_lab.launch.comparison_run import ComparisonRun
+from smtc_lab.launch.run import Run
+from smtc_lab.store.run_folder import runs_root
+from smtc_lab.views.cell.cell_error import CellError
+from smtc_lab.views.cell.options import CELL, LINE, plain_parser
+from smtc_lab.views.run_list import RunList, run_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.views.cell.launching import Launched
+
+COMMANDS = {
+    "run": "Run FILE.py as a training job; takes the options of %%smtc.",
+    "runs": "List the newest runs.",
+    "show": "Show the run, or the comparison, of a name.",
+    "stop": "Stop the run, or the comparison, of a name.",
+}
+"""What ``%smtc`` can do, each in a sentence."""
+
+
+def listed(words: Sequence[str]) -> RunList | None:
+    """Return the newest runs, newest first; None where help was asked for.
+
+    Raises:
+        CellError: The words are refused.
+    """
+    parser = plain_parser(f"{LINE} runs", COMMANDS["runs"])
+    parser.add_argument("-h", "--help", action="store_true", help="Show this message.")
+    parser.add_argument(
+        "-n", "--last", type=int, default=20, metavar="N", help="The newest N; default: 20."
+    )
+    options = parser.parse_args(words)
+    if options.help:
+        print(parser.format_help())  # noqa: T201  this is the view
+        return None
+    if options.last < 1:
+        raise CellError(f"{LINE} runs: -n {options.last} would list nothing. Give at least 1.")
+    rows = reversed(run_rows(last=options.last))
+    return RunList(rows=tuple(rows), root=runs_root(), begin_with=CELL)
+
+
+def shown(words: Sequence[str]) -> Launched:
+    """Return the run, or the comparison, of a name; it shows itself.
+
+    Raises:
+        CellError: No name is given.
+        StoreError: There is no such run.
+    """
+    return _named("show", words)
+
+
+def stopped(words: Sequence[str]) -> None:
+    """Stop the run, or the comparison, of a name, and say how it ended.
+
+    Raises:
+        CellError: No name is given.
+        StoreError: There is no such run.
+        LauncherError: It does not end.
+    """
+    it = _named("stop", words).stop()
+    name = it.job_name if isinstance(it, Run) else it.name
+    print(f"{name}: {it.status}. {it.state.reason}".rstrip())  # noqa: T201  this is the view
+
+
+def unknown(word: str) -> CellError:
+    """Return the error that says what could have been meant."""
+    alike = difflib.get_close_matches(word, COMMANDS)
+    hint = f"Did you mean {LINE} {alike[0]}?" if alike else f"See {LINE} --help."
+    return CellError(f"{LINE}: there is no command {word[:80]!r}. {hint}")
+
+
+def _named(command: str, words: Sequence[str]) -> Launched:
+    if len(words) != 1 or words[0].startswith("-"):
+        raise CellError(
+            f"{LINE} {command} takes the name of one run, or its begin, but got "
+            f"{' '.join(words)[:80]!r}. See {LINE} runs."
+        )
+    name = words[0]
+    if "/" not in name and (comparisons_root() / name / "request.json").is_file():
+        return ComparisonRun.open(name)
+    return Run.open(name)

@@ -1,0 +1,64 @@
+"""The jobs that the options of ``%%smtc`` describe."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import SpecError
+from smtc_lab.launch.compare_compilers import compiler_jobs, set_ups, this_machine
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob, parse_hyperparameter
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[TrainingJob, ...]:
+    """Return one job for each cluster and each compiler.
+
+    Raises:
+        SpecError: Something that was given is not legal, or would be without effect.
+    """
+    _refuse_what_has_no_effect(options)
+    clusters = [Cluster.parse(text) for text in options.cluster]
+    here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
+    jobs = tuple(
+        TrainingJob(
+            entry_point=str(entry_point),
+            cluster=cluster,
+            hyperparameters=dict(map(parse_hyperparameter, options.hyperparameter)),
+            max_steps=options.steps,
+            environment={"PYTHONPATH": here},  # a cell imports what its notebook can import
+            emulation=Emulation(device_step_time_s=options.device_time) if clusters else None,
+        )
+        for cluster in clusters or [this_machine()]
+    )
+    if options.compiler is None:
+        return jobs
+    given = {"precision": options.precision, "fallback": options.fallback}
+    config = TrainingCompilerConfig(**{k: v for k, v in given.items() if v is not None})
+    names = [name.strip() for name in options.compiler.split(",") if name.strip()]
+    return compiler_jobs(jobs, set_ups(names, config, ablation=False))
+
+
+def _refuse_what_has_no_effect(options: argparse.Namespace) -> None:
+    problems = [
+        f"{name} is about compilers, and --compiler names none. Add --compiler, or drop it."
+        for name, value in (
+            ("--precision", options.precision),
+            ("--fallback", options.fallback),
+            ("--no-parity", options.no_parity),
+        )
+        if value and options.compiler is None
+    ]
+    if options.device_time is not None and not options.cluster:
+        problems.append(
+            "--device-time is part of an emulation, and without --cluster there is none. Add "
+            "--cluster, or drop it."
+        )
+    if problems:
+        raise SpecError(problems)

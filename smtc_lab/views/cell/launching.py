@@ -1,0 +1,70 @@
+"""Starts what the options of ``%%smtc`` describe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.launch.compare import compare
+from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.launch.parity_launches import ParityLaunches
+from smtc_lab.launch.run import Run, launch
+from smtc_lab.views.progress import ProgressLine
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from smtc_lab.launch.compare import ComparisonOutcome
+    from smtc_lab.spec.job import TrainingJob
+
+_LAST_LINES = 20
+
+Launched = Run | ComparisonRun
+"""What goes on in processes of its own."""
+
+
+def start(
+    jobs: Sequence[TrainingJob],
+    options: argparse.Namespace,
+    *,
+    keep: Callable[[object], None],
+) -> Launched | ComparisonOutcome:
+    """Start one run, or a comparison of several; with ``--wait``, wait for its end.
+
+    Args:
+        jobs: What to run, the baseline first.
+        options: What was typed.
+        keep: Called with what will be returned; of a run that is waited for, before the wait,
+            so that a failed one is at hand.
+
+    Raises:
+        SpecError: A job cannot run here; nothing was started.
+        LauncherError: It could not be started.
+        RunFailedError: It was waited for, and failed.
+    """
+    if len(jobs) == 1:
+        run = launch(jobs[0])
+        keep(run)
+        if options.wait:
+            run.wait()
+            lines = run.logs().splitlines()[-_LAST_LINES:]
+            print("\n".join(lines))  # noqa: T201  what the script printed belongs under its cell
+        return run
+    outcome = _compared(jobs, options)
+    keep(outcome)
+    return outcome
+
+
+def _compared(
+    jobs: Sequence[TrainingJob], options: argparse.Namespace
+) -> ComparisonRun | ComparisonOutcome:
+    checks_parity = bool(options.compiler) and not options.no_parity
+    if not options.wait:
+        return launch_comparison(jobs, rounds=options.rounds, parity=checks_parity)
+    with ProgressLine() as progress:
+        return compare(
+            jobs,
+            rounds=options.rounds,
+            progress=progress.show,
+            parity=ParityLaunches(jobs=tuple(jobs)) if checks_parity else None,
+        )

@@ -1,0 +1,172 @@
+"""The options of ``%%smtc`` and ``%smtc run``: one table for the parser and for completion."""
+
+from __future__ import annotations
+
+import argparse
+import keyword
+import shlex
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn, get_args
+
+from smtc_lab.spec.compiler import Precision
+from smtc_lab.views.cell.cell_error import CellError
+
+Values = Literal["cluster", "compilers", "choices", "free", "none"]
+"""What follows an option: a cluster, compilers, one of its choices, anything, or nothing."""
+
+CELL = "%%smtc"
+"""The cell magic."""
+
+LINE = "%smtc"
+"""The line magic."""
+
+FALLBACKS = ("error", "eager")
+"""What a step that cannot be compiled may do."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a launch."""
+
+    flags: tuple[str, ...]
+    """How it is written; the last one is its full name."""
+
+    values: Values
+    """What follows it."""
+
+    help: str
+    """One sentence."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What else argparse is told."""
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether it may be given more than once."""
+        return self.settings.get("action") == "append"
+
+
+OPTIONS = (
+    Option(("-h", "--help"), "none", "Show this message.", {"action": "store_true"}),
+    Option(
+        ("--cluster",),
+        "cluster",
+        "A cluster to emulate, once for each; several are compared, the first one is the "
+        "baseline. Default: this machine as it is.",
+        {"action": "append", "default": [], "metavar": "[NAME@]GROUP=TYPE:COUNT,…"},
+    ),
+    Option(
+        ("--compiler",),
+        "compilers",
+        "eager, inductor, xla, auto; several are compared.",
+        {"metavar": "NAME,…"},
+    ),
+    Option(
+        ("--steps",),
+        "free",
+        "Steps of each launch. Default: until the script ends.",
+        {"type": int, "metavar": "N"},
+    ),
+    Option(
+        ("-p", "--hyperparameter"),
+        "free",
+        "Passed to the script as --NAME VALUE.",
+        {"action": "append", "default": [], "metavar": "NAME=VALUE"},
+    ),
+    Option(
+        ("--device-time",),
+        "free",
+        "Declared step time of an emulated accelerator.",
+        {"type": float, "metavar": "SECONDS"},
+    ),
+    Option(
+        ("--precision",),
+        "choices",
+        "Precision of matrix products under every compiler. Default: highest.",
+        {"choices": get_args(Precision)},
+    ),
+    Option(
+        ("--fallback",),
+        "choices",
+        "What a step that cannot be compiled does. Default: error.",
+        {"choices": FALLBACKS},
+    ),
+    Option(
+        ("--rounds",),
+        "free",
+        "Launches of each, when several are compared. Default: 3.",
+        {"type": int, "default": 3, "metavar": "N"},
+    ),
+    Option(
+        ("--no-parity",),
+        "none",
+        "Do not check that all compilers train the same model.",
+        {"action": "store_true"},
+    ),
+    Option(
+        ("--wait",),
+        "none",
+        "Wait for the end, and fail when the run failed. An interrupt stops the run.",
+        {"action": "store_true"},
+    ),
+    Option(
+        ("--into",),
+        "free",
+        "Name of a variable for the run. It is the value of the cell as well.",
+        {"metavar": "VARIABLE"},
+    ),
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses a line without ending the kernel."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CellError(f"{self.prog}: {message}. See {LINE} --help.")
+
+
+def split(line: str, *, prog: str) -> list[str]:
+    """Return the words of a line, quotes respected.
+
+    Raises:
+        CellError: A quote is not closed.
+    """
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise CellError(f"{prog}: {error}. See {LINE} --help.") from None
+
+
+def launch_parser(*, takes_file: bool) -> argparse.ArgumentParser:
+    """Return the parser of ``%%smtc``, or of ``%smtc run``, which takes a file."""
+    parser = plain_parser(
+        f"{LINE} run" if takes_file else CELL,
+        "Run a file as a training job on this machine."
+        if takes_file
+        else "Run this cell as a training job on this machine, in processes of its own.",
+    )
+    if takes_file:
+        parser.add_argument("file", nargs="?", metavar="FILE.py", help="The training script.")
+    for option in OPTIONS:
+        parser.add_argument(*option.flags, help=option.help, **option.settings)
+    return parser
+
+
+def plain_parser(prog: str, description: str) -> argparse.ArgumentParser:
+    """Return a parser without options that refuses with a ``CellError``."""
+    return _Parser(prog=prog, add_help=False, allow_abbrev=False, description=description)
+
+
+def variable_name(options: argparse.Namespace, *, prog: str) -> str | None:
+    """Return the name that ``--into`` gives; None: there is none.
+
+    Raises:
+        CellError: It is no name of a variable.
+    """
+    name: str | None = options.into
+    if name is not None and (not name.isidentifier() or keyword.iskeyword(name)):
+        raise CellError(
+            f"{prog}: --into {name[:80]!r} is not the name of a variable. Write for example "
+            "--into run."
+        )
+    return name

@@ -1,0 +1,120 @@
+"""The runs that there are, as a table for a terminal and for a notebook."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import StoreError
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
+from smtc_lab.store.state import RunState, current_state
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_COLUMNS = ("run", "state", "started", "took", "cluster")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunList:
+    """Runs under one folder; shows itself as a table."""
+
+    rows: tuple[dict[str, Any], ...]
+    """What is shown of each run: see ``run_rows``."""
+
+    root: Path
+    """Where they lie."""
+
+    begin_with: str
+    """What starts a run, for a list without any."""
+
+    def __str__(self) -> str:
+        return runs_text(self.rows, root=self.root, begin_with=self.begin_with)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from smtc_lab.views.rendering import render  # noqa: PLC0415  a terminal needs no templates
+
+        return render(
+            "display_runs.html.j2",
+            columns=_COLUMNS,
+            rows=[_cells(row) for row in self.rows],
+            nothing=str(self) if not self.rows else "",
+        )
+
+
+def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
+    """Return what a list shows of the newest runs, oldest first.
+
+    Args:
+        root: Folder of runs; None: the default one.
+        last: How many, at least 1.
+
+    Returns:
+        For each run ``job_name``, ``cluster`` and its state; of a damaged one ``job_name`` and
+        ``damaged``, which says what is wrong.
+    """
+    folders = find_runs(runs_root() if root is None else root)
+    return [_row(folder) for folder in folders[-last:]]
+
+
+def runs_text(rows: Sequence[dict[str, Any]], *, root: Path, begin_with: str) -> str:
+    """Return a table of runs as text, in the order of its rows."""
+    if not rows:
+        return f"No runs in {root}. Start one with {begin_with}."
+    width = max(len(row["job_name"]) for row in rows)
+    head, *rest = _COLUMNS
+    lines = [_line(f"{head:<{width}}", *rest)]
+    for row in rows:
+        name, *others = _cells(row)
+        name = f"{name:<{width}}"
+        lines.append(_line(name, *others) if len(others) > 1 else f"{name}  {others[0]}")
+    return "\n".join(lines)
+
+
+def state_values(state: RunState) -> dict[str, object]:
+    """Return what is told of a state."""
+    return {
+        "state": state.state,
+        "reason": state.reason,
+        "started_s": state.started_s,
+        "ended_s": state.ended_s,
+        "exit_codes": state.exit_codes,
+    }
+
+
+def moment(started_s: float | None) -> str:
+    """Return a time since the epoch as local date and time; None: not yet."""
+    if started_s is None:
+        return "not yet"
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(started_s))
+
+
+def took(started_s: float | None, ended_s: float | None) -> str:
+    """Return how long a run took, or takes until now; empty where it has not begun."""
+    return "" if started_s is None else f"{(ended_s or time.time()) - started_s:.1f} s"
+
+
+def _row(folder: RunFolder) -> dict[str, Any]:
+    try:
+        cluster = str(TrainingJob.from_json(folder.job_file.read_bytes()).cluster)
+        state = state_values(current_state(folder))
+    except (StoreError, OSError, ValueError) as error:
+        return {"job_name": folder.job_name, "damaged": str(error)}
+    return {"job_name": folder.job_name, "cluster": cluster, **state}
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    """Return the cells of a row; of a damaged run two."""
+    if "damaged" in row:
+        return [row["job_name"], f"damaged: {row['damaged']}"]
+    times = moment(row["started_s"]), took(row["started_s"], row["ended_s"])
+    return [row["job_name"], row["state"], *times, row["cluster"]]
+
+
+def _line(name: str, state: str, started: str, lasted: str, cluster: str) -> str:
+    return f"{name}  {state:<10}  {started:<16}  {lasted:>8}  {cluster}"

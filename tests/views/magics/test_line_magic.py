@@ -1,0 +1,121 @@
+"""``%smtc`` in a shell of IPython's own."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.launch.comparison_run import ComparisonRun
+from smtc_lab.launch.run import Run, launch
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.views.cell.cell_error import CellError
+from smtc_lab.views.magics import run_line
+from smtc_lab.views.run_list import RunList
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+ENDLESS = "import time; time.sleep(600)"
+
+
+def started(name: str, body: str, folder: Path) -> Run:
+    script = folder / f"{name}.py"
+    script.write_text(body, encoding="utf-8")
+    cluster = Cluster.parse("a=local:1")
+    return launch(TrainingJob(entry_point=str(script), cluster=cluster, job_name=name))
+
+
+def test_a_file_runs_with_the_options_of_a_cell(
+    shell: InteractiveShell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text("import sys; print(sys.argv[1:])", encoding="utf-8")
+
+    run = shell.run_line_magic("smtc", "run train.py -p lr=0.5 --wait --into mine")
+
+    assert isinstance(run, Run)
+    assert (run.status, run.job.entry_point) == ("Completed", "train.py")
+    assert shell.user_ns["mine"] is run
+    assert "['--lr', '0.5']" in capsys.readouterr().out
+
+
+def test_the_newest_runs_are_listed_first(tmp_path: Path) -> None:
+    for number in range(3):
+        run = started(f"run-{number}", "pass", tmp_path).wait(30)
+        os.utime(run.folder.job_file, (number, number))
+
+    listed = run_line("runs -n 2", {})
+
+    assert isinstance(listed, RunList)
+    assert [row["job_name"] for row in listed.rows] == ["run-2", "run-1"]
+    assert [line.split()[0] for line in repr(listed).splitlines()] == ["run", "run-2", "run-1"]
+
+
+def test_a_run_is_shown_and_stopped_by_the_begin_of_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = started("sleeper-1", ENDLESS, tmp_path)
+
+    found = run_line("show sleeper", {})
+    run_line("stop sleeper", {})
+
+    assert isinstance(found, Run)
+    assert found.job_name == run.job_name
+    assert run.status == "Stopped"
+    assert capsys.readouterr().out == "sleeper-1: Stopped. The run was stopped by its user.\n"
+
+
+def test_a_comparison_is_shown_and_stopped_by_its_name(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "--cluster one@a=local:1 --cluster two@b=local:1"
+    comparison = shell.run_cell_magic("smtc", line, ENDLESS)
+
+    found = run_line(f"show {comparison.name}", {})
+    run_line(f"stop {comparison.name}", {})
+
+    assert isinstance(found, ComparisonRun)
+    assert comparison.status == "Stopped"
+    assert capsys.readouterr().out.startswith(f"{comparison.name}: Stopped.")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("fly", "there is no command 'fly'. See %smtc --help"),
+        ("shwo digits", "there is no command 'shwo'. Did you mean %smtc show?"),
+        ("show", "takes the name of one run, or its begin, but got ''. See %smtc runs"),
+        ("stop --all", "but got '--all'"),
+        ("stop digits", "There is no run named 'digits'"),
+        ("runs -n 0", "-n 0 would list nothing"),
+        ("runs -n few", "invalid int value: 'few'"),
+        ("run", "no file is named"),
+        ("run nowhere.py", "nowhere.py"),
+        ("run train.txt", "not the path of a Python file"),
+        ("run 'train.py", "No closing quotation"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_next_step(line: str, message: str) -> None:
+    with pytest.raises(CellError) as told:
+        run_line(line, {})
+
+    assert message in str(told.value)
+    assert str(told.value).startswith("%smtc")
+
+
+@pytest.mark.parametrize("line", ["", "--help", "-h"])
+def test_help_names_the_commands_and_the_options_of_a_cell(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    assert shell.run_line_magic("smtc", line) is None
+
+    printed = capsys.readouterr().out
+    for word in ("run ", "runs ", "show ", "stop ", "%%smtc runs a cell", "--cluster"):
+        assert word in printed
+    shell.run_line_magic("smtc", "runs --help")
+    shell.run_line_magic("smtc", "run --help")
+    assert "FILE.py" in capsys.readouterr().out
