@@ -14,7 +14,7 @@ FRONT := PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm --cwd extensions
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
-	@echo "make lab    open JupyterLab on the guided notebook"
+	@echo "make lab    open JupyterLab on the guided tour"
 	@echo "make front  build the front end in extensions/ again"
 	@echo "make test   run all tests"
 	@echo "make soak   run the tests that take long"
@@ -69,7 +69,7 @@ fuzz: $(READY)
 	  -max_total_time=$(FUZZ_S) -max_len=4096 -timeout=10 -print_final_stats=1
 
 lab: $(READY)
-	$(BIN)/jupyter lab notebooks/compare_clusters.ipynb
+	$(BIN)/jupyter lab notebooks/tour.ipynb
 
 lint: front
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.launch.batch_size import find_batch_size
     from smtc_lab.launch.compare import ComparisonOutcome, compare
     from smtc_lab.launch.compare_compilers import compare_compilers
+    from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
     from smtc_lab.launch.run import Run, launch
     from smtc_lab.launch.watched_run import Progress
     from smtc_lab.metrics.batch_sizes import BatchSizes
@@ -25,6 +26,13 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.emulation import Emulation
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.views.widgets.cluster_designer import ClusterDesigner
+    from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
+    from smtc_lab.views.widgets.compiler_settings import CompilerSettings
+    from smtc_lab.views.widgets.instance_type_picker import InstanceTypePicker
+    from smtc_lab.views.widgets.live_chart import LiveChart
+    from smtc_lab.views.widgets.run_monitor import RunMonitor
+    from smtc_lab.views.widgets.workbench import Workbench
 
 __version__ = "0.1.0"
 
@@ -33,19 +41,28 @@ _HOMES = {
     "Catalog": "smtc_lab.catalog.catalog",
     "Channel": "smtc_lab.spec.channel",
     "Cluster": "smtc_lab.spec.cluster",
+    "ClusterDesigner": "smtc_lab.views.widgets.cluster_designer",
     "Comparison": "smtc_lab.metrics.comparison",
+    "ComparisonMonitor": "smtc_lab.views.widgets.comparison_monitor",
     "ComparisonOutcome": "smtc_lab.launch.compare",
+    "ComparisonRun": "smtc_lab.launch.comparison_run",
     "CompilerReport": "smtc_lab.metrics.compiler_report",
+    "CompilerSettings": "smtc_lab.views.widgets.compiler_settings",
     "Emulation": "smtc_lab.spec.emulation",
     "InstanceGroup": "smtc_lab.spec.cluster",
+    "InstanceTypePicker": "smtc_lab.views.widgets.instance_type_picker",
+    "LiveChart": "smtc_lab.views.widgets.live_chart",
     "Progress": "smtc_lab.launch.watched_run",
     "Run": "smtc_lab.launch.run",
+    "RunMonitor": "smtc_lab.views.widgets.run_monitor",
     "Session": "smtc_lab.runtime.session",
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
+    "Workbench": "smtc_lab.views.widgets.workbench",
     "compare": "smtc_lab.launch.compare",
     "compare_compilers": "smtc_lab.launch.compare_compilers",
     "find_batch_size": "smtc_lab.launch.batch_size",
+    "launch_comparison": "smtc_lab.launch.comparison_run",
 }
 
 __all__ = [
@@ -53,20 +70,29 @@ __all__ = [
     "Catalog",
     "Channel",
     "Cluster",
+    "ClusterDesigner",
     "Comparison",
+    "ComparisonMonitor",
     "ComparisonOutcome",
+    "ComparisonRun",
     "CompilerReport",
+    "CompilerSettings",
     "Emulation",
     "InstanceGroup",
+    "InstanceTypePicker",
+    "LiveChart",
     "Progress",
     "Run",
+    "RunMonitor",
     "Session",
     "TrainingCompilerConfig",
     "TrainingJob",
+    "Workbench",
     "compare",
     "compare_compilers",
     "find_batch_size",
     "launch",
+    "launch_comparison",
     "load_ipython_extension",
 ]
 

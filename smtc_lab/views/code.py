@@ -51,14 +51,14 @@ def job_code(job: TrainingJob) -> str:
 
 
 def compare_code(jobs: Sequence[TrainingJob], rounds: int = DEFAULT_ROUNDS) -> str:
-    """Return the Python that compares jobs, and shows the comparison.
+    """Return the Python that starts a comparison of jobs, and shows it live.
 
     Args:
         jobs: One for each set-up, the baseline first; at least one.
         rounds: Launches of each.
     """
     given = {} if rounds == DEFAULT_ROUNDS else {"rounds": str(rounds)}
-    compared = laid_out("comparison = ", Call("lab.compare", ("jobs",), given))
+    compared = laid_out("comparison = ", Call("lab.launch_comparison", ("jobs",), given))
     if len({job.model_dump_json(exclude={"cluster"}) for job in jobs}) > 1:
         listing = Listing(tuple(_node(job) for job in jobs))
         return _program(laid_out("jobs = ", listing), compared, "comparison")

@@ -28,7 +28,11 @@ export interface IRunInfo {
   readonly ended: boolean;
   readonly elapsedS: number | null;
   readonly maxSteps: number | null;
-  readonly steps: number;
+
+  /**
+   * Steps that all ranks have recorded; null: they were not counted yet.
+   */
+  readonly steps: number | null;
   readonly evidence: 'measured' | 'emulated';
   readonly coresPerVcpu: number | null;
   readonly deviceStepTimeS: number | null;
@@ -166,7 +170,7 @@ export function parseRunInfo(json: unknown): IRunInfo {
     ended: booleanField(run, 'ended'),
     elapsedS: optionalNumber(run, 'elapsed_s'),
     maxSteps: optionalNumber(run, 'max_steps'),
-    steps: numberField(run, 'steps'),
+    steps: optionalNumber(run, 'steps'),
     evidence: wordField(run, 'evidence', ['measured', 'emulated'] as const),
     coresPerVcpu: optionalNumber(run, 'cores_per_vcpu'),
     deviceStepTimeS: optionalNumber(run, 'device_step_time_s'),

@@ -1,0 +1,165 @@
+import { objectOf, type IJob } from '@smtc-lab/protocol';
+import { h } from '../dom.js';
+import { Field } from '../forms/field.js';
+import { numberField } from '../forms/number_field.js';
+import type { IModel } from '../model.js';
+import type { SetUps } from './set_ups.js';
+
+/**
+ * What all set-ups have in common, and the button that runs them.
+ */
+export class RunBar {
+  constructor(
+    private readonly _model: IModel,
+    private readonly _setUps: SetUps
+  ) {
+    const fields = h('div', { class: 'smtc-row' }, this._script.element);
+    this._rounds = numberField(fields, {
+      label: 'Launches of each',
+      value: null,
+      min: 1,
+      max: 100,
+      isWhole: true,
+      onChange: rounds => {
+        if (rounds !== null && rounds >= 1 && rounds <= 100) {
+          _model.set('rounds', rounds);
+          _model.save_changes();
+        }
+      }
+    });
+    this._device = numberField(fields, {
+      label: 'Emulated device: seconds per step',
+      value: null,
+      min: 0,
+      placeholder: 'no such device',
+      onChange: seconds => {
+        _setUps.changeAll(job => withDeviceTime(job, seconds));
+      }
+    });
+    this.element = h(
+      'div',
+      { class: 'smtc-run-bar' },
+      fields,
+      h('div', { class: 'smtc-row' }, this._run, this._status),
+      this._problem
+    );
+    this.update();
+  }
+
+  readonly element: HTMLElement;
+
+  /**
+   * Show what the model and the set-ups say now.
+   */
+  update(): void {
+    const [first] = this._setUps.jobs;
+    const script = first?.entryPoint ?? '';
+    if (this._script.control.value !== script) {
+      this._script.control.value = script;
+    }
+    this._rounds.update({ value: Number(this._model.get('rounds')) });
+    this._device.update({
+      value: first === undefined ? null : deviceTime(first)
+    });
+    const problems = problemsOf(this._model);
+    const isRunning = isAlive(this._model);
+    this._run.disabled = problems > 0 || isRunning || this._isStarting;
+    this._status.textContent = statusText(
+      problems,
+      isRunning,
+      this._isStarting
+    );
+    const problem = String(this._model.get('start_problem'));
+    this._problem.textContent = problem;
+    this._problem.hidden = problem === '';
+  }
+
+  /**
+   * Take note that something was started, or could not be.
+   */
+  settled(): void {
+    this._isStarting = false;
+    this.update();
+  }
+
+  private _start(): void {
+    this._isStarting = true;
+    this.update();
+    this._model.send({ type: 'run' });
+  }
+
+  private readonly _script = new Field(
+    'Training script',
+    h('input', {
+      type: 'text',
+      spellcheck: 'false',
+      size: 40,
+      oninput: () => {
+        const entryPoint = this._script.control.value;
+        this._setUps.changeAll(job => ({ ...job, entryPoint }));
+      }
+    })
+  );
+  private readonly _run = h(
+    'button',
+    {
+      type: 'button',
+      class: 'smtc-primary',
+      onclick: () => {
+        this._start();
+      }
+    },
+    'Run'
+  );
+  private readonly _status = h('span', { class: 'smtc-note', role: 'status' });
+  private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });
+  private readonly _rounds: ReturnType<typeof numberField>;
+  private readonly _device: ReturnType<typeof numberField>;
+  private _isStarting = false;
+}
+
+/**
+ * Return how many things are wrong with the set-ups.
+ */
+function problemsOf(model: IModel): number {
+  const problems = model.get('problems');
+  return Array.isArray(problems) ? problems.flat().length : 0;
+}
+
+function isAlive(model: IModel): boolean {
+  const info = objectOf(model.get('info'), 'The comparison');
+  return 'ended' in info && info['ended'] === false;
+}
+
+function statusText(
+  problems: number,
+  isRunning: boolean,
+  isStarting: boolean
+): string {
+  if (isStarting) {
+    return 'Starting…';
+  }
+  if (isRunning) {
+    return 'Running. Stop it below, or wait for its end.';
+  }
+  if (problems === 0) {
+    return '';
+  }
+  return problems === 1
+    ? 'One thing above is to be mended first.'
+    : `${problems} things above are to be mended first.`;
+}
+
+function deviceTime(job: IJob): number | null {
+  const seconds = emulationOf(job)['device_step_time_s'];
+  return typeof seconds === 'number' ? seconds : null;
+}
+
+function withDeviceTime(job: IJob, seconds: number | null): IJob {
+  const emulation = { ...emulationOf(job), device_step_time_s: seconds };
+  return { ...job, rest: { ...job.rest, emulation } };
+}
+
+function emulationOf(job: IJob): Readonly<Record<string, unknown>> {
+  return objectOf(job.rest['emulation'] ?? {}, 'Emulation');
+}

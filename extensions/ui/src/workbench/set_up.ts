@@ -1,0 +1,213 @@
+import {
+  scaledLearningRate,
+  type Catalog,
+  type IJob,
+  type JsonObject
+} from '@smtc-lab/protocol';
+import { h } from '../dom.js';
+import { batchSize, type IBatchSize } from '../forms/batch_size.js';
+import { clusterDesigner } from '../forms/cluster_designer.js';
+import { compilerSettings } from '../forms/compiler_settings.js';
+import type { IComponent } from '../forms/component.js';
+import { hyperparameters } from '../forms/hyperparameters.js';
+import { numberField } from '../forms/number_field.js';
+
+/**
+ * One set-up of the workbench.
+ */
+export interface ISetUpProps {
+  readonly job: IJob;
+  readonly catalog: Catalog;
+
+  /**
+   * Its place, from 0. The first one is the baseline.
+   */
+  readonly place: number;
+
+  /**
+   * What Python found wrong with it.
+   */
+  readonly problems: readonly string[];
+
+  readonly canCopy: boolean;
+  readonly canRemove: boolean;
+  readonly onChange: (job: IJob) => void;
+  readonly onCopy: () => void;
+  readonly onRemove: () => void;
+}
+
+/**
+ * Make the form of one set-up: cluster, compiler, batch size, hyperparameters and steps.
+ */
+export function setUp(
+  host: HTMLElement,
+  props: ISetUpProps
+): IComponent<ISetUpProps> {
+  return new SetUp(host, props);
+}
+
+const NO_BATCH_SIZE: IBatchSize = {
+  batchSize: null,
+  baseBatchSize: null,
+  learningRate: null,
+  optimizer: 'AdamW',
+  rule: null,
+  batchSizeName: 'batch_size',
+  learningRateName: 'learning_rate'
+};
+
+class SetUp implements IComponent<ISetUpProps> {
+  constructor(host: HTMLElement, props: ISetUpProps) {
+    this._props = props;
+    this._batchSize = {
+      ...NO_BATCH_SIZE,
+      ...batchSizeIn(props.job.hyperparameters)
+    };
+    this.element = h('section', { class: 'smtc-set-up' });
+    const { job, catalog, problems } = props;
+    this._cluster = clusterDesigner(this._part('Cluster', true), {
+      cluster: job.cluster,
+      catalog,
+      problems,
+      onChange: cluster => {
+        this._change({ cluster });
+      }
+    });
+    const compilerPart = this._part('Compiler', false);
+    this._compiler = compilerSettings(compilerPart, {
+      config: job.compilerConfig,
+      onChange: compilerConfig => {
+        this._change({ compilerConfig });
+      }
+    });
+    this._batch = batchSize(this._part('Batch size', false), {
+      values: this._batchSize,
+      jobSteps: job.maxSteps,
+      onChange: changed => {
+        this._changeBatchSize(changed);
+      }
+    });
+    const script = this._part('Hyperparameters and steps', false);
+    this._hyperparameters = hyperparameters(script, {
+      values: job.hyperparameters,
+      onChange: values => {
+        this._change({ hyperparameters: values });
+      }
+    });
+    this._steps = numberField(script, {
+      label: 'Steps of each launch',
+      value: job.maxSteps,
+      min: 1,
+      isWhole: true,
+      placeholder: 'until the script ends',
+      onChange: maxSteps => {
+        this._change({ maxSteps });
+      }
+    });
+    this.element.prepend(this._head());
+    host.append(this.element);
+    this._show();
+  }
+
+  readonly element: HTMLElement;
+
+  update(changed: Partial<ISetUpProps>): void {
+    this._props = { ...this._props, ...changed };
+    this._show();
+  }
+
+  dispose(): void {
+    this._cluster.dispose();
+    this.element.remove();
+  }
+
+  private _head(): HTMLElement {
+    const button = (label: string, does: () => void): HTMLButtonElement =>
+      h('button', { type: 'button', onclick: does }, label);
+    this._copy = button('Copy', () => {
+      this._props.onCopy();
+    });
+    this._remove = button('Remove', () => {
+      this._props.onRemove();
+    });
+    return h(
+      'div',
+      { class: 'smtc-row smtc-set-up-head' },
+      this._title,
+      this._copy,
+      this._remove
+    );
+  }
+
+  private _part(label: string, isOpen: boolean): HTMLElement {
+    const body = h('div', { class: 'smtc-part-body' });
+    this.element.append(
+      h('details', { open: isOpen }, h('summary', {}, label), body)
+    );
+    return body;
+  }
+
+  private _show(): void {
+    const { job, catalog, place, problems, canCopy, canRemove } = this._props;
+    const role = place === 0 ? 'baseline' : `set-up ${place + 1}`;
+    const name = job.cluster.name ?? '';
+    const title = name === '' ? role : `${name}: ${role}`;
+    this._title.textContent = title;
+    this.element.setAttribute('aria-label', title);
+    this.element.style.setProperty(
+      '--smtc-own-color',
+      `var(--smtc-color-${place % 5})`
+    );
+    this._copy.setAttribute('aria-label', `Copy ${title}`);
+    this._remove.setAttribute('aria-label', `Remove ${title}`);
+    this._copy.disabled = !canCopy;
+    this._remove.disabled = !canRemove;
+    this._cluster.update({ cluster: job.cluster, catalog, problems });
+    this._compiler.update({ config: job.compilerConfig });
+    this._batch.update({ values: this._batchSize, jobSteps: job.maxSteps });
+    this._hyperparameters.update({ values: job.hyperparameters });
+    this._steps.update({ value: job.maxSteps });
+  }
+
+  private _change(changed: Partial<IJob>): void {
+    const job = { ...this._props.job, ...changed };
+    this._props = { ...this._props, job };
+    this._show();
+    this._props.onChange(job);
+  }
+
+  private _changeBatchSize(changed: Partial<IBatchSize>): void {
+    this._batchSize = { ...this._batchSize, ...changed };
+    const { batchSize, batchSizeName, learningRateName } = this._batchSize;
+    const rate = scaledLearningRate({
+      ...this._batchSize,
+      jobSteps: this._props.job.maxSteps
+    });
+    const values: Record<string, unknown> = {
+      ...this._props.job.hyperparameters
+    };
+    if (batchSize !== null) {
+      values[batchSizeName] = batchSize;
+    }
+    if (rate !== null) {
+      values[learningRateName] = rate.learningRate;
+    }
+    this._change({ hyperparameters: values });
+  }
+
+  private readonly _title = h('h3', { class: 'smtc-set-up-title' });
+  private readonly _cluster: ReturnType<typeof clusterDesigner>;
+  private readonly _compiler: ReturnType<typeof compilerSettings>;
+  private readonly _batch: ReturnType<typeof batchSize>;
+  private readonly _hyperparameters: ReturnType<typeof hyperparameters>;
+  private readonly _steps: ReturnType<typeof numberField>;
+  private _props: ISetUpProps;
+  private _batchSize: IBatchSize;
+  private _copy = h('button');
+  private _remove = h('button');
+}
+
+function batchSizeIn(values: JsonObject): Partial<IBatchSize> {
+  const given = values[NO_BATCH_SIZE.batchSizeName];
+  return typeof given === 'number' ? { batchSize: given } : {};
+}

@@ -1,0 +1,107 @@
+import { comparisonMonitor } from '../comparison/monitor.js';
+import { h } from '../dom.js';
+import { codeBox } from '../forms/code_box.js';
+import { onChanges } from '../forms/component.js';
+import type { IModel, IView } from '../model.js';
+import { section } from '../run/section.js';
+import { RunBar } from './run_bar.js';
+import { ScopedModel } from './scoped_model.js';
+import { SetUps } from './set_ups.js';
+
+/**
+ * Set-ups side by side, a Run button, and the live comparison below.
+ */
+export const workbench: IView = {
+  initialize(model): Shown {
+    return new Shown(model);
+  },
+  render({ model, el, state }): () => void {
+    const shown = state as Shown;
+    const setUps = new SetUps(model);
+    const runBar = new RunBar(model, setUps);
+    const code = section('Code that does the same', false);
+    const lines = codeBox(code.body, { code: String(model.get('code')) });
+    const below = h('div', { class: 'smtc-workbench-result' });
+    el.append(
+      h(
+        'section',
+        { class: 'smtc-workbench', 'aria-label': 'Workbench' },
+        setUps.element,
+        runBar.element,
+        code.element,
+        below
+      )
+    );
+    const forms = (): void => {
+      setUps.update();
+      runBar.update();
+      lines.update({ code: String(model.get('code')) });
+    };
+    let away = shown.showIn(below);
+    const leave = [
+      onChanges(model, ['value', 'problems', 'code', 'rounds', 'info'], forms),
+      onChanges(model, ['start_problem'], () => {
+        if (model.get('start_problem') !== '') {
+          runBar.settled();
+        }
+      }),
+      onChanges(model, ['running'], () => {
+        runBar.settled();
+        away();
+        away = shown.showIn(below);
+      })
+    ];
+    return () => {
+      leave.forEach(stop => {
+        stop();
+      });
+      away();
+      setUps.dispose();
+      lines.dispose();
+    };
+  }
+};
+
+/**
+ * The comparison that is shown below: its name, and what has come of it.
+ */
+class Shown {
+  constructor(private readonly _model: IModel) {}
+
+  /**
+   * Show the comparison in an element.
+   *
+   * @returns What to call when it goes away.
+   */
+  showIn(host: HTMLElement): () => void {
+    const name = String(this._model.get('running'));
+    if (name === '') {
+      host.replaceChildren(
+        h(
+          'p',
+          { class: 'smtc-note' },
+          'Nothing was run yet. Run makes a few launches of each set-up in turns, and ' +
+            'compares step time and cost here while they go on.'
+        )
+      );
+      return () => undefined;
+    }
+    if (name !== this._name) {
+      this._scope?.close();
+      this._scope = new ScopedModel(this._model);
+      this._state = comparisonMonitor.initialize(this._scope);
+      this._name = name;
+    }
+    const el = h('div');
+    host.replaceChildren(el);
+    return comparisonMonitor.render({
+      model: this._scope as ScopedModel,
+      el,
+      state: this._state
+    });
+  }
+
+  private _name = '';
+  private _scope: ScopedModel | null = null;
+  private _state: unknown = null;
+}

@@ -1,0 +1,120 @@
+"""All scenarios in interleaved rounds, on one server and in one browser."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.testing.browser.chromium import running_browser
+from smtc_lab.testing.browser.jupyter import running_server
+from smtc_lab.testing.views_bench import ours, peers
+from smtc_lab.testing.views_bench.figures import Measured
+from smtc_lab.testing.views_bench.latency import step_latencies_s
+from smtc_lab.testing.views_bench.scenario import Seen, run_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from playwright.sync_api import Browser
+
+    from smtc_lab.testing.browser.jupyter import Server
+
+
+
+@dataclass(kw_only=True)
+class Everything:
+    """What all rounds showed."""
+
+    peers: list[Measured] = field(default_factory=list)
+    """Live charts of all libraries, at each rate."""
+
+    dashboards: dict[int, list[Seen]] = field(default_factory=dict)
+    """By number of charts, each round."""
+
+    floods: list[Seen] = field(default_factory=list)
+    """Many rows in one call, each round."""
+
+    trickles: list[Seen] = field(default_factory=list)
+    """As many rows as a loop pushes one by one, each round."""
+
+    latencies_s: list[list[float]] = field(default_factory=list)
+    """From a step's end to its point, of each step, each round."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """How long and how much."""
+
+    rates: Sequence[float]
+    """Updates per second of the charts beside their peers."""
+
+    seconds: float
+    """Of each measurement."""
+
+    flood_seconds: float
+    """Of each flood."""
+
+    repeats: int
+    """Rounds."""
+
+
+def measure(libraries: Sequence[str], sizes: Sizes) -> Everything:
+    """Measure everything, in a thread: a notebook's own has a loop that Playwright refuses."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_measure, libraries, sizes).result()
+
+
+def _measure(libraries: Sequence[str], sizes: Sizes) -> Everything:
+    found = Everything()
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        root = home / "notebooks"
+        root.mkdir()
+        server = stack.enter_context(running_server(Path(sys.executable), root, home=home))
+        browser = stack.enter_context(running_browser())
+        for number in range(sizes.repeats):
+            _beside_peers(found, server, browser, libraries, sizes, number)
+            _alone(found, server, browser, sizes)
+            found.latencies_s.append(step_latencies_s(server, browser, home / "smtc_lab"))
+    return found
+
+
+def _beside_peers(  # noqa: PLR0913, PLR0917  where and what
+    found: Everything,
+    server: Server,
+    browser: Browser,
+    libraries: Sequence[str],
+    sizes: Sizes,
+    number: int,
+) -> None:
+    for rate in sizes.rates:
+        for library in libraries if number % 2 == 0 else list(reversed(libraries)):
+            seen = run_scenario(
+                server,
+                browser,
+                f"{library}_{rate:g}",
+                peers.cells(library, updates_per_s=rate, seconds=sizes.seconds),
+                shown=peers.SHOWN[library],
+            )
+            what = f"{rate:g} updates/s"
+            found.peers.append(Measured(what=what, library=library, round=number, seen=seen))
+
+
+def _alone(found: Everything, server: Server, browser: Browser, sizes: Sizes) -> None:
+    for charts in (8, 16):
+        cells = ours.dashboard(charts, updates_per_s=30, seconds=sizes.seconds)
+        seen = run_scenario(server, browser, f"dashboard_{charts}", cells, shown=peers.SHOWN["smtc_lab"])
+        found.dashboards.setdefault(charts, []).append(seen)
+    for kept, rows_per_s, one_by_one in (
+        (found.floods, 300_000, False),
+        (found.trickles, 100_000, True),
+    ):
+        cells = ours.flood(
+            rows_per_s=rows_per_s, seconds=sizes.flood_seconds, one_by_one=one_by_one
+        )
+        kept.append(run_scenario(server, browser, "flood", cells, shown=peers.SHOWN["smtc_lab"]))

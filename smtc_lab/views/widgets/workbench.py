@@ -1,0 +1,256 @@
+"""The workbench: set-ups side by side, a Run button, and the live comparison below."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import traitlets
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.errors import LauncherError, SmtcLabError, SpecError
+from smtc_lab.examples import example
+from smtc_lab.launch.comparison_run import launch_comparison
+from smtc_lab.spec.cluster import LOCAL, Cluster
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.views.code import compare_code
+from smtc_lab.views.live.comparison_watch import ComparisonWatch
+from smtc_lab.views.widgets.base import View
+from smtc_lab.views.widgets.catalog_trait import catalog_trait
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.launch.comparison_run import ComparisonRun
+    from smtc_lab.views.live.comparison_info import ComparisonInfo
+
+_FIRST_CLUSTERS = (
+    "homogeneous@dnn_group=ml.p3.2xlarge:1",
+    "heterogeneous@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1",
+)
+_FIRST_STEPS = 32
+_DEVICE_STEP_TIME_S = 0.03
+
+
+class Workbench(View):
+    """Two or more set-ups side by side, run and compared live.
+
+    It begins with the pair of the demo: the same training script on one accelerator instance,
+    and on one that a CPU instance prepares data for.
+
+    ::
+
+        workbench = lab.Workbench()
+        workbench            # choose, and press Run
+        workbench.outcome()  # what came out
+
+    Args:
+        jobs: The set-ups at first, the baseline first; None: the pair of the demo.
+        rounds: Launches of each set-up.
+        catalog: Types and prices; None: the catalog that comes with the package.
+    """
+
+    view: ClassVar[str] = "workbench"
+
+    value = traitlets.List(traitlets.Dict()).tag(sync=True)
+    """The set-ups, each a ``TrainingJob`` as JSON, as they are typed: while ``problems`` has
+    some, they are not legal. To change them, assign another list, or ``jobs``."""
+
+    rounds = traitlets.Int(3, min=1, max=100).tag(sync=True)
+    """Launches of each set-up; the order turns round from one round to the next."""
+
+    catalog = catalog_trait()
+    """Types to choose from, and their prices."""
+
+    problems = traitlets.List(traitlets.List(traitlets.Unicode()), read_only=True).tag(
+        sync=True
+    )
+    """For each set-up, what is wrong with it, one sentence for each problem."""
+
+    code = traitlets.Unicode(read_only=True).tag(sync=True)
+    """The lines of Python that do what the Run button does; empty while there are problems."""
+
+    start_problem = traitlets.Unicode(read_only=True).tag(sync=True)
+    """Why nothing was started; empty: it was, or nobody asked."""
+
+    running = traitlets.Unicode(read_only=True).tag(sync=True)
+    """Name of the comparison that is shown below; empty: nothing was started yet."""
+
+    info = traitlets.Dict(read_only=True).tag(sync=True)
+    """As in ``ComparisonMonitor``; empty: nothing was started yet."""
+
+    result = traitlets.Unicode(read_only=True).tag(sync=True)
+    """As in ``ComparisonMonitor``."""
+
+    beat = traitlets.Dict(read_only=True).tag(sync=True)
+    """As in ``ComparisonMonitor``."""
+
+    stop_problem = traitlets.Unicode(read_only=True).tag(sync=True)
+    """As in ``ComparisonMonitor``."""
+
+    def __init__(
+        self,
+        jobs: Sequence[TrainingJob] | None = None,
+        *,
+        rounds: int = 3,
+        catalog: Catalog | None = None,
+    ) -> None:
+        self.comparison: ComparisonRun | None = None
+        """The comparison that was started last; None: none yet."""
+        self._jobs: list[TrainingJob] = []
+        self._watch: ComparisonWatch | None = None
+        self._starting = threading.Lock()
+        first = _first_jobs() if jobs is None else list(jobs)
+        super().__init__(
+            catalog=catalog or Catalog.load(),
+            rounds=rounds,
+            value=[job.model_dump(mode="json") for job in first],
+        )
+        self.on_msg(self._on_message)
+
+    @property
+    def jobs(self) -> list[TrainingJob]:
+        """The last legal set-ups, ready to launch."""
+        return [_runnable(job) for job in self._jobs]
+
+    @jobs.setter
+    def jobs(self, jobs: Sequence[TrainingJob]) -> None:
+        self.value = [job.model_dump(mode="json") for job in jobs]
+
+    def run(self) -> ComparisonRun:
+        """Start what the form says, and return at once.
+
+        Raises:
+            SpecError: A set-up is not legal, or they cannot be compared; nothing was started.
+            LauncherError: It could not be started, or the last one still runs.
+        """
+        problems = [problem for of_one in self.problems for problem in of_one]
+        if problems:
+            raise SpecError(problems)
+        with self._starting:
+            if self.comparison is not None and not self.comparison.state.is_terminal:
+                raise LauncherError(
+                    f"Comparison {self.comparison.name!r} still runs. Stop it, or wait for its "
+                    "end."
+                )
+            self._show(launch_comparison(self.jobs, rounds=self.rounds))
+        return self._started()
+
+    def stop(self) -> None:
+        """Stop what runs, in a thread. Safe when nothing runs."""
+        threading.Thread(target=self._stop, name="smtc-stop", daemon=True).start()
+
+    def outcome(self, timeout_s: float | None = None) -> Any:  # noqa: ANN401  ComparisonOutcome, whose module is heavy
+        """Wait for the end of what runs, and return its ``ComparisonOutcome``.
+
+        Raises:
+            LauncherError: Nothing was started, or it still runs after ``timeout_s`` seconds.
+            RunFailedError: A launch failed, or it was stopped; says why.
+        """
+        return self._started().wait(timeout_s)
+
+    def close(self) -> None:
+        """Stop watching, and take the view away. What runs goes on."""
+        if self._watch is not None:
+            self._watch.close()
+        super().close()
+
+    def on_info(self, info: ComparisonInfo) -> None:
+        """Show where the comparison stands."""
+        comparison = None if self._watch is None else self._watch.follower.comparison
+        if comparison is not None:
+            self.set_trait("result", comparison.to_json())
+        self.set_trait("info", info.to_json())
+
+    def on_beat(self, elapsed_s: float) -> None:
+        """Show a sign of life."""
+        number = self.beat.get("number", 0) + 1
+        self.set_trait("beat", {"number": number, "elapsed_s": elapsed_s})
+
+    def on_end(self) -> None:
+        """Take note of the end; ``info`` tells it."""
+
+    def _started(self) -> ComparisonRun:
+        if self.comparison is None:
+            raise LauncherError("Nothing was started yet. Press Run, or call run().")
+        return self.comparison
+
+    def _show(self, comparison: ComparisonRun) -> None:
+        if self._watch is not None:
+            self._watch.close()
+            self._watch.join()
+        self.comparison = comparison
+        self._watch = ComparisonWatch(comparison, self.send, self)
+        self.set_trait("result", "")
+        self.set_trait("stop_problem", "")
+        self.on_info(self._watch.describe())
+        self.set_trait("running", comparison.name)
+        self._watch.start()
+
+    def _run_and_tell(self) -> None:
+        self.set_trait("start_problem", "")
+        try:
+            self.run()
+        except (SmtcLabError, OSError) as error:
+            self.set_trait("start_problem", str(error))
+
+    def _stop(self) -> None:
+        try:
+            if self.comparison is not None:
+                self.comparison.stop()
+        except (SmtcLabError, OSError) as error:
+            self.set_trait("stop_problem", f"The comparison could not be stopped: {error}")
+
+    def _on_message(self, _widget: object, content: Any, _buffers: object) -> None:  # noqa: ANN401  what a browser sent
+        if not isinstance(content, dict):
+            return
+        if self._watch is not None and self._watch.answer(content):
+            return
+        if content.get("type") == "run":
+            threading.Thread(target=self._run_and_tell, name="smtc-run", daemon=True).start()
+        elif content.get("type") == "stop":
+            self.stop()
+
+    @traitlets.observe("value", "rounds")
+    def _check(self, _change: object) -> None:
+        checked = [_checked(value) for value in self.value]
+        problems = [problems for _, problems in checked]
+        legal = [job for job, _ in checked if job is not None]
+        if not any(problems):
+            self._jobs = legal
+        with self.hold_sync():
+            self.set_trait("problems", problems)
+            self.set_trait(
+                "code", "" if any(problems) else compare_code(self.jobs, self.rounds)
+            )
+
+
+def _first_jobs() -> list[TrainingJob]:
+    """Return the pair of the demo."""
+    return [
+        TrainingJob(
+            entry_point=example("digits"),
+            cluster=Cluster.parse(text),
+            hyperparameters={"batch_size": 32, "work": 3},
+            emulation=Emulation(device_step_time_s=_DEVICE_STEP_TIME_S),
+            max_steps=_FIRST_STEPS,
+        )
+        for text in _FIRST_CLUSTERS
+    ]
+
+
+def _checked(value: object) -> tuple[TrainingJob | None, list[str]]:
+    """Return the job of a form, or None and what is wrong with it."""
+    try:
+        job = TrainingJob.model_validate(value)
+    except SpecError as error:
+        return None, error.problems
+    return job, []
+
+
+def _runnable(job: TrainingJob) -> TrainingJob:
+    """Return the job with the emulation that its instance types need, and no other."""
+    if all(group.instance_type == LOCAL for group in job.cluster.instance_groups):
+        return job.model_copy(update={"emulation": None})
+    return job.model_copy(update={"emulation": job.emulation or Emulation()})

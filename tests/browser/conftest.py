@@ -1,0 +1,69 @@
+"""What browser tests share: Chromium, our built wheel in an environment, a Jupyter server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.testing.browser.chromium import CHROMIUM_VARIABLE, chromium, running_browser
+from smtc_lab.testing.browser.jupyter import running_server
+from tests.browser.wheel_env import built_wheel, wheel_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+    from smtc_lab.testing.browser.jupyter import Server
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    here = [item for item in items if item.path.is_relative_to(_folder(config))]
+    for item in here:
+        item.add_marker(pytest.mark.browser)
+        item.add_marker(pytest.mark.timeout(180))
+        if chromium() is None:
+            item.add_marker(pytest.mark.skip(reason=f"no Chromium; see {CHROMIUM_VARIABLE}"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if chromium() is None:
+        terminalreporter.write_sep("!", "NO CHROMIUM: BROWSER TESTS WERE NOT RUN", red=True)
+        terminalreporter.write_line(
+            f"Install one (Debian: apt-get install chromium), or set {CHROMIUM_VARIABLE} to "
+            "its path. Nothing was seen of what users see."
+        )
+
+
+def _folder(config: pytest.Config) -> Path:
+    return config.rootpath / "tests" / "browser"
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("jupyter")
+    python = wheel_environment(wheel, folder / "environment")
+    (folder / "notebooks").mkdir()
+    with running_server(python, folder / "notebooks", home=folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with running_browser() as launched:
+        yield launched
+
+
+@pytest.fixture(autouse=True)
+def _no_request_leaves_the_machine(request: pytest.FixtureRequest) -> Iterator[None]:
+    yield
+    if "server" in request.fixturenames:
+        strangers = request.getfixturevalue("server").strangers
+        assert strangers == [], "a page asked another machine"

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.testing.browser.jupyter import command
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from smtc_lab.testing.browser.jupyter import Server
+
+WORKBENCH = """
+import smtc_lab as lab
+workbench = lab.Workbench(rounds=1)
+jobs = [job.model_copy(update={"max_steps": 6}) for job in workbench.jobs]
+workbench.jobs = jobs
+workbench
+"""
+
+
+def opened(page: Page) -> None:
+    command(page, "application:toggle-left-area")  # the file browser takes half a small screen
+    command(page, "notebook:run-all-cells")
+    page.wait_for_selector(".smtc-workbench", timeout=30_000)
+
+
+def test_the_first_click_runs_the_pair_and_tells_which_is_faster(
+    server: Server, browser: Browser
+) -> None:
+    notebook = server.write("first_click.ipynb", [WORKBENCH])
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.wait_for_selector(".smtc-comparison", timeout=30_000)
+        page.wait_for_function(
+            "() => /faster|slower|difference/.test("
+            "document.querySelector('.smtc-comparison').textContent)",
+            timeout=120_000,
+        )
+        assert page.get_by_role("button", name="Run", exact=True).is_enabled()
+
+
+def test_a_workbench_is_run_and_stopped_by_keyboard_alone(
+    server: Server, browser: Browser
+) -> None:
+    long = WORKBENCH.replace('"max_steps": 6', '"max_steps": 5000')
+    notebook = server.write("keyboard.ipynb", [long])
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        page.get_by_role("button", name="Run", exact=True).focus()
+        page.keyboard.press("Enter")
+        stop = page.locator(".smtc-comparison").get_by_role("button", name="Stop")
+        stop.wait_for(timeout=30_000)
+        stop.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")  # the confirmation has the focus
+        page.locator(".smtc-comparison").get_by_text("Stopped").first.wait_for(timeout=60_000)
+
+
+def test_a_wrong_set_up_cannot_be_run_and_says_why(server: Server, browser: Browser) -> None:
+    notebook = server.write("wrong.ipynb", [WORKBENCH])
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        counts = page.locator(".smtc-set-up input[type=number]")
+        counts.first.fill("0")
+        page.get_by_text("to be mended first").wait_for()
+        assert page.get_by_role("button", name="Run", exact=True).is_disabled()
+
+
+def test_keys_that_are_pressed_in_a_form_do_not_reach_the_notebook(
+    server: Server, browser: Browser
+) -> None:
+    notebook = server.write("keys.ipynb", [WORKBENCH])
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        page.get_by_role("button", name="Add a set-up").focus()
+        page.keyboard.press("d")
+        page.keyboard.press("d")
+        assert page.locator(".jp-Notebook .jp-Cell").count() == 1
+        assert page.locator(".smtc-workbench").count() == 1
