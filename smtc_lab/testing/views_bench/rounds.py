@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from smtc_lab.testing.browser.jupyter import Server
 
 
-
 @dataclass(kw_only=True)
 class Everything:
     """What all rounds showed."""
@@ -108,7 +107,9 @@ def _beside_peers(  # noqa: PLR0913, PLR0917  where and what
 def _alone(found: Everything, server: Server, browser: Browser, sizes: Sizes) -> None:
     for charts in (8, 16):
         cells = ours.dashboard(charts, updates_per_s=30, seconds=sizes.seconds)
-        seen = run_scenario(server, browser, f"dashboard_{charts}", cells, shown=peers.SHOWN["smtc_lab"])
+        seen = run_scenario(
+            server, browser, f"dashboard_{charts}", cells, shown=peers.SHOWN["smtc_lab"]
+        )
         found.dashboards.setdefault(charts, []).append(seen)
     for kept, rows_per_s, one_by_one in (
         (found.floods, 300_000, False),
@@ -117,4 +118,6 @@ def _alone(found: Everything, server: Server, browser: Browser, sizes: Sizes) ->
         cells = ours.flood(
             rows_per_s=rows_per_s, seconds=sizes.flood_seconds, one_by_one=one_by_one
         )
-        kept.append(run_scenario(server, browser, "flood", cells, shown=peers.SHOWN["smtc_lab"]))
+        kept.append(
+            run_scenario(server, browser, "flood", cells, shown=peers.SHOWN["smtc_lab"])
+        )

@@ -42,6 +42,8 @@ class Ring:
         kept = self.rows[:, max(0, self._end - self._begin + num_rows - self._capacity) :]
         # twice of what is there, so that rows slide to the front only once in a while
         room = min(2 * self._capacity, 2 * (kept.shape[1] + num_rows))
-        memory = np.empty((kept.shape[0], max(room, self._memory.shape[1])))
+        memory = self._memory
+        if room > memory.shape[1]:
+            memory = np.empty((kept.shape[0], room))
         memory[:, : kept.shape[1]] = kept
         self._memory, self._begin, self._end = memory, 0, kept.shape[1]

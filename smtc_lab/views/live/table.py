@@ -72,7 +72,7 @@ class LiveTable:
             raise ValueError(f"{self._refusal(len(blocks))} Their shapes are {lengths}.")
         with self._lock:
             for column, block in zip(self._waiting, blocks, strict=True):
-                column.frombytes(block.tobytes())
+                column.frombytes(np.ascontiguousarray(block).view(np.uint8).data)
 
     def load(self, older: Bins | None, rows: NDArray[np.float64]) -> None:
         """Begin anew with many rows that are known already; what was there is dropped.

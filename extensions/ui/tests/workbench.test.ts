@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SetUps, freeName } from '../src/workbench/set_ups.js';
+import { ScopedModel } from '../src/workbench/scoped_model.js';
+import { catalogJson, FakeModel } from './forms_kit.js';
+
+const JOB = {
+  entry_point: 'train.py',
+  cluster: {
+    name: 'one',
+    instance_groups: [
+      { instance_group_name: 'here', instance_type: 'local', instance_count: 1 }
+    ]
+  },
+  hyperparameters: {},
+  compiler_config: null,
+  max_steps: 10
+};
+
+function button(setUps: SetUps, label: string): HTMLButtonElement {
+  const found = [...setUps.element.querySelectorAll('button')].find(
+    each => (each.getAttribute('aria-label') ?? each.textContent) === label
+  );
+  if (found === undefined) {
+    throw new Error(`there is no button ${label}`);
+  }
+  return found;
+}
+
+describe('the set-ups of the workbench', () => {
+  let model: FakeModel;
+  let setUps: SetUps;
+
+  beforeEach(() => {
+    model = new FakeModel({
+      value: [JOB],
+      problems: [[]],
+      catalog: catalogJson
+    });
+    setUps = new SetUps(model);
+    document.body.replaceChildren(setUps.element);
+  });
+
+  const names = (): unknown[] =>
+    (model.get('value') as (typeof JOB)[]).map(job => job.cluster.name);
+
+  it('add a copy under a name of its own', () => {
+    button(setUps, 'Add a set-up').click();
+
+    expect(names()).toEqual(['one', 'one-2']);
+    expect(setUps.element.querySelectorAll('.smtc-set-up')).toHaveLength(2);
+  });
+
+  it('are five at most, and one at least', () => {
+    for (let i = 0; i < 7; i++) {
+      button(setUps, 'Add a set-up').click();
+    }
+
+    expect(names()).toHaveLength(5);
+    expect(button(setUps, 'Add a set-up').disabled).toBe(true);
+  });
+
+  it('cannot be removed when there is one left', () => {
+    expect(button(setUps, 'Remove one: baseline').disabled).toBe(true);
+  });
+
+  it('move the focus to a neighbour when one is removed', () => {
+    button(setUps, 'Add a set-up').click();
+    button(setUps, 'Remove one-2: set-up 2').click();
+
+    expect(names()).toEqual(['one']);
+    expect(setUps.element.contains(document.activeElement)).toBe(true);
+  });
+
+  it('show what Python has set', () => {
+    model.set('value', [
+      { ...JOB, cluster: { ...JOB.cluster, name: 'other' } },
+      JOB
+    ]);
+    setUps.update();
+
+    expect(
+      [...setUps.element.querySelectorAll('h3')].map(each => each.textContent)
+    ).toEqual(['other: baseline', 'one: set-up 2']);
+  });
+});
+
+describe('a free name', () => {
+  it('counts on from the name that is copied', () => {
+    expect(freeName('a', ['a'])).toBe('a-2');
+    expect(freeName('a-2', ['a', 'a-2'])).toBe('a-3');
+    expect(freeName(null, [null])).toBe('set-up-2');
+  });
+});
+
+describe('a scoped model', () => {
+  it('hears nothing after it was closed', () => {
+    const model = new FakeModel({});
+    const scope = new ScopedModel(model);
+    let heard = 0;
+    scope.on('change:x', () => {
+      heard += 1;
+    });
+
+    model.set('x', 1);
+    scope.close();
+    scope.close();
+    model.set('x', 2);
+
+    expect(heard).toBe(1);
+  });
+});
