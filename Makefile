@@ -8,7 +8,7 @@ UV_VERSION := 0.13.8
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
 # jlpm with a node: the machine's, or that of the wheel in .venv
-FRONT := PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm --cwd extensions
+FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm
 
 .PHONY: help setup front demo test soak fuzz lab lint types check fix bench lock clean
 

@@ -62,6 +62,8 @@ def _link_jupyter(share: Path) -> None:
     for part in (source / "lab").iterdir():
         if part.name != "settings":
             (share / "lab" / part.name).symlink_to(part)
+    # what switches server extensions on, Notebook 7's among them
+    (share.parent.parent / "etc").symlink_to(Path(sys.prefix) / "etc")
     (share / "lab" / "settings" / "overrides.json").write_text(
         json.dumps(_OVERRIDES), encoding="utf-8"
     )
