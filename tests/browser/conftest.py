@@ -46,7 +46,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_wheel(tmp_path_factory.mktemp("wheel"))
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: other tests look at all processes that this one has started.
+@pytest.fixture(scope="module")
 def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("jupyter")
     python = wheel_environment(wheel, folder / "environment")
@@ -55,7 +56,7 @@ def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with running_browser() as launched:
         yield launched

@@ -65,7 +65,7 @@ def test_the_colours_follow_the_theme_while_it_changes(
 ) -> None:
     notebook = server.write("theme.ipynb", [VIEWS])
     ink = "() => getComputedStyle(document.querySelector('.smtc-workbench')).color"
-    pixels = "() => document.querySelector('.smtc-chart canvas').toDataURL()"
+    pixels = "() => document.querySelector('.smtc-chart canvas')?.toDataURL()"
 
     with server.lab(browser, notebook) as page:
         opened(page)
@@ -74,7 +74,10 @@ def test_the_colours_follow_the_theme_while_it_changes(
         light = page.evaluate(ink), page.evaluate(pixels)
         set_theme(page, DARK)
         page.wait_for_function(f"before => ({ink})() !== before", arg=light[0])
-        page.wait_for_function(f"before => ({pixels})() !== before", arg=light[1])
+        page.locator(".smtc-chart").scroll_into_view_if_needed()
+        page.wait_for_function(
+            f"before => ![undefined, before].includes(({pixels})())", arg=light[1]
+        )
 
 
 @pytest.mark.parametrize("window", [Window(width=360), Window(zoom=2.0)], ids=["360px", "200%"])

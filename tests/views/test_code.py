@@ -91,7 +91,7 @@ def ran(code: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     lab = {
         "launch": lambda job: ("launched", job),
-        "compare": lambda jobs, rounds=DEFAULT_ROUNDS: ("compared", jobs, rounds),
+        "launch_comparison": lambda jobs, rounds=DEFAULT_ROUNDS: ("compared", jobs, rounds),
     }
     with mock.patch.multiple(smtc_lab, create=True, **lab):
         exec(code, names)  # noqa: S102  this is what the code is for
