@@ -91,15 +91,22 @@ def _beside_peers(  # noqa: PLR0913, PLR0917  where and what
     sizes: Sizes,
     number: int,
 ) -> None:
+    from playwright.sync_api import Error as PlaywrightError  # noqa: PLC0415  benchmarks only
+
     for rate in sizes.rates:
         for library in libraries if number % 2 == 0 else list(reversed(libraries)):
-            seen = run_scenario(
-                server,
-                browser,
-                f"{library}_{rate:g}",
-                peers.cells(library, updates_per_s=rate, seconds=sizes.seconds),
-                shown=peers.SHOWN[library],
-            )
+            try:
+                seen = run_scenario(
+                    server,
+                    browser,
+                    f"{library}_{rate:g}",
+                    peers.cells(library, updates_per_s=rate, seconds=sizes.seconds),
+                    shown=peers.SHOWN[library],
+                )
+            except PlaywrightError as error:
+                text = str(error).splitlines()[0]
+                print(f"{library}, {rate:g} updates/s, left out of round {number}: {text}")  # noqa: T201  the notebook's reader
+                continue
             what = f"{rate:g} updates/s"
             found.peers.append(Measured(what=what, library=library, round=number, seen=seen))
 
