@@ -1,30 +1,25 @@
 """What a notebook keeps of a run: one mime bundle, legible with no kernel and no script.
 
-``python -m smtc_lab.views.bundle FOLDER`` prints it as JSON. A process of its own draws it, as
-matplotlib's settings belong to the whole process, and a kernel's thread must not touch them
-while a cell is drawing.
+``python -m smtc_lab.views.bundle FOLDER`` prints it as JSON.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from smtc_lab.errors import ViewError
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.views import format as fmt
+from smtc_lab.views.drawing import drawn_by
 from smtc_lab.views.rendering import png_uri, render
 from smtc_lab.views.run_snapshot import RunSnapshot, take_snapshot
 from smtc_lab.views.run_words import bar_rows, evidence_words, run_rows, run_text
 
 RUN_MIME = "application/vnd.smtc-lab.run+json"
 """Our own type: what ``RunSnapshot.as_dict`` returns."""
-
-_LONGEST_S = 120.0
 
 
 def run_bundle(folder: RunFolder) -> dict[str, Any]:
@@ -88,28 +83,15 @@ def drawn_elsewhere(folder: RunFolder) -> dict[str, Any]:
     Raises:
         ViewError: It could not be made.
     """
-    command = [sys.executable, "-m", "smtc_lab.views.bundle", str(folder.path)]
-    try:
-        done = subprocess.run(  # noqa: S603  our own module
-            command,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=_LONGEST_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ViewError(_refusal(folder, str(error))) from error
-    if done.returncode != 0:
-        last = done.stderr.strip().rpartition("\n")[2]
-        raise ViewError(_refusal(folder, last.rpartition("Error: ")[2]))
-    bundle: dict[str, Any] = json.loads(done.stdout)
-    return bundle
+    return drawn_by(
+        "smtc_lab.views.bundle", folder.path, refusal=lambda why: _refusal(folder, why)
+    )
 
 
 def _refusal(folder: RunFolder, why: str) -> str:
+    last = why.rpartition("\n")[2].rpartition("Error: ")[2]
     return (
-        f"The picture of run {folder.job_name!r} could not be made ({why}). Its records are "
+        f"The picture of run {folder.job_name!r} could not be made ({last}). Its records are "
         "kept; display the run again."
     )
 

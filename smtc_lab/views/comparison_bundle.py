@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smtc_lab.errors import SmtcLabError, ViewError
+from smtc_lab.errors import SmtcLabError
 from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.views import format as fmt
+from smtc_lab.views.drawing import drawn_by
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
 from smtc_lab.views.live.history import History
@@ -57,7 +57,6 @@ _COLORS = ("#2b8cc9", "#dd6a12", "#159a76", "#b95fa3", "#e0495f")
 
 _MOST_BINS = 4_096
 _MOST_BINS_OF_LAUNCH = 512
-_LONGEST_S = 120.0
 _LOOKS = 3  # the first takes all in, the second sees the end
 
 
@@ -176,22 +175,11 @@ def drawn_elsewhere(folder: ComparisonFolder) -> dict[str, Any]:
     Raises:
         ViewError: It could not be made.
     """
-    command = [sys.executable, "-m", "smtc_lab.views.comparison_bundle", str(folder.path)]
-    try:
-        done = subprocess.run(  # noqa: S603  our own module
-            command,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=_LONGEST_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ViewError(_refusal(folder, str(error))) from error
-    if done.returncode != 0:
-        raise ViewError(_refusal(folder, done.stderr.strip()[-500:]))
-    bundle: dict[str, Any] = json.loads(done.stdout)
-    return bundle
+    return drawn_by(
+        "smtc_lab.views.comparison_bundle",
+        folder.path,
+        refusal=lambda why: _refusal(folder, why[-500:]),
+    )
 
 
 def _html(*, picture: Picture | None, **values: object) -> str:
