@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import traitlets
 
-from smtc_lab.errors import SmtcLabError
 from smtc_lab.launch.run import Run
 from smtc_lab.views.live.run_watch import RunWatch
-from smtc_lab.views.widgets.base import View
+from smtc_lab.views.widgets.watching import WatchingView
 
 if TYPE_CHECKING:
     from smtc_lab.views.live.run_info import RunInfo
 
 
-class RunMonitor(View):
+class RunMonitor(WatchingView):
     """State, charts, log and Stop button of a run: growing or ended, of any process.
 
     Args:
@@ -28,20 +26,11 @@ class RunMonitor(View):
     """
 
     view: ClassVar[str] = "run-monitor"
-
-    info = traitlets.Dict(read_only=True).tag(sync=True)
-    """The fields of ``smtc_lab.views.live.run_info.RunInfo``; at most two changes a second."""
+    watched: ClassVar[str] = "run"
 
     log = traitlets.Dict(read_only=True).tag(sync=True)
     """The last lines that were printed: ``lines``, each a host and a text, and ``first``, the
     number of the first of them."""
-
-    beat = traitlets.Dict(read_only=True).tag(sync=True)
-    """A sign of life every two seconds until the run has ended: ``number``, which grows, and
-    ``elapsed_s``, how long the run has lasted."""
-
-    stop_problem = traitlets.Unicode(read_only=True).tag(sync=True)
-    """Why the run could not be stopped; empty: it could, or nobody asked."""
 
     ended = traitlets.Bool(read_only=True)
     """Whether the run has ended and everything of it was told. Turns true once, in a thread."""
@@ -58,10 +47,6 @@ class RunMonitor(View):
         self.on_msg(self._on_message)
         self._watch.start()
 
-    def stop(self) -> None:
-        """Stop the run, in a thread: the death of its last process takes a moment."""
-        threading.Thread(target=self._stop, name="smtc-stop", daemon=True).start()
-
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until the run has ended and all of it was told; False: not in that time."""
         return self._watch.join(timeout_s)
@@ -73,27 +58,19 @@ class RunMonitor(View):
         super().close()
 
     def on_info(self, info: RunInfo) -> None:
-        """Show what is known of the run."""
+        """Show what is known of the run: ``info`` gets the fields of ``RunInfo``."""
         self.set_trait("info", info.as_dict())
 
     def on_log(self, log: dict[str, object]) -> None:
         """Show the last lines."""
         self.set_trait("log", log)
 
-    def on_beat(self, elapsed_s: float | None) -> None:
-        """Show a sign of life."""
-        number = self.beat.get("number", 0) + 1
-        self.set_trait("beat", {"number": number, "elapsed_s": elapsed_s})
-
     def on_end(self) -> None:
         """Take note of the end."""
         self.set_trait("ended", True)
 
-    def _stop(self) -> None:
-        try:
-            self.run.stop()
-        except (SmtcLabError, OSError) as error:
-            self.set_trait("stop_problem", f"The run could not be stopped: {error}")
+    def _stop_watched(self) -> None:
+        self.run.stop()
 
     def _on_message(self, _widget: object, content: Any, _buffers: object) -> None:  # noqa: ANN401  what a browser sent
         if not isinstance(content, dict) or self._watch.answer(content):

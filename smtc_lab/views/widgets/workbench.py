@@ -16,8 +16,8 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.code import compare_code
 from smtc_lab.views.live.comparison_watch import ComparisonWatch
-from smtc_lab.views.widgets.base import View
 from smtc_lab.views.widgets.catalog_trait import catalog_trait
+from smtc_lab.views.widgets.watching import WatchingView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ _FIRST_STEPS = 32
 _DEVICE_STEP_TIME_S = 0.03
 
 
-class Workbench(View):
+class Workbench(WatchingView):
     """Two or more set-ups side by side, run and compared live.
 
     It begins with the pair of the demo: the same training script on one accelerator instance,
@@ -52,6 +52,7 @@ class Workbench(View):
     """
 
     view: ClassVar[str] = "workbench"
+    watched: ClassVar[str] = "comparison"
 
     value = traitlets.List(traitlets.Dict()).tag(sync=True)
     """The set-ups, each a ``TrainingJob`` as JSON, as they are typed: while ``problems`` has
@@ -77,16 +78,7 @@ class Workbench(View):
     running = traitlets.Unicode(read_only=True).tag(sync=True)
     """Name of the comparison that is shown below; empty: nothing was started yet."""
 
-    info = traitlets.Dict(read_only=True).tag(sync=True)
-    """As in ``ComparisonMonitor``; empty: nothing was started yet."""
-
     result = traitlets.Unicode(read_only=True).tag(sync=True)
-    """As in ``ComparisonMonitor``."""
-
-    beat = traitlets.Dict(read_only=True).tag(sync=True)
-    """As in ``ComparisonMonitor``."""
-
-    stop_problem = traitlets.Unicode(read_only=True).tag(sync=True)
     """As in ``ComparisonMonitor``."""
 
     def __init__(
@@ -137,10 +129,6 @@ class Workbench(View):
             self._show(launch_comparison(self.jobs, rounds=self.rounds))
         return self._started()
 
-    def stop(self) -> None:
-        """Stop what runs, in a thread. Safe when nothing runs."""
-        threading.Thread(target=self._stop, name="smtc-stop", daemon=True).start()
-
     def outcome(self, timeout_s: float | None = None) -> Any:  # noqa: ANN401  ComparisonOutcome, whose module is heavy
         """Wait for the end of what runs, and return its ``ComparisonOutcome``.
 
@@ -157,16 +145,11 @@ class Workbench(View):
         super().close()
 
     def on_info(self, info: ComparisonInfo) -> None:
-        """Show where the comparison stands."""
+        """Show where it stands: ``info`` gets the fields of ``ComparisonInfo``."""
         comparison = None if self._watch is None else self._watch.follower.comparison
         if comparison is not None:
             self.set_trait("result", comparison.to_json())
         self.set_trait("info", info.to_json())
-
-    def on_beat(self, elapsed_s: float) -> None:
-        """Show a sign of life."""
-        number = self.beat.get("number", 0) + 1
-        self.set_trait("beat", {"number": number, "elapsed_s": elapsed_s})
 
     def on_end(self) -> None:
         """Take note of the end; ``info`` tells it."""
@@ -195,12 +178,9 @@ class Workbench(View):
         except (SmtcLabError, OSError) as error:
             self.set_trait("start_problem", str(error))
 
-    def _stop(self) -> None:
-        try:
-            if self.comparison is not None:
-                self.comparison.stop()
-        except (SmtcLabError, OSError) as error:
-            self.set_trait("stop_problem", f"The comparison could not be stopped: {error}")
+    def _stop_watched(self) -> None:
+        if self.comparison is not None:
+            self.comparison.stop()
 
     def _on_message(self, _widget: object, content: Any, _buffers: object) -> None:  # noqa: ANN401  what a browser sent
         if not isinstance(content, dict):
