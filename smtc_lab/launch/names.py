@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _LONGEST_STEM = 16
-_LONGEST_LABEL = 24
+_LONGEST_LABEL = 23
 
 
 def launch_name(entry_point: str, label: str, number: str, *, stamp: datetime) -> str:
@@ -24,8 +25,15 @@ def launch_name(entry_point: str, label: str, number: str, *, stamp: datetime) -
     """
     stem = _plain(Path(entry_point).stem)[:_LONGEST_STEM] or "job"
     moment = f"{stamp:%m%d-%H%M%S}-{stamp.microsecond // 1000:03d}"
-    parts = (stem, _plain(label)[:_LONGEST_LABEL] or "cluster", number, moment)
+    parts = (stem, _short(_plain(label)) or "cluster", number, moment)
     return "-".join(part.strip("-") for part in parts)
+
+
+def _short(label: str) -> str:
+    """Return a label that fits, different ones for labels that differ only at their end."""
+    if len(label) <= _LONGEST_LABEL:
+        return label
+    return f"{label[: _LONGEST_LABEL - 5]}-{zlib.crc32(label.encode()) & 0xFFFF:04x}"
 
 
 def _plain(text: str) -> str:
