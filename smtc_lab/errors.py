@@ -6,6 +6,7 @@
     ├── LauncherError        a run that could not be started, found or stopped
     ├── RunFailedError       a run that ended other than Completed
     ├── StoreError           a run folder that cannot be read or written
+    ├── PlannerError         a workload that cannot be calibrated, or a plan that cannot be made
     ├── ViewError            something that cannot be shown
     ├── EntryPointError      a script that asks the session for something it cannot have
     │   └── CompilerError    a training step that a backend cannot compile or run
@@ -53,6 +54,10 @@ class RunFailedError(SmtcLabError):
 
 class StoreError(SmtcLabError):
     """A run folder that cannot be read or written."""
+
+
+class PlannerError(SmtcLabError):
+    """A workload that cannot be calibrated, or a plan that cannot be made."""
 
 
 class ViewError(SmtcLabError):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.launch.compiler_environment import compiler_environment
-from smtc_lab.launch.special_launch import MEMORY_LIMIT_BYTES, PARITY_STEPS
+from smtc_lab.launch.special_launch import MEASURE, MEMORY_LIMIT_BYTES, PARITY_STEPS
 
 if TYPE_CHECKING:
     from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
@@ -89,6 +89,8 @@ def _environment(plan: LaunchPlan, instance: InstancePlan) -> dict[str, str]:
     if instance.role == "train":
         if PARITY_STEPS in plan.facts:
             environment["SMTC_PARITY_STEPS"] = str(plan.facts[PARITY_STEPS])
+        if MEASURE in plan.facts:
+            environment["SMTC_MEASURE"] = json.dumps(plan.facts[MEASURE])
         return {**compiler_environment(plan.job.compiler_config), **environment}
     return environment
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from smtc_lab.launch.launcher import LaunchPlan
 
 PARITY_STEPS = "parity_steps"
@@ -13,6 +16,9 @@ PARITY_STEPS = "parity_steps"
 
 MEMORY_LIMIT_BYTES = "memory_limit_bytes"
 """Fact of a plan: memory that a trainer process may take."""
+
+MEASURE = "measure"
+"""Fact of a plan: what a launch of a calibration measures, as ``runtime.context.Measure``."""
 
 
 def as_parity_launch(plan: LaunchPlan, *, steps: int) -> LaunchPlan:
@@ -24,3 +30,46 @@ def as_parity_launch(plan: LaunchPlan, *, steps: int) -> LaunchPlan:
 def with_memory_limit(plan: LaunchPlan, memory_limit_bytes: int | None) -> LaunchPlan:
     """Return the plan of a launch whose trainers may take this much memory; None: any."""
     return replace(plan, facts={**plan.facts, MEMORY_LIMIT_BYTES: memory_limit_bytes})
+
+
+def as_measuring_launch(
+    plan: LaunchPlan,
+    *,
+    what: Literal["resident", "loader", "run"],
+    seconds: float,
+    batch_size: int | None = None,
+) -> LaunchPlan:
+    """Return the plan of a launch of a calibration, which ends by itself.
+
+    Args:
+        plan: What is launched.
+        what: ``resident``: the first batch of each dataloader again and again. ``loader``: the
+            first dataloader that the script iterates over, and no step. ``run``: the script
+            as it is.
+        seconds: How long to measure after the first steps.
+        batch_size: Samples of a batch; None: as the script says.
+    """
+    measure = {"what": what, "seconds": seconds, "batch_size": batch_size}
+    return replace(plan, facts={**plan.facts, MEASURE: measure})
+
+
+def with_cpu_quotas(plan: LaunchPlan, cores: Mapping[str, float]) -> LaunchPlan:
+    """Return the plan of a launch whose instances have these CPU quotas.
+
+    Args:
+        plan: What is launched.
+        cores: Cores of this machine, by host; a host that is not named keeps what it has.
+    """
+    instances = tuple(
+        replace(
+            instance,
+            cpu_quota_cores=cores[instance.host],
+            num_cpus=max(1, math.ceil(cores[instance.host])),
+        )
+        if instance.host in cores
+        else instance
+        for instance in plan.instances
+    )
+    quotas = {instance.host: instance.cpu_quota_cores for instance in instances}
+    facts = {**plan.facts, "cpu_quota_cores": quotas}
+    return replace(plan, instances=instances, facts=facts)

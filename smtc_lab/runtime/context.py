@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Measure:
+    """What a launch of a calibration measures, in which a trainer ends by itself."""
+
+    what: Literal["resident", "loader", "run"]
+    """``resident``: steps whose batch is already there: the first one again and again.
+    ``loader``: batches, and no step. ``run``: the script as it is."""
+
+    seconds: float
+    """How long to measure after the first steps, in seconds."""
+
+    batch_size: int | None
+    """Samples of a batch; None: as the script says."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class InstanceContext:
     """Where this process stands in its job. Outside a job: a single trainer, no records."""
 
@@ -58,6 +73,9 @@ class InstanceContext:
     """Steps of a parity launch, which leaves dropout out and records losses and weights; None:
     an ordinary launch."""
 
+    measure: Measure | None
+    """What a launch of a calibration measures; None: an ordinary launch."""
+
     device_step_time_s: float | None
     """Declared step time of the emulated device in seconds; None: there is none."""
 
@@ -92,6 +110,7 @@ class InstanceContext:
                 max_steps=parity_steps or _whole(environment, "SMTC_MAX_STEPS"),
                 compiler=_compiler(environment, is_parity=parity_steps is not None),
                 parity_steps=parity_steps,
+                measure=_measure(environment),
                 device_step_time_s=_number(environment, "SMTC_DEVICE_STEP_TIME_S"),
                 run_folder=RunFolder(Path(folder)) if folder else None,
                 ready_fd=_whole(environment, "SMTC_READY_FD"),
@@ -133,6 +152,11 @@ def _compiler(
     if config.enabled:
         return config
     return plain if is_parity else None
+
+
+def _measure(environment: Mapping[str, str]) -> Measure | None:
+    text = environment.get("SMTC_MEASURE")
+    return Measure(**json.loads(text)) if text else None
 
 
 def _whole(environment: Mapping[str, str], name: str) -> int | None:

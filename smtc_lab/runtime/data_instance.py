@@ -47,7 +47,8 @@ class ServedDataLoader(DataLoader[Any]):
 def use_data_service(runtime: InstanceRuntime) -> None:
     """Let the dataloaders of this process, torch's own by name too, use the job's data servers.
 
-    In a homogeneous job, and outside a job, torch's own dataloader stays as it is.
+    In a homogeneous job, and outside a job, torch's own dataloader stays as it is, but for a
+    calibration, which varies the number of its data workers.
     """
     context = runtime.context
     set_default(
@@ -63,15 +64,19 @@ def use_data_service(runtime: InstanceRuntime) -> None:
             notify=lambda message: runtime.event("data", message),
         )
     )
-    if context.role == "data":
-        _replace_torch_dataloader(ServedDataLoader)
-    elif context.data_servers:
-        _replace_torch_dataloader(DataLoader)
+    if context.role == "data" or context.data_servers or context.measure is not None:
+        _replace_torch_dataloader(dataloader_class(runtime))
 
 
 def dataloader_class(runtime: InstanceRuntime) -> type[DataLoader[Any]]:
     """Return the class of a session's dataloaders on this instance."""
-    return ServedDataLoader if runtime.context.role == "data" else DataLoader
+    if runtime.context.role == "data":
+        return ServedDataLoader
+    if runtime.context.measure is not None:
+        from smtc_lab.runtime.measured_loader import MeasuredDataLoader  # noqa: PLC0415  other jobs do without
+
+        return MeasuredDataLoader
+    return DataLoader
 
 
 def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:

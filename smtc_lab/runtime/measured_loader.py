@@ -1,0 +1,207 @@
+"""The dataloader of a trainer whose launch belongs to a calibration.
+
+It varies what the script is given: the first batch again and again, so that a step waits for
+nothing; or no batch at all, while the dataloader runs as fast as it can. It ends the script
+when enough was measured, and leaves ``output/data/measured.json`` with what only this process
+can tell.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.dataservice.source import is_map_style
+from smtc_lab.errors import EntryPointError
+from smtc_lab.runtime.instance_runtime import instance_runtime
+from smtc_lab.runtime.step_timer import num_samples_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smtc_lab.runtime.instance_runtime import InstanceRuntime
+
+MEASURED_FILE = Path("output", "data", "measured.json")
+"""Where what was seen lies, below ``SAGEMAKER_BASE_DIR``."""
+
+_FIRST_STEPS = 2
+_LEAST_STEPS = 12
+_LONGEST = 4.0
+_SAMPLES = 64
+_SAMPLES_S = 2.0
+
+
+class MeasuredDataLoader(DataLoader[Any]):
+    """A dataloader that is measured itself, or keeps out of the way."""
+
+    def __init__(
+        self,
+        dataset: Any,  # noqa: ANN401  as torch's own
+        batch_size: int | None = 1,
+        *args: Any,  # noqa: ANN401  as torch's own
+        **kwargs: Any,  # noqa: ANN401  as torch's own
+    ) -> None:
+        self._watch = _Watch.of_this_process()
+        asked = self._watch.measure.batch_size
+        if asked is not None and batch_size is not None and not kwargs.get("batch_sampler"):
+            batch_size = asked
+        super().__init__(dataset, batch_size, *args, **kwargs)
+
+    def __iter__(self) -> Any:  # noqa: ANN401  torch returns its own iterator
+        """Return an iterator that ends the script in time; or run alone and end it."""
+        if self._watch.measure.what == "loader":
+            _run_alone(self, super().__iter__, self._watch)
+        return _WatchedBatches(super().__iter__(), self._watch)
+
+
+class _WatchedBatches(Iterator[Any]):
+    """The batches of one pass, or the first of them as many times."""
+
+    def __init__(self, batches: Iterator[Any], watch: _Watch) -> None:
+        self._batches = batches
+        self._watch = watch
+        self._is_resident = watch.measure.what == "resident"
+        self._kept: Any = None
+        self._left = 0
+
+    def __next__(self) -> Any:  # noqa: ANN401  a batch
+        self._watch.end_in_time()
+        if not self._is_resident:
+            return next(self._batches)
+        if self._kept is None:
+            self._kept = next(self._batches)
+            self._left = self._num_batches() - 1
+            self._watch.saw("loader_batch_size", float(num_samples_of(self._kept) or 1))
+            return self._kept
+        if self._left == 0:
+            raise StopIteration
+        self._left -= 1
+        runtime = self._watch.runtime
+        if not runtime.is_timed_by_session:  # nobody else sees this batch pass
+            runtime.timer.ask()
+            runtime.timer.got(num_samples_of(self._kept))
+        return self._kept
+
+    def __len__(self) -> int:
+        return self._num_batches()
+
+    def _num_batches(self) -> int:
+        """Return the batches of one pass; a stream without a length has no last one."""
+        try:
+            return len(self._batches)  # type: ignore[arg-type]  # torch's iterators have it
+        except TypeError:
+            return -1
+
+
+class _Watch:
+    """Knows when enough was measured, and what else was seen; one for a process."""
+
+    _only: _Watch | None = None
+
+    def __init__(self, runtime: InstanceRuntime) -> None:
+        measure = runtime.context.measure
+        assert measure is not None  # noqa: S101  such loaders are made for nothing else
+        self.runtime = runtime
+        self.measure = measure
+        self._begin_s: float | None = None
+        self._seen: dict[str, float] = {}
+        self._gradients = register_optimizer_step_post_hook(self._optimizer_stepped)
+
+    @classmethod
+    def of_this_process(cls) -> _Watch:
+        """Return the process's watch."""
+        if cls._only is None:
+            cls._only = cls(instance_runtime())
+        return cls._only
+
+    def end_in_time(self) -> None:
+        """End the script with success, if enough was measured."""
+        num_steps = self.runtime.timer.num_steps
+        if num_steps < _FIRST_STEPS:
+            return
+        now_s = time.monotonic()
+        if self._begin_s is None:
+            self._begin_s = now_s
+        limit_s = self.measure.seconds * (1 if num_steps >= _LEAST_STEPS else _LONGEST)
+        if now_s - self._begin_s >= limit_s:
+            self.runtime.close()
+            raise SystemExit(0)
+
+    def saw(self, what: str, value: float) -> None:
+        """Write down a number."""
+        base = os.environ.get("SAGEMAKER_BASE_DIR")
+        if base is None:
+            return
+        self._seen[what] = value
+        file = Path(base, MEASURED_FILE)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(self._seen), encoding="utf-8")
+
+    def _optimizer_stepped(self, optimizer: torch.optim.Optimizer, *_: object) -> None:
+        if "gradient_bytes" in self._seen:
+            return
+        parameters = [one for group in optimizer.param_groups for one in group["params"]]
+        self.saw(
+            "gradient_bytes", float(sum(one.nbytes for one in parameters if one.requires_grad))
+        )
+
+
+def _run_alone(
+    loader: DataLoader[Any], iterate: Callable[[], Iterator[Any]], watch: _Watch
+) -> NoReturn:
+    """Take batches as fast as they come until enough was measured; then end the script.
+
+    Raises:
+        EntryPointError: There is no batch.
+        SystemExit: Enough was measured.
+    """
+    runtime, timer = watch.runtime, watch.runtime.timer
+    runtime.is_timed_by_session = True
+    if is_map_style(loader):
+        watch.saw("sample_cpu_variation", _sample_cpu_variation(loader.dataset))
+    while True:
+        num_batches = timer.num_steps
+        timer.ask()
+        for batch in iterate():
+            timer.got(num_samples_of(batch))
+            timer.end()
+            watch.end_in_time()
+            timer.ask()
+        timer.drop()
+        if timer.num_steps == num_batches:
+            raise EntryPointError(
+                "The dataloader had no batch: its dataset is empty, or smaller than one batch "
+                "with drop_last. Lower the batch size."
+            )
+
+
+def _sample_cpu_variation(dataset: Any) -> float:  # noqa: ANN401  any dataset
+    """Return the standard deviation of one sample's CPU time over its mean.
+
+    Samples from all over the dataset, for two seconds at most; the first one is left out.
+    """
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    count = len(dataset)
+    places = dict.fromkeys(count * number // _SAMPLES for number in range(_SAMPLES))
+    cpu_s = []
+    end_s = time.monotonic() + _SAMPLES_S
+    for place in itertools.chain([0], places):
+        begin_s = time.thread_time()
+        dataset[place]
+        cpu_s.append(time.thread_time() - begin_s)
+        if len(cpu_s) > 2 and time.monotonic() >= end_s:
+            break
+    torch.set_num_threads(num_threads)
+    times_s = torch.tensor(cpu_s[1:], dtype=torch.float64)
+    mean_s = float(times_s.mean())
+    return float(times_s.std(correction=0)) / mean_s if mean_s > 0 else 0.0

@@ -1,0 +1,128 @@
+"""The launches of a calibration as their trainer sees them: real scripts in real processes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    ScriptRun = Any
+    RunScript = Callable[..., ScriptRun]
+
+DATA = """
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Numbers(Dataset):
+        made = 0
+        def __len__(self):
+            return 4096
+        def __getitem__(self, index):
+            Numbers.made += 1
+            return torch.full((2,), float(index))
+
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)
+    seen = set()
+
+    def step(batch):
+        seen.add((len(batch), batch[0, 0].item()))
+        optimizer.zero_grad()
+        model(batch).sum().backward()
+        optimizer.step()
+"""
+PLAIN = (
+    DATA
+    + """
+    try:
+        for epoch in range(10**9):
+            for batch in DataLoader(Numbers(), batch_size=4):
+                step(batch)
+    finally:
+        print("made", Numbers.made, "seen", sorted(seen))
+"""
+)
+SESSION = (
+    DATA
+    + """
+    import smtc_lab as lab
+    session = lab.Session()
+    loader = session.dataloader(Numbers(), batch_size=4)
+    try:
+        for batch in session.steps(loader, epochs=None):
+            step(batch)
+    finally:
+        print("made", Numbers.made, "seen", sorted(seen))
+"""
+)
+
+
+def measure(what: str, *, batch_size: int | None = None) -> dict[str, str]:
+    text = json.dumps({"what": what, "seconds": 0.05, "batch_size": batch_size})
+    return {"SMTC_MEASURE": text, "SMTC_NUM_LOADER_WORKERS": "0"}
+
+
+@pytest.mark.parametrize("script", [PLAIN, SESSION], ids=["plain", "session"])
+def test_the_first_batch_is_resident_until_enough_was_measured(
+    run_script: RunScript, script: str
+) -> None:
+    ended = run_script(script, **measure("resident", batch_size=2))
+
+    assert ended.exit_code == 0, ended.errors
+    assert "made 2 seen [(2, 0.0)]" in ended.printed
+    assert len(ended.steps) >= 12
+    assert {one.num_samples for one in ended.steps} == {2}
+    assert notes(ended) == {"gradient_bytes": 12, "loader_batch_size": 2}
+
+
+@pytest.mark.parametrize("script", [PLAIN, SESSION], ids=["plain", "session"])
+def test_the_loader_alone_runs_without_the_script(run_script: RunScript, script: str) -> None:
+    ended = run_script(script, **measure("loader"))
+
+    assert ended.exit_code == 0, ended.errors
+    assert "seen []" in ended.printed
+    assert len(ended.steps) >= 12
+    assert {one.num_samples for one in ended.steps} == {4}
+    assert set(notes(ended)) == {"sample_cpu_variation"}
+
+
+def test_a_whole_run_is_the_script_as_it_is_but_for_its_end(
+    run_script: RunScript,
+) -> None:
+    ended = run_script(PLAIN, **measure("run"))
+
+    assert ended.exit_code == 0, ended.errors
+    assert "(4, 0.0), (4, 4.0), (4, 8.0)" in ended.printed
+    assert len(ended.steps) >= 12
+
+
+def test_a_resident_batch_does_not_make_a_pass_longer(
+    run_script: RunScript,
+) -> None:
+    once = PLAIN.replace("range(10**9)", "range(2)").replace("return 4096", "return 20")
+
+    ended = run_script(once, **measure("resident"))
+
+    assert ended.exit_code == 0, ended.errors
+    assert len(ended.steps) == 10
+
+
+def test_a_loader_that_has_no_batch_alone_says_so(
+    run_script: RunScript,
+) -> None:
+    ended = run_script(
+        PLAIN.replace("batch_size=4", "batch_size=5000, drop_last=True"), **measure("loader")
+    )
+
+    assert ended.exit_code == 1
+    assert "The dataloader had no batch" in ended.errors
+
+
+def notes(ended: ScriptRun) -> dict[str, float]:
+    path = ended.folder.opt_ml("algo-1") / "output" / "data" / "measured.json"
+    found: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
+    return found
