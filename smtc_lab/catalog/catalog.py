@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from smtc_lab.catalog.instance_types import InstanceType, Price, PriceKind
+from smtc_lab.catalog.kept_prices import read_kept_prices
 from smtc_lab.errors import CatalogError
 from smtc_lab.spec.cluster import LOCAL
 
@@ -45,8 +46,14 @@ class Catalog:
 
     @classmethod
     def load(cls) -> Catalog:
-        """Return the catalog that comes with the package. It is read once in a process."""
-        return _shipped_catalog()
+        """Return the catalog, with refreshed prices where there are some. It is read once."""
+        return _kept_catalog()
+
+    @classmethod
+    def reload(cls) -> Catalog:
+        """Return the catalog as it is kept now, and let ``load`` return it from now on."""
+        _kept_catalog.cache_clear()
+        return _kept_catalog()
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all instance types, in the order of the price list."""
@@ -163,6 +170,29 @@ def _user_price(name: str, usd: object, date: str, *, shown: str | None = None) 
 
 
 @cache
+def _kept_catalog() -> Catalog:
+    shipped, kept = _shipped_catalog(), read_kept_prices()
+    if kept is None:
+        return shipped
+    rows = {
+        name: dataclasses.replace(
+            each, price=_refreshed(each.price, kept.usd_per_hour.get(name), kept.date)
+        )
+        for name, each in shipped.instance_types.items()
+    }
+    return Catalog(MappingProxyType(rows))
+
+
+def _refreshed(shipped: Price | None, usd: float | None, date: str) -> Price | None:
+    """Return the price of a type of which a newer list says something, or nothing."""
+    if usd is not None:
+        newer = Price(usd_per_hour=usd, kind="list", date=date)
+        return newer if shipped is None or shipped.date <= date else shipped
+    if shipped is not None and shipped.kind == "list" and shipped.date <= date:
+        return dataclasses.replace(shipped, kind="historical")  # it has left the list
+    return shipped
+
+
 def _shipped_catalog() -> Catalog:
     source = resources.files("smtc_lab.catalog").joinpath("instance_types.csv")
     lines = source.read_text(encoding="utf-8").splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,3 +84,13 @@ class InstanceType:
     def has_accelerator(self) -> bool:
         """Whether the type has a GPU or a Trainium chip."""
         return self.accelerator_count > 0
+
+
+OLD_AFTER_DAYS = 90
+"""Days after which a price is marked as old."""
+
+
+def is_old(price: Price, today: dt.date) -> bool:
+    """Return whether a price is more than 90 days old; a month counts from its first day."""
+    day = price.date if len(price.date) > 7 else f"{price.date}-01"
+    return (today - dt.date.fromisoformat(day)).days > OLD_AFTER_DAYS
