@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.rules.cpu_bottleneck import cpu_bottleneck_findings
 from smtc_lab.rules.graphs import graph_findings
 from smtc_lab.rules.host import host_findings
 from smtc_lab.rules.shapes import shape_findings
@@ -20,6 +21,7 @@ RULES: tuple[Callable[[Observation], Iterable[Finding]], ...] = (
     shape_findings,
     host_findings,
     step_findings,
+    cpu_bottleneck_findings,
 )
 """Every rule, each a pure function."""
 
@@ -30,6 +32,9 @@ def find(seen: Observation) -> tuple[Finding, ...]:
     Findings whose cost is not known stand behind those whose cost is.
     """
     findings = [finding for rule in RULES for finding in rule(seen)]
+    kinds = {finding.kind for finding in findings}
+    if "cpu_bottleneck" in kinds:  # it tells why the trainer waits
+        findings = [finding for finding in findings if finding.kind != "data_wait"]
     return tuple(sorted(findings, key=lambda each: _rank(each, seen)))
 
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import CatalogError
 from smtc_lab.metrics.measured_launch import measured_launch
-from smtc_lab.metrics.utilization import data_wait_fraction
+from smtc_lab.metrics.utilization import (
+    cpu_utilization,
+    data_wait_fraction,
+    device_utilization,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +22,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import ClusterResult
     from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.compiler_result import CompilerResult
+    from smtc_lab.metrics.measured_launch import MeasuredLaunch
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
@@ -40,6 +48,16 @@ class Observation:
 
     data_wait_fraction: float | None
     """Share of the steady step time in which the trainers waited for a batch."""
+
+    device_utilization: float | None = None
+    """Share of the steady step time in which the devices computed; None: not known."""
+
+    cpu_utilization: float | None = None
+    """CPU time over CPU time at hand, of the instances that prepare data: those of the data
+    groups, or else the trainers. None: not known."""
+
+    is_synchronized: bool = False
+    """Whether each measured step ended with the device synchronized."""
 
     num_samples: tuple[int, ...] = ()
     """Samples of each step of the first trainer, in order."""
@@ -74,9 +92,30 @@ def observe(
         total_s=sum(step.step_time_s for step in first_rank),
         step_time_s=None if launch is None else float(launch.step_time_s.mean()),
         data_wait_fraction=None if launch is None else data_wait_fraction(launch.steps),
+        device_utilization=None if launch is None else device_utilization(launch.steps),
+        cpu_utilization=None if launch is None else _preparing_cpu(launch),
+        is_synchronized=launch is not None and all(step.synchronized for step in launch.steps),
         num_samples=tuple(
             step.num_samples for step in first_rank if step.num_samples is not None
         ),
         compiler=None if result is None else result.compiler,
         factors=tuple(factors),
     )
+
+
+def _preparing_cpu(launch: MeasuredLaunch) -> float | None:
+    """Return the CPU utilization of the busiest group that prepares data."""
+    try:
+        role_of = roles(launch.run.job.cluster, Catalog.load())
+    except CatalogError:  # a type of another catalog: who prepares is not known
+        return None
+    preparing = [name for name, role in role_of.items() if role == "data"] or list(role_of)
+    cores = launch.run.facts.get("num_cores")
+    num_cores = float(cores) if isinstance(cores, int | float) else None
+    known = [
+        used
+        for name in preparing
+        if (used := cpu_utilization(launch.group_samples(name), num_cores=num_cores))
+        is not None
+    ]
+    return max(known, default=None)

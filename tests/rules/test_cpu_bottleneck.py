@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from smtc_lab.rules.find import find
+from smtc_lab.rules.observation import observe
+from smtc_lab.testing.records import HETEROGENEOUS, run_records
+
+
+def kinds(**example: Any) -> list[str]:
+    run = {"cpu_used_fraction": 0.95, "data_wait_fraction": 0.6, "device_time_s": 0.06}
+    return [each.kind for each in find(observe(run_records(**{**run, **example})))]
+
+
+def test_busy_cpus_and_idle_devices_are_a_cpu_bottleneck_and_lead_to_the_planner() -> None:
+    run = run_records(cpu_used_fraction=0.95, data_wait_fraction=0.6, device_time_s=0.06)
+
+    (finding,) = find(observe(run))
+
+    assert finding.kind == "cpu_bottleneck"
+    assert "95 % busy" in finding.sentence
+    assert "the device works in 30 % of each step" in finding.sentence
+    assert "smtc_lab.calibrate" in finding.fix
+    assert "smtc_lab.plan" in finding.fix
+    assert finding.cost_fraction == pytest.approx(0.6, rel=0.02)
+
+
+def test_a_wait_while_the_device_still_works_is_overlapped_and_no_bottleneck() -> None:
+    assert "cpu_bottleneck" not in kinds(device_time_s=0.195)
+
+
+def test_idle_cpus_are_no_bottleneck() -> None:
+    assert kinds(cpu_used_fraction=0.5) == ["data_wait"]
+
+
+def test_a_trainer_that_hardly_waits_is_not_cpu_bound() -> None:
+    assert kinds(data_wait_fraction=0.05) == []
+
+
+def test_a_wait_counts_without_a_device_time_when_each_step_was_synchronized() -> None:
+    assert kinds(device_time_s=None) == ["cpu_bottleneck"]
+
+
+def test_the_cpus_of_the_data_group_count_where_there_is_one() -> None:
+    assert kinds(cluster=HETEROGENEOUS) == ["cpu_bottleneck"]
