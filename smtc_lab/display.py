@@ -11,24 +11,33 @@ import importlib
 import sys
 from typing import Any, ClassVar
 
-_VIEW = "smtc_lab.views.display"
-_BUNDLE = "smtc_lab.views.comparison_bundle"
-
 
 class Displayed:
     """Something that a notebook shows as a table instead of as text."""
 
+    _html_view: ClassVar[str] = "smtc_lab.views.display"
+    """Module of the views with ``to_html(obj)``."""
+
     def _repr_html_(self) -> str:
-        html: str = importlib.import_module(_VIEW).to_html(self)
+        html: str = importlib.import_module(self._html_view).to_html(self)
         return html
 
 
 class BundleDisplayed(Displayed):
-    """A comparison: a notebook keeps its numbers too, in a mime bundle."""
+    """A comparison or a plan: a notebook keeps its numbers too, in a mime bundle."""
+
+    _bundle_view: ClassVar[str] = "smtc_lab.views.comparison_bundle"
+    """Module of the views with ``bundle_of(obj)``."""
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        bundle: dict[str, Any] = importlib.import_module(_BUNDLE).bundle_of(self)
+        bundle: dict[str, Any] = importlib.import_module(self._bundle_view).bundle_of(self)
         return bundle
+
+
+class PlanDisplayed(Displayed):
+    """A part of a plan."""
+
+    _html_view: ClassVar[str] = "smtc_lab.views.plan_display"
 
 
 class LiveDisplayed(Displayed):

@@ -1,0 +1,268 @@
+"""What to try, in the order an engineer would: the free things first."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from smtc_lab.errors import PlannerError
+from smtc_lab.metrics.result import Result
+from smtc_lab.planner.model import Model
+from smtc_lab.planner.outlook import Clusters
+from smtc_lab.planner.plan_settings import is_wanted
+from smtc_lab.planner.prediction import Candidate, Estimate, Prediction
+from smtc_lab.spec.cluster import Cluster
+
+if TYPE_CHECKING:
+    from smtc_lab.planner.outlook import Outlook
+    from smtc_lab.planner.planned_cluster import PlannedCluster
+
+AdviceKind = Literal[
+    "workers", "larger_size", "data_group", "batch_size", "compile", "transforms"
+]
+"""``workers``: more data workers on the same instance. ``larger_size``: more CPUs for the same
+accelerators. ``data_group``: CPU instances beside. ``batch_size``, ``compile``: a faster step.
+``transforms``: less work for the CPU, more for the device."""
+
+_LEAST_GAIN = 1.02
+
+
+class Advice(Result):
+    """One thing to try, with what it is predicted to bring."""
+
+    kind: AdviceKind
+    """What sort of change it is."""
+
+    sentence: str
+    """What to do and what it brings, with a full stop."""
+
+    cluster: Cluster | None
+    """The cluster to use; None: the same."""
+
+    prediction: Prediction | None
+    """What is predicted with it; None: not known before it is measured."""
+
+    speedup: float | None
+    """Samples per second over those before; None: not known before it is measured."""
+
+    saving_fraction: float | None
+    """Share of the cost per sample that it saves; negative: it costs more. None: unknown."""
+
+    evidence: Literal["predicted", "extrapolated", "at most", "unknown"]
+    """How the gain is known. ``at most``: it cannot bring more."""
+
+
+def start_of(planned: PlannedCluster) -> Candidate:
+    """Return the training group of a cluster alone, from which advice begins."""
+    if not planned.candidate.is_heterogeneous:
+        return planned.candidate
+    row = planned.outlook.clusters_of(planned.candidate.cluster)
+    alone = _alone(row, start_workers(planned))
+    return planned.outlook.candidates(alone, batch_size=planned.batch_size)[0]
+
+
+def start_workers(planned: PlannedCluster) -> int | None:
+    """Return the data workers of each training instance where they are alone.
+
+    Trainers that prepare nothing because a data group does would have one for each vCPU.
+    """
+    is_fed = planned.candidate.is_heterogeneous
+    return None if is_fed and planned.num_loader_workers == 0 else planned.num_loader_workers
+
+
+def advice_of(planned: PlannedCluster) -> tuple[Advice, ...]:
+    """Return everything worth trying, the free things first."""
+    outlook, start = planned.outlook, start_of(planned)
+    row = outlook.clusters_of(start.cluster, num_loader_workers=start_workers(planned))
+    if start.prediction.bottleneck == "cpu":
+        found = [
+            _more_workers(planned, start, row),
+            _larger_size(outlook, start, row),
+            _data_group(planned, start, row),
+            _transforms(start),
+        ]
+    else:
+        found = [_larger_batch(outlook, start, row), _compile(start)]
+    return tuple(each for each in found if each is not None)
+
+
+def _more_workers(planned: PlannedCluster, start: Candidate, row: Clusters) -> Advice | None:
+    vcpus, workers = planned.outlook.offers.vcpus[row.trainer[0]], start_workers(planned)
+    if workers is None or workers >= vcpus:
+        return None
+    better = planned.outlook.candidates(_alone(row, None), batch_size=planned.batch_size)[0]
+    what = f"Use {vcpus:.0f} data workers instead of {workers}"
+    return _advice("workers", what, start.prediction, better.prediction)
+
+
+def _larger_size(outlook: Outlook, start: Candidate, row: Clusters) -> Advice | None:
+    """Return the size of the same family that makes a sample cheapest."""
+    offers, own = outlook.offers, int(row.trainer[0])
+    larger = [
+        index
+        for index, each in enumerate(offers.types)
+        if each.family == offers.types[own].family
+        and each.accelerator_count == offers.types[own].accelerator_count
+        and each.vcpus > offers.types[own].vcpus
+    ]
+    if not larger:
+        return None
+    count = len(larger)
+    clusters = Clusters(
+        trainer=np.array(larger),
+        trainers=np.full(count, row.trainers[0]),
+        data=np.full(count, row.data[0]),
+        data_instances=np.zeros(count),
+    )
+    best = min(outlook.candidates(clusters), key=_cost_then_time)
+    group = best.cluster.instance_groups[0]
+    vcpus = offers.vcpus[offers.index(group.instance_type)]
+    what = f"Use {group.instance_type} ({vcpus:.0f} vCPUs)"
+    return _advice("larger_size", what, start.prediction, best.prediction, best.cluster)
+
+
+def _data_group(planned: PlannedCluster, start: Candidate, row: Clusters) -> Advice | None:
+    best = planned.candidate
+    if not best.is_heterogeneous:
+        found = _best_data_group(planned.outlook, row)
+        if found is None:
+            return None
+        best = found
+    group = best.cluster.instance_groups[-1]
+    what = f"Add {group.instance_count} × {group.instance_type}"  # noqa: RUF001  as AWS writes it
+    return _advice("data_group", what, start.prediction, best.prediction, best.cluster)
+
+
+def _best_data_group(outlook: Outlook, row: Clusters) -> Candidate | None:
+    offers, settings = outlook.offers, outlook.settings
+    wanted = np.array([is_wanted(each.family, settings.families) for each in offers.types])
+    types = np.flatnonzero(offers.is_cpu & wanted & ~np.isnan(offers.speed))
+    counts = np.arange(1, settings.max_data_instances + 1)
+    model = Model(outlook.calibration, 0)
+    if model.inputs.remote is None or not len(types) or not len(counts):
+        return None
+    data, count = (grid.ravel() for grid in np.meshgrid(types, counts, indexing="ij"))
+    clusters = Clusters(
+        trainer=np.full(len(data), row.trainer[0]),
+        trainers=np.full(len(data), row.trainers[0]),
+        data=data,
+        data_instances=count.astype(np.float64),
+    )
+    step_s = model.times(outlook.setup(clusters)).step_s[:, 0]
+    cost = step_s * outlook.usd_per_hour(clusters)
+    key = step_s if np.isnan(cost).all() else np.where(np.isnan(cost), math.inf, cost)
+    return outlook.candidates(clusters.pick(np.array([np.argmin(key)])))[0]
+
+
+def _transforms(start: Candidate) -> Advice:
+    """Return how much faster a step is without any CPU work, which is the most to be had."""
+    said = start.prediction
+    rest_s = sum(said.stages_s[stage] or 0.0 for stage in ("serial", "device"))
+    speedup = said.step_time_s.value / rest_s if rest_s > 0 else None
+    gain = "" if speedup is None else f", at most {speedup:.3g} times as fast"
+    return Advice(
+        kind="transforms",
+        sentence=(
+            f"Prepare samples ahead of the job, or move transforms to the device{gain}; what "
+            "the device then takes longer is not known before it is measured."
+        ),
+        cluster=None,
+        prediction=None,
+        speedup=speedup,
+        saving_fraction=None if speedup is None else 1 - 1 / speedup,
+        evidence="unknown" if speedup is None else "at most",
+    )
+
+
+def _larger_batch(outlook: Outlook, start: Candidate, row: Clusters) -> Advice | None:
+    if outlook.calibration.emulated_device_s is not None:
+        return None  # declared for a step of any batch
+    batch_size = 2 * outlook.calibration.batch_size
+    try:
+        larger = outlook.candidates(row, batch_size=batch_size)[0].prediction
+    except PlannerError:  # the device time is known for one batch size only
+        return None
+    what = f"Train with batches of {batch_size:,} (fit the learning rate to it)"
+    return _advice("batch_size", what, start.prediction, larger, work=2.0)
+
+
+def _compile(start: Candidate) -> Advice | None:
+    if start.prediction.bottleneck != "device":
+        return None
+    share = start.prediction.utilization["device"] or 0.0
+    return Advice(
+        kind="compile",
+        sentence=(
+            f"Compile the step: the device works in {100 * share:.0f} % of it. What that "
+            "brings is measured by smtc_lab.compare_compilers()."
+        ),
+        cluster=None,
+        prediction=None,
+        speedup=None,
+        saving_fraction=None,
+        evidence="unknown",
+    )
+
+
+def _advice(  # noqa: PLR0913  before and after, and what changes between
+    kind: AdviceKind,
+    what: str,
+    before: Prediction,
+    after: Prediction,
+    cluster: Cluster | None = None,
+    *,
+    work: float = 1.0,
+) -> Advice | None:
+    """Return advice with its gain, or None where it brings no more than the model can tell."""
+    speedup = work * before.step_time_s.value / after.step_time_s.value
+    if speedup < _LEAST_GAIN:
+        return None
+    saving = None
+    if before.usd_per_step is not None and after.usd_per_step is not None:
+        saving = 1 - after.usd_per_step.value / (work * before.usd_per_step.value)
+    per = "sample" if work != 1 else "step"
+    return Advice(
+        kind=kind,
+        sentence=(
+            f"{what}: a {per} is {speedup:.3g} times as fast ({seconds(after.step_time_s)} a "
+            f"step) and {_cost_words(saving, per)} ({after.evidence})."
+        ),
+        cluster=cluster,
+        prediction=after,
+        speedup=speedup,
+        saving_fraction=saving,
+        evidence=after.evidence,
+    )
+
+
+def seconds(estimate: Estimate) -> str:
+    """Return a time with its 80 % interval, in one unit."""
+    unit, factor = ("ms", 1e3) if estimate.value < 1 else ("s", 1.0)
+    low, value, high = (factor * x for x in (estimate.low, estimate.value, estimate.high))
+    return f"{value:.3g} {unit}, 80 % interval {low:.3g} to {high:.3g}"
+
+
+def _cost_words(saving: float | None, per: str) -> str:
+    if saving is None:
+        return "its cost is unknown"
+    if abs(saving) < 0.005:
+        return f"costs the same per {per}"
+    change = "less" if saving > 0 else "more"
+    return f"costs {100 * abs(saving):.0f} % {change} per {per}"
+
+
+def _alone(row: Clusters, num_loader_workers: int | None) -> Clusters:
+    return Clusters(
+        trainer=row.trainer,
+        trainers=row.trainers,
+        data=np.full(1, -1),
+        data_instances=np.zeros(1),
+        loader_workers=math.inf if num_loader_workers is None else float(num_loader_workers),
+    )
+
+
+def _cost_then_time(candidate: Candidate) -> tuple[float, float]:
+    usd, time = candidate.prediction.usd_per_step, candidate.prediction.step_time_s.value
+    return math.inf if usd is None else usd.value, time

@@ -1,0 +1,79 @@
+"""What bounds a step of a planned cluster, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.planner.advice import seconds, start_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from smtc_lab.planner.advice import Advice
+    from smtc_lab.planner.planned_cluster import PlannedCluster
+    from smtc_lab.planner.prediction import Bottleneck, Candidate
+
+_BOUND: Mapping[Bottleneck, str] = {
+    "cpu": "CPU-bound",
+    "network": "network-bound",
+    "serial": "bound by the trainer's own thread",
+    "device": "device-bound",
+}
+
+
+def explanation_of(planned: PlannedCluster, start: Candidate, advice: Sequence[Advice]) -> str:
+    """Return what bounds the training group alone, then what to do, one line each.
+
+    Args:
+        planned: The cluster.
+        start: Its training group alone.
+        advice: What to try.
+    """
+    lines = [_first(planned, start)]
+    own = [each for each in advice if each.kind == "data_group"]
+    others = [each for each in advice if each.kind != "data_group"]
+    if planned.candidate.is_heterogeneous:
+        lines += [each.sentence.replace("Add ", "Adding ", 1) for each in own]
+        if own:
+            lines.append(f"It is then {_BOUND[planned.prediction.bottleneck]}.")
+    else:
+        others = list(advice)
+    if others:
+        lines.append("To try, in this order:")
+        lines += [f"{number}. {each.sentence}" for number, each in enumerate(others, start=1)]
+    lines += [f"Unknown: {sentence}" for sentence in planned.prediction.unknown]
+    lines += [f"Note: {sentence}" for sentence in planned.prediction.cautions]
+    lines.append(_price(planned.candidate))
+    return "\n".join(lines)
+
+
+def _first(planned: PlannedCluster, start: Candidate) -> str:
+    outlook, said = planned.outlook, start.prediction
+    group = start.cluster.instance_groups[0]
+    vcpus = (
+        group.instance_count * outlook.offers.vcpus[outlook.offers.index(group.instance_type)]
+    )
+    busy = 100 * (said.utilization["device"] or 0.0)
+    bound = _BOUND[said.bottleneck]
+    bound = f"{bound[0].upper()}{bound[1:]}"
+    tie = " (nearly tied with the next)" if said.is_near_tie else ""
+    time = f"A step of {group.instance_type} takes {seconds(said.step_time_s)} (predicted)."
+    if said.bottleneck == "cpu":
+        workers = start_workers(planned)
+        who = f"{vcpus:.0f} vCPUs" if workers is None else f"{workers} data workers"
+        return f"{bound}{tie}: {who} feed {busy:.0f} % of the devices. {time}"
+    cpu_s, step_s = said.stages_s["cpu"] or 0.0, said.step_time_s.value
+    spare = f"{vcpus:.0f} vCPUs could feed {step_s / cpu_s:.2g} times as much" if cpu_s else ""
+    no_group = f"{spare}, so a data group would only add cost. " if spare else ""
+    return f"{bound}{tie}: the devices work in {busy:.0f} % of each step. {no_group}{time}"
+
+
+def _price(candidate: Candidate) -> str:
+    usd = candidate.prediction.usd_per_hour
+    if usd is None:
+        return "Price: unknown."
+    old = ", older than 90 days" if candidate.is_price_old else ""
+    return (
+        f"Price: ${usd:,.2f} an hour ({candidate.price_kind}, {candidate.price_date}{old}); "
+        f"{candidate.cluster}."
+    )

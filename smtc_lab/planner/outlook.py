@@ -1,0 +1,292 @@
+"""What one calibration says of the catalog's clusters."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.catalog.instance_types import is_old
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import PlannerError
+from smtc_lab.planner.model import Model
+from smtc_lab.planner.offers import ACCELERATOR_LINK_GBPS, offers_of
+from smtc_lab.planner.plan_settings import BURSTABLE
+from smtc_lab.planner.predict import Terms, predictions
+from smtc_lab.planner.prediction import Candidate
+from smtc_lab.planner.setup import Setup
+from smtc_lab.spec.cluster import Cluster, InstanceGroup
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.instance_types import Price
+    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.planner.plan_settings import PlanSettings
+    from smtc_lab.planner.prediction import Prediction
+    from smtc_lab.planner.setup import Numbers
+
+NO_DATA_GROUP = -1
+"""Row of the data group's type in a cluster that has none."""
+
+_CERTAINTY = ("list", "user", "historical", "estimated")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clusters:
+    """Clusters of one training group and at most one data group, as rows of the offers."""
+
+    trainer: NDArray[np.intp]
+    """Row of the training group's type."""
+
+    trainers: NDArray[np.float64]
+    """Its instances."""
+
+    data: NDArray[np.intp]
+    """Row of the data group's type, or ``NO_DATA_GROUP``."""
+
+    data_instances: NDArray[np.float64]
+    """Its instances."""
+
+    loader_workers: Numbers = math.inf
+    """Data workers on each training instance."""
+
+    data_workers: Numbers = math.inf
+    """Data workers on each data instance."""
+
+    def pick(self, places: NDArray[np.intp]) -> Clusters:
+        """Return some of the clusters, with a data worker for each core."""
+        return Clusters(
+            trainer=self.trainer[places],
+            trainers=self.trainers[places],
+            data=self.data[places],
+            data_instances=self.data_instances[places],
+        )
+
+
+class Outlook:
+    """Predicts clusters of a catalog from one calibration.
+
+    Args:
+        calibration: What was measured.
+        settings: What the plan was asked for.
+        catalog: Instance types, with the prices that count.
+
+    Raises:
+        PlannerError: The calibration lacks what no prediction can do without.
+        CatalogError: A relative CPU speed is not a number above 0.
+    """
+
+    def __init__(
+        self, calibration: Calibration, settings: PlanSettings, catalog: Catalog
+    ) -> None:
+        self.calibration = calibration
+        self.settings = settings
+        self.catalog = catalog
+        self.offers = offers_of(calibration, settings, catalog)
+        """The instance types."""
+
+    @functools.cached_property
+    def model(self) -> Model:
+        """The model with the draws behind its intervals."""
+        return Model(self.calibration)
+
+    def clusters_of(
+        self,
+        cluster: Cluster,
+        *,
+        num_loader_workers: int | None = None,
+        num_data_workers: int | None = None,
+    ) -> Clusters:
+        """Return a cluster as rows.
+
+        Args:
+            cluster: One group that trains and at most one that prepares data.
+            num_loader_workers: Data workers on each training instance; None: one for each
+                vCPU.
+            num_data_workers: Data workers on each data instance; None: one for each vCPU.
+
+        Raises:
+            PlannerError: The cluster has other groups, or nothing is known of a type.
+            CatalogError: A type is not in the catalog.
+            SpecError: Nothing would train.
+        """
+        role_of = roles(cluster, self.catalog)
+        train = [
+            g for g in cluster.instance_groups if role_of[g.instance_group_name] == "train"
+        ]
+        data = [g for g in cluster.instance_groups if role_of[g.instance_group_name] == "data"]
+        if len(train) != 1 or len(data) > 1:
+            raise PlannerError(
+                f"The cluster {cluster} has {len(train)} training and {len(data)} data groups, "
+                "but the model knows one training group and at most one data group. Merge "
+                "groups."
+            )
+        rows = [self._row(group.instance_type) for group in (*train, *data)]
+        if not self.offers.can_train[rows[0]]:
+            accelerator = self.offers.types[rows[0]].accelerator or train[0].instance_type
+            raise PlannerError(
+                f"The device time on {train[0].instance_type} is not known: {accelerator} is "
+                "not the device that was calibrated. Give "
+                f"device_s={{{accelerator!r}: seconds per step}}, or calibrate there."
+            )
+        return Clusters(
+            trainer=np.array(rows[:1]),
+            trainers=np.array([float(train[0].instance_count)]),
+            data=np.array([rows[1] if data else NO_DATA_GROUP]),
+            data_instances=np.array([float(data[0].instance_count) if data else 0.0]),
+            loader_workers=_workers(num_loader_workers),
+            data_workers=_workers(num_data_workers),
+        )
+
+    def setup(self, clusters: Clusters, *, batch_size: int | None = None) -> Setup:
+        """Return clusters as set-ups of the model."""
+        offers, trainer = self.offers, clusters.trainer
+        has_data = clusters.data != NO_DATA_GROUP
+        data = np.where(has_data, clusters.data, 0)
+        device_s = None if np.isnan(offers.device_s).all() else offers.device_s[trainer]
+        return Setup(
+            trainer_cores=offers.vcpus[trainer],
+            loader_workers=clusters.loader_workers,
+            trainers=clusters.trainers,
+            devices=offers.devices[trainer],
+            trainer_speed=offers.speed[trainer],
+            trainer_threads=offers.threads_per_core[trainer],
+            data_threads=np.where(has_data, offers.threads_per_core[data], 1.0),
+            trainer_speed_error=offers.speed_error[trainer],
+            trainer_gbps=offers.gbps[trainer],
+            interconnect_gbps=np.where(
+                clusters.trainers > 1, offers.link_gbps[trainer], ACCELERATOR_LINK_GBPS
+            ),
+            device_s=device_s,
+            data_instances=clusters.data_instances,
+            data_cores=np.where(has_data, offers.vcpus[data], 0.0),
+            data_workers=clusters.data_workers,
+            data_speed=np.where(has_data, offers.speed[data], 1.0),
+            data_speed_error=np.where(has_data, offers.speed_error[data], 0.0),
+            data_gbps=np.where(has_data, offers.gbps[data], math.inf),
+            has_quotas=False,
+            batch_size=batch_size,
+        )
+
+    def usd_per_hour(self, clusters: Clusters) -> NDArray[np.float64]:
+        """Return the price of each cluster in USD per hour; NaN: unknown."""
+        usd = self.offers.usd_per_hour
+        data = np.where(clusters.data == NO_DATA_GROUP, 0.0, usd[clusters.data])
+        total: NDArray[np.float64] = clusters.trainers * usd[clusters.trainer]
+        return total + clusters.data_instances * data
+
+    def candidates(
+        self, clusters: Clusters, *, batch_size: int | None = None
+    ) -> tuple[Candidate, ...]:
+        """Return what is predicted of clusters, with intervals.
+
+        Raises:
+            PlannerError: A cluster needs what was not calibrated.
+        """
+        usd = self.usd_per_hour(clusters)
+        spot = self.settings.interruptions
+        terms = [
+            Terms(
+                usd_per_hour=None if np.isnan(usd[place]) else float(usd[place]),
+                steps=self.settings.steps,
+                useful_fraction=1.0 if spot is None else spot.useful_fraction,
+                is_extrapolated=bool(self.offers.is_extrapolated[row]),
+                cautions=self._cautions(clusters, place),
+            )
+            for place, row in enumerate(clusters.trainer)
+        ]
+        setup = self.setup(clusters, batch_size=batch_size)
+        found = predictions(self.model, setup, terms)
+        return tuple(
+            self._candidate(clusters, place, prediction)
+            for place, prediction in enumerate(found)
+        )
+
+    def cluster_at(self, clusters: Clusters, place: int) -> Cluster:
+        """Return one of the clusters as a spec."""
+        types = self.offers.types
+        trainer = types[clusters.trainer[place]]
+        data_row = clusters.data[place]
+        both_are_cpu = data_row != NO_DATA_GROUP and not trainer.has_accelerator
+        groups = [
+            InstanceGroup(
+                "train_group",
+                trainer.name,
+                int(clusters.trainers[place]),
+                role="train" if both_are_cpu else None,
+            )
+        ]
+        if data_row != NO_DATA_GROUP:
+            groups.append(
+                InstanceGroup(
+                    "data_group",
+                    types[data_row].name,
+                    int(clusters.data_instances[place]),
+                    role="data" if both_are_cpu else None,
+                )
+            )
+        return Cluster(instance_groups=tuple(groups))
+
+    def _candidate(self, clusters: Clusters, place: int, prediction: Prediction) -> Candidate:
+        rows = [clusters.trainer[place], clusters.data[place]]
+        prices = [self.offers.types[row].price for row in rows if row != NO_DATA_GROUP]
+        known = [price for price in prices if price is not None]
+        is_known = len(known) == len(prices)
+        cores = self.offers.vcpus[rows[1]] if rows[1] != NO_DATA_GROUP else None
+        workers = np.broadcast_to(clusters.data_workers, clusters.trainer.shape)[place]
+        return Candidate(
+            cluster=self.cluster_at(clusters, place),
+            num_data_workers=None if cores is None else int(min(workers, cores)),
+            prediction=prediction,
+            price_date=min(price.date for price in known) if is_known else None,
+            price_kind=_least_certain(known) if is_known else None,
+            is_price_old=any(is_old(price, _today()) for price in known),
+        )
+
+    def _cautions(self, clusters: Clusters, place: int) -> tuple[str, ...]:
+        offers, row = self.offers, clusters.trainer[place]
+        cautions = []
+        if not np.isnan(offers.device_s[row]):
+            cautions.append("The device time is the user's, not measured.")
+        elif offers.is_extrapolated[row]:
+            cautions.append(
+                "The step is computed by CPUs, and is taken to spread over all their cores."
+            )
+        ranks = clusters.trainers[place] * offers.devices[row]
+        if ranks > 1 and self.calibration.gradient_bytes is None:
+            cautions.append("The time of exchanging gradients is unknown and left out.")
+        rows = [row, clusters.data[place]]
+        if any(
+            each != NO_DATA_GROUP and offers.types[each].family in BURSTABLE for each in rows
+        ):
+            cautions.append("Burstable: it holds this speed only while its CPU credits last.")
+        return tuple(cautions)
+
+    def _row(self, name: str) -> int:
+        found = self.catalog.get(name)
+        row = self.offers.index(name)
+        if np.isnan(self.offers.speed[row]):
+            raise PlannerError(
+                f"The CPU speed of {name} is not known. Give "
+                f"relative_cpu_speed={{{found.family!r}: ...}}, the speed of one of its vCPUs "
+                "with 1.0 for ml.p3.2xlarge."
+            )
+        return row
+
+
+def _workers(count: int | None) -> float:
+    return math.inf if count is None else float(count)
+
+
+def _least_certain(prices: list[Price]) -> str:
+    return max((price.kind for price in prices), key=_CERTAINTY.index)
+
+
+def _today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()

@@ -1,0 +1,140 @@
+"""One cluster of a plan: why it is so fast, what to try next, and the job that runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.display import PlanDisplayed
+from smtc_lab.planner.advice import advice_of, seconds, start_of
+from smtc_lab.planner.explanation import explanation_of
+from smtc_lab.planner.interruptions import simulate_interruptions
+from smtc_lab.planner.simulation import simulate
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
+
+if TYPE_CHECKING:
+    from smtc_lab.planner.advice import Advice
+    from smtc_lab.planner.outlook import Outlook
+    from smtc_lab.planner.prediction import Candidate, Prediction
+    from smtc_lab.planner.simulation import SimulatedRun
+
+
+@dataclass(frozen=True, repr=False)
+class PlannedCluster(PlanDisplayed):
+    """A candidate together with what it takes to ask further questions about it."""
+
+    outlook: Outlook
+    """The calibration and the catalog behind it."""
+
+    candidate: Candidate
+    """The cluster, and what is predicted of it."""
+
+    num_loader_workers: int | None = None
+    """Data workers on each training instance; None: one for each vCPU."""
+
+    batch_size: int | None = None
+    """Samples of one step of one trainer; None: as calibrated."""
+
+    def __repr__(self) -> str:
+        said = self.prediction
+        return (
+            f"<{type(self).__name__} {self.candidate.cluster}: {seconds(said.step_time_s)} a "
+            f"step, {said.evidence}; .explain() tells why>"
+        )
+
+    @property
+    def prediction(self) -> Prediction:
+        """Step time and cost."""
+        return self.candidate.prediction
+
+    def advice(self) -> tuple[Advice, ...]:
+        """Return what to try, in the order an engineer would try it.
+
+        It begins with the training instances alone, as they are: more data workers, a larger
+        size, a data group (this cluster's own, if it has one), a faster path.
+        """
+        return advice_of(self)
+
+    def explain(self) -> str:
+        """Return in sentences what bounds a step, and what this cluster does about it."""
+        return explanation_of(self, start_of(self), self.advice())
+
+    def job(self, **fields: Any) -> TrainingJob:  # noqa: ANN401  TrainingJob checks them
+        """Return the job that runs the calibrated script on this cluster.
+
+        A calibration with an emulated device makes a job that emulates it too.
+
+        Args:
+            **fields: Fields of ``TrainingJob``, such as ``job_name`` and ``channels``, that win
+                over those of the calibration and the plan.
+
+        Raises:
+            SpecError: A field is illegal.
+        """
+        calibration = self.outlook.calibration
+        declared_s = calibration.emulated_device_s
+        emulation = None
+        if declared_s is not None:
+            emulation = Emulation(
+                device_step_time_s=declared_s,
+                relative_cpu_speed=dict(self.outlook.settings.relative_cpu_speed),
+            )
+        own: dict[str, Any] = {
+            "entry_point": calibration.entry_point,
+            "cluster": self.candidate.cluster,
+            "hyperparameters": dict(calibration.hyperparameters),
+            "environment": dict(calibration.environment),
+            "emulation": emulation,
+            "max_steps": self.outlook.settings.steps,
+            "num_loader_workers": self.num_loader_workers,
+        }
+        return TrainingJob(**(own | fields))
+
+    def simulate_job_s(self, *, seed: int = 0) -> float | None:
+        """Return how long the whole job takes with interruptions at random, in seconds.
+
+        None: the plan has no steps, or start-up was not measured.
+
+        Args:
+            seed: Seed of the interruptions.
+
+        Raises:
+            ValueError: It would be interrupted before each checkpoint and never end.
+        """
+        calibration, settings = self.outlook.calibration, self.outlook.settings
+        if settings.steps is None or calibration.startup_s is None:
+            return None
+        parts = [calibration.startup_s, calibration.compile_s]
+        once_s = sum(part.value for part in parts if part is not None)
+        steps_s = settings.steps * self.prediction.step_time_s.value
+        if settings.interruptions is not None:
+            steps_s = simulate_interruptions(
+                settings.interruptions, useful_s=steps_s, seed=seed
+            )
+        return once_s + steps_s
+
+    def simulate(
+        self, *, steps: int = 500, seed: int = 0, prefetch: int = 2, straggler: float = 1.0
+    ) -> SimulatedRun:
+        """Return a run of this cluster as a discrete-event simulation plays it.
+
+        Args:
+            steps: Optimizer steps.
+            seed: Seed of everything random.
+            prefetch: Batches that each data worker may hold ready.
+            straggler: How many times as long one of the trainers takes for its steps.
+
+        Raises:
+            ValueError: An argument is out of its range.
+        """
+        row = self.outlook.clusters_of(
+            self.candidate.cluster,
+            num_loader_workers=self.num_loader_workers,
+            num_data_workers=self.candidate.num_data_workers,
+        )
+        setup = self.outlook.setup(row, batch_size=self.batch_size)
+        calibration = self.outlook.calibration
+        return simulate(
+            calibration, setup, steps=steps, seed=seed, prefetch=prefetch, straggler=straggler
+        )

@@ -1,0 +1,187 @@
+"""A real run beside what a calibration predicts of it. Kept in the run's folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
+from smtc_lab.metrics.bootstrap import mean_interval
+from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.result import Interval, Result
+from smtc_lab.planner.predict import predict
+from smtc_lab.planner.prediction import Prediction
+from smtc_lab.planner.setup import Setup
+from smtc_lab.planner.workload_hash import workload_hash
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.store.reader import read_job, read_run
+from smtc_lab.store.run_folder import find_runs
+from smtc_lab.store.state import current_state, replace_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.store.run_folder import RunFolder
+
+SCHEMA_VERSION: Literal[1] = 1
+
+FILE_NAME = "prediction.json"
+"""File of a run's folder that holds a ``RunPrediction``."""
+
+
+class RunPrediction(Result):
+    """What is predicted of a run, and what was measured of it so far."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    """Version of this schema."""
+
+    workload: str
+    """Hash of the script's text and its hyperparameters."""
+
+    job_name: str
+    """Name of the run."""
+
+    cluster: Cluster
+    """Its instances."""
+
+    evidence: Literal["measured", "emulated"]
+    """What its step times are: of the hardware that is named, or of a scale model. The
+    prediction is of the same."""
+
+    prediction: Prediction
+    """What was predicted, from the calibration alone."""
+
+    usd_per_hour: float | None
+    """Price of all instances in USD per hour; None: unknown."""
+
+    has_ended: bool
+    """Whether the run was over when it was measured."""
+
+    step_time_s: Interval | None
+    """Measured mean step time behind the warm-up, in seconds; None: no step yet."""
+
+    @property
+    def error_fraction(self) -> float | None:
+        """(predicted - measured) / measured; None: no step yet."""
+        if self.step_time_s is None:
+            return None
+        return self.prediction.step_time_s.value / self.step_time_s.mean - 1
+
+
+def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
+    """Return a run of this machine beside its prediction, and keep that in the run's folder.
+
+    The run's CPU quotas, data workers and declared device time are those of its launch plan,
+    so an emulated run is predicted as the scale model that it is.
+
+    Args:
+        calibration: Of the same script with the same hyperparameters, on this machine.
+        folder: The run, growing or ended.
+
+    Raises:
+        PlannerError: The run is of another workload, or of another kind of device.
+        StoreError: The run's folder cannot be read or written.
+    """
+    job, plan, state = read_job(folder), _launch_plan(folder), current_state(folder)
+    _check(calibration, job, folder.job_name)
+    launch = measured_launch(read_run(folder))
+    made = RunPrediction(
+        workload=calibration.workload,
+        job_name=folder.job_name,
+        cluster=job.cluster,
+        evidence="measured" if job.emulation is None else "emulated",
+        prediction=predict(calibration, _setup(job, plan), steps=job.max_steps),
+        usd_per_hour=plan.get("usd_per_hour"),
+        has_ended=state.is_terminal,
+        step_time_s=None if launch is None else mean_interval([launch.step_time_s]),
+    )
+    replace_file(folder.path / FILE_NAME, made.model_dump_json(indent=1))
+    return made
+
+
+def kept_prediction(folder: RunFolder) -> RunPrediction | None:
+    """Return what is kept of a run's prediction; None: nothing that can be read."""
+    try:
+        return RunPrediction.model_validate_json((folder.path / FILE_NAME).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def compared_runs(
+    calibration: Calibration, root: Path | None = None
+) -> tuple[RunPrediction, ...]:
+    """Return the runs that were compared with predictions for this workload, oldest first.
+
+    Those that still ran then are looked at again.
+
+    Args:
+        calibration: Its workload counts.
+        root: Folder of runs; None: the default one.
+    """
+    found = []
+    for folder in find_runs(root):
+        kept = kept_prediction(folder)
+        if kept is None or kept.workload != calibration.workload:
+            continue
+        if not kept.has_ended:
+            with contextlib.suppress(SmtcLabError):  # what was kept is still true
+                kept = predict_run(calibration, folder)
+        found.append(kept)
+    return tuple(found)
+
+
+def _check(calibration: Calibration, job: TrainingJob, name: str) -> None:
+    if workload_hash(job.entry_point, job.hyperparameters) != calibration.workload:
+        raise PlannerError(
+            f"Run {name!r} is of {job.entry_point} with {dict(job.hyperparameters)}, but the "
+            f"calibration is of {calibration.entry_point} with {calibration.hyperparameters}: "
+            "another workload. Give the calibration of the same script and hyperparameters."
+        )
+    declared_s = None if job.emulation is None else job.emulation.device_step_time_s
+    if (declared_s is None) != (calibration.emulated_device_s is None):
+        raise PlannerError(
+            f"Run {name!r} has device_step_time_s={declared_s}, but the calibration has "
+            f"emulated_device_s={calibration.emulated_device_s}: one of them computed on an "
+            "emulated device. Calibrate with the same emulation."
+        )
+
+
+def _setup(job: TrainingJob, plan: dict[str, Any]) -> Setup:
+    """Return what a launch plan asks of this machine."""
+    instances = plan["instances"]
+    trainers = [each for each in instances if each["role"] == "train"]
+    feeders = [each for each in instances if each["role"] == "data"]
+    declared_s = None if job.emulation is None else job.emulation.device_step_time_s
+    return Setup(
+        trainer_cores=_cores(trainers[0]),
+        loader_workers=float(trainers[0]["num_workers"]),
+        trainers=float(len(trainers)),
+        data_instances=float(len(feeders)),
+        data_cores=_cores(feeders[0]) if feeders else 0.0,
+        data_workers=float(feeders[0]["num_workers"]) if feeders else 0.0,
+        device_s=declared_s,
+    )
+
+
+def _cores(instance: dict[str, Any]) -> float:
+    quota = instance["cpu_quota_cores"]
+    return float(instance["num_cpus"] if quota is None else quota)
+
+
+def _launch_plan(folder: RunFolder) -> dict[str, Any]:
+    try:
+        plan: dict[str, Any] = json.loads(folder.plan_file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"The launch plan {str(folder.plan_file)!r} cannot be read ({error}), so nothing "
+            "can be predicted of its run. Launch it again."
+        ) from error
+    if plan.get("launcher") != "local":
+        raise PlannerError(
+            f"Run {folder.job_name!r} is of the launcher {plan.get('launcher')!r}, but only "
+            "runs of this machine can be compared. Give a run of the local launcher."
+        )
+    return plan

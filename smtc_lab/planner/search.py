@@ -1,0 +1,179 @@
+"""Every cluster that the catalog allows, predicted at once; the best ones kept.
+
+A data group is considered only where the trainers' own CPUs are the bottleneck: nothing else
+gets faster by it, so a device-bound workload is never given one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.planner.model import Model
+from smtc_lab.planner.outlook import NO_DATA_GROUP, Clusters
+from smtc_lab.planner.pareto import distinct, excess, pareto
+from smtc_lab.planner.plan_settings import is_wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtc_lab.planner.outlook import Outlook
+
+MOST_CANDIDATES = 100
+"""Candidates that a plan keeps: those nearest to the front."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found."""
+
+    clusters: Clusters
+    """The kept clusters, by rising time and then by cost."""
+
+    front: tuple[int, ...]
+    """Places of the Pareto set among them, fastest first."""
+
+    num_fitting: int
+    """Clusters within the limits, kept or not."""
+
+    refused: dict[str, int] = field(default_factory=dict)
+    """How many instance types or clusters were left out, by reason."""
+
+
+def search(outlook: Outlook) -> Found:
+    """Return the clusters within the limits of a plan.
+
+    Raises:
+        PlannerError: The calibration lacks what every cluster needs.
+    """
+    refused: dict[str, int] = {}
+    model = Model(outlook.calibration, 0)
+    alone = _homogeneous(outlook, refused)
+    if len(alone.trainer) == 0:
+        return Found(alone, (), 0, refused)
+    is_fed = model.bottlenecks(outlook.setup(alone)) == "cpu"
+    clusters = _joined(alone, _with_data_groups(outlook, alone, is_fed, refused))
+    step_s = model.times(outlook.setup(clusters)).step_s[:, 0]
+    usd_per_hour = outlook.usd_per_hour(clusters)
+    time_s, cost_usd = _job(outlook, step_s, usd_per_hour)
+    fits = _within_limits(outlook, usd_per_hour, time_s, cost_usd, refused)
+    clusters, time_s, cost_usd = clusters.pick(fits), time_s[fits], cost_usd[fits]
+    front = distinct(time_s, pareto(time_s, cost_usd))
+    if len(front) == 0 and len(fits):  # no price is known: what is left is speed
+        front = np.array([np.argmin(time_s)])
+    nearest = np.lexsort((time_s, excess(time_s, cost_usd, front)))[:MOST_CANDIDATES]
+    kept = np.union1d(front, nearest)
+    kept = kept[np.lexsort((cost_usd[kept], time_s[kept]))]
+    places = {int(row): place for place, row in enumerate(kept)}
+    return Found(
+        clusters.pick(kept), tuple(places[int(row)] for row in front), len(fits), refused
+    )
+
+
+def _homogeneous(outlook: Outlook, refused: dict[str, int]) -> Clusters:
+    """Return every type that can train alone, in the number that the plan is for."""
+    offers, settings = outlook.offers, outlook.settings
+    wanted = _in_families(outlook)
+    counts = settings.num_devices / offers.devices
+    has_number = (
+        (counts == np.floor(counts)) & (counts >= 1) & (counts <= settings.max_trainers)
+    )
+    knows_speed = ~np.isnan(offers.speed)
+    _count(refused, "not of the chosen families, or burstable", ~wanted)
+    _count(refused, "device time unknown (give device_s)", wanted & ~offers.can_train)
+    other = wanted & offers.can_train
+    _count(refused, f"not {settings.num_devices} accelerators in all", other & ~has_number)
+    _count(
+        refused,
+        "CPU speed unknown (give relative_cpu_speed)",
+        other & has_number & ~knows_speed,
+    )
+    rows = np.flatnonzero(other & has_number & knows_speed)
+    return Clusters(
+        trainer=rows,
+        trainers=counts[rows],
+        data=np.full(len(rows), NO_DATA_GROUP),
+        data_instances=np.zeros(len(rows)),
+    )
+
+
+def _with_data_groups(
+    outlook: Outlook, alone: Clusters, is_fed: NDArray[np.bool_], refused: dict[str, int]
+) -> Clusters:
+    """Return CPU-bound clusters with each data group of 1 to the most instances."""
+    offers, most = outlook.offers, outlook.settings.max_data_instances
+    rows = np.flatnonzero(offers.is_cpu & _in_families(outlook) & ~np.isnan(offers.speed))
+    if not any(point.path == "service" for point in outlook.calibration.worker_points):
+        _count(refused, "data groups: not calibrated through the data service", is_fed)
+        rows = rows[:0]
+    _count(refused, "data groups: the trainers' CPUs are not the bottleneck", ~is_fed)
+    fed = np.flatnonzero(is_fed)
+    trainer, data, count = (
+        grid.ravel() for grid in np.meshgrid(fed, rows, np.arange(1, most + 1), indexing="ij")
+    )
+    return Clusters(
+        trainer=alone.trainer[trainer],
+        trainers=alone.trainers[trainer],
+        data=data,
+        data_instances=count.astype(np.float64),
+    )
+
+
+def _joined(first: Clusters, second: Clusters) -> Clusters:
+    return Clusters(
+        trainer=np.concatenate([first.trainer, second.trainer]),
+        trainers=np.concatenate([first.trainers, second.trainers]),
+        data=np.concatenate([first.data, second.data]),
+        data_instances=np.concatenate([first.data_instances, second.data_instances]),
+    )
+
+
+def _job(
+    outlook: Outlook, step_s: NDArray[np.float64], usd_per_hour: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return time and cost of the whole job, or of one step where no job is given."""
+    calibration, settings = outlook.calibration, outlook.settings
+    time_s = step_s
+    if settings.steps is not None:
+        spot = settings.interruptions
+        useful = 1.0 if spot is None else max(spot.useful_fraction, 1e-9)
+        parts = [calibration.startup_s, calibration.compile_s]
+        once_s = sum(part.value for part in parts if part is not None)
+        time_s = step_s * settings.steps / useful + once_s
+    return time_s, time_s * usd_per_hour / 3600
+
+
+def _within_limits(
+    outlook: Outlook,
+    usd_per_hour: NDArray[np.float64],
+    time_s: NDArray[np.float64],
+    cost_usd: NDArray[np.float64],
+    refused: dict[str, int],
+) -> NDArray[np.intp]:
+    settings = outlook.settings
+    fits = np.ones(len(time_s), dtype=bool)
+    for name, values in (
+        ("budget_usd_per_hour", usd_per_hour),
+        ("deadline_s", time_s),
+        ("budget_usd", cost_usd),
+    ):
+        limit = getattr(settings, name)
+        if limit is None:
+            continue
+        _count(refused, f"price unknown, so {name} cannot be kept", fits & np.isnan(values))
+        fits &= ~np.isnan(values)
+        _count(refused, f"beyond {name}={limit:g}", fits & (values > limit))
+        fits &= values <= limit
+    return np.flatnonzero(fits)
+
+
+def _in_families(outlook: Outlook) -> NDArray[np.bool_]:
+    families = outlook.settings.families
+    return np.array([is_wanted(each.family, families) for each in outlook.offers.types])
+
+
+def _count(refused: dict[str, int], reason: str, which: NDArray[np.bool_]) -> None:
+    if number := int(which.sum()):
+        refused[reason] = refused.get(reason, 0) + number

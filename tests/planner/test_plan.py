@@ -1,0 +1,329 @@
+"""Plans: the search, its limits, what is left out and why, and plans as files."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.instance_types import Price, is_old
+from smtc_lab.errors import CatalogError, PlannerError
+from smtc_lab.planner.calibration import DevicePoint
+from smtc_lab.planner.interruptions import Interruptions
+from smtc_lab.planner.plan import Plan, plan
+from smtc_lab.testing.calibrations import calibration, measured, worker_point
+
+if TYPE_CHECKING:
+    from smtc_lab.planner.prediction import Candidate
+
+FAMILIES = ["p3", "g5", "c5"]
+HEAVY = {"worker_points": tuple(worker_point(0.02, path=p) for p in ("in_process", "service"))}
+
+
+def planned(fields: dict[str, Any] | None = None, **limits: Any) -> Plan:
+    return plan(calibration(**(HEAVY | (fields or {}))), **{"families": FAMILIES, **limits})
+
+
+def figures(candidate: Candidate) -> tuple[float, float]:
+    usd = candidate.prediction.usd_per_1000_steps
+    assert usd is not None
+    return candidate.prediction.step_time_s.value, usd.value
+
+
+def test_a_cpu_bound_workload_is_given_a_data_group() -> None:
+    made = planned()
+
+    assert made.best.candidate.is_heterogeneous
+    assert made.best.prediction.usd_per_1000_steps is not None
+    alone = [each for each in made.candidates if not each.is_heterogeneous]
+    assert all(figures(made.cheapest)[1] <= figures(each)[1] for each in alone)
+
+
+@pytest.mark.parametrize("device_s", [0.5, 5.0])
+def test_a_device_bound_workload_is_never_given_a_data_group(device_s: float) -> None:
+    points = (DevicePoint(batch_size=100, step_s=measured(device_s)),)
+    fields = {
+        "device_points": points,
+        "worker_points": tuple(
+            worker_point(0.0001, path=path) for path in ("in_process", "service")
+        ),
+    }
+
+    made = plan(calibration(**fields))
+
+    assert not any(each.is_heterogeneous for each in made.candidates)
+    assert made.best.prediction.bottleneck == "device"
+
+
+def test_every_type_is_tried_or_counted_with_the_reason_why_not() -> None:
+    made = plan(calibration(**HEAVY), max_data_instances=0)
+
+    assert made.num_fitting + sum(
+        count for reason, count in made.refused.items() if not reason.startswith("data groups")
+    ) == len(Catalog.load().names())
+
+
+def test_the_front_names_the_fastest_the_cheapest_and_the_knee() -> None:
+    made = planned()
+    front = [figures(each) for each in made.pareto]
+
+    assert front == sorted(front)
+    assert [usd for _, usd in front] == sorted((usd for _, usd in front), reverse=True)
+    assert (made.fastest, made.cheapest) == (made.pareto[0], made.pareto[-1])
+    assert made.knee in made.pareto
+
+
+def test_no_kept_candidate_beats_the_front_by_more_than_a_percent() -> None:
+    made = planned()
+    front = np.array([figures(each) for each in made.pareto])
+
+    for each in made.candidates:
+        time, cost = figures(each)
+        assert any((front[:, 0] <= time * 1.0102) & (front[:, 1] <= cost * (1 + 1e-9)))
+
+
+def test_candidates_keep_the_limit_per_hour() -> None:
+    made = planned(budget_usd_per_hour=5.0)
+
+    assert all((each.prediction.usd_per_hour or 0) <= 5.0 for each in made.candidates)
+    assert made.refused["beyond budget_usd_per_hour=5"] > 0
+
+
+def test_limits_of_the_whole_job_count_its_start_up() -> None:
+    free = planned(steps=1000)
+    fastest = min(each.prediction.job_s.value for each in free.candidates)  # type: ignore[union-attr]
+
+    made = planned(steps=1000, deadline_s=1.2 * fastest, budget_usd=5.0)
+
+    assert fastest > 60.0
+    for each in made.candidates:
+        assert each.prediction.job_s is not None
+        assert each.prediction.usd_per_job is not None
+        assert each.prediction.job_s.value <= 1.2 * fastest
+        assert each.prediction.usd_per_job.value <= 5.0
+
+
+def test_an_impossible_budget_says_what_was_left_out() -> None:
+    with pytest.raises(PlannerError, match=r"No cluster.*budget_usd_per_hour=0.01.*Raise"):
+        planned(budget_usd_per_hour=0.01)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (
+            {"budget_usd_per_hour": -1.0},
+            "budget_usd_per_hour=-1.0 must be a finite number",
+        ),
+        ({"budget_usd": 5.0}, "limit of the whole job, but steps is not given"),
+        ({"deadline_s": float("nan"), "steps": 5}, "deadline_s=nan must be"),
+        ({"steps": 0}, "steps=0 must be at least 1"),
+        ({"steps": "many"}, "steps='many' does not fit"),
+        ({"families": ["c9"]}, "families has 'c9', which no instance type has"),
+        ({"max_data_instances": -1}, "max_data_instances=-1 is not 0 to 1,000"),
+        ({"device_s": {"p3": 0.0}}, "must be finite seconds per step above 0"),
+        ({"prices": "cheap"}, "prices='cheap' is neither"),
+    ],
+)
+def test_a_limit_that_cannot_be_is_refused(limits: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlannerError, match=message):
+        planned(**limits)
+
+
+def test_a_price_of_an_unknown_type_is_refused() -> None:
+    with pytest.raises(CatalogError, match=r"Did you mean ml\.p3\.2xlarge"):
+        planned(prices={"ml.p3.2xlage": 1.0})
+
+
+def test_spot_prices_are_the_users() -> None:
+    made = planned(prices={"ml.p3.2xlarge": 0.4, "ml.c5.9xlarge": (0.7, "2026-11-01")})
+    group = made.cluster("dnn=ml.p3.2xlarge:1,data=ml.c5.9xlarge:2").candidate
+
+    assert group.prediction.usd_per_hour == pytest.approx(0.4 + 2 * 0.7)
+    assert (group.price_kind, group.price_date) == ("user", "2026-11-01")
+
+
+def test_each_data_instance_costs_its_price() -> None:
+    made = planned()
+    usd = [
+        made.cluster(f"t=ml.p3.2xlarge,d=ml.c5.9xlarge:{count}").prediction.usd_per_hour or 0
+        for count in (1, 2, 3)
+    ]
+
+    assert np.diff(usd) == pytest.approx(Catalog.load().get("ml.c5.9xlarge").price.usd_per_hour)  # type: ignore[union-attr]
+
+
+def test_what_costs_nothing_can_be_planned() -> None:
+    made = planned(prices={"ml.p3.2xlarge": 0.0})
+
+    assert made.cheapest.prediction.usd_per_hour == 0.0
+    assert made.knee == made.cheapest
+
+
+def test_interruptions_lengthen_the_job() -> None:
+    often = Interruptions(mean_time_between_s=3600.0, checkpoint_s=18.0, restart_s=180.0)
+
+    calm = planned(steps=1000).cluster("t=ml.p3.2xlarge").prediction.job_s
+    stormy = (
+        planned(steps=1000, interruptions=often).cluster("t=ml.p3.2xlarge").prediction.job_s
+    )
+
+    assert calm is not None
+    assert stormy is not None
+    assert stormy.value - 60 == pytest.approx((calm.value - 60) / 0.85)
+
+
+def test_a_type_without_a_price_has_no_cost_and_no_budget() -> None:
+    made = plan(calibration(), families=["p5e", "p3"])
+    unpriced = made.cluster("t=ml.p5e.48xlarge").candidate
+
+    assert unpriced.prediction.usd_per_hour is None
+    assert unpriced.prediction.usd_per_1000_steps is None
+    assert unpriced.price_kind is None
+    assert "no price" in unpriced.prediction.unknown[0]
+    limited = plan(calibration(), families=["p5e", "p3"], budget_usd_per_hour=99.0)
+    assert limited.refused["price unknown, so budget_usd_per_hour cannot be kept"] == 1
+
+
+def test_a_plan_of_types_without_prices_is_of_speed_alone() -> None:
+    made = plan(calibration(), families=["p5e"])
+
+    assert made.cheapest == made.fastest
+
+
+def test_a_cpu_of_unknown_speed_is_left_out_unless_the_user_knows_it() -> None:
+    made = plan(calibration(), max_data_instances=0)
+    known = plan(calibration(), max_data_instances=0, relative_cpu_speed={"p6e-gb200": 2.0})
+
+    assert made.refused["CPU speed unknown (give relative_cpu_speed)"] == 1
+    assert "CPU speed unknown (give relative_cpu_speed)" not in known.refused
+    with pytest.raises(PlannerError, match=r"CPU speed of ml\.p6e-gb200\S+ is not known"):
+        made.cluster("t=ml.p6e-gb200.36xlarge")
+
+
+def test_a_type_without_a_network_figure_has_an_unknown_network() -> None:
+    known = plan(calibration(**HEAVY), relative_cpu_speed={"p6e-gb200": 2.0})
+    said = known.cluster("t=ml.p6e-gb200.36xlarge,d=ml.c5.9xlarge:4").prediction
+
+    assert said.stages_s["network"] is None
+    assert "network is unknown" in said.unknown[0]
+
+
+GPU = {"emulated_device_s": None, "machine": {"cores": 2.0, "gpus": ["Tesla V100-SXM2-16GB"]}}
+
+
+def test_another_gpu_than_the_calibrated_one_is_unknown_until_its_time_is_given() -> None:
+    made = planned(GPU)
+    given = planned(GPU, device_s={"NVIDIA A10G": 0.02})
+
+    assert {each.cluster.instance_groups[0].instance_type[:5] for each in made.candidates} == {
+        "ml.p3"
+    }
+    with pytest.raises(PlannerError, match=r"NVIDIA A10G is not the device.*Give device_s"):
+        made.cluster("t=ml.g5.xlarge")
+    said = given.cluster("t=ml.g5.xlarge").prediction
+    assert said.evidence == "extrapolated"
+    assert said.stages_s["device"] == pytest.approx(0.02)
+    assert given.cluster("t=ml.p3.2xlarge").prediction.evidence == "predicted"
+
+
+def test_all_candidates_have_the_number_of_accelerators_that_was_asked_for() -> None:
+    one, eight = planned(GPU), planned(GPU, num_devices=8, max_trainers=8)
+
+    def trainers(made: Plan) -> set[str]:
+        return {str(each.cluster.instance_groups[0]) for each in made.candidates}
+
+    assert trainers(one) == {"train_group=ml.p3.2xlarge:1"}
+    assert trainers(eight) == {
+        "train_group=ml.p3.2xlarge:8",
+        "train_group=ml.p3.8xlarge:2",
+        "train_group=ml.p3.16xlarge:1",
+    }
+
+
+def test_an_emulated_device_stands_for_all_accelerators_of_an_instance() -> None:
+    said = planned().cluster("t=ml.p3.16xlarge").prediction
+
+    assert said.stages_s["device"] == pytest.approx(0.01)
+    assert "emulated" in said.cautions[0]
+
+
+def test_a_workload_that_a_cpu_computes_is_planned_on_cpu_types() -> None:
+    made = plan(calibration(emulated_device_s=None), families=["c5"])
+
+    assert made.best.prediction.evidence == "extrapolated"
+    assert made.best.candidate.cluster.instance_groups[0].instance_type.startswith("ml.c5.")
+
+
+def test_burstable_types_are_used_only_when_they_are_named() -> None:
+    def families(made: Plan) -> set[str]:
+        return {
+            group.instance_type.split(".")[1]
+            for each in made.candidates
+            for group in each.cluster.instance_groups
+        }
+
+    assert "t3" not in families(plan(calibration(**HEAVY)))
+    named = plan(calibration(**HEAVY), families=["g4dn", "t3"])
+    assert "t3" in families(named)
+    assert any("Burstable" in said for said in _cautions(named, "ml.t3"))
+
+
+def _cautions(made: Plan, prefix: str) -> list[str]:
+    return [
+        caution
+        for each in made.candidates
+        if any(g.instance_type.startswith(prefix) for g in each.cluster.instance_groups)
+        for caution in each.prediction.cautions
+    ]
+
+
+def test_data_groups_need_a_calibration_through_the_data_service() -> None:
+    made = planned({"worker_points": (worker_point(0.02),)})
+
+    assert not any(each.is_heterogeneous for each in made.candidates)
+    assert made.refused["data groups: not calibrated through the data service"] > 0
+
+
+def test_a_plan_goes_to_json_and_back() -> None:
+    made = planned(steps=1000, budget_usd_per_hour=20.0, prices={"ml.p3.2xlarge": 0.4})
+
+    again = Plan.from_json(made.to_json())
+
+    assert again == made
+    assert again.best.explain() == made.best.explain()
+
+
+def test_a_damaged_plan_says_so() -> None:
+    with pytest.raises(PlannerError, match=r"not a plan of schema version 1.*Make it again"):
+        Plan.from_json('{"schema_version": 2}')
+
+
+def test_a_catalog_of_the_user_counts_also_when_the_plan_is_read_again() -> None:
+    types = dict(Catalog.load().instance_types)
+    price = Price(usd_per_hour=1.5, kind="list", date="2026-11-01")
+    types["ml.p3.2xlarge"] = dataclasses.replace(types["ml.p3.2xlarge"], price=price)
+
+    made = planned(catalog=Catalog(MappingProxyType(types)))
+
+    again = Plan.from_json(made.to_json()).cluster("t=ml.p3.2xlarge").prediction
+    assert again.usd_per_hour == 1.5
+
+
+def test_a_cluster_of_three_groups_is_refused() -> None:
+    with pytest.raises(PlannerError, match="1 training and 2 data groups"):
+        planned().cluster("t=ml.p3.2xlarge,a=ml.c5.2xlarge,b=ml.c5.xlarge")
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"), [("2026-08-01", True), ("2026-09-27", False), ("2026-07", True)]
+)
+def test_prices_are_old_after_ninety_days(date: str, expected: bool) -> None:  # noqa: FBT001  a parameter of a test
+    price = Price(usd_per_hour=1.0, kind="list", date=date)
+
+    assert is_old(price, dt.date(2026, 11, 22)) is expected
