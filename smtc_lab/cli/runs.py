@@ -1,4 +1,4 @@
-"""``smtc-lab runs``: list, show, stop and sweep runs."""
+"""``smtc-lab runs``: list, show, stop and sweep runs and comparisons."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smtc_lab.launch.comparison_folder import comparisons_root
+from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.views.live.run_follower import read_plan
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 )
 @click.pass_context
 def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool) -> None:
-    """List runs, newest last; or show, stop and sweep them."""
+    """List runs and comparisons, newest last; or show, stop and sweep them."""
     context.obj = root  # for the commands below
     if context.invoked_subcommand is not None:
         return
@@ -65,7 +68,14 @@ def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool)
 def show(
     parents: Path | None, name: str, root: Path | None, *, as_json: bool, log: bool
 ) -> None:
-    """Show one run: state, reason, steps, data waits, cost. NAME may be the begin of a name."""
+    """Show one run: state, reason, steps, data waits, cost. NAME may be the begin of a name.
+
+    Of a comparison, show where it stands and its verdict; NAME is the whole name.
+    """
+    comparison = _comparison_named(name, root or parents)
+    if comparison is not None:
+        _show_comparison(comparison, as_json=as_json)
+        return
     run = Run.open(name, root=root or parents)
     records = run.records()
     state, summary, usd_per_hour = run.state, summarize(records), _usd_per_hour(run.folder)
@@ -73,6 +83,7 @@ def show(
     if as_json:
         values = {
             "job_name": run.job_name,
+            "kind": "run",
             **state_values(state),
             "evidence": "measured" if run.job.emulation is None else "emulated",
             **summary.as_dict(),
@@ -105,7 +116,15 @@ def show(
 @_ROOT
 @click.pass_obj
 def stop(parents: Path | None, name: str, root: Path | None) -> None:
-    """Stop a run and everything that belongs to it. NAME may be the begin of a name."""
+    """Stop a run and everything that belongs to it. NAME may be the begin of a name.
+
+    Of a comparison, stop the launch that runs, and begin no other; NAME is the whole name.
+    """
+    comparison = _comparison_named(name, root or parents)
+    if comparison is not None:
+        state = comparison.stop().state
+        click.echo(f"{comparison.name}: {state.state}. {state.reason}".rstrip())
+        return
     run = Run.open(name, root=root or parents)
     click.echo(f"{run.job_name}: {run.stop().status}. {run.state.reason}".rstrip())
 
@@ -123,6 +142,31 @@ def sweep(*, end: bool) -> None:
         click.echo("Nothing is left of any run.")
 
 
+def _comparison_named(name: str, root: Path | None) -> ComparisonRun | None:
+    """Return the comparison of a name; None: there is none."""
+    if "/" in name or not (comparisons_root(root) / name / "request.json").is_file():
+        return None
+    return ComparisonRun.open(name, root=root)
+
+
+def _show_comparison(comparison: ComparisonRun, *, as_json: bool) -> None:
+    if not as_json:
+        # the words of its view take numpy and the catalog, which no other command needs
+        from smtc_lab.views.comparison_display import ComparisonShow  # noqa: PLC0415
+
+        click.echo(ComparisonShow(comparison).text())
+        return
+    result = comparison.comparison
+    values = {
+        "job_name": comparison.name,
+        "kind": "comparison",
+        **state_values(comparison.state),
+        "runs": [run.job_name for run in comparison.state.runs],
+        "comparison": None if result is None else result.model_dump(mode="json"),
+    }
+    click.echo(json.dumps(values, indent=1))
+
+
 def _evidence(records: RunRecords) -> str:
     if records.job.emulation is None:
         return "measured on this machine"
@@ -134,11 +178,8 @@ def _evidence(records: RunRecords) -> str:
 
 def _usd_per_hour(folder: RunFolder) -> float | None:
     """Return the price of a run's instances at its launch; None: unknown."""
-    try:
-        plan = json.loads(folder.plan_file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return plan.get("usd_per_hour") if isinstance(plan, dict) else None
+    price: float | None = read_plan(folder).get("usd_per_hour")
+    return price
 
 
 def _cost(cost_usd: float | None, usd_per_hour: float | None) -> str:

@@ -1,18 +1,26 @@
-"""The runs that there are, as a table for a terminal and for a notebook."""
+"""The runs and comparisons that there are, as a table for a terminal and for a notebook."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
+from smtc_lab.launch.comparison_folder import (
+    ComparisonFolder,
+    ComparisonState,
+    comparisons_root,
+    read_comparison_state,
+    read_request,
+)
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
 from smtc_lab.store.state import RunState, current_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _COLUMNS = ("run", "state", "started", "took", "cluster")
@@ -20,7 +28,7 @@ _COLUMNS = ("run", "state", "started", "took", "cluster")
 
 @dataclass(frozen=True, kw_only=True)
 class RunList:
-    """Runs under one folder; shows itself as a table."""
+    """Runs under one folder, and the comparisons beside it; shows itself as a table."""
 
     rows: tuple[dict[str, Any], ...]
     """What is shown of each run: see ``run_rows``."""
@@ -48,18 +56,26 @@ class RunList:
 
 
 def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
-    """Return what a list shows of the newest runs, oldest first.
+    """Return what a list shows of the newest runs and comparisons, oldest first.
 
     Args:
         root: Folder of runs; None: the default one.
         last: How many, at least 1.
 
     Returns:
-        For each run ``job_name``, ``cluster`` and its state; of a damaged one ``job_name`` and
-        ``damaged``, which says what is wrong.
+        For each ``job_name``, ``kind`` (``run`` or ``comparison``), ``cluster`` and its state;
+        of a damaged one ``job_name``, ``kind`` and ``damaged``, which says what is wrong.
     """
-    folders = find_runs(runs_root() if root is None else root)
-    return [_row(folder) for folder in folders[-last:]]
+    root = runs_root() if root is None else root
+    found: list[tuple[float, str, Callable[[], dict[str, Any]]]] = [
+        (_begun_s(folder.job_file), folder.job_name, partial(_run_row, folder))
+        for folder in find_runs(root)[-last:]
+    ]
+    for path in comparisons_root(root).glob("*/request.json"):
+        comparison = ComparisonFolder(path.parent)
+        found.append((_begun_s(path), comparison.name, partial(_comparison_row, comparison)))
+    found.sort(key=lambda each: each[:2])
+    return [row() for _, _, row in found[-last:]]
 
 
 def runs_text(rows: Sequence[dict[str, Any]], *, root: Path, begin_with: str) -> str:
@@ -76,15 +92,17 @@ def runs_text(rows: Sequence[dict[str, Any]], *, root: Path, begin_with: str) ->
     return "\n".join(lines)
 
 
-def state_values(state: RunState) -> dict[str, object]:
+def state_values(state: RunState | ComparisonState) -> dict[str, object]:
     """Return what is told of a state."""
-    return {
+    values: dict[str, object] = {
         "state": state.state,
         "reason": state.reason,
         "started_s": state.started_s,
         "ended_s": state.ended_s,
-        "exit_codes": state.exit_codes,
     }
+    if isinstance(state, ComparisonState):  # its launches have exit codes of their own
+        return values
+    return {**values, "exit_codes": state.exit_codes}
 
 
 def moment(started_s: float | None) -> str:
@@ -99,13 +117,31 @@ def took(started_s: float | None, ended_s: float | None) -> str:
     return "" if started_s is None else f"{(ended_s or time.time()) - started_s:.1f} s"
 
 
-def _row(folder: RunFolder) -> dict[str, Any]:
+def _begun_s(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # it is gone meanwhile, and its row will say so
+        return 0.0
+
+
+def _comparison_row(folder: ComparisonFolder) -> dict[str, Any]:
+    row = {"job_name": folder.name, "kind": "comparison"}
+    try:
+        labels = [job.cluster.label for job in read_request(folder).jobs]
+        state = state_values(read_comparison_state(folder))
+    except StoreError as error:
+        return {**row, "damaged": str(error)}
+    return {**row, "cluster": f"comparison of {', '.join(labels)}", **state}
+
+
+def _run_row(folder: RunFolder) -> dict[str, Any]:
+    row = {"job_name": folder.job_name, "kind": "run"}
     try:
         cluster = str(TrainingJob.from_json(folder.job_file.read_bytes()).cluster)
         state = state_values(current_state(folder))
     except (StoreError, OSError, ValueError) as error:
-        return {"job_name": folder.job_name, "damaged": str(error)}
-    return {"job_name": folder.job_name, "cluster": cluster, **state}
+        return {**row, "damaged": str(error)}
+    return {**row, "cluster": cluster, **state}
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.launch import local
+from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.launch.local import RUN_VARIABLE, LocalLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.machine.processes import processes_with_variable
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.testing.runs import processes_after
+from smtc_lab.testing.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -173,6 +174,54 @@ def test_a_reader_that_goes_away_gets_no_traceback(
 
     assert ended.stderr == ""
     assert ended.returncode == 1
+
+
+@pytest.fixture
+def comparison(home: Path) -> Iterator[ComparisonRun]:
+    script = home / "sleeper.py"
+    script.write_text("import time; time.sleep(600)", encoding="utf-8")
+    jobs = [
+        TrainingJob(entry_point=str(script), cluster=Cluster.parse(f"{name}@a=local:1"))
+        for name in ("one", "other")
+    ]
+    comparison = launch_comparison(jobs, rounds=1)
+    yield comparison
+    comparison.stop()
+
+
+def test_a_comparison_is_listed_beside_its_launches_shown_and_stopped(
+    smtc_lab: SmtcLab, comparison: ComparisonRun
+) -> None:
+    wait_until(lambda: comparison.state.runs, what="the first launch")
+    name = comparison.name
+
+    rows = {row["job_name"]: row for row in json.loads(smtc_lab("runs", "--json").out)}
+    assert rows[name]["kind"] == "comparison"
+    assert rows[name]["cluster"] == "comparison of one, other"
+    assert {row["kind"] for row in rows.values()} == {"run", "comparison"}
+    assert f"{name}  InProgress" in smtc_lab("runs").out
+    assert "Too early to tell" in smtc_lab("runs", "show", name).out
+    shown = json.loads(smtc_lab("runs", "show", name, "--json").out)
+    assert (shown["state"], shown["comparison"]) == ("InProgress", None)
+    assert shown["runs"] == [run.job_name for run in comparison.runs]
+
+    said = smtc_lab("runs", "stop", name)
+
+    assert said.out == f"{name}: Stopped. The comparison was stopped by its user.\n"
+
+
+def test_a_damaged_comparison_does_not_hide_the_others(
+    smtc_lab: SmtcLab, start: Callable[[str, str], Run], home: Path
+) -> None:
+    start("good", "pass").wait(30)
+    bad = home / "comparisons" / "bad"
+    bad.mkdir(parents=True)
+    (bad / "request.json").write_text("{", encoding="utf-8")
+
+    listed = smtc_lab("runs").out
+
+    assert "good  Completed" in listed
+    assert "bad   damaged: What comparison 'bad' was asked to do cannot be read" in listed
 
 
 @pytest.fixture

@@ -30,9 +30,9 @@ def test_a_list_shows_each_run_as_text_and_as_a_table() -> None:
     assert first.endswith("    12.5 s  a=ml.p3.2xlarge:1")
     assert "Pending     not yet" in second
     html = runs._repr_html_()
-    assert ">digits-10</th>" in html
-    assert html.count("<tr>") == 3
-    assert ">12.5 s</td>" in html
+    assert ">digits-10:</span>" in html
+    assert html.count('role="row"') == 3
+    assert "</span>12.5 s<" in html
 
 
 def test_what_a_run_says_is_text_and_never_markup() -> None:
@@ -43,7 +43,8 @@ def test_what_a_run_says_is_text_and_never_markup() -> None:
     html = runs._repr_html_()
     assert "<img" not in html
     assert "<script" not in html
-    assert ">damaged: no &lt;img" in html
+    assert "<div>bad: damaged: no &lt;img" in html
+    assert html.count('role="row"') == 2
     assert "bad       damaged: no <img" in str(runs)
 
 

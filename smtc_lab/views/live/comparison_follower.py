@@ -67,11 +67,12 @@ class ComparisonFollower:
         """The comparison of all rounds that are complete; None: none is."""
         self.rounds = 0
         """Rounds that are complete."""
-        self._stream = stream
-        self._ratios = [
+        self.ratios = [
             stream.add(LiveTable(f"ratio:{place}", RATIO_COLUMNS))
             for place in range(1, len(self.jobs))
         ]
+        """The speed-up of each set-up over the baseline, as it narrows."""
+        self._stream = stream
         self._speedups: list[Interval | None] = [None] * len(self.jobs)
         self._estimate_s = 0.0
         self._latest_s = 0.0
@@ -206,9 +207,9 @@ class ComparisonFollower:
         now_s = time.time() if self.state.ended_s is None else self.state.ended_s
         self._latest_s = max(self._latest_s, now_s)
         moments = [self._latest_s]
-        if not any(table.num_rows for table in self._ratios) and self.followed[0].is_over:
+        if not any(table.num_rows for table in self.ratios) and self.followed[0].is_over:
             moments = list(np.linspace(begin_s, self._latest_s, _REPLAYED + 1)[1:])
-        for place, table in enumerate(self._ratios, start=1):
+        for place, table in enumerate(self.ratios, start=1):
             for moment_s in moments:
                 seen = speedup_so_far(self._of(0), self._of(place), until_s=moment_s)
                 if seen is None:

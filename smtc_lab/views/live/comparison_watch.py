@@ -1,115 +1,67 @@
-"""Watches a comparison in a thread of its own, and tells what is new until it has ended."""
+"""Watches one comparison."""
 
 from __future__ import annotations
 
-import threading
-import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
-from smtc_lab.views.live.run_watch import BEAT_S
-from smtc_lab.views.live.stream import FRAMES_PER_S, Stream
+from smtc_lab.views.live.watch import Audience, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from smtc_lab.launch.comparison_run import ComparisonRun
     from smtc_lab.views.live.comparison_info import ComparisonInfo
     from smtc_lab.views.live.frames import Frame
-
-_AFTER_PROBLEM_S = 2.0
-
-
-class Audience(Protocol):
-    """Whom a watch tells; always from its thread."""
-
-    def on_info(self, info: ComparisonInfo) -> None:
-        """Take where the comparison stands; about once a second, and when that changes."""
-
-    def on_beat(self, elapsed_s: float) -> None:
-        """Take a sign of life, and how long the comparison has lasted in seconds."""
-
-    def on_end(self) -> None:
-        """Take note that it has ended and everything of it was told. Once."""
+    from smtc_lab.views.live.stream import Send
 
 
-class ComparisonWatch:
-    """Follows a comparison, also of another process, ended or not.
+class ComparisonWatch(Watch):
+    """Follows a comparison.
+
+    It tells ``info``, a ``ComparisonInfo``; ``result``, the ``Comparison`` of all complete
+    rounds as JSON text, once there is one; ``beat``.
 
     Args:
         run: The comparison.
-        send: Called with the content and the buffers of each message about its tables.
+        send: Called with the content and the buffers of each message about its tables; None:
+            those who join its stream are told.
         audience: Whom it tells everything else.
     """
 
-    def __init__(
-        self,
-        run: ComparisonRun,
-        send: Callable[[dict[str, Any], list[bytes]], None],
-        audience: Audience,
-    ) -> None:
-        self._stream = Stream(send, read=self._read)
-        self.follower = ComparisonFollower(run, self._stream)
-        """What it sees."""
-        self._audience = audience
-        self._describer = ComparisonDescriber(self.follower)
-        self._closing = threading.Event()
-        self._beat_s = time.monotonic()
-        self._thread = threading.Thread(
-            target=self._run, name="smtc-comparison-watch", daemon=True
-        )
+    def __init__(self, run: ComparisonRun, send: Send | None, audience: Audience) -> None:
+        super().__init__(send, audience, name="smtc-comparison-watch")
+        self._follower = ComparisonFollower(run, self.stream)
+        self._describer = ComparisonDescriber(self._follower)
+        self._has_ended = False
 
-    def describe(self) -> ComparisonInfo:
-        """Return where the comparison stands. For the time before ``start``."""
+    def _first(self) -> dict[str, Any]:
         try:
-            return self._describer.describe()
+            info = self._describer.describe()
         except SmtcLabError as error:
-            return self._describer.describe_problem(str(error))
+            info = self._describer.describe_problem(str(error))
+        return {"result": "", **self._values(info)}
 
-    def start(self) -> None:
-        """Begin to watch, in a thread."""
-        self._thread.start()
+    def _look(self) -> dict[str, Any]:
+        has_news = self._follower.look()
+        values = self._values(self._describer.describe()) if has_news else {}
+        self._has_ended = self._follower.is_over
+        return values
 
-    def answer(self, message: Mapping[str, Any]) -> bool:
-        """Answer a message of a browser; False: it is not about tables."""
-        return self._stream.answer(message)
+    def _look_past(self, problem: str) -> dict[str, Any]:
+        self._has_ended = self._follower.state.is_terminal
+        return self._values(self._describer.describe_problem(problem))
 
-    def close(self) -> None:
-        """End the thread, soon. Safe to call twice, and from the thread itself."""
-        self._closing.set()
+    def _is_over(self) -> bool:
+        return self._has_ended
 
-    def join(self, timeout_s: float | None = None) -> bool:
-        """Wait until the watch has told the end of the comparison; False: not yet."""
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
-
-    def _run(self) -> None:
-        is_over = False
-        while not is_over and not self._closing.is_set():
-            wait_s = 1 / FRAMES_PER_S
-            try:
-                if self.follower.look():
-                    self._audience.on_info(self._describer.describe())
-                is_over = self.follower.is_over
-            except SmtcLabError as error:
-                self._audience.on_info(self._describer.describe_problem(str(error)))
-                is_over = self.follower.state.is_terminal
-                wait_s = _AFTER_PROBLEM_S
-            except OSError:  # the front end is gone; a new one asks for everything
-                wait_s = _AFTER_PROBLEM_S
-            if is_over or time.monotonic() - self._beat_s >= BEAT_S:
-                self._beat_s = time.monotonic()
-                self._audience.on_beat(self._describer.elapsed_s())
-            if not is_over:
-                self._closing.wait(wait_s)
-        self._stream.close()
-        if is_over:
-            self._audience.on_end()
+    def _elapsed_s(self) -> float | None:
+        return self._describer.elapsed_s()
 
     def _read(self, table: str, first: int, end: int, most: int) -> Frame | None:
-        try:
-            return self.follower.read(table, first, end, most)
-        except SmtcLabError:  # the watch itself tells what is wrong
-            return None
+        return self._follower.read(table, first, end, most)
+
+    def _values(self, info: ComparisonInfo) -> dict[str, Any]:
+        comparison = self._follower.comparison
+        result = {} if comparison is None else {"result": comparison.to_json()}
+        return {**result, "info": info.to_json()}

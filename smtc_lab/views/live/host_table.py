@@ -64,10 +64,11 @@ class HostTable:
         self.samples.append(new)
         time_s = np.maximum.accumulate(np.append(self._latest_s, new[0] - begin_s))[1:]
         self._latest_s = float(time_s[-1])
+        cpu = cpu_fraction(new, quota_cores=quota_cores, num_cores=num_cores)
         self.table.extend(
             [
                 time_s,
-                cpu_fraction(new, quota_cores=quota_cores, num_cores=num_cores),
+                np.minimum(cpu, 1.0),
                 new[_PLACE["memory_bytes"]],
                 _per_s(new, before, "network_received_bytes"),
                 _per_s(new, before, "network_sent_bytes"),
@@ -80,7 +81,11 @@ class HostTable:
 def cpu_fraction(
     samples: NDArray[np.float64], *, quota_cores: float | None, num_cores: float | None
 ) -> NDArray[np.float64]:
-    """Return CPU time used over CPU time at hand for each sample, NaN where not known."""
+    """Return CPU time used over CPU time at hand for each sample, NaN where not known.
+
+    Slightly above 1 where a sample holds one period more of a quota than its time allows; the
+    next one holds as much less, so means are taken of these and shown values are cut at 1.
+    """
     cores = samples[_PLACE["cpu_quota_cores"]]
     if quota_cores is None and num_cores is not None:
         cores = np.where(np.isnan(cores), num_cores, cores)

@@ -46,11 +46,11 @@ class RunFollower:
         self.folder = folder
         self.job = read_job(folder)
         """What was run."""
-        self.plan = _read_plan(folder)
+        self.plan = read_plan(folder)
         """The launch plan as it was written; empty: it cannot be read."""
         self.state: RunState = current_state(folder)
         """Where the run stood at the last look."""
-        self.steps = StepTable(self._planned_ranks(), f"{prefix}steps")
+        self.steps = StepTable(rank_files(folder, self.plan), f"{prefix}steps")
         """The steps of the job."""
         self.hosts = {
             host: HostTable(folder.records / f"{host}-system.sqlite", f"{prefix}system:{host}")
@@ -132,27 +132,31 @@ class RunFollower:
         self._stream.answer({"type": "resync", "table": self.steps.table.name})
         return True
 
-    def _planned_ranks(self) -> list[Path]:
-        found = [
-            self.folder.records / f"{instance['host']}-rank{instance['rank']}.sqlite"
-            for instance in self.plan.get("instances", ())
-            if instance.get("rank") is not None
-        ]
-        return found or sorted(self.folder.records.glob("*-rank*.sqlite"))
-
     def _drop_absent_ranks(self) -> None:
         """Show the steps of the other ranks when one died before it recorded any."""
-        present = [path for path in self._planned_ranks() if StepColumns([path]).count()]
+        planned = rank_files(self.folder, self.plan)
+        present = [path for path in planned if StepColumns([path]).count()]
         if present and present != list(self.steps.paths):
             self.steps = StepTable(present, self.steps.table.name)
 
 
-def _read_plan(folder: RunFolder) -> dict[str, Any]:
+def read_plan(folder: RunFolder) -> dict[str, Any]:
+    """Return the launch plan of a run as it was written; empty: it cannot be read."""
     try:
         plan = json.loads(folder.plan_file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return plan if isinstance(plan, dict) else {}
+
+
+def rank_files(folder: RunFolder, plan: dict[str, Any]) -> list[Path]:
+    """Return the record files of all trainers of a plan, also of those that are not there."""
+    found = [
+        folder.records / f"{instance['host']}-rank{instance['rank']}.sqlite"
+        for instance in plan.get("instances", ())
+        if instance.get("rank") is not None
+    ]
+    return found or sorted(folder.records.glob("*-rank*.sqlite"))
 
 
 def _number(values: object, name: str) -> float | None:

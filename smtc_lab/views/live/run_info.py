@@ -56,6 +56,15 @@ class IntervalInfo:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PredictedInfo:
+    """A predicted mean with its 80 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class SummaryInfo:
     """The steps so far in a few numbers, warm-up left out."""
 
@@ -174,6 +183,9 @@ class RunInfo:
 
     compiler: CompilerInfo | None
     """The compiler; None: it was not asked for."""
+
+    predicted_step_time_s: PredictedInfo | None
+    """What the planner predicted of a step, in seconds; None: nobody asked it."""
 
     summary: SummaryInfo | None
     """The steps so far in a few numbers; None: no step was measured."""

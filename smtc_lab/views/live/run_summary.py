@@ -97,7 +97,10 @@ class RunSummarizer:
         )
 
     def _cpu(self, window: tuple[float, float]) -> dict[str, float | None]:
-        """Return how busy the CPUs of each group were in a window of seconds."""
+        """Return how busy the CPUs of each group were in a window of seconds, 0 to 1.
+
+        At most 1, for the reason that ``smtc_lab.metrics.utilization.cpu_utilization`` tells.
+        """
         follower = self._follower
         begin_s = follower.begin_s or 0.0
         used: dict[str, float] = {}
@@ -113,7 +116,9 @@ class RunSummarizer:
             )
             used[name] = used.get(name, 0.0) + used_s
             at_hand[name] = at_hand.get(name, 0.0) + at_hand_s
-        return {name: used[name] / s if s > 0 else None for name, s in at_hand.items()}
+        return {
+            name: min(1.0, used[name] / s) if s > 0 else None for name, s in at_hand.items()
+        }
 
 
 def _cpu_s(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from smtc_lab.views.live.frames import Frame
     from smtc_lab.views.live.table import LiveTable
@@ -17,6 +18,9 @@ _log = logging.getLogger(__name__)
 
 FRAMES_PER_S = 30
 """Frames of one stream in a second, at most. A server drops messages beyond 1,000 a second."""
+
+Send = Callable[[dict[str, Any], list[bytes]], None]
+"""Called with the content and the buffers of a message."""
 
 REPEAT_S = 2.0
 """Seconds from the first frame until everything is sent again without being asked for; then
@@ -30,18 +34,20 @@ class Stream:
     The thread sleeps while nothing is pushed, but for rare repetitions.
 
     Args:
-        send: Called with the content and the buffers of each message; from a thread.
+        send: Called with the content and the buffers of each message; from a thread. Messages
+            may get lost, so all is repeated. None: those who join are told, and lose nothing.
         read: Asked for the rows of a table between two row numbers, in at most so many bins;
             None, or None returned: there is nobody who keeps them.
     """
 
     def __init__(
         self,
-        send: Callable[[dict[str, Any], list[bytes]], None],
+        send: Send | None,
         *,
         read: Callable[[str, int, int, int], Frame | None] | None = None,
     ) -> None:
-        self._send = send
+        self._listeners = [] if send is None else [send]
+        self._repeats = send is not None
         self._read = read
         self._tables: dict[str, LiveTable] = {}
         self._news = threading.Event()
@@ -56,6 +62,18 @@ class Stream:
         with self._lock:
             self._tables[table.name] = table
         return table
+
+    def join(self, send: Send) -> None:
+        """Send everything so far to one more listener, and from now on what is new."""
+        with self._lock:
+            self.flush()
+            self._send_all([send])
+            self._listeners.append(send)
+
+    def leave(self, send: Send) -> None:
+        """Send nothing more to a listener that joined."""
+        with self._lock:
+            self._listeners.remove(send)
 
     def notify(self) -> None:
         """Send what is new within a thirtieth of a second."""
@@ -75,21 +93,27 @@ class Stream:
             for table in list(self._tables.values()):
                 frame = table.cut()
                 if frame is not None:
-                    self._send_frame(frame)
+                    self._send_frame(frame, self._listeners)
             if self._until_repeat_s() == 0:
                 self._repeat_after_s *= 2
-                self._send_all()
+                self._send_all(self._listeners)
 
-    def answer(self, message: Mapping[str, Any]) -> bool:
-        """Answer a message of the browser; False: it is not about tables."""
+    def answer(self, message: Mapping[str, Any], *, to: Send | None = None) -> bool:
+        """Answer a message of a browser; False: it is not about tables.
+
+        Args:
+            message: What it sent; it may be anything.
+            to: Who asked, and is answered; None: all listeners are.
+        """
+        listeners = self._listeners if to is None else [to]
         if message.get("type") == "read":
-            return self._answer_read(message)
+            self._answer_read(message, listeners)
+            return True
         if message.get("type") != "resync":
             return False
-        name = message.get("table")
         with self._lock:
             self.flush()
-            self._send_all(name)
+            self._send_all(listeners, message.get("table"))
         return True
 
     def close(self) -> None:
@@ -113,32 +137,32 @@ class Stream:
             spent_s = time.monotonic() - began_s
             time.sleep(max(0.0, 1 / FRAMES_PER_S - spent_s))
 
-    def _answer_read(self, message: Mapping[str, Any]) -> bool:
-        # a browser sent it, so it may be anything
+    def _answer_read(self, message: Mapping[str, Any], listeners: Iterable[Send]) -> None:
         match message:
             case {"table": str(name), "first": int(first), "end": int(end), "most": int(most)}:
                 is_whole = 0 <= first < end and most > 0
             case _:
-                return True
+                return
         if self._read is not None and name in self._tables and is_whole:
             frame = self._read(name, first, end, most)
             if frame is not None:
-                self._send_frame(frame)
-        return True
+                self._send_frame(frame, listeners)
 
     def _until_repeat_s(self) -> float | None:
-        """Return the seconds until everything is sent again; None: nothing was sent yet."""
-        if self._first_s is None:
+        """Return the seconds until everything is sent again; None: there is no need to."""
+        if self._first_s is None or not self._repeats:
             return None
         return max(0.0, self._first_s + self._repeat_after_s - time.monotonic())
 
-    def _send_all(self, name: object = None) -> None:
+    def _send_all(self, listeners: Iterable[Send], name: object = None) -> None:
         """Send what was sent before: of one table, or of all."""
         for table in list(self._tables.values()):
             if name is None or name == table.name:
-                self._send_frame(table.snapshot())
+                self._send_frame(table.snapshot(), listeners)
 
-    def _send_frame(self, frame: Frame) -> None:
+    def _send_frame(self, frame: Frame, listeners: Iterable[Send]) -> None:
         if self._first_s is None:
             self._first_s = time.monotonic()
-        self._send(*frame.message())
+        content, buffers = frame.message()
+        for send in listeners:
+            send(content, buffers)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import traitlets
 
 from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.views.live.comparison_watch import ComparisonWatch
 from smtc_lab.views.widgets.watching import WatchingView
-
-if TYPE_CHECKING:
-    from smtc_lab.views.live.comparison_info import ComparisonInfo
 
 
 class ComparisonMonitor(WatchingView):
@@ -40,8 +37,7 @@ class ComparisonMonitor(WatchingView):
         """The comparison."""
         self._watch = ComparisonWatch(self.run, self.send, self)
         # what a browser gets first is whole
-        self.on_info(self._watch.describe())
-        self.on_beat(self.info["elapsed_s"])
+        self.on_values(self._watch.first())
         super().__init__()
         self.on_msg(self._on_message)
         self._watch.start()
@@ -54,13 +50,6 @@ class ComparisonMonitor(WatchingView):
         """Stop watching, and take the view away. The comparison goes on."""
         self._watch.close()
         super().close()
-
-    def on_info(self, info: ComparisonInfo) -> None:
-        """Show where it stands: ``info`` gets the fields of ``ComparisonInfo``."""
-        comparison = self._watch.follower.comparison
-        if comparison is not None:
-            self.set_trait("result", comparison.to_json())
-        self.set_trait("info", info.to_json())
 
     def on_end(self) -> None:
         """Take note of the end."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import traitlets
 
 from smtc_lab.launch.run import Run
 from smtc_lab.views.live.run_watch import RunWatch
 from smtc_lab.views.widgets.watching import WatchingView
-
-if TYPE_CHECKING:
-    from smtc_lab.views.live.run_info import RunInfo
 
 
 class RunMonitor(WatchingView):
@@ -40,9 +37,7 @@ class RunMonitor(WatchingView):
         """The run."""
         self._watch = RunWatch(self.run.folder, self.send, self)
         # what a browser gets first is whole
-        self.on_info(self._watch.describe())
-        self.on_log({"first": 0, "lines": []})
-        self.on_beat(self.info["elapsed_s"])
+        self.on_values(self._watch.first())
         super().__init__()
         self.on_msg(self._on_message)
         self._watch.start()
@@ -56,14 +51,6 @@ class RunMonitor(WatchingView):
         if hasattr(self, "_watch"):  # a run that is not there was refused before
             self._watch.close()
         super().close()
-
-    def on_info(self, info: RunInfo) -> None:
-        """Show what is known of the run: ``info`` gets the fields of ``RunInfo``."""
-        self.set_trait("info", info.as_dict())
-
-    def on_log(self, log: dict[str, object]) -> None:
-        """Show the last lines."""
-        self.set_trait("log", log)
 
     def on_end(self) -> None:
         """Take note of the end."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import traitlets
 
-from smtc_lab.errors import SmtcLabError
+from smtc_lab.views.live.stopping import stop_soon
 from smtc_lab.views.widgets.base import View
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class WatchingView(View):
@@ -29,19 +31,17 @@ class WatchingView(View):
 
     def stop(self) -> None:
         """Stop it, in a thread: the death of its last process takes a moment."""
-        threading.Thread(target=self._stop_or_tell, name="smtc-stop", daemon=True).start()
+        stop_soon(
+            self.watched,
+            self._stop_watched,
+            on_problem=lambda problem: self.set_trait("stop_problem", problem),
+        )
 
-    def on_beat(self, elapsed_s: float | None) -> None:
-        """Show a sign of life."""
-        number = self.beat.get("number", 0) + 1
-        self.set_trait("beat", {"number": number, "elapsed_s": elapsed_s})
+    def on_values(self, values: Mapping[str, Any]) -> None:
+        """Show what a watch tells: it calls its values as the traits are called."""
+        for name, value in values.items():
+            self.set_trait(name, value)
 
     def _stop_watched(self) -> None:
         """Stop it, and wait for the death of its last process."""
         raise NotImplementedError
-
-    def _stop_or_tell(self) -> None:
-        try:
-            self._stop_watched()
-        except (SmtcLabError, OSError) as error:
-            self.set_trait("stop_problem", f"The {self.watched} could not be stopped: {error}")

@@ -86,6 +86,14 @@ def test_cpu_is_a_fraction_of_the_quota_and_unknown_before_it_applies(
     assert cpu[4:] == pytest.approx(0.8)
 
 
+def test_no_cpu_is_shown_busier_than_all_of_its_quota(tmp_path: Path, sent: Sent) -> None:
+    run = run_records([0.2] * 5, cpu_used_fraction=1.04)
+
+    follow(write_run_folder(tmp_path, run), sent)
+
+    assert np.nanmax(sent.rows["system:algo-1"][1]) == 1.0
+
+
 def test_an_interval_too_short_to_count_cpu_time_in_tells_nothing(
     tmp_path: Path, sent: Sent
 ) -> None:

@@ -10,6 +10,7 @@ from smtc_lab.metrics.records import EventRecord
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.reader import read_run
+from smtc_lab.testing.hostile import HOSTILE_TEXTS
 from smtc_lab.testing.records import HETEROGENEOUS, STARTED_S, jittered, run_records
 from smtc_lab.testing.run_folders import set_state, write_run_folder
 from smtc_lab.views.live.run_describer import RunDescriber
@@ -78,6 +79,15 @@ def test_the_numbers_are_those_of_the_metrics(tmp_path: Path) -> None:
     assert summary.step_time_s.low < summary.step_time_s.mean < summary.step_time_s.high
 
 
+def test_no_group_is_busier_than_all_of_its_quota(tmp_path: Path) -> None:
+    run = run_records([0.2] * 10, cpu_used_fraction=1.04)
+
+    summary = describe(write_run_folder(tmp_path, run)).summary
+
+    assert summary is not None
+    assert summary.cpu == {"dnn_group": 1.0}
+
+
 def test_cost_is_price_times_time(tmp_path: Path) -> None:
     run = run_records([0.5] * 10, startup_s=2.0, shutdown_s=0.5)
 
@@ -140,12 +150,14 @@ def test_there_is_nothing_new_to_tell_when_nothing_happened(tmp_path: Path) -> N
 
 
 def test_hostile_texts_stay_on_one_short_line(tmp_path: Path) -> None:
-    hostile = "a\u202eb\x00\n" + "x" * 10_000
     run = run_records([0.2])
-    run.events[:] = [EventRecord(time_s=1.0, kind="data", host="", message=hostile)]
+    run.events[:] = [
+        EventRecord(time_s=1.0, kind="data", host="", message=text) for text in HOSTILE_TEXTS
+    ]
 
-    info = describe(write_run_folder(tmp_path, run, reason=hostile))
+    info = describe(write_run_folder(tmp_path, run, reason=" ".join(HOSTILE_TEXTS)))
 
-    for text in (info.events[0].message, info.reason):
+    assert len(info.events) == len(HOSTILE_TEXTS)
+    for text in (*(event.message for event in info.events), info.reason):
         assert len(text) <= 2000
         assert text.isprintable()

@@ -172,3 +172,72 @@ def test_a_front_end_that_fails_once_gets_the_next_rows(
     browser.wait_for_rows(2)
     stream.close()
     assert "no socket" in caplog.text
+
+
+def test_who_joins_gets_everything_once_and_then_what_is_new(browser: Browser) -> None:
+    stream, late = Stream(None), Browser()
+    table = stream.add(LiveTable("t", ["x"]))
+    stream.join(browser.receive)
+    table.push(1)
+    stream.flush()
+    table.push(2)
+
+    stream.join(late.receive)
+    table.push(3)
+    stream.flush()
+
+    assert [message["type"] for message in browser.messages] == [
+        "reset",
+        "rows",
+        "rows",
+        "rows",
+    ]
+    assert [(message["type"], message["first"]) for message in late.messages] == [
+        ("reset", 0),
+        ("rows", 2),
+    ]
+    assert browser.num_rows == late.num_rows == 3
+
+
+def test_who_left_is_sent_nothing_and_the_others_go_on(browser: Browser) -> None:
+    stream, other = Stream(None), Browser()
+    table = stream.add(LiveTable("t", ["x"]))
+    for listener in (browser, other):
+        stream.join(listener.receive)
+    stream.leave(browser.receive)
+    browser.messages.clear()
+    table.push(1)
+    stream.flush()
+
+    assert browser.messages == []
+    assert other.num_rows == 1
+
+
+def test_who_asks_is_answered_alone(browser: Browser) -> None:
+    stream, other = Stream(None), Browser()
+    stream.add(LiveTable("t", ["x"])).push(1)
+    for listener in (browser, other):
+        stream.join(listener.receive)
+        listener.messages.clear()
+
+    stream.answer({"type": "resync"}, to=other.receive)
+
+    assert browser.messages == []
+    assert [message["type"] for message in other.messages] == ["reset"]
+
+
+def test_those_who_lose_nothing_are_sent_nothing_twice(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = [100.0]
+    clock = SimpleNamespace(monotonic=lambda: now_s[0])
+    monkeypatch.setattr("smtc_lab.views.live.stream.time", clock)
+    stream = Stream(None)
+    stream.add(LiveTable("t", ["x"])).push(1)
+    stream.join(browser.receive)
+    browser.messages.clear()
+
+    for now_s[0] in (102.0, 104.0, 108.0, 200.0):
+        stream.flush()
+
+    assert browser.messages == []

@@ -1,0 +1,3 @@
+"""Measures the JupyterLab extension."""
+
+from __future__ import annotations

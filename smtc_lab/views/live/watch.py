@@ -1,0 +1,144 @@
+"""Watches something in a thread of its own, and tells what is new until it has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Protocol
+
+from smtc_lab.errors import SmtcLabError
+from smtc_lab.views.live.stream import FRAMES_PER_S, Send, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from smtc_lab.views.live.frames import Frame
+
+BEAT_S = 2.0
+"""Time between two signs of life, also when nothing happens."""
+
+_AFTER_PROBLEM_S = 2.0
+
+
+class Audience(Protocol):
+    """Whom a watch tells; always from its thread."""
+
+    def on_values(self, values: Mapping[str, Any]) -> None:
+        """Take named values that changed, ``info`` or ``beat`` say, as a browser reads them."""
+
+    def on_end(self) -> None:
+        """Take note that it has ended and everything of it was told. Once."""
+
+
+class Watch(ABC):
+    """Follows something, also of another process, ended or not.
+
+    Args:
+        send: Called with the content and the buffers of each message about its tables; None:
+            those who join its stream are told.
+        audience: Whom it tells everything else.
+        name: What its thread is called.
+    """
+
+    def __init__(self, send: Send | None, audience: Audience, *, name: str) -> None:
+        self.stream = Stream(send, read=self._read_safely)
+        """Its tables."""
+        self.pause_s = 1 / FRAMES_PER_S
+        """Least time from the begin of a look to that of the next one."""
+        self._audience = audience
+        self._closing = threading.Event()
+        self._beats = 0
+        self._beat_s = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def first(self) -> dict[str, Any]:
+        """Return the values that there are before ``start``."""
+        return {**self._first(), "beat": self._beat()}
+
+    def start(self) -> None:
+        """Begin to watch, in a thread."""
+        self._thread.start()
+
+    def answer(self, message: Mapping[str, Any], *, to: Send | None = None) -> bool:
+        """Answer a message of a browser; False: it is not about tables."""
+        return self.stream.answer(message, to=to)
+
+    def close(self) -> None:
+        """End the thread, soon. Safe to call twice, and from the thread itself."""
+        self._closing.set()
+
+    def join(self, timeout_s: float | None = None) -> bool:
+        """Wait until the watch has told the end of what it watches; False: not yet."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    @abstractmethod
+    def _first(self) -> dict[str, Any]:
+        """Return the values that there are before the first look."""
+
+    @abstractmethod
+    def _look(self) -> dict[str, Any]:
+        """Look once, send the new rows, and return the values that changed.
+
+        Raises:
+            SmtcLabError: A part of it cannot be read.
+            OSError: The front end is gone.
+        """
+
+    @abstractmethod
+    def _look_past(self, problem: str) -> dict[str, Any]:
+        """Return the values that changed when a part of it cannot be read, and why."""
+
+    @abstractmethod
+    def _is_over(self) -> bool:
+        """Return whether it has ended, and the last look has seen all of it."""
+
+    @abstractmethod
+    def _elapsed_s(self) -> float | None:
+        """Return how long it has lasted in seconds; None: it has not begun."""
+
+    @abstractmethod
+    def _read(self, table: str, first: int, end: int, most: int) -> Frame | None:
+        """Return rows that a browser asked for in more detail; None: nobody keeps them.
+
+        Raises:
+            SmtcLabError: They cannot be read.
+        """
+
+    def _read_safely(self, table: str, first: int, end: int, most: int) -> Frame | None:
+        try:
+            return self._read(table, first, end, most)
+        except SmtcLabError:  # the watch itself tells what is wrong
+            return None
+
+    def _run(self) -> None:
+        is_over = False
+        while not is_over and not self._closing.is_set():
+            begin_s = time.monotonic()
+            values: dict[str, Any] = {}
+            pause_s = self.pause_s
+            try:
+                values = self._look()
+            except SmtcLabError as error:
+                values = self._look_past(str(error))
+                pause_s = _AFTER_PROBLEM_S
+            except OSError:  # the front end is gone; a new one asks for everything
+                pause_s = _AFTER_PROBLEM_S
+            is_over = self._is_over()
+            if is_over or begin_s - self._beat_s >= BEAT_S:
+                self._beat_s = begin_s
+                values["beat"] = self._beat()
+            if values:
+                self._audience.on_values(values)
+            if not is_over:
+                self._closing.wait(max(0.0, pause_s - (time.monotonic() - begin_s)))
+        with contextlib.suppress(OSError):
+            self.stream.close()
+        if is_over:
+            self._audience.on_end()
+
+    def _beat(self) -> dict[str, Any]:
+        self._beats += 1
+        return {"number": self._beats, "elapsed_s": self._elapsed_s()}

@@ -1,0 +1,158 @@
+"""Everything that is watched on one server, shared by all browser tabs."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.errors import LauncherError, StoreError
+from smtc_lab.launch.comparison_folder import comparisons_root
+from smtc_lab.store.run_folder import runs_root
+from smtc_lab.views.live.stopping import stop_soon
+from smtc_lab.views.live.stream import FRAMES_PER_S
+from smtc_lab.views.server.list_follower import ListFollower
+from smtc_lab.views.server.list_topic import ListTopic
+from smtc_lab.views.server.names import folder_of
+from smtc_lab.views.server.topic import WatchTopic
+from smtc_lab.views.widgets.catalog_trait import catalog_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from smtc_lab.views.server.list_row import Row
+    from smtc_lab.views.server.names import Kind
+    from smtc_lab.views.server.topic import Listener, Topic
+
+_WATCHED: dict[str, Kind] = {"run-monitor": "run", "comparison-monitor": "comparison"}
+
+_LOOKS_PER_S = 300
+"""Looks of all watches together in a second: of 50 runs, six at each."""
+
+
+class Hub:
+    """Runs and comparisons of one folder. May be used by several threads; some calls wait.
+
+    Args:
+        root_dir: Folder of the server, from which relative paths of a posted job count.
+    """
+
+    def __init__(self, root_dir: Path) -> None:
+        self.root = runs_root()
+        """Folder of the runs."""
+        self._root_dir = root_dir
+        self._follower = ListFollower(self.root)
+        self._topics: dict[tuple[str, str], Topic] = {}
+        self._lock = threading.Lock()
+
+    def rows(self, last: int | None) -> list[Row]:
+        """Return the rows of the newest runs and comparisons, oldest first; None: of all."""
+        rows = self._follower.look()
+        return rows if last is None else rows[-last:]
+
+    def catalog(self) -> list[dict[str, Any]]:
+        """Return what a browser needs to know of each instance type."""
+        return catalog_json(Catalog.load())
+
+    def join(self, view: str, name: str, listener: Listener) -> None:
+        """Let a listener watch, beside those that watch the same already.
+
+        Args:
+            view: ``runs``, ``run-monitor`` or ``comparison-monitor``.
+            name: What is watched; empty for ``runs``.
+            listener: Who watches.
+
+        Raises:
+            StoreError: There is no such view or run, or it cannot be read.
+        """
+        with self._lock:
+            topic = self._topics.get((view, name))
+            if topic is None:
+                topic = self._topics[view, name] = self._open_topic(view, name)
+                self._share_time()
+            listener.on_topic(topic)
+            topic.join(listener)
+
+    def leave(self, topic: Topic, listener: Listener) -> None:
+        """Let a listener watch no longer; what nobody watches is watched no more."""
+        with self._lock:
+            if not topic.leave(listener):
+                return
+            self._topics = {
+                place: each for place, each in self._topics.items() if each is not topic
+            }
+            self._share_time()
+            topic.close()
+
+    def stop(self, kind: Kind, name: str, *, on_problem: Callable[[str], None]) -> None:
+        """Begin to stop a run or a comparison, whoever started it.
+
+        Args:
+            kind: What it is.
+            name: Its name.
+            on_problem: Called later, from a thread, with why it could not be stopped.
+
+        Raises:
+            NoSuchNameError: There is none of that name.
+            LauncherError: It has ended.
+            StoreError: Its folder is damaged.
+        """
+        from smtc_lab.views.server.watched import open_watched  # noqa: PLC0415  see _open_topic
+
+        found = open_watched(kind, self._path(kind, name))
+        if found.state.is_terminal:
+            raise LauncherError(
+                f"The {kind} {name!r} has ended as {found.status}, so there is nothing to stop."
+            )
+        topic = self._topics.get((f"{kind}-monitor", name))
+        if isinstance(topic, WatchTopic):
+            topic.stop()
+        else:
+            stop_soon(kind, found.stop, on_problem=on_problem)
+
+    def bundle(self, kind: Kind, name: str) -> dict[str, Any]:
+        """Return what a notebook keeps of a run or a comparison that has ended.
+
+        Raises:
+            NoSuchNameError: There is none of that name.
+            LauncherError: It still goes on.
+            ViewError: It could not be made.
+        """
+        from smtc_lab.views.server.watched import kept_bundle  # noqa: PLC0415  see _open_topic
+
+        return kept_bundle(kind, self._path(kind, name))
+
+    def start(self, asked: object) -> str:
+        """Start a run or a comparison that goes on without the server, and return its name.
+
+        Args:
+            asked: What a browser sent.
+
+        Raises:
+            SmtcLabError: It cannot be started; says why.
+        """
+        from smtc_lab.views.server.starting import start  # noqa: PLC0415  see _open_topic
+
+        return start(asked, self._root_dir)
+
+    def _path(self, kind: Kind, name: str) -> Path:
+        root = self.root if kind == "run" else comparisons_root(self.root)
+        return folder_of(kind, name, root)
+
+    def _open_topic(self, view: str, name: str) -> Topic:
+        if view == "runs":
+            return ListTopic(self._follower)
+        kind = _WATCHED.get(view)
+        if kind is None:
+            raise StoreError(f"There is no view {view[:80]!r} to watch. Load the page again.")
+        # the list of runs needs nothing of this, and is what a page asks for first
+        from smtc_lab.views.server.watched import watch_topic  # noqa: PLC0415
+
+        return watch_topic(kind, self._path(kind, name))
+
+    def _share_time(self) -> None:
+        """Let watches look less often the more of them there are."""
+        watches = [topic for topic in self._topics.values() if isinstance(topic, WatchTopic)]
+        for watch in watches:
+            watch.set_pause(max(1 / FRAMES_PER_S, len(watches) / _LOOKS_PER_S))

@@ -1,0 +1,173 @@
+"""The requests that a browser makes beside the stream."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from jupyter_server.base.handlers import APIHandler
+from tornado import web
+
+from smtc_lab import __version__
+from smtc_lab.errors import SmtcLabError
+from smtc_lab.store.run_folder import runs_root
+from smtc_lab.views.server.auth import AUTH_RESOURCE, EXECUTE, READ, authorized_to
+from smtc_lab.views.server.lab import SETTING
+from smtc_lab.views.server.names import NoSuchNameError
+from smtc_lab.views.server.wire import PROTOCOL, json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+
+    from smtc_lab.views.server.hub import Hub
+    from smtc_lab.views.server.lab import Lab
+    from smtc_lab.views.server.names import Kind
+
+T = TypeVar("T")
+
+
+class Refused(web.HTTPError):
+    """A request that is answered with a message for people."""
+
+    def __init__(self, status: int, message: str) -> None:
+        # a message with a percent sign is no format
+        super().__init__(status, "%s", message)
+        self.message = message
+
+
+class LabHandler(APIHandler):
+    """What all requests have in common: who may ask, and how errors are told."""
+
+    auth_resource = AUTH_RESOURCE
+
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Refuse strangers, whatever they ask for."""
+        await super().prepare()
+        if self.current_user is None:
+            raise web.HTTPError(403)
+
+    async def ask(
+        self, question: Callable[[Hub], T], *, refusal: int = 500, is_slow: bool = False
+    ) -> T:
+        """Ask the hub in a thread, and return its answer.
+
+        Args:
+            question: What to ask.
+            refusal: Status of the answer when the hub refuses, but for a name that is not
+                there.
+            is_slow: Whether it takes seconds.
+
+        Raises:
+            Refused: The hub refuses; says why.
+        """
+        lab: Lab = self.settings[SETTING]
+        threads: Executor = lab.patient if is_slow else lab.threads
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(threads, lambda: question(lab.hub()))
+        except NoSuchNameError as error:
+            raise Refused(404, str(error)) from error
+        except SmtcLabError as error:
+            raise Refused(refusal, str(error)) from error
+
+    def asked(self) -> Any:  # noqa: ANN401  it may be anything
+        """Return what a browser sent.
+
+        Raises:
+            Refused: It is not JSON.
+        """
+        try:
+            return json.loads(self.request.body)
+        except (ValueError, RecursionError) as error:
+            problem = f"The request is not JSON ({error}). Load the page again."
+            raise Refused(400, problem) from error
+
+    def tell(self, value: object, status: int = 200) -> None:
+        """Answer with JSON."""
+        self.set_status(status)
+        self.finish(json_text(value))
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ANN401  as tornado has it
+        """Answer with the message of an error: ``{"message": …}``."""
+        error = kwargs.get("exc_info", (None, None))[1]
+        message = f"{self._reason}."
+        if isinstance(error, Refused):
+            message = error.message
+        elif status_code >= 500:
+            message = "The server failed at this. Its log says why."
+        self.tell({"message": message}, status_code)
+
+
+class InfoHandler(LabHandler):
+    """What the server has, for a browser that wants to know whether it fits."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def get(self) -> None:
+        """Tell version, protocol, and where runs lie."""
+        lab: Lab = self.settings[SETTING]
+        lab.threads.submit(lab.hub)  # who asks this will ask for more
+        self.tell({"version": __version__, "protocol": PROTOCOL, "root": str(runs_root())})
+
+
+class CatalogHandler(LabHandler):
+    """The instance types."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def get(self) -> None:
+        """Tell what the forms know of each instance type."""
+        self.tell(await self.ask(lambda hub: hub.catalog()))
+
+
+class RunsHandler(LabHandler):
+    """The list of runs, and where new ones are started."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def get(self) -> None:
+        """Tell the rows of the newest runs, oldest first."""
+        last = self.get_argument("last", None)
+        if last is not None and not re.fullmatch(r"[1-9][0-9]{0,8}", last):
+            raise Refused(400, f"last={last[:80]!r} is not a number of runs. Give 1 or more.")
+        newest = None if last is None else int(last)
+        self.tell({"runs": await self.ask(lambda hub: hub.rows(newest))})
+
+    @web.authenticated
+    @authorized_to(EXECUTE)
+    async def post(self) -> None:
+        """Start a run or a comparison."""
+        asked = self.asked()
+        name = await self.ask(lambda hub: hub.start(asked), refusal=400, is_slow=True)
+        self.tell({"name": name}, 201)
+
+
+class StopHandler(LabHandler):
+    """Stops what goes on."""
+
+    @web.authenticated
+    @authorized_to(EXECUTE)
+    async def post(self, kinds: str, name: str) -> None:
+        """Begin to stop; the stream tells the end."""
+        kind, warn = kind_of(kinds), self.log.warning
+        await self.ask(lambda hub: hub.stop(kind, name, on_problem=warn), refusal=409)
+        self.tell({"name": name}, 202)
+
+
+class BundleHandler(LabHandler):
+    """What a saved notebook would hold."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def get(self, kinds: str, name: str) -> None:
+        """Tell the mime bundle of what has ended."""
+        kind = kind_of(kinds)
+        self.tell(await self.ask(lambda hub: hub.bundle(kind, name), refusal=409, is_slow=True))
+
+
+def kind_of(kinds: str) -> Kind:
+    """Return what a part of an address is about."""
+    return "run" if kinds == "runs" else "comparison"

@@ -1,0 +1,46 @@
+"""Starts what a browser asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import SpecError
+from smtc_lab.launch.comparison_run import launch_comparison
+from smtc_lab.launch.run import launch
+from smtc_lab.spec.job import TrainingJob
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def start(asked: object, root_dir: Path) -> str:
+    """Start a run or a comparison that goes on without the server, and return its name.
+
+    Args:
+        asked: What a browser sent.
+        root_dir: Folder from which relative paths of jobs count.
+
+    Raises:
+        SmtcLabError: It cannot be started; says why.
+    """
+    match asked:
+        case {"kind": "run", "job": dict(job)}:
+            return launch(_job(job, root_dir), detach=True).job_name
+        case {"kind": "comparison", "jobs": list(jobs), "rounds": int(rounds)}:
+            found = [_job(job, root_dir) for job in jobs]
+            return launch_comparison(found, rounds=rounds, detach=True).name
+    raise SpecError(
+        "Only a run {kind: 'run', job} or a comparison {kind: 'comparison', jobs, rounds} can "
+        f"be started, and {str(asked)[:200]!r} is neither. Load the page again."
+    )
+
+
+def _job(values: object, root_dir: Path) -> TrainingJob:
+    """Return a job that a browser sent, its paths counted from the server's folder."""
+    job = TrainingJob.model_validate(values)
+    channels = tuple(
+        channel.model_copy(update={"source": str(root_dir / channel.source)})
+        for channel in job.channels
+    )
+    entry_point = str(root_dir / job.entry_point)
+    return job.model_copy(update={"entry_point": entry_point, "channels": channels})

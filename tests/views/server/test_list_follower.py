@@ -1,0 +1,248 @@
+"""The rows of the list, from folders that are written by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from smtc_lab.launch.comparison_folder import ComparisonFolder, ComparisonState, LaunchedRun
+from smtc_lab.machine.processes import start_ticks
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.store.state import RunState, write_state
+from smtc_lab.store.writer import RecordWriter
+from smtc_lab.testing.records import STARTED_S, run_records, step_record
+from smtc_lab.testing.run_folders import set_state, write_run_folder
+from smtc_lab.views.server import listed_run
+from smtc_lab.views.server.list_follower import ListFollower, usd_per_hour_now
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.views.server.list_row import Row
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "runs"
+
+
+def look(follower: ListFollower) -> dict[str, Row]:
+    return {row["name"]: row for row in follower.look()}
+
+
+def write_comparison(runs: Path, name: str, state: ComparisonState, **jobs: Any) -> Path:
+    """Write the folder of a comparison of two set-ups."""
+    from dataclasses import asdict
+
+    folder = ComparisonFolder(runs.parent / "comparisons" / name)
+    folder.path.mkdir(parents=True)
+    job = run_records([], **jobs).job
+    request = {
+        "jobs": [job.model_copy(update={"max_steps": 10}).model_dump(mode="json")] * 2,
+        "rounds": 3,
+        "parity": False,
+        "root": str(runs),
+        "created": "2026-11-21T10:00:00+00:00",
+    }
+    folder.request_file.write_text(json.dumps(request), encoding="utf-8")
+    folder.state_file.write_text(json.dumps(asdict(state)), encoding="utf-8")
+    return folder.path
+
+
+def test_a_run_that_ended_has_all_its_numbers(runs: Path) -> None:
+    times_s = [1.0, *[0.5] * 4, *[0.1] * 30]
+    emulation = Emulation(device_step_time_s=0.05)
+    write_run_folder(runs, run_records(times_s, emulation=emulation, job_name="a"))
+
+    row = look(ListFollower(runs))["a"]
+
+    assert row == {
+        "name": "a",
+        "kind": "run",
+        "state": "Completed",
+        "reason": "",
+        "started_s": STARTED_S,
+        "ended_s": pytest.approx(STARTED_S + 2.5 + sum(times_s)),
+        "cluster": "homogeneous",
+        "entry_point": "train.py",
+        "usd_per_hour": 3.6,
+        "usd_so_far": pytest.approx(3.6 / 3600 * (2.5 + sum(times_s))),
+        "steps": 35,
+        "max_steps": None,
+        "step_time_s": pytest.approx(0.1),
+        "evidence": "emulated",
+    }
+
+
+def test_a_price_that_is_not_known_is_none(runs: Path) -> None:
+    write_run_folder(runs, run_records([0.2], job_name="a"), usd_per_hour=None)
+    write_run_folder(runs, run_records([0.2], job_name="b", state="InProgress"))
+    write_run_folder(runs, run_records([], job_name="c", state="Pending"), usd_per_hour=None)
+    follower = ListFollower(runs)
+
+    rows = look(follower)
+
+    assert rows["a"]["usd_per_hour"] is None
+    assert rows["a"]["usd_so_far"] is None
+    assert usd_per_hour_now([rows["a"], rows["b"]]) == 3.6
+    assert usd_per_hour_now([rows["b"], rows["c"]]) is None
+    assert usd_per_hour_now([rows["a"]]) == 0
+
+
+def test_a_growing_run_is_followed_to_its_end(runs: Path) -> None:
+    folder = write_run_folder(runs, run_records([0.2] * 3, job_name="a", state="InProgress"))
+    follower = ListFollower(runs)
+    assert look(follower)["a"]["steps"] == 3
+
+    with RecordWriter(folder.records / "algo-1-rank0.sqlite") as writer:
+        for step in range(3, 10):
+            writer.append(
+                step_record(step=step, end_time_s=STARTED_S + 10 + step, step_time_s=1.0)
+            )
+    assert look(follower)["a"]["steps"] == 10
+    assert look(follower)["a"]["step_time_s"] == pytest.approx(1.0)
+
+    set_state(folder, "Stopped", reason="enough")
+    row = look(follower)["a"]
+    assert (row["state"], row["reason"], row["steps"]) == ("Stopped", "enough", 10)
+
+
+def test_rows_that_did_not_change_are_the_same_objects_and_open_no_file(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        write_run_folder(runs, run_records([0.2], job_name=f"run-{number}"))
+    os.utime(runs, (1, 1))  # settled: it is not about to change
+    follower = ListFollower(runs)
+    before = follower.look()
+    while any(row["steps"] is None for row in before):  # a slow machine counts a few at once
+        before = follower.look()
+
+    def refuse(*_: object) -> None:
+        pytest.fail("a file was opened")
+
+    for name in ("read_job", "current_state", "StepColumns"):
+        monkeypatch.setattr(listed_run, name, refuse)
+    after = follower.look()
+
+    assert [id(row) for row in after] == [id(row) for row in before]
+
+
+def test_runs_come_and_go(runs: Path) -> None:
+    follower = ListFollower(runs)
+    assert follower.look() == []
+    write_run_folder(runs, run_records([0.2], job_name="a"))
+    write_run_folder(runs, run_records([0.2], job_name="b"))
+    assert set(look(follower)) == {"a", "b"}
+
+    shutil.rmtree(runs / "a")
+    assert set(look(follower)) == {"b"}
+
+    shutil.rmtree(runs)
+    assert follower.look() == []
+
+
+def test_a_folder_that_is_made_again_is_read_again(runs: Path) -> None:
+    follower = ListFollower(runs)
+    write_run_folder(runs, run_records([0.2], job_name="a"))
+    assert look(follower)["a"]["state"] == "Completed"
+
+    (runs / "a").rename(runs.parent / "kept")  # its inode is not used again
+    write_run_folder(runs, run_records([0.2], job_name="a", state="Failed"))
+
+    assert look(follower)["a"]["state"] == "Failed"
+
+
+def test_a_folder_that_is_no_run_yet_is_listed_once_it_is(runs: Path) -> None:
+    follower = ListFollower(runs)
+    folder = write_run_folder(runs, run_records([0.2], job_name="a"))
+    hidden = folder.job_file.rename(folder.path / "job.draft")
+    (runs / "notes.txt").touch()
+    (runs / "<img src=x>").mkdir()
+    assert follower.look() == []
+
+    hidden.rename(folder.job_file)
+
+    assert set(look(follower)) == {"a"}
+
+
+@pytest.mark.parametrize("name", ["job.json", "state.json"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"state": 7', "\x00\xff"])
+def test_a_damaged_run_says_so_until_it_is_mended(runs: Path, name: str, text: str) -> None:
+    folder = write_run_folder(runs, run_records([0.2], job_name="a"))
+    write_run_folder(runs, run_records([0.2], job_name="b"))
+    whole = (folder.path / name).read_bytes()
+    (folder.path / name).write_text(text, encoding="latin-1")
+    follower = ListFollower(runs)
+
+    for _ in range(2):
+        rows = look(follower)
+        assert rows["a"]["state"] == "Damaged"
+        assert "cannot be read" in rows["a"]["reason"]
+        assert rows["b"]["state"] == "Completed"
+    (folder.path / name).write_bytes(whole)
+    assert look(follower)["a"]["state"] == "Completed"
+
+
+def test_damaged_records_leave_the_row(runs: Path) -> None:
+    folder = write_run_folder(runs, run_records([0.2], job_name="a"))
+    (folder.records / "algo-1-rank0.sqlite").write_bytes(b"no database" * 100)
+    (folder.plan_file).write_text("{", encoding="utf-8")
+
+    row = look(ListFollower(runs))["a"]
+
+    assert (row["state"], row["steps"], row["usd_per_hour"]) == ("Completed", None, None)
+
+
+def test_a_run_whose_supervisor_was_killed_has_failed(runs: Path) -> None:
+    folder = write_run_folder(runs, run_records([0.2], job_name="a", state="InProgress"))
+    pid = os.getpid()
+    alive = RunState(
+        state="InProgress", supervisor_pid=pid, supervisor_start_ticks=start_ticks(pid)
+    )
+    write_state(folder, alive)
+    follower = ListFollower(runs)
+    assert look(follower)["a"]["state"] == "InProgress"
+
+    write_state(folder, RunState(state="InProgress", supervisor_pid=pid))
+
+    row = look(follower)["a"]
+    assert row["state"] == "Failed"
+    assert "supervisor of the run was killed" in row["reason"]
+
+
+def test_a_comparison_tells_the_sum_of_its_launches(runs: Path) -> None:
+    for name, state in (("one", "Completed"), ("two", "InProgress")):
+        write_run_folder(runs, run_records([0.5] * 4, job_name=name, state=state))
+    launched = tuple(
+        LaunchedRun(job_name=name, label="homogeneous", round=1) for name in ("one", "two")
+    )
+    state = ComparisonState(state="InProgress", started_s=STARTED_S, runs=launched)
+    write_comparison(runs, "c-1", state)
+
+    rows = look(ListFollower(runs))
+
+    row = rows["c-1"]
+    assert row["kind"] == "comparison"
+    assert row["cluster"] == "homogeneous, homogeneous"
+    assert (row["steps"], row["max_steps"]) == (8, 60)
+    assert row["step_time_s"] == pytest.approx(0.5)
+    assert row["usd_per_hour"] == 3.6
+    assert row["usd_so_far"] == rows["one"]["usd_so_far"] + rows["two"]["usd_so_far"]
+    assert usd_per_hour_now(list(rows.values())) == 3.6  # of the launch, once
+
+
+def test_a_damaged_comparison_hides_nothing(runs: Path) -> None:
+    write_run_folder(runs, run_records([0.2], job_name="a"))
+    path = write_comparison(runs, "c-1", ComparisonState())
+    (path / "request.json").write_text("{}", encoding="utf-8")
+
+    rows = look(ListFollower(runs))
+
+    assert rows["a"]["state"] == "Completed"
+    assert rows["c-1"]["state"] == "Damaged"
+    assert "cannot be read" in rows["c-1"]["reason"]
