@@ -7,34 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from smtc_lab.compiler.agreement import FAILED_S, slowest_s
-from smtc_lab.compiler.chooser import Chooser, not_tried
 from smtc_lab.compiler.guarded import leave
 from smtc_lab.compiler.precision import device_of
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from smtc_lab.compiler.backends import MakeStep
+    from smtc_lab.compiler.trial import Trial
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 
 class AutoStep:
-    """Runs each step under the backend that its chooser wants next.
+    """Runs each step under the backend that its trial wants next.
 
     A batch whose step a backend could not run is run again eagerly, so none is lost.
     """
 
-    def __init__(  # noqa: PLR0913  each by its name
+    def __init__(
         self,
         make: MakeStep,
         model: torch.nn.Module,
-        backends: Sequence[str],
+        trial: Trial,
         *,
         config: TrainingCompilerConfig,
-        num_steps: Callable[[], int | None],
-        not_tried: Mapping[str, str],
         say: Callable[[str, str], None],
     ) -> None:
         """Begin eagerly.
@@ -42,29 +39,24 @@ class AutoStep:
         Args:
             make: Makes a step under a backend.
             model: The model that it trains.
-            backends: What to try after eager, in this order.
+            trial: What is tried; new.
             config: Settings of the job.
-            num_steps: Returns the steps of the job; None: not known.
-            not_tried: Why other backends cannot be tried, by name.
             say: Tells people; called with a kind of event and a sentence.
         """
         self._make = make
         self._device = device_of(model)
         self._config = config
-        self._not_tried = dict(not_tried)
         self._say = say
-        self._chooser = Chooser(["eager", *backends], num_steps=num_steps)
+        self._trial = trial
         self._is_paused = False
-        self._problem: str | None = None
         self._fell_back_because: str | None = None
-        self._probe_s = 0.0
         self._run = self._probe
         self._step = make("eager", config, self._failed)
 
     @property
     def is_settled(self) -> bool:
         """Whether the backend stays."""
-        return self._chooser.is_done
+        return self._trial.is_over
 
     @property
     def backend(self) -> str:
@@ -86,56 +78,40 @@ class AutoStep:
 
     def facts(self) -> dict[str, Any]:
         """Return what the backend knows, what was measured and why it was chosen."""
-        others = tuple(not_tried(name, why) for name, why in self._not_tried.items())
         return {
             **self._step.facts(),
+            **self._trial.facts(),
             "backend": self.backend,
-            "probes": self._chooser.probes() + others,
-            "probe_steps": self._chooser.probe_steps(),
-            "probe_s": self._probe_s,
-            "chosen_because": self._chooser.because,
             "fell_back_because": self._fell_back_because,
         }
 
     def _probe(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         """Run a step under the backend that is to be measured next, and measure it."""
-        chooser = self._chooser
+        trial = self._trial
         began_s = time.perf_counter()
         try:
-            self._switch_to(chooser.current)
+            self._switch_to(trial.current)
             loss = self._step(batch)
             self._step.wait()
         except CompilerError as error:
-            if chooser.current == "eager":
+            if trial.current == "eager":
                 raise
-            self._failed(error)
+            trial.failed(error)
             self._go_eager()
             loss = self._step(batch)
-        problem, self._problem = self._problem, None
-        took_s = FAILED_S if problem else time.perf_counter() - began_s
-        seconds = slowest_s(took_s, self._device)
-        if seconds == FAILED_S:
-            problem = problem or "another trainer could not run it"
-            self._say("warning", f"auto: {chooser.current} cannot run this step: {problem}")
-            chooser.failed(problem)
-        else:
-            chooser.ended(seconds)
-        if chooser.is_done:
-            self._settle()
+        trial.ended(time.perf_counter() - began_s, self._device)
+        if trial.is_over:
+            self._switch_to(trial.current)
+            self._run = self._settled
         return loss
 
     def _failed(self, error: CompilerError) -> None:
         """Take note of what a backend cannot do; the call itself may go on eagerly."""
-        self._problem = str(error)
-        if self.is_settled:
-            self._fell_back_because = self._problem
-            self._say("warning", f"The step goes on eagerly: {error}")
-
-    def _settle(self) -> None:
-        self._switch_to(self._chooser.current)
-        self._probe_s = self._chooser.probe_s()
-        self._run = self._settled
-        self._say("compiler", f"auto: {self._chooser.because}")
+        if not self.is_settled:
+            self._trial.failed(error)
+            return
+        self._fell_back_because = str(error)
+        self._say("warning", f"The step goes on eagerly: {error}")
 
     def _settled(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         try:
@@ -159,11 +135,12 @@ class AutoStep:
         if backend == self._step.backend:
             return
         self._step.leave()
-        self._step = self._make(backend, self._limited(), self._failed)
+        self._step = self._make(backend, self._limited(backend), self._failed)
 
-    def _limited(self) -> TrainingCompilerConfig:
+    def _limited(self, backend: str) -> TrainingCompilerConfig:
         """Return the settings with a compile time limit beyond which nothing pays back."""
-        limit_s = self._chooser.compile_limit_s()
+        # XLA's limit ends the process, so there the job's own holds alone.
+        limit_s = None if backend == "xla" else self._trial.compile_limit_s()
         if limit_s is None or limit_s >= self._config.timeout_s:
             return self._config
         return self._config.model_copy(update={"timeout_s": limit_s})

@@ -14,6 +14,7 @@ from smtc_lab.compiler.inductor_facts import InductorFacts
 from smtc_lab.compiler.parity_recorder import ParityRecorder, make_comparable
 from smtc_lab.compiler.peak_memory import peak_memory_bytes
 from smtc_lab.compiler.preparation import Preparation, prepare_process
+from smtc_lab.compiler.trial import Trial
 from smtc_lab.metrics.compiler_report import CompilerReport
 from smtc_lab.store.state import replace_file
 
@@ -168,15 +169,13 @@ class Compilation:
         make = step_maker(train_step, model, optimizer, not_xla=not_xla)
         step: AutoStep | GuardedStep
         if self.config.backend == "auto":
-            step = AutoStep(
-                make,
-                model,
+            trial = Trial(
                 ["inductor"] if not_xla else ["xla", "inductor"],
-                config=self.config,
                 num_steps=lambda: self.num_steps,
                 not_tried={"xla": not_xla} if not_xla else {},
                 say=self._say,
             )
+            step = AutoStep(make, model, trial, config=self.config, say=self._say)
         else:
             step = GuardedStep(make, config=self.config, say=self._say)
         self.follow(step)

@@ -13,6 +13,7 @@ from smtc_lab.compiler.xla_batch_norm import UnbiasedVariances
 from smtc_lab.compiler.xla_counters import XlaCounters
 from smtc_lab.compiler.xla_errors import explained
 from smtc_lab.compiler.xla_forward import XlaForward
+from smtc_lab.compiler.xla_limit import XlaCompileLimit
 from smtc_lab.compiler.xla_move import Moved, map_tensors
 from smtc_lab.compiler.xla_optimizer import Unfused, create_state
 from smtc_lab.compiler.xla_programs import program_facts
@@ -53,7 +54,7 @@ class XlaStep:
             train_step: What is compiled.
             model: On the host.
             optimizer: Of this model; may have stepped.
-            config: Its ``precision`` is used.
+            config: Its ``precision`` and ``timeout_s`` are used.
 
         Raises:
             CompilerError: XLA cannot be used in this process.
@@ -87,6 +88,7 @@ class XlaStep:
         self._sync()
         self._counters = XlaCounters()
         self._watch = GraphWatch(self._counters)
+        self._limit = XlaCompileLimit(config.timeout_s, counts=self._counters.compilations)
 
     def __call__(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  whatever the dataset collates to
         """Run one training step on a batch and return its loss, not yet computed.
@@ -137,6 +139,7 @@ class XlaStep:
 
         After a first step that failed they are what they were before it.
         """
+        self._limit.close()
         if not self._is_first:
             self.wait()
         self._moved.leave()

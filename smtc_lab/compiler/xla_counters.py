@@ -51,6 +51,11 @@ class XlaCounters:
         """Return how many graphs this process handed to the device so far."""
         return self._count("CachedCompile") + self._count("UncachedCompile")
 
+    def compilations(self) -> tuple[int, int]:
+        """Return how many compilations of this process have begun, and how many have ended."""
+        data = self._metrics.metric_data("CompileTime")  # type: ignore[no-untyped-call]  # torch_xla's own
+        return self._count("UncachedCompile"), 0 if data is None else int(data[0])
+
     def begin_step(self) -> None:
         """Call before a step is traced."""
         self._graphs_before = self.graphs()

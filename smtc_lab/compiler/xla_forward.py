@@ -10,6 +10,7 @@ import torch
 from torch.amp.autocast_mode import autocast
 from torch.nn import functional
 
+from smtc_lab.compiler.xla_attention import scaled_dot_product_attention
 from smtc_lab.compiler.xla_conv import conv2d
 from smtc_lab.compiler.xla_dropout import dropout
 from smtc_lab.compiler.xla_linear import linear
@@ -25,6 +26,7 @@ _FASTER_ON_CPU: dict[str, Any] = {
     "dropout": dropout,
     "linear": linear,
     "max_pool2d": max_pool2d,
+    "scaled_dot_product_attention": scaled_dot_product_attention,
 }
 """Functions of ``torch.nn.functional`` by name, with what does the same faster."""
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from smtc_lab.compiler.agreement import FAILED_S, slowest_s
-from smtc_lab.compiler.chooser import Chooser, not_tried
 from smtc_lab.compiler.optimizers import FusedOptimizer
 from smtc_lab.compiler.precision import device_of, use_bfloat16
+from smtc_lab.compiler.trial import Trial
 from smtc_lab.runtime.script_watch import ScriptWatch
 
 if TYPE_CHECKING:
@@ -52,17 +51,18 @@ class ScriptCompiler:
         self._changes = ExitStack()
         self._device = torch.device("cpu")
         self._num_left_alone = 0
-        self._problem: str | None = None
         self._fell_back_because = compilation.not_xla if self._config.backend == "xla" else None
-        self._probe_s = 0.0
-        self._chooser: Chooser | None = None
+        self._trial: Trial | None = None
         self._wants: str = self._config.backend
         if self._wants == "auto":
             self._wants = "eager"
-            self._chooser = Chooser(
-                ["eager", "inductor"], num_steps=lambda: compilation.num_steps
+            self._trial = Trial(
+                ["inductor"],
+                num_steps=lambda: compilation.num_steps,
+                not_tried={"xla": _NO_XLA},
+                say=say,
             )
-            compilation.on_step = partial(self._choose, self._chooser)
+            compilation.on_step = partial(self._try, self._trial)
         self._compilation = compilation
         self._watch = ScriptWatch(on_model=self._adopt, on_optimizer=self._fuse)
 
@@ -74,7 +74,7 @@ class ScriptCompiler:
     @property
     def is_settled(self) -> bool:
         """Whether the backend stays."""
-        return self._chooser is None or self._chooser.is_done
+        return self._trial is None or self._trial.is_over
 
     def stop(self) -> None:
         """Leave everything to a session, which the script uses after all."""
@@ -110,14 +110,7 @@ class ScriptCompiler:
             facts["fused_optimizer"] = all(it.problem is None for it in self._optimizers)
         if not self._models and self._config.backend != "eager":
             facts["fell_back_because"] = "the script called no model to train it"
-        if self._chooser is not None:
-            facts |= {
-                "probes": (*self._chooser.probes(), not_tried("xla", _NO_XLA)),
-                "probe_steps": self._chooser.probe_steps(),
-                "probe_s": self._probe_s,
-                "chosen_because": self._chooser.because,
-            }
-        return facts
+        return facts if self._trial is None else facts | self._trial.facts()
 
     def _adopt(self, called: torch.nn.Module) -> None:
         """Take a model over that is about to be called for the first time."""
@@ -151,28 +144,20 @@ class ScriptCompiler:
 
     def _failed(self, error: CompilerError) -> None:
         """Go on eagerly, where that is allowed; called in the middle of a forward."""
-        if self._chooser is None and self._config.fallback == "error":
+        if self._trial is None and self._config.fallback == "error":
             raise error
-        self._problem = str(error)
-        if self.is_settled:
-            self._fell_back_because = self._problem
-            self._say("warning", f"The script goes on eagerly: {error}")
+        if self._trial is not None and not self._trial.is_over:
+            self._trial.failed(error)
+            return
+        self._fell_back_because = str(error)
+        self._say("warning", f"The script goes on eagerly: {error}")
 
-    def _choose(self, chooser: Chooser, busy_s: float) -> None:
+    def _try(self, trial: Trial, busy_s: float) -> None:
         """Let the next step run under the backend that is to be measured next."""
-        seconds = slowest_s(FAILED_S if self._problem else busy_s, self._device)
-        if seconds == FAILED_S:
-            problem = self._problem or "another trainer could not compile it"
-            self._say("warning", f"auto: {chooser.current} cannot run this script: {problem}")
-            chooser.failed(problem)
-        else:
-            chooser.ended(seconds)
-        self._problem = None
-        if chooser.is_done:
+        trial.ended(busy_s, self._device)
+        if trial.is_over:
             self._compilation.on_step = None
-            self._probe_s = chooser.probe_s()
-            self._say("compiler", f"auto: {chooser.because}")
-        self._switch_to(chooser.current)
+        self._switch_to(trial.current)
 
     def _switch_to(self, backend: str) -> None:
         if backend == self._wants:

@@ -12,6 +12,7 @@ from smtc_lab.compiler.precision import device_of
 from smtc_lab.compiler.xla_counters import XlaCounters
 from smtc_lab.compiler.xla_errors import explained
 from smtc_lab.compiler.xla_forward import XlaForward
+from smtc_lab.compiler.xla_limit import XlaCompileLimit
 from smtc_lab.compiler.xla_optimizer import Unfused, create_state
 from smtc_lab.compiler.xla_setup import device_kind, xla_device
 from smtc_lab.errors import CompilerError
@@ -51,6 +52,9 @@ class ScriptOnXla:
         self._notes: list[str] = []
         self._counters = XlaCounters()
         self._counters.begin_step()
+        self._limit = XlaCompileLimit(
+            compilation.config.timeout_s, counts=self._counters.compilations
+        )
         self._watch = ScriptWatch(on_model=self._adopt, on_optimizer=self._take_over)
         self._handle = register_optimizer_step_post_hook(self._stepped)
         seed = torch.initial_seed() & (2**63 - 1)  # it takes 63 bits
@@ -58,6 +62,7 @@ class ScriptOnXla:
 
     def stop(self) -> None:
         """Leave everything to a session, which the script uses after all."""
+        self._limit.close()
         self._watch.close()
         self._handle.remove()
         for forward in self._forwards:

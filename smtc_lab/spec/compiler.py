@@ -66,7 +66,8 @@ class TrainingCompilerConfig(Strict):
     timeout_s: Annotated[
         float, Field(json_schema_extra={"exclusiveMinimum": 0, "maximum": MAX_TIMEOUT_S})
     ] = 1800.0
-    """Seconds that one compilation may take, at most a day."""
+    """Seconds that one compilation may take, at most a day. XLA's cannot be interrupted: after
+    them the run ends, also with ``fallback="eager"``."""
 
     cache: bool = True
     """Whether compiled code is kept for later runs of this user; only for inductor."""

@@ -206,6 +206,18 @@ def test_dropout_drops_as_often_as_asked_and_each_value_alone(seen: Any) -> None
     assert (it["none"], it["evaluated"]) == (0.0, True)
 
 
+def test_attention_equals_that_of_torch_with_the_same_weights_dropped(seen: Any) -> None:
+    it = seen("attention")
+
+    assert it.pop("draws_in_step") == 0
+    assert set(it) == {"plain", "mask", "bias", "causal, scaled", "grouped"}
+    for name, one in it.items():
+        # Of 120 to 280 weights the standard error is at most 0.045.
+        assert one["kept"] == pytest.approx(0.6, abs=0.15), name
+        assert len(one["differences"]) == 4, name
+        assert max(one["differences"]) < 1e-5, name
+
+
 def test_module_to_keeps_parameters_and_their_ties(seen: Any) -> None:
     it = seen("module_to")
 

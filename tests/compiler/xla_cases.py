@@ -25,6 +25,7 @@ from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader
 
 from smtc_lab.compiler.xla import XlaStep
+from smtc_lab.compiler.xla_attention import scaled_dot_product_attention
 from smtc_lab.compiler.xla_conv import conv2d
 from smtc_lab.compiler.xla_dropout import dropout
 from smtc_lab.compiler.xla_linear import linear
@@ -388,6 +389,68 @@ def seen_dropout_numbers() -> Any:
         "none": float(dropout(values, 1.0).sum().cpu()),
         "evaluated": bool((dropout(values, 0.3, training=False) == 1).all().cpu()),
     }
+
+
+def seen_attention() -> Any:
+    """Attention and its gradients beside torch's own with the same weights dropped."""
+    generator = torch.Generator().manual_seed(6)
+    mask = torch.rand(5, 7, generator=generator) < 0.8
+    return {
+        "plain": _attention(generator, heads=(4, 4)),
+        "mask": _attention(generator, heads=(4, 4), attn_mask=mask),
+        "bias": _attention(generator, heads=(4, 4), attn_mask=mask.float()),
+        "causal, scaled": _attention(generator, heads=(4, 4), is_causal=True, scale=0.7),
+        "grouped": _attention(generator, heads=(4, 2), enable_gqa=True),
+        "draws_in_step": _draws_of_attention(),
+    }
+
+
+def _draws_of_attention() -> int:
+    """Return how often XLA's own generator drew what a step of torch's attention drops."""
+    from torch_xla.debug import metrics
+
+    def train_step(model: Any, optimizer: Any, batch: Any) -> Any:
+        optimizer.zero_grad()
+        loss = model(batch, batch, batch, need_weights=False)[0].sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    model = nn.MultiheadAttention(8, 2, dropout=0.5, batch_first=True)
+    make_step(train_step, model, adamw(model))(torch.ones(2, 3, 8))
+    drawn = [metrics.counter_value(f"xla::{name}") for name in ("bernoulli", "native_dropout")]
+    return sum(count or 0 for count in drawn)
+
+
+def _attention(generator: Any, *, heads: tuple[int, int], **options: Any) -> Any:
+    """Relative differences of output and gradients; share of the weights that were kept."""
+    import torch_xla.core.xla_model as xm
+
+    many, few = heads
+    shapes = ((2, many, 5, 6), (2, few, 7, 6), (2, few, 7, 3))
+    tensors = [torch.randn(shape, generator=generator) for shape in shapes]
+    eye = torch.eye(7).expand(2, few, 7, 7)
+
+    def ours(query: Any, key: Any, value: Any) -> Any:
+        xm.set_rng_state(1)
+        own = {name: _on_xla(option) for name, option in options.items()}
+        return scaled_dot_product_attention(query, key, value, dropout_p=0.4, **own)
+
+    kept = ours(*map(_on_xla, (*tensors[:2], eye))).cpu() != 0
+
+    def of_torch(query: Any, key: Any, value: Any) -> Any:
+        weights = functional.scaled_dot_product_attention(query, key, eye, **options)
+        return weights * kept / 0.6 @ value.repeat_interleave(many // few, 1)
+
+    weights = functional.scaled_dot_product_attention(*tensors[:2], eye, **options)
+    return {
+        "differences": _differences(tensors, of_torch, ours),
+        "kept": float(kept.sum() / (weights != 0).sum()),
+    }
+
+
+def _on_xla(option: Any) -> Any:
+    return option.to("xla") if isinstance(option, torch.Tensor) else option
 
 
 def seen_replaced_functions() -> Any:

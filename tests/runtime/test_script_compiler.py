@@ -117,3 +117,18 @@ def test_a_script_that_cannot_be_compiled_may_go_on_eagerly(run: Run) -> None:
     assert report["backend"] == "eager"
     assert report["fell_back_because"]
     assert len(losses_of(ended)) == 6
+
+
+def test_auto_leaves_a_compiler_that_fails_and_loses_no_step(run: Run) -> None:
+    body = SCRIPT.replace("randn(24, 4)", "randn(48, 4)")
+    ended = run({"backend": "auto", "cache": False}, body, CXX="/no/such/compiler")
+
+    assert ended.exit_code == 0, ended.errors
+    assert "auto: inductor cannot run this job: " in ended.printed
+    report = report_of(ended)
+    assert (report["backend"], report["fell_back_because"]) == ("eager", None)
+    problems = {probe["backend"]: probe["problem"] for probe in report["probes"]}
+    assert list(problems) == ["eager", "inductor", "xla"]
+    assert "C++ compiler" in problems["inductor"]
+    assert report["chosen_because"].startswith("eager is kept for a number of steps")
+    assert len(losses_of(ended)) == 12

@@ -127,6 +127,19 @@ def test_a_session_on_xla_records_its_own_losses_and_saves_ties_once(run_script:
     assert saved["0.weight"].data_ptr() == saved["1.weight"].data_ptr()
 
 
+def test_a_compilation_beyond_the_limit_ends_the_process_with_one_message(
+    run_script: Run,
+) -> None:
+    settings = {"backend": "xla", "timeout_s": 0.001, "fallback": "eager"}
+    ended = run_script(SESSION, SMTC_COMPILER=json.dumps(settings))
+
+    assert ended.exit_code == 1
+    assert ended.errors.splitlines()[-1].startswith(
+        "CompilerError: XLA compiled for longer than timeout_s=0.001. Its compilation"
+    )
+    assert "losses" not in ended.printed
+
+
 def test_a_script_goes_on_eagerly_where_xla_cannot_be_used(run_script: Run) -> None:
     settings = json.dumps({"backend": "xla", "fallback": "eager"})
     ended = run_script(SCRIPT, "cpu", SMTC_COMPILER=settings, WORLD_SIZE="2")

@@ -67,8 +67,7 @@ const OF_INDUCTOR = new Set<CompilerSetting>([
   'cache',
   'dynamic',
   'mode',
-  'per_block',
-  'timeout_s'
+  'per_block'
 ]);
 
 /**
@@ -94,7 +93,10 @@ export function whyWithoutEffect(
   if (setting === 'fused_optimizer' && backend === 'xla') {
     return 'Without effect under xla, which compiles the optimizer with the step.';
   }
-  if (['debug', 'fallback'].includes(setting) && backend === 'eager') {
+  if (
+    ['debug', 'fallback', 'timeout_s'].includes(setting) &&
+    backend === 'eager'
+  ) {
     return 'Without effect under eager: nothing is compiled.';
   }
   return null;

@@ -174,7 +174,8 @@ export interface TrainingCompilerConfig {
    */
   fallback?: 'error' | 'eager';
   /**
-   * Seconds that one compilation may take, at most a day.
+   * Seconds that one compilation may take, at most a day. XLA's cannot be interrupted: after
+   * them the run ends, also with ``fallback="eager"``.
    */
   timeout_s?: number;
   /**

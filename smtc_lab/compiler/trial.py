@@ -1,0 +1,91 @@
+"""The trial behind ``auto``: what the trainers of a job measured, and what comes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.compiler.agreement import FAILED_S, slowest_s
+from smtc_lab.compiler.chooser import Chooser, not_tried
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import torch
+
+    from smtc_lab.errors import CompilerError
+
+
+class Trial:
+    """Says which backend the next step runs under, until one of them stays.
+
+    Whoever runs the steps switches to ``current``, and tells how each step went.
+    """
+
+    def __init__(
+        self,
+        backends: Sequence[str],
+        *,
+        num_steps: Callable[[], int | None],
+        not_tried: Mapping[str, str],
+        say: Callable[[str, str], None],
+    ) -> None:
+        """Begin eagerly.
+
+        Args:
+            backends: What to try after eager, in this order.
+            num_steps: Returns the steps of the job; None: not known.
+            not_tried: Why other backends cannot be tried, by name.
+            say: Tells people; called with a kind of event and a sentence.
+        """
+        self._chooser = Chooser(["eager", *backends], num_steps=num_steps)
+        self._not_tried = dict(not_tried)
+        self._say = say
+        self._problem: str | None = None
+        self._probe_s = 0.0
+
+    @property
+    def current(self) -> str:
+        """Backend of the next step."""
+        return self._chooser.current
+
+    @property
+    def is_over(self) -> bool:
+        """Whether ``current`` stays."""
+        return self._chooser.is_done
+
+    def compile_limit_s(self) -> float | None:
+        """Return how long ``current`` may compile at most to pay back; None: nobody knows."""
+        return self._chooser.compile_limit_s()
+
+    def failed(self, error: CompilerError) -> None:
+        """Say that ``current`` cannot run the step; the step itself may go on eagerly."""
+        self._problem = str(error)
+
+    def ended(self, seconds: float, device: torch.device) -> None:
+        """Say what the step took, after which the trial may be over.
+
+        Args:
+            seconds: What it took on this trainer; of no matter after ``failed``.
+            device: Where the trainers exchange tensors: the device of the model.
+        """
+        problem, self._problem = self._problem, None
+        seconds = slowest_s(FAILED_S if problem else seconds, device)
+        if seconds == FAILED_S:
+            problem = problem or "another trainer could not run it"
+            self._say("warning", f"auto: {self.current} cannot run this job: {problem}")
+            self._chooser.failed(problem)
+        else:
+            self._chooser.ended(seconds)
+        if self.is_over:
+            self._probe_s = self._chooser.probe_s()
+            self._say("compiler", f"auto: {self._chooser.because}")
+
+    def facts(self) -> dict[str, Any]:
+        """Return fields of a ``CompilerReport``: what was measured, and why it was chosen."""
+        others = tuple(not_tried(name, why) for name, why in self._not_tried.items())
+        return {
+            "probes": self._chooser.probes() + others,
+            "probe_steps": self._chooser.probe_steps(),
+            "probe_s": self._probe_s,
+            "chosen_because": self._chooser.because,
+        }
