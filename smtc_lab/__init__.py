@@ -20,6 +20,9 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.metrics.batch_sizes import BatchSizes
     from smtc_lab.metrics.comparison import Comparison
     from smtc_lab.metrics.compiler_report import CompilerReport
+    from smtc_lab.planner.calibrate import calibrate
+    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.planner.plan import Plan, plan
     from smtc_lab.runtime.session import Session
     from smtc_lab.spec.channel import Channel
     from smtc_lab.spec.cluster import Cluster, InstanceGroup
@@ -31,6 +34,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.views.widgets.compiler_settings import CompilerSettings
     from smtc_lab.views.widgets.instance_type_picker import InstanceTypePicker
     from smtc_lab.views.widgets.live_chart import LiveChart
+    from smtc_lab.views.widgets.plan_view import PlanView
     from smtc_lab.views.widgets.run_monitor import RunMonitor
     from smtc_lab.views.widgets.workbench import Workbench
 
@@ -38,6 +42,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BatchSizes": "smtc_lab.metrics.batch_sizes",
+    "Calibration": "smtc_lab.planner.calibration",
     "Catalog": "smtc_lab.catalog.catalog",
     "Channel": "smtc_lab.spec.channel",
     "Cluster": "smtc_lab.spec.cluster",
@@ -52,6 +57,8 @@ _HOMES = {
     "InstanceGroup": "smtc_lab.spec.cluster",
     "InstanceTypePicker": "smtc_lab.views.widgets.instance_type_picker",
     "LiveChart": "smtc_lab.views.widgets.live_chart",
+    "Plan": "smtc_lab.planner.plan",
+    "PlanView": "smtc_lab.views.widgets.plan_view",
     "Progress": "smtc_lab.launch.watched_run",
     "Run": "smtc_lab.launch.run",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",
@@ -59,14 +66,17 @@ _HOMES = {
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
     "Workbench": "smtc_lab.views.widgets.workbench",
+    "calibrate": "smtc_lab.planner.calibrate",
     "compare": "smtc_lab.launch.compare",
     "compare_compilers": "smtc_lab.launch.compare_compilers",
     "find_batch_size": "smtc_lab.launch.batch_size",
     "launch_comparison": "smtc_lab.launch.comparison_run",
+    "plan": "smtc_lab.planner.plan",
 }
 
 __all__ = [
     "BatchSizes",
+    "Calibration",
     "Catalog",
     "Channel",
     "Cluster",
@@ -81,6 +91,8 @@ __all__ = [
     "InstanceGroup",
     "InstanceTypePicker",
     "LiveChart",
+    "Plan",
+    "PlanView",
     "Progress",
     "Run",
     "RunMonitor",
@@ -88,12 +100,15 @@ __all__ = [
     "TrainingCompilerConfig",
     "TrainingJob",
     "Workbench",
+    "calibrate",
+    "catalog",
     "compare",
     "compare_compilers",
     "find_batch_size",
     "launch",
     "launch_comparison",
     "load_ipython_extension",
+    "plan",
 ]
 
 
@@ -103,8 +118,8 @@ def load_ipython_extension(ipython: object) -> None:
 
 
 def __getattr__(name: str) -> object:
-    if name == "launch":  # a folder of the package that can be called
-        return importlib.import_module("smtc_lab.launch")
+    if name in {"catalog", "launch"}:  # folders of the package; launch can be called
+        return importlib.import_module(f"smtc_lab.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

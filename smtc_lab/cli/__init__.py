@@ -1,4 +1,4 @@
-"""The command line: ``smtc-lab compare``, ``batch-size``, ``runs`` and ``bench``."""
+"""The command line: ``smtc-lab compare``, ``batch-size``, ``plan``, ``runs``, ``bench``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 from smtc_lab.cli.batch_size import batch_size
 from smtc_lab.cli.bench import bench
 from smtc_lab.cli.compare import compare
+from smtc_lab.cli.plan import plan
 from smtc_lab.cli.runs import runs
 from smtc_lab.errors import SmtcLabError, SpecError
 
@@ -35,6 +36,7 @@ def cli() -> None:
 
 cli.add_command(compare)
 cli.add_command(batch_size)
+cli.add_command(plan)
 cli.add_command(runs)
 cli.add_command(bench)
 

@@ -192,6 +192,14 @@ class Calibration(_Part):
     problems: tuple[str, ...] = ()
     """What could not be measured, as sentences."""
 
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} of {self.entry_point} with batches of {self.batch_size}, "
+            f"{self.created}, {len(self.problems)} problems>"
+        )
+
+    __str__ = __repr__
+
     @classmethod
     def from_json(cls, text: str | bytes, *, workload: str | None = None) -> Self:
         """Return the calibration that was written with ``to_json``.

@@ -12,18 +12,21 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.display import BundleDisplayed, PlanDisplayed
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.result import Result
+from smtc_lab.planner.advice import seconds
 from smtc_lab.planner.calibration import Calibration
 from smtc_lab.planner.outlook import Outlook
 from smtc_lab.planner.pareto import knee
 from smtc_lab.planner.plan_settings import PlanSettings, settings_of
 from smtc_lab.planner.planned_cluster import PlannedCluster
 from smtc_lab.planner.prediction import Candidate
+from smtc_lab.planner.run_prediction import RunPrediction, predict_run
 from smtc_lab.planner.search import search
 from smtc_lab.spec.cluster import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from smtc_lab.launch.run import Run
     from smtc_lab.planner.interruptions import Interruptions
     from smtc_lab.planner.simulation import SimulatedRun
 
@@ -59,6 +62,16 @@ class Plan(PlanDisplayed, BundleDisplayed, Result):
 
     refused: dict[str, int]
     """How many types or clusters were left out, by reason."""
+
+    def __repr__(self) -> str:
+        best = self.cheapest
+        return (
+            f"<{type(self).__name__} of {self.num_fitting} clusters; the cheapest is "
+            f"{best.cluster}, {seconds(best.prediction.step_time_s)} a step, "
+            f"{best.prediction.evidence}; .best.explain() tells why>"
+        )
+
+    __str__ = __repr__
 
     @property
     def pareto(self) -> tuple[Candidate, ...]:
@@ -125,6 +138,20 @@ class Plan(PlanDisplayed, BundleDisplayed, Result):
             num_loader_workers=num_loader_workers,
             batch_size=batch_size,
         )
+
+    def compare_with(self, run: Run) -> RunPrediction:
+        """Return what was measured of a run of this workload, beside what is predicted of it.
+
+        It is kept in the run's folder, drawn behind the run's step times, and shown with this
+        plan from then on.
+
+        Args:
+            run: A run of this machine, growing or ended.
+
+        Raises:
+            PlannerError: The run is of another workload, or of another kind of device.
+        """
+        return predict_run(self.calibration, run.folder)
 
     def planned(self, candidate: Candidate) -> PlannedCluster:
         """Return a candidate of this plan, to be explained, simulated and launched."""

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.display import PlanDisplayed
+from smtc_lab.launch.run import launch
 from smtc_lab.planner.advice import advice_of, seconds, start_of
 from smtc_lab.planner.explanation import explanation_of
 from smtc_lab.planner.interruptions import simulate_interruptions
+from smtc_lab.planner.run_prediction import predict_run
 from smtc_lab.planner.simulation import simulate
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
+    from smtc_lab.launch.run import Run
     from smtc_lab.planner.advice import Advice
     from smtc_lab.planner.outlook import Outlook
     from smtc_lab.planner.prediction import Candidate, Prediction
@@ -90,6 +93,20 @@ class PlannedCluster(PlanDisplayed):
             "num_loader_workers": self.num_loader_workers,
         }
         return TrainingJob(**(own | fields))
+
+    def launch(self, **fields: Any) -> Run:  # noqa: ANN401  TrainingJob checks them
+        """Start this cluster's job on this machine, with its prediction drawn behind it.
+
+        Args:
+            **fields: As for ``job``.
+
+        Raises:
+            SpecError: The job cannot run here.
+            PlannerError: The script has changed since it was calibrated; the run goes on.
+        """
+        run = launch(self.job(**fields))
+        predict_run(self.outlook.calibration, run.folder)
+        return run
 
     def simulate_job_s(self, *, seed: int = 0) -> float | None:
         """Return how long the whole job takes with interruptions at random, in seconds.

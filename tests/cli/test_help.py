@@ -32,6 +32,7 @@ def test_there_are_these_commands() -> None:
         "compare",
         "batch-size",
         "bench",
+        "plan",
         "runs",
         "runs show",
         "runs stop",

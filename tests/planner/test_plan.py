@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -327,3 +328,10 @@ def test_prices_are_old_after_ninety_days(date: str, expected: bool) -> None:  #
     price = Price(usd_per_hour=1.0, kind="list", date=date)
 
     assert is_old(price, dt.date(2026, 11, 22)) is expected
+
+
+def test_a_plan_and_its_calibration_say_themselves_in_a_line() -> None:
+    made = plan(calibration())
+
+    assert re.fullmatch(r"<Plan of \d+ clusters; the cheapest is .*, predicted; .*>", str(made))
+    assert str(made.calibration).startswith("<Calibration of ")

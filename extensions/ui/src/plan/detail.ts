@@ -1,0 +1,65 @@
+import type { IPlanPoint } from '@smtc-lab/protocol';
+import { h } from '../dom.js';
+import { codeBox } from '../forms/code_box.js';
+import { t } from '../i18n.js';
+import { section } from '../run/section.js';
+import { waterfall } from './waterfall.js';
+import { pointWords } from './words.js';
+
+/**
+ * One cluster: what limits it, why, and the code that launches it.
+ */
+export class Detail {
+  readonly element: HTMLElement;
+
+  constructor() {
+    this.element = h(
+      'section',
+      { class: 'smtc-plan-detail', 'aria-label': t('One cluster') },
+      this._title,
+      this._stages,
+      this._explanation,
+      this._notes,
+      this._section.element
+    );
+  }
+
+  /**
+   * Show the stages of a cluster that is pointed at.
+   */
+  peek(point: IPlanPoint): void {
+    this._title.textContent = pointWords(point);
+    this._stages.replaceChildren(waterfall(point));
+  }
+
+  /**
+   * Show all of a cluster.
+   */
+  show(point: IPlanPoint): void {
+    this.peek(point);
+    this._explanation.replaceChildren(
+      ...point.explanation
+        .split('\n')
+        .filter(Boolean)
+        .map(line => h('p', {}, line))
+    );
+    // an explanation ends with the notes
+    const notes = point.explanation === '' ? point.notes : [];
+    this._notes.replaceChildren(
+      ...notes.map(note => h('p', { class: 'smtc-note' }, note))
+    );
+    this._section.element.hidden = point.code === '';
+    this._code.update({ code: point.code });
+  }
+
+  dispose(): void {
+    this._code.dispose();
+  }
+
+  private readonly _title = h('h4');
+  private readonly _stages = h('div');
+  private readonly _explanation = h('div', { role: 'status' });
+  private readonly _notes = h('div');
+  private readonly _section = section(t('Code that launches it'), false);
+  private readonly _code = codeBox(this._section.body, { code: '' });
+}

@@ -1,0 +1,117 @@
+import type { IEstimate } from '@smtc-lab/protocol';
+import { formatTicks } from '../charts/units.js';
+import type { IPlanAxis } from './axes.js';
+import type { IScale } from './scale.js';
+import { s } from './svg.js';
+
+/**
+ * Height of the chart in CSS pixels.
+ */
+export const HEIGHT = 340;
+
+const MARGIN = { left: 62, right: 14, top: 12, bottom: 42 };
+const TICK_PIXELS = 70;
+
+/**
+ * An estimate of time and one of cost, as pixels.
+ */
+export interface IPlace {
+  readonly x: IEstimate;
+  readonly y: IEstimate;
+}
+
+/**
+ * Where things of the chart are.
+ */
+export class Geometry {
+  constructor(
+    private readonly _x: IScale,
+    private readonly _y: IScale,
+    private readonly _width: number
+  ) {}
+
+  /**
+   * Return where a cluster or a run is.
+   */
+  place(time: IEstimate, cost: IEstimate): IPlace {
+    return {
+      x: over(time, value => this._left(value)),
+      y: over(cost, value => this._top(value))
+    };
+  }
+
+  /**
+   * Return grid, ticks and labels.
+   */
+  grid(time: IPlanAxis, cost: IPlanAxis): readonly SVGElement[] {
+    const right = this._width - MARGIN.right;
+    const bottom = HEIGHT - MARGIN.bottom;
+    const xs = spaced(
+      this._x.ticks,
+      Math.max(2, Math.floor((right - MARGIN.left) / TICK_PIXELS))
+    );
+    const lines = [
+      ...xs.map(tick => {
+        const x = this._left(tick);
+        return s('line', { x1: x, x2: x, y1: MARGIN.top, y2: bottom });
+      }),
+      ...this._y.ticks.map(tick => {
+        const y = this._top(tick);
+        return s('line', { x1: MARGIN.left, x2: right, y1: y, y2: y });
+      })
+    ];
+    const texts = [
+      ...xs.map(tick =>
+        write(tickText(tick, time), this._left(tick), bottom + 14, 'middle')
+      ),
+      ...this._y.ticks.map(tick =>
+        write(tickText(tick, cost), MARGIN.left - 6, this._top(tick) + 4, 'end')
+      ),
+      write(`${time.label} →`, right, HEIGHT - 8, 'end'),
+      // text that stands upright is hard to read: the label lies over its axis
+      write(`↑ ${cost.label}`, MARGIN.left + 4, MARGIN.top + 8, 'start')
+    ];
+    return [
+      s('g', { class: 'smtc-plan-grid' }, ...lines),
+      s('g', { class: 'smtc-plan-ticks' }, ...texts)
+    ];
+  }
+
+  private _left(time: number): number {
+    const width = this._width - MARGIN.left - MARGIN.right;
+    return MARGIN.left + width * this._x.place(time);
+  }
+
+  private _top(cost: number): number {
+    const height = HEIGHT - MARGIN.top - MARGIN.bottom;
+    return MARGIN.top + height * (1 - this._y.place(cost));
+  }
+}
+
+function over(
+  { value, low, high }: IEstimate,
+  place: (value: number) => number
+): IEstimate {
+  return { value: place(value), low: place(low), high: place(high) };
+}
+
+function write(
+  text: string,
+  x: number,
+  y: number,
+  anchor: 'start' | 'middle' | 'end'
+): SVGTextElement {
+  return s('text', { x, y, 'text-anchor': anchor }, text);
+}
+
+function tickText(tick: number, axis: IPlanAxis): string {
+  return formatTicks([tick], tick, axis.unit)[0] ?? '';
+}
+
+/**
+ * Return at most so many of some ticks, evenly.
+ */
+function spaced(ticks: readonly number[], most: number): readonly number[] {
+  const step = Math.ceil(ticks.length / most);
+  return ticks.filter((_, place) => place % step === 0);
+}

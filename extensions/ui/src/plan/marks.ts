@@ -1,0 +1,135 @@
+import type { IPlanPoint, IPlanRun } from '@smtc-lab/protocol';
+import { paletteColor } from '../charts/theme.js';
+import { t } from '../i18n.js';
+import type { IPlace } from './geometry.js';
+import { s } from './svg.js';
+import {
+  bottleneckWords,
+  errorWords,
+  estimateWords,
+  pointWords,
+  STAGE_COLORS
+} from './words.js';
+
+const RADIUS = 6;
+const SMALL = 4;
+
+/**
+ * Draw a cluster: its colour is what limits it, a square has data instances, hollow is
+ * predicted, dashed is extrapolated; the bands are its 80 % intervals.
+ */
+export function pointMark(
+  point: IPlanPoint,
+  place: IPlace,
+  isChosen: boolean
+): SVGGElement {
+  const standsOut = point.isPareto || point.names.length > 0;
+  const name = t(
+    '%1: %2 a step, limited by %3, %4',
+    pointWords(point),
+    estimateWords(point.stepTimeS, 's'),
+    bottleneckWords(point),
+    t(point.evidence)
+  );
+  const classes = [
+    'smtc-plan-point',
+    standsOut ? '' : 'smtc-plan-faint',
+    isChosen ? 'smtc-plan-chosen' : '',
+    point.evidence === 'extrapolated' ? 'smtc-plan-extrapolated' : ''
+  ];
+  return s(
+    'g',
+    {
+      class: classes.filter(Boolean).join(' '),
+      style: `color: ${paletteColor(STAGE_COLORS[point.bottleneck])}`,
+      role: 'button',
+      'aria-label': name,
+      'aria-pressed': String(isChosen)
+    },
+    ...(standsOut ? bands(place) : []),
+    shape(place, point.isHeterogeneous, standsOut ? RADIUS : SMALL),
+    ...label(point.names.map(each => t(each)).join(', '), place, -12)
+  );
+}
+
+/**
+ * Draw a run: solid, with its interval as a cross, and the error of its prediction, which is
+ * hollow and joined to it.
+ */
+export function runMark(
+  run: IPlanRun,
+  place: IPlace,
+  predicted: IPlace
+): SVGGElement {
+  const { x, y } = place;
+  return s(
+    'g',
+    { class: 'smtc-plan-run' },
+    s('line', {
+      class: 'smtc-plan-gap',
+      x1: predicted.x.value,
+      y1: predicted.y.value,
+      x2: x.value,
+      y2: y.value
+    }),
+    s('line', { x1: x.low, x2: x.high, y1: y.value, y2: y.value }),
+    s('line', { x1: x.value, x2: x.value, y1: y.low, y2: y.high }),
+    s(
+      'g',
+      { class: 'smtc-plan-hollow' },
+      shape(predicted, run.isHeterogeneous, SMALL)
+    ),
+    shape(place, run.isHeterogeneous, SMALL),
+    ...label(`${t(run.evidence)}: ${errorWords(run)}`, place, 20)
+  );
+}
+
+function bands({ x, y }: IPlace): readonly SVGElement[] {
+  return [
+    s('line', {
+      class: 'smtc-plan-band',
+      x1: x.low,
+      x2: x.high,
+      y1: y.value,
+      y2: y.value
+    }),
+    s('line', {
+      class: 'smtc-plan-band',
+      x1: x.value,
+      x2: x.value,
+      y1: y.low,
+      y2: y.high
+    })
+  ];
+}
+
+function shape(
+  { x, y }: IPlace,
+  isSquare: boolean,
+  radius: number
+): SVGElement {
+  return isSquare
+    ? s('rect', {
+        class: 'smtc-plan-shape',
+        x: x.value - radius,
+        y: y.value - radius,
+        width: 2 * radius,
+        height: 2 * radius
+      })
+    : s('circle', {
+        class: 'smtc-plan-shape',
+        cx: x.value,
+        cy: y.value,
+        r: radius
+      });
+}
+
+function label(
+  text: string,
+  { x, y }: IPlace,
+  below: number
+): readonly SVGElement[] {
+  return text === ''
+    ? []
+    : [s('text', { x: x.value + 8, y: y.value + below }, text)];
+}

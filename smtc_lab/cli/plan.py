@@ -1,0 +1,186 @@
+"""``smtc-lab plan``: what every cluster would cost, predicted from a calibration."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smtc_lab.catalog.catalog import Catalog, parse_price
+from smtc_lab.cli import job_options
+from smtc_lab.spec.emulation import Emulation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smtc_lab.launch.watched_run import Progress
+    from smtc_lab.planner.calibration import Calibration
+
+
+@click.command()
+@click.argument("script", type=click.Path(path_type=Path))
+@click.option("--steps", type=int, help="Optimizer steps of the job.")
+@click.option("--budget", type=float, metavar="USD", help="Most that an hour may cost.")
+@click.option("--job-budget", type=float, metavar="USD", help="Most that the job may cost.")
+@click.option(
+    "--deadline", type=float, metavar="SECONDS", help="Longest that the job may take."
+)
+@click.option("--families", metavar="NAME,…", help="Instance families to choose from.")
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="TYPE=USD[@DATE]",
+    help="Price of an instance type per hour, instead of the catalog's; a spot price, say.",
+)
+@click.option(
+    "--max-data-instances",
+    type=int,
+    default=16,
+    show_default=True,
+    help="Most instances that prepare data.",
+)
+@click.option(
+    "--calibration",
+    "calibration_file",
+    type=click.Path(path_type=Path),
+    help="Use this calibration instead of measuring; it must be of SCRIPT.",
+)
+@job_options.HYPERPARAMETERS
+@click.option(
+    "--device-time",
+    type=float,
+    metavar="SECONDS",
+    help="Declared step time of an emulated accelerator, while calibrating.",
+)
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the plan here."
+)
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path),
+    help="Write the chart of time against cost here, as PNG or SVG.",
+)
+@click.option(
+    "--runs-dir",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="Keep the runs of a calibration here. Default: with all runs.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress, only the result.")
+def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
+    """Predict step time and cost of SCRIPT on every cluster, and say what to rent.
+
+    Measures SCRIPT on this machine first, about three minutes, unless a calibration is given.
+
+    \b
+    Example:
+      smtc-lab plan --steps 5000 --budget 60 -p batch_size=32 train.py
+    """  # noqa: D301  \b is click's mark for text that is not wrapped
+    refusals = job_options.Refusals()
+    values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
+    prices = _prices(options["prices"], refusals)
+    emulation = _emulation(options["device_time"], refusals)
+    refusals.problems += _problems(options)
+    refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
+    refusals.raise_if_any()
+    from smtc_lab.planner.plan import plan as make_plan  # noqa: PLC0415  after all that is refused
+
+    families = options["families"]
+    made = make_plan(
+        _calibration(options, values, emulation),
+        budget_usd_per_hour=options["budget"],
+        budget_usd=options["job_budget"],
+        deadline_s=options["deadline"],
+        steps=options["steps"],
+        families=None if families is None else job_options.backend_names(families),
+        max_data_instances=options["max_data_instances"],
+        prices=prices or "on-demand",
+    )
+    if options["json_file"] is not None:
+        options["json_file"].write_text(made.to_json() + "\n", encoding="utf-8")
+    from smtc_lab.views.plan_describer import describe_plan  # noqa: PLC0415  as above
+    from smtc_lab.views.plan_words import plan_text  # noqa: PLC0415  as above
+
+    info = describe_plan(made)
+    click.echo(plan_text(info))
+    if options["json_file"] is not None:
+        click.echo(f"Plan: {options['json_file']}")
+    if options["figure"] is not None:
+        from smtc_lab.views.plan_figures import write_plan_figure  # noqa: PLC0415  as above
+
+        write_plan_figure(info, options["figure"])
+        click.echo(f"Figure: {options['figure']}")
+
+
+def _calibration(
+    options: dict[str, Any], values: dict[str, Any], emulation: Emulation | None
+) -> Calibration:
+    """Return the calibration that is given, or measure one."""
+    script, file = options["script"], options["calibration_file"]
+    if file is not None:
+        from smtc_lab.planner.calibration import Calibration  # noqa: PLC0415  as above
+        from smtc_lab.planner.workload_hash import workload_hash  # noqa: PLC0415  as above
+
+        return Calibration.load(file, workload=workload_hash(script, values))
+    from smtc_lab.planner.calibrate import calibrate  # noqa: PLC0415  as above
+
+    return calibrate(
+        script,
+        hyperparameters=values,
+        root=options["runs_dir"],
+        progress=None if options["quiet"] else _teller(),
+        emulation=emulation,
+    )
+
+
+def _teller() -> Callable[[Progress], None]:
+    """Return what says once on stderr that a launch of the calibration has begun."""
+    told: set[int] = set()
+
+    def tell(progress: Progress) -> None:
+        if progress.launch not in told:
+            told.add(progress.launch)
+            click.echo(
+                f"Calibrating, launch {progress.launch} of {progress.launches}: "
+                f"{progress.cluster}",
+                err=True,
+            )
+
+    return tell
+
+
+def _prices(
+    texts: tuple[str, ...], refusals: job_options.Refusals
+) -> dict[str, tuple[float, str]]:
+    today = dt.datetime.now(dt.UTC).date()
+    parsed = filter(None, (refusals.tried(parse_price, text, today) for text in texts))
+    prices = {name: (usd, date) for name, usd, date in parsed}
+    refusals.tried(Catalog.load().with_prices, prices)
+    return prices
+
+
+def _emulation(device_s: float | None, refusals: job_options.Refusals) -> Emulation | None:
+    if device_s is None:
+        return None
+    emulation: Emulation | None = refusals.tried(Emulation, device_step_time_s=device_s)
+    return emulation
+
+
+def _problems(options: dict[str, Any]) -> list[str]:
+    """Return what is wrong with options, before minutes of runs are spent on them."""
+    script, figure = options["script"], options["figure"]
+    problems = []
+    if not script.is_file():
+        problems.append(f"SCRIPT {str(script)!r} is not a file. Correct the path.")
+    if options["calibration_file"] is not None and options["device_time"] is not None:
+        problems.append(
+            "--device-time is measured with, and --calibration has been measured. Drop one."
+        )
+    if figure is not None and figure.suffix not in {".png", ".svg"}:
+        problems.append(f"--figure {str(figure)!r} is neither PNG nor SVG. End it in .png.")
+    for name, option in (("--job-budget", "job_budget"), ("--deadline", "deadline")):
+        if options[option] is not None and options["steps"] is None:
+            problems.append(f"{name} is of the whole job. Give its --steps, too.")
+    return problems

@@ -1,0 +1,77 @@
+"""What a notebook keeps of a plan: one mime bundle, legible with no kernel and no script."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.planner.run_prediction import compared_runs
+from smtc_lab.views import format as fmt
+from smtc_lab.views.plan_describer import describe_plan
+from smtc_lab.views.plan_words import (
+    COLUMNS,
+    INTERVAL_NOTE,
+    best_point,
+    chart_note,
+    measured_sentence,
+    plan_text,
+    table_cells,
+    table_points,
+)
+from smtc_lab.views.rendering import png_uri, render
+
+if TYPE_CHECKING:
+    from smtc_lab.planner.plan import Plan
+    from smtc_lab.views.plan_info import PlanInfo
+
+PLAN_MIME = "application/vnd.smtc-lab.plan+json"
+"""Our own type: what ``PlanInfo.as_dict`` returns."""
+
+
+def bundle_of(plan: Plan) -> dict[str, Any]:
+    """Return the mime bundle of a plan, with the runs that were compared with it."""
+    return info_bundle(describe_plan(plan, compared_runs(plan.calibration)))
+
+
+def info_bundle(plan: PlanInfo) -> dict[str, Any]:
+    """Return the mime bundle of what is shown of a plan."""
+    # matplotlib takes most of a second to import, and only a figure needs it
+    from smtc_lab.views.frame import rendered  # noqa: PLC0415
+    from smtc_lab.views.plan_figures import plan_figure  # noqa: PLC0415
+    from smtc_lab.views.theme import LIGHT  # noqa: PLC0415
+
+    figure = plan_figure(plan, theme=LIGHT, framed=False)
+    png = rendered(figure, LIGHT, "png")
+    width, height = (round(inches * 100) for inches in figure.get_size_inches())
+    return {
+        PLAN_MIME: plan.as_dict(),
+        "text/html": plan_html(plan, png=png, size=(width, height)),
+        "image/png": base64.b64encode(png).decode("ascii"),
+        "text/plain": plan_text(plan),
+    }
+
+
+def plan_html(plan: PlanInfo, *, png: bytes, size: tuple[int, int]) -> str:
+    """Return a plan as HTML that needs no script, and that sanitizers leave whole.
+
+    Args:
+        plan: The plan.
+        png: Its figure.
+        size: Width and height of the figure in CSS pixels.
+    """
+    points = table_points(plan)
+    best = best_point(plan)
+    more = fmt.count(plan.num_candidates - len(points), "more cluster")
+    return render(
+        "display_plan.html.j2",
+        plan=plan,
+        columns=COLUMNS,
+        rows=[table_cells(point) for point in points],
+        caption=f"{INTERVAL_NOTE}; {more} within the limits",
+        explanation=[] if best is None else best.explanation.splitlines(),
+        measured=[measured_sentence(run) for run in plan.measured],
+        notes=[*filter(None, [chart_note(plan)]), *plan.notes],
+        image_uri=png_uri(png),
+        width=size[0],
+        height=size[1],
+    )

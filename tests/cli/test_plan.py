@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from smtc_lab.planner.plan import Plan
+from smtc_lab.planner.workload_hash import workload_hash
+from smtc_lab.store.run_folder import find_runs
+from smtc_lab.testing.calibrations import calibration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    SmtcLab = Callable[..., Any]
+
+
+@pytest.fixture
+def script(home: Path) -> Path:
+    path = home / "train.py"
+    path.write_text("print('a script')\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def calibrated(home: Path, script: Path) -> Path:
+    workload = workload_hash(script, {"work": 3})
+    return calibration(workload=workload, entry_point=str(script)).save(home / "c.json")
+
+
+def test_a_plan_is_printed_written_and_drawn(
+    smtc_lab: SmtcLab, home: Path, script: Path, calibrated: Path
+) -> None:
+    said = smtc_lab(
+        *("plan", "--calibration", calibrated, "-p", "work=3", "--steps", "5000"),
+        *("--budget", "60", "--families", "p3,c5", "--price", "ml.p3.2xlarge=0.428@2026-11-01"),
+        *("--json", home / "plan.json", "--figure", home / "plan.png", script),
+    )
+
+    assert said.exit_code == 0, said.err
+    assert said.err == ""
+    assert "5,000 steps, at most $60.00/h, families p3, c5" in said.out
+    made = Plan.from_json((home / "plan.json").read_bytes())
+    assert made.settings.prices == {"ml.p3.2xlarge": (0.428, "2026-11-01")}
+    assert made.best.candidate.price_kind == "user"
+    assert (home / "plan.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_calibration_of_another_workload_is_refused(
+    smtc_lab: SmtcLab, script: Path, calibrated: Path
+) -> None:
+    said = smtc_lab("plan", "--calibration", calibrated, "-p", "work=4", script)
+
+    assert said.exit_code == 1
+    assert "is of another workload" in said.err
+    assert "Calibrate again." in said.err
+
+
+def test_a_damaged_calibration_is_refused(
+    smtc_lab: SmtcLab, script: Path, calibrated: Path
+) -> None:
+    calibrated.write_text(json.dumps({"schema_version": 0}), encoding="utf-8")
+
+    said = smtc_lab("plan", "--calibration", calibrated, script)
+
+    assert said.exit_code == 1
+    assert "schema_version=0" in said.err
+
+
+def test_an_impossible_budget_says_what_is_beyond_it(
+    smtc_lab: SmtcLab, script: Path, calibrated: Path
+) -> None:
+    said = smtc_lab(
+        *("plan", "--calibration", calibrated, "-p", "work=3", "--budget", "0.001", script)
+    )
+
+    assert said.exit_code == 1
+    assert "No cluster is under the limits" in said.err
+    assert "beyond budget_usd_per_hour=0.001" in said.err
+
+
+def test_all_that_is_wrong_with_options_is_said_before_anything_is_measured(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
+    said = smtc_lab(
+        *("plan", "--deadline", "60", "--figure", "plan.txt", "-p", "work"),
+        *("--price", "ml.p3.2xlarge", "--device-time", "-1", "--json", home, home / "no.py"),
+    )
+
+    assert said.exit_code == 2
+    for words in (
+        "SCRIPT '",
+        "--deadline is of the whole job. Give its --steps, too.",
+        "--figure 'plan.txt' is neither PNG nor SVG",
+        "Hyperparameter 'work' has no '='",
+        "device_step_time_s=-1.0 must be above 0",
+        "cannot be written: Is a directory",
+        "ml.p3.2xlarge",
+    ):
+        assert any(words in line for line in said.err.splitlines()), words
+    assert find_runs() == []
+
+
+def test_a_script_is_calibrated_where_no_calibration_is_given(
+    smtc_lab: SmtcLab, script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from smtc_lab.launch.watched_run import Progress
+    from smtc_lab.planner import calibrate as module
+
+    asked: dict[str, Any] = {}
+
+    def fake(given: object, *, progress: Callable[[Progress], None], **options: Any) -> object:
+        asked.update(options, script=given)
+        begin = Progress(
+            launch=1,
+            launches=9,
+            cluster="resident data",
+            steps=0,
+            max_steps=None,
+            elapsed_s=0.0,
+            mean_step_time_s=None,
+        )
+        progress(begin)
+        progress(begin)
+        return calibration()
+
+    monkeypatch.setattr(module, "calibrate", fake)
+
+    said = smtc_lab("plan", "-p", "work=3", "--device-time", "0.05", script)
+
+    assert said.exit_code == 0, said.err
+    assert asked["script"] == script
+    assert asked["hyperparameters"] == {"work": 3}
+    assert asked["emulation"].device_step_time_s == 0.05
+    assert said.err == "Calibrating, launch 1 of 9: resident data\n"

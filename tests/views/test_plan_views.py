@@ -1,0 +1,221 @@
+"""What is shown of a plan: words, table, figure, and what a notebook keeps."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.planner.plan import Plan, plan
+from smtc_lab.testing.calibrations import PATHS, calibration, worker_point
+from smtc_lab.testing.hostile import HOSTILE_TEXTS, markup_of
+from smtc_lab.testing.plans import example_plan, example_point
+from smtc_lab.views import plan_display
+from smtc_lab.views.plan_bundle import PLAN_MIME, bundle_of, info_bundle
+from smtc_lab.views.plan_describer import MOST_POINTS, describe_plan, shown_candidates
+from smtc_lab.views.plan_figures import plan_figure, write_plan_figure
+from smtc_lab.views.plan_words import (
+    error_words,
+    measured_sentence,
+    plan_text,
+    table_cells,
+    table_points,
+)
+from smtc_lab.views.theme import DARK, LIGHT
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from smtc_lab.display import PlanDisplayed
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "plan_info.json"
+INERT = {"div", "em", "span", "strong"} | {
+    f"@{name}" for name in ("aria-label", "class", "role", "style", "tabindex")
+}
+
+
+@pytest.fixture(scope="module")
+def made() -> Plan:
+    heavy = calibration(
+        worker_points=tuple(worker_point(0.004, path=path) for path in PATHS),
+        problems=("The network was not measured.",),
+    )
+    return plan(heavy, steps=5000, budget_usd_per_hour=60, families=["p3", "c5", "g5"])
+
+
+def texts_of(figure: Figure) -> str:
+    texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+    return " ".join([*texts, *(axes.get_title(loc="left") for axes in figure.axes)])
+
+
+def test_the_browser_reads_the_same_plan() -> None:
+    written = json.loads(FIXTURE.read_text(encoding="utf-8"))
+
+    assert written == json.loads(json.dumps(example_plan().as_dict()))
+
+
+def test_a_plan_is_described_with_its_front_its_limits_and_what_was_left_out(
+    made: Plan,
+) -> None:
+    info = describe_plan(made)
+
+    assert info.limits == "5,000 steps, at most $60.00/h, families p3, c5, g5"
+    assert made.cheapest.cluster.instance_groups[0].instance_type in info.sentence
+    assert "The device is emulated: declared 10 ms a step." in info.basis
+    assert sum(point.is_pareto for point in info.points) == len(made.front)
+    assert {name for point in info.points for name in point.names} == {
+        "best",
+        "cheapest",
+        "fastest",
+        "knee",
+    }
+    assert [point.step_time_s.value for point in info.points] == sorted(
+        point.step_time_s.value for point in info.points
+    )
+    assert "The network was not measured." in info.notes
+    assert any("not of the chosen families" in note for note in info.notes)
+
+
+def test_named_clusters_are_explained_and_have_code_that_launches_them(made: Plan) -> None:
+    named = [point for point in describe_plan(made).points if point.names]
+
+    for point in named:
+        assert "-bound" in point.explanation or "Bound by" in point.explanation
+        assert "lab.TrainingJob(" in point.code
+        compile(point.code, "cell", "exec")
+
+
+def test_only_so_many_clusters_are_drawn_and_the_front_is_among_them(made: Plan) -> None:
+    shown = shown_candidates(made)
+
+    assert len(shown) <= MOST_POINTS
+    assert all(any(one is point for point in shown) for one in made.pareto)
+
+
+def test_the_text_fits_a_terminal_and_names_what_stands_out(made: Plan) -> None:
+    text = plan_text(describe_plan(made))
+
+    table = [line for line in text.splitlines() if line.startswith("1 \u00d7 ")]
+    assert all(len(line) <= 130 for line in table)
+    assert "best, cheapest" in text
+    assert "fastest" in text
+    assert "prices: list 20" in text
+    assert "note: The network was not measured." in text
+
+
+def test_the_table_says_unknown_where_a_price_is() -> None:
+    point = example_point("1 \u00d7 ml.p3.8xlarge", step_s=0.2, usd_per_hour=None)
+
+    cells = table_cells(point)
+
+    assert cells[1].startswith("0.200 (0.188")
+    assert cells[2:5] == ("unknown", "unknown", "unknown")
+    assert cells[7] == "unknown"
+
+
+def test_an_old_price_is_marked_in_table_and_text() -> None:
+    info = example_plan()
+
+    assert all(cells[7].endswith(", old") for cells in map(table_cells, table_points(info)))
+    assert "prices: historical 2022-10-27, old" in plan_text(info)
+
+
+def test_a_run_is_told_beside_the_error_of_its_prediction() -> None:
+    (run,) = example_plan().measured
+
+    assert error_words(run) == "predicted 4.59 % too fast"
+    assert "emulated 0.109 s (0.107\u20130.111) a step, predicted 4.59 %" in measured_sentence(
+        run
+    )
+    growing = replace(run, has_ended=False, error_fraction=0.021)
+    assert "a step so far, predicted 2.1 % too slow" in measured_sentence(growing)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_the_figure_names_points_stages_and_the_error(theme: object) -> None:
+    figure = plan_figure(example_plan(), theme=theme)  # type: ignore[arg-type]
+
+    said = texts_of(figure)
+    for words in (
+        "best, knee",
+        "cheapest",
+        "fastest",
+        "the bottleneck",
+        "4.59 % too fast",
+        "2022-10-27",
+    ):
+        assert words in said
+
+
+def test_a_figure_without_prices_says_so() -> None:
+    point = example_point("1 \u00d7 ml.p3.8xlarge", step_s=0.2, usd_per_hour=None)
+    info = replace(example_plan(measured=False), points=(point,))
+
+    figure = plan_figure(info)
+
+    assert "No cluster within the limits has a known price." in texts_of(figure)
+
+
+def test_the_figure_is_written_as_its_name_says(tmp_path: Path) -> None:
+    for name, begin in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml")):
+        write_plan_figure(example_plan(), tmp_path / name)
+
+        assert (tmp_path / name).read_bytes().startswith(begin)
+
+
+def test_a_notebook_keeps_a_plan_as_json_html_picture_and_text(
+    made: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMTC_LAB_HOME", str(tmp_path))
+    bundle = bundle_of(made)
+
+    assert set(bundle) == {PLAN_MIME, "text/html", "image/png", "text/plain"}
+    assert bundle[PLAN_MIME] == describe_plan(made).as_dict()
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert markup_of(bundle["text/html"]) <= INERT
+    assert "best, cheapest" in bundle["text/html"]
+    assert len(json.dumps(bundle[PLAN_MIME])) < 300_000
+
+
+def test_names_of_users_are_text_in_html() -> None:
+    for text in HOSTILE_TEXTS:
+        info = replace(example_plan(), sentence=text, notes=(text,), basis=text)
+
+        assert markup_of(info_bundle_html(info)) <= INERT, text
+
+
+def info_bundle_html(info: object) -> str:
+    from smtc_lab.views.plan_bundle import plan_html
+
+    return plan_html(info, png=b"", size=(1, 1))  # type: ignore[arg-type]
+
+
+def test_the_bundle_of_what_is_shown_needs_no_calibration() -> None:
+    assert "4.59 % too fast" in info_bundle(example_plan())["text/html"].replace("\u00a0", " ")
+
+
+def test_parts_of_a_plan_are_shown_too(made: Plan) -> None:
+    best = made.best
+
+    of_best = html_of(best)
+    assert escape(best.explain()) in of_best
+    assert "busy" in html_of(best.candidate)
+    assert "predicted: " in html_of(best.prediction)
+    assert "$/1,000 steps" in made._repr_html_()
+    assert set(made._repr_mimebundle_()) >= {PLAN_MIME, "text/html", "image/png"}
+
+
+def test_what_is_no_part_of_a_plan_is_refused_by_name(made: Plan) -> None:
+    with pytest.raises(TypeError, match="'Calibration' is no part of a plan"):
+        plan_display.to_html(made.calibration)
+
+
+def html_of(obj: PlanDisplayed) -> str:
+    html = obj._repr_html_()
+    assert markup_of(html) == {"pre"}
+    return html
