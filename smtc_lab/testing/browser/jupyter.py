@@ -137,9 +137,25 @@ def command(page: Page, name: str) -> None:
 
 
 @contextlib.contextmanager
-def running_server(python: Path, root: Path, *, home: Path) -> Iterator[Server]:
-    """Run a Jupyter server on loopback until the block ends."""
-    token = secrets.token_hex(16)
+def running_server(
+    python: Path,
+    root: Path,
+    *,
+    home: Path,
+    base_url: str = "/",
+    instead_of: Server | None = None,
+) -> Iterator[Server]:
+    """Run a Jupyter server on loopback until the block ends.
+
+    Args:
+        python: Of the environment that has JupyterLab and ours.
+        root: Folder of notebooks.
+        home: Folder for all else that the server writes.
+        base_url: Path below which everything lies, as behind JupyterHub.
+        instead_of: A server that has ended, whose address and token this one gets.
+    """
+    token = secrets.token_hex(16) if instead_of is None else instead_of.token
+    port = 0 if instead_of is None else urlparse(instead_of.url).port
     environment = {
         **os.environ,
         "HOME": str(home),
@@ -158,7 +174,8 @@ def running_server(python: Path, root: Path, *, home: Path) -> Iterator[Server]:
             "--no-browser",
             "--allow-root",
             "--ServerApp.ip=127.0.0.1",
-            "--ServerApp.port=0",
+            f"--ServerApp.port={port}",
+            f"--ServerApp.base_url={base_url}",
             f"--ServerApp.root_dir={root}",
             f"--IdentityProvider.token={token}",
             "--LabApp.expose_app_in_browser=True",

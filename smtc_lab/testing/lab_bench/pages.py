@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from smtc_lab.testing.browser.jupyter import Server
 
 _OURS = "@smtc-lab/lab"
-_CONFIG = re.compile(r'(?<=id="jupyter-config-data" type="application/json">)[^<]*')
+_CONFIG = re.compile(
+    r'(?<=id="jupyter-config-data" type="application/json">).*?(?=</script>)', re.DOTALL
+)
 _RESTORED = "() => window.jupyterapp?.restored.then(() => performance.now() / 1000) ?? null"
 _BYTES = """seconds => performance.getEntriesByType('resource')
   .filter(({ name, startTime }) =>
@@ -79,7 +81,7 @@ class PageRound:
     """JavaScript of the extension that JupyterLab waits for."""
 
     list_s: float
-    """From the command that shows the list to its first rows, in seconds."""
+    """From the command that shows the list, in a page at rest, to its rows, in seconds."""
 
     scroll_frames_per_s: float
     """While the list is scrolled by a row each frame."""
@@ -122,6 +124,9 @@ def _round(server: Server, browser: Browser, live: RunFolder, *, seconds: float)
     with _opened(server, browser, has_ours=True) as page:
         start_s: float = page.evaluate(_RESTORED)
         start_bytes: int = page.evaluate(_BYTES, start_s)
+    # Chromium lets no page that was changed on its way open a WebSocket to this machine
+    with _opened(server, browser, has_ours=None) as page:
+        page.wait_for_selector(".jp-Smtc-price", state="visible")
         list_s: float = page.evaluate(_LIST)
         scrolled: float = page.evaluate(_FRAMES, [seconds, 60])
         page.evaluate("() => { document.querySelector('.jp-Smtc-list').scrollTop = 0 }")
@@ -144,19 +149,29 @@ def _round(server: Server, browser: Browser, live: RunFolder, *, seconds: float)
 
 
 @contextlib.contextmanager
-def _opened(server: Server, browser: Browser, *, has_ours: bool) -> Iterator[Page]:
-    """Open JupyterLab in a fresh browser context, with the extension or without it."""
+def _opened(server: Server, browser: Browser, *, has_ours: bool | None) -> Iterator[Page]:
+    """Open JupyterLab in a fresh browser context.
+
+    Args:
+        server: The server.
+        browser: The browser.
+        has_ours: Whether the page is changed to have the extension, or not to; None: it
+            stays as it is.
+    """
 
     def answer(route: Route) -> None:
         response = route.fetch()
         page = response.text()
         # both ways, so that they cost the same
-        body = _CONFIG.sub(lambda found: _config(found[0], has_ours=has_ours), page, count=1)
+        body = _CONFIG.sub(
+            lambda found: _config(found[0], has_ours=bool(has_ours)), page, count=1
+        )
         route.fulfill(response=response, body=body)
 
     context = browser.new_context()
     page = context.new_page()
-    page.route(re.compile(r"/lab\?"), answer)
+    if has_ours is not None:
+        page.route(re.compile(r"/lab\?"), answer)
     page.goto(f"{server.url}lab?reset&token={server.token}")
     page.wait_for_function(_RESTORED)
     yield page

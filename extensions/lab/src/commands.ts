@@ -1,0 +1,83 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { isLive, type IRow, type Kind } from './connection/row.js';
+import { runsIcon } from './icon.js';
+import type { Texts } from './texts.js';
+import type { ILab } from './tokens.js';
+
+/**
+ * Names of our commands.
+ */
+export const COMMANDS = {
+  show: 'smtc-lab:show-runs',
+  open: 'smtc-lab:open',
+  stop: 'smtc-lab:stop',
+  design: 'smtc-lab:open-designer',
+  insert: 'smtc-lab:insert-run'
+} as const;
+
+/**
+ * Add the commands that begin with the list. Without arguments they mean the selected row.
+ *
+ * @param panelId - Of the list.
+ */
+export function addCommands(
+  app: JupyterFrontEnd,
+  lab: ILab,
+  texts: Texts,
+  panelId: string
+): void {
+  const { commands } = app;
+  const has = (args: object): boolean => meant(args, lab) !== null;
+  commands.addCommand(COMMANDS.show, {
+    label: texts.__('Training Runs'),
+    caption: texts.__('Show the training runs and comparisons'),
+    icon: args => (args['isPalette'] ? undefined : runsIcon),
+    execute: () => {
+      app.shell.activateById(panelId);
+    }
+  });
+  commands.addCommand(COMMANDS.open, {
+    label: texts.__('Open Run'),
+    caption: texts.__('Show the dashboard of the selected run'),
+    icon: runsIcon,
+    isEnabled: has,
+    execute: async args => {
+      const what = meant(args, lab);
+      if (what !== null) {
+        await lab.open(what.name, what.kind);
+      }
+    }
+  });
+  commands.addCommand(COMMANDS.stop, {
+    label: texts.__('Stop Run'),
+    caption: texts.__('Stop the selected run, and all its instances'),
+    isEnabled: args =>
+      has(args) && (typeof args['name'] === 'string' || canStop(lab.selected)),
+    execute: async args => {
+      const what = meant(args, lab);
+      if (what !== null) {
+        await lab.stop(what.name, what.kind);
+      }
+    }
+  });
+}
+
+/**
+ * Whether a row can be stopped.
+ */
+export function canStop(row: IRow | null): boolean {
+  return row !== null && isLive(row) && row.state !== 'Stopping';
+}
+
+/**
+ * Return what a command is about: what its arguments name, or the selected row.
+ */
+export function meant(
+  args: { readonly name?: unknown; readonly kind?: unknown },
+  lab: ILab
+): { readonly name: string; readonly kind: Kind } | null {
+  const { name, kind } = args;
+  return typeof name === 'string'
+    ? { name, kind: kind === 'comparison' ? 'comparison' : 'run' }
+    : lab.selected;
+}

@@ -1,0 +1,2 @@
+export { openSocket, request } from './request.js';
+export { Stream } from './stream.js';

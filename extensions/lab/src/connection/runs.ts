@@ -1,0 +1,104 @@
+import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
+import { Signal, type ISignal } from '@lumino/signaling';
+import { listField } from '@smtc-lab/protocol';
+import type { IRuns, IWatch } from '../tokens.js';
+import { isLive, keyOf, type IRow } from './row.js';
+import { parseRows } from './row_parser.js';
+
+/**
+ * The list of runs, shared by all who show it.
+ */
+export class Runs implements IRuns {
+  /**
+   * @param _watch - Of the view `runs`.
+   */
+  constructor(private readonly _watch: IWatch) {
+    this._watch.on('change:runs', () => {
+      this._rows.clear();
+      this._put(this._watch.get('runs'));
+    });
+    this._watch.on('change:rows_changed', () => {
+      this._put(this._watch.get('rows_changed'));
+    });
+    this._watch.on('change:removed', () => {
+      this._remove(this._watch.get('removed'));
+    });
+    this._watch.on('change:usd_per_hour_now', () => {
+      const price = this._watch.get('usd_per_hour_now');
+      this._usdPerHourNow = typeof price === 'number' ? price : null;
+      this._changed.emit();
+    });
+    this._watch.stateChanged.connect(() => {
+      this._changed.emit();
+    });
+  }
+
+  get rows(): readonly IRow[] {
+    this._sorted ??= [...this._rows.values()].sort(newestFirst);
+    return this._sorted;
+  }
+
+  get isReady(): boolean {
+    return this._watch.isReady;
+  }
+
+  get usdPerHourNow(): number | null {
+    return this._usdPerHourNow;
+  }
+
+  get problem(): string {
+    return this._watch.problem;
+  }
+
+  get changed(): ISignal<IRuns, void> {
+    return this._changed;
+  }
+
+  follow(): IDisposable {
+    this._followers += 1;
+    this._watch.resume();
+    return new DisposableDelegate(() => {
+      this._followers -= 1;
+      if (this._followers === 0) {
+        this._watch.pause();
+      }
+    });
+  }
+
+  private _put(json: unknown): void {
+    for (const row of parseRows(json)) {
+      this._rows.set(keyOf(row), row);
+    }
+    this._emit();
+  }
+
+  private _remove(json: unknown): void {
+    for (const name of listField({ removed: json }, 'removed', String)) {
+      this._rows.delete(keyOf({ kind: 'run', name }));
+      this._rows.delete(keyOf({ kind: 'comparison', name }));
+    }
+    this._emit();
+  }
+
+  private _emit(): void {
+    this._sorted = null;
+    this._changed.emit();
+  }
+
+  private readonly _rows = new Map<string, IRow>();
+  private readonly _changed = new Signal<IRuns, void>(this);
+  private _sorted: readonly IRow[] | null = null;
+  private _usdPerHourNow: number | null = null;
+  private _followers = 0;
+}
+
+/**
+ * What runs stands before what has ended, the newest of each first.
+ */
+function newestFirst(one: IRow, other: IRow): number {
+  return (
+    Number(isLive(other)) - Number(isLive(one)) ||
+    (other.startedS ?? Infinity) - (one.startedS ?? Infinity) ||
+    (one.name < other.name ? 1 : -1)
+  );
+}

@@ -1,0 +1,2 @@
+export { stop } from '../stop.js';
+export { Dashboard } from './dashboard.js';

@@ -1,0 +1,212 @@
+import { objectOf, textField, type JsonObject } from '@smtc-lab/protocol';
+import type { IModel, ModelCallback } from '@smtc-lab/ui/model.js';
+import { ModelEvents } from '@smtc-lab/ui/model_events.js';
+import { RequestError } from '../connection/request_error.js';
+import { diagnose } from '../diagnosis.js';
+import type { Texts } from '../texts.js';
+import type { IStream, IWatch } from '../tokens.js';
+
+const TYPING_MS = 200;
+const FORWARDED = ['info', 'result', 'beat', 'stop_problem'];
+
+/**
+ * The model of the workbench with a server behind it in the place of a kernel: the server says
+ * what is wrong with the set-ups, writes the code, and starts what the Run button asks for.
+ * What runs is watched like any comparison, and goes on when this model is gone.
+ *
+ * Has the traits of `smtc_lab.views.widgets.workbench.Workbench`.
+ */
+export class WorkbenchModel implements IModel {
+  /**
+   * Ask the server for what a workbench begins with.
+   *
+   * @param kept - The set-ups of an earlier one as JSON; null: the pair of the demo.
+   * @throws RequestError when the server does not answer.
+   */
+  static async open(
+    stream: IStream,
+    rounds: number,
+    kept: unknown,
+    texts: Texts
+  ): Promise<WorkbenchModel> {
+    const [catalog, checked] = await Promise.all([
+      stream.request('catalog'),
+      stream.request('set-ups', { value: kept, rounds })
+    ]);
+    return new WorkbenchModel(stream, texts, {
+      catalog,
+      rounds,
+      start_problem: '',
+      running: '',
+      info: {},
+      result: '',
+      beat: { number: 0, elapsed_s: null },
+      stop_problem: '',
+      ...objectOf(checked, 'The checked set-ups')
+    });
+  }
+
+  private constructor(
+    private readonly _stream: IStream,
+    private readonly _texts: Texts,
+    values: JsonObject
+  ) {
+    this._values = new Map(Object.entries(values));
+  }
+
+  /**
+   * The cell that launches a set-up by itself; empty: it has problems, or is being checked.
+   */
+  cellOf(place: number): string {
+    const cells = this._values.get('cells');
+    const cell: unknown = Array.isArray(cells) ? cells[place] : undefined;
+    return typeof cell === 'string' ? cell : '';
+  }
+
+  get(name: string): unknown {
+    return this._values.get(name);
+  }
+
+  set(name: string, value: unknown): void {
+    this._values.set(name, value);
+    this._events.tell(`change:${name}`);
+  }
+
+  save_changes(): void {
+    clearTimeout(this._timer);
+    this._timer = setTimeout(() => {
+      void this._check();
+    }, TYPING_MS);
+  }
+
+  on(event: string, callback: ModelCallback): void {
+    this._events.on(event, callback);
+  }
+
+  off(event: string, callback: ModelCallback): void {
+    this._events.off(event, callback);
+  }
+
+  send(message: unknown): void {
+    if (objectOf(message, 'A message')['type'] === 'run') {
+      void this._start();
+    } else {
+      this._watch?.send(message);
+    }
+  }
+
+  /**
+   * Watch what runs only while somebody can see it.
+   */
+  look(isVisible: boolean): void {
+    if (isVisible) {
+      this._watch?.resume();
+    } else {
+      this._watch?.pause();
+    }
+  }
+
+  dispose(): void {
+    clearTimeout(this._timer);
+    this._asked += 1;
+    this._watch?.dispose();
+    this._watch = null;
+  }
+
+  /**
+   * Check what is typed. Answers to earlier questions are dropped.
+   *
+   * @returns False: no answer came, or a newer one is on its way.
+   */
+  private async _check(): Promise<boolean> {
+    clearTimeout(this._timer);
+    const asked = ++this._asked;
+    const [value, rounds] = [this.get('value'), this.get('rounds')];
+    try {
+      const answer = objectOf(
+        await this._stream.request('set-ups', { value, rounds }),
+        'The checked set-ups'
+      );
+      if (asked !== this._asked) {
+        return false;
+      }
+      for (const name of ['problems', 'jobs', 'cells', 'code']) {
+        this.set(name, answer[name]);
+      }
+      return true;
+    } catch (error) {
+      if (asked === this._asked) {
+        this.set('start_problem', this._wordsOf(error));
+      }
+      return false;
+    }
+  }
+
+  private async _start(): Promise<void> {
+    this.set('start_problem', '');
+    // what was typed last may not be checked yet
+    if (!(await this._check())) {
+      return;
+    }
+    const jobs = this.get('jobs');
+    if (!Array.isArray(jobs) || jobs.length === 0) {
+      this.set(
+        'start_problem',
+        this._texts.__('Mend what is wrong above first.')
+      );
+      return;
+    }
+    try {
+      const started = objectOf(
+        await this._stream.request('runs', {
+          kind: 'comparison',
+          jobs,
+          rounds: this.get('rounds')
+        }),
+        'What was started'
+      );
+      this._follow(textField(started, 'name'));
+    } catch (error) {
+      this.set('start_problem', this._wordsOf(error));
+    }
+  }
+
+  private _follow(name: string): void {
+    this._watch?.dispose();
+    const watch = this._stream.watch('comparison-monitor', name);
+    this._watch = watch;
+    const begin = (): void => {
+      if (watch.problem !== '') {
+        this.set('start_problem', watch.problem);
+      } else if (watch.isReady && this.get('running') !== name) {
+        this.set('running', name);
+      }
+    };
+    for (const trait of FORWARDED) {
+      watch.on(`change:${trait}`, () => {
+        this.set(trait, watch.get(trait));
+      });
+    }
+    watch.on('msg:custom', (...message: unknown[]) => {
+      this._events.tell('msg:custom', ...message);
+    });
+    watch.stateChanged.connect(begin);
+    this.set('result', '');
+    this.set('stop_problem', '');
+    watch.resume();
+  }
+
+  /**
+   * The server's own words where it has some: they name what is wrong with the set-ups.
+   */
+  private _wordsOf(error: unknown): string {
+    const words = error instanceof RequestError ? error.message : String(error);
+    return words === '' ? diagnose(error, this._texts).problem.message : words;
+  }
+
+  private readonly _values: Map<string, unknown>;
+  private readonly _events = new ModelEvents();
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+  private _watch: IWatch | null = null;
+  private _asked = 0;
+}

@@ -1,0 +1,53 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { canStop, COMMANDS } from '../commands.js';
+import type { IRow } from '../connection/row.js';
+import type { Texts } from '../texts.js';
+
+/**
+ * What can be done with the selected row, or without one.
+ */
+export interface IAction {
+  readonly label: string;
+
+  /**
+   * The same in a sentence.
+   */
+  readonly caption: string;
+  readonly run: () => void;
+
+  /**
+   * Whether it can be done with what is selected.
+   */
+  readonly canRun: (row: IRow | null) => boolean;
+}
+
+/**
+ * Return the buttons of the panel; those of commands that there are.
+ */
+export function panelActions(
+  app: JupyterFrontEnd,
+  texts: Texts
+): readonly IAction[] {
+  const { commands } = app;
+  const action = (
+    label: string,
+    command: string,
+    canRun: IAction['canRun']
+  ): readonly IAction[] =>
+    commands.hasCommand(command)
+      ? [
+          {
+            label,
+            caption: commands.caption(command),
+            canRun,
+            run: () => void commands.execute(command)
+          }
+        ]
+      : [];
+  return [
+    ...action(texts.__('New …'), COMMANDS.design, () => true),
+    ...action(texts.__('Open'), COMMANDS.open, row => row !== null),
+    ...action(texts.__('Insert'), COMMANDS.insert, row => row !== null),
+    ...action(texts.__('Stop'), COMMANDS.stop, canStop)
+  ];
+}

@@ -1,0 +1,2 @@
+export { panelActions } from './actions.js';
+export { PanelContent } from './content.js';

@@ -1,0 +1,83 @@
+import { h, newId } from '@smtc-lab/ui/dom.js';
+import { isLive, keyOf, type IRow } from '../connection/row.js';
+import type { Texts } from '../texts.js';
+import { progress, rowFacts, stateFacts } from './words.js';
+
+/**
+ * Height of each row in CSS pixels; `panel.css` has it too.
+ */
+export const ROW_PX = 60;
+
+/**
+ * One place of the list, which shows one row after another while the list is scrolled.
+ */
+export class RowView {
+  readonly element: HTMLElement;
+
+  constructor(private readonly _texts: Texts) {
+    this.element = h(
+      'div',
+      { class: 'jp-Smtc-row', role: 'option', id: newId() },
+      this._name,
+      this._state,
+      this._facts,
+      this._bar
+    );
+  }
+
+  /**
+   * The row that is shown.
+   */
+  row: IRow | null = null;
+
+  /**
+   * Show a row.
+   *
+   * @param place - From 0, in the whole list.
+   * @param size - Of the whole list.
+   */
+  show(row: IRow, place: number, size: number, isSelected: boolean): void {
+    const { element } = this;
+    if (this._place !== place) {
+      this._place = place;
+      element.style.transform = `translateY(${place * ROW_PX}px)`;
+      element.setAttribute('aria-posinset', String(place + 1));
+    }
+    if (this._size !== size) {
+      this._size = size;
+      element.setAttribute('aria-setsize', String(size));
+    }
+    if (this._isSelected !== isSelected) {
+      this._isSelected = isSelected;
+      element.setAttribute('aria-selected', String(isSelected));
+    }
+    if (this.row !== row) {
+      this.row = row;
+      this._fill(row);
+    }
+  }
+
+  private _fill(row: IRow): void {
+    const share = progress(row);
+    this.element.dataset['key'] = keyOf(row);
+    this.element.dataset['state'] = isLive(row) ? 'live' : row.state;
+    this.element.title = [row.name, row.cluster, row.entryPoint, row.reason]
+      .filter(text => text !== '')
+      .join('\n');
+    this._name.textContent = row.name;
+    this._state.textContent = stateFacts(row, this._texts).join(' · ');
+    this._facts.textContent = rowFacts(row, this._texts).join(' · ');
+    this._bar.style.transform = `scaleX(${share ?? 0})`;
+  }
+
+  private readonly _name = h('span', { class: 'jp-Smtc-row-name' });
+  private readonly _state = h('span', { class: 'jp-Smtc-row-facts' });
+  private readonly _facts = h('span', { class: 'jp-Smtc-row-facts' });
+  private readonly _bar = h('span', {
+    class: 'jp-Smtc-row-bar',
+    'aria-hidden': 'true'
+  });
+  private _place = -1;
+  private _size = -1;
+  private _isSelected: boolean | null = null;
+}

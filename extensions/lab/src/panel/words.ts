@@ -1,0 +1,80 @@
+import { format } from '@smtc-lab/ui/charts/units.js';
+import { usdPerHourText } from '@smtc-lab/ui/forms/price.js';
+import { isLive, type IRow } from '../connection/row.js';
+import type { Texts } from '../texts.js';
+
+/**
+ * Return what is told first of a row: its state, and how fast it is.
+ */
+export function stateFacts(row: IRow, texts: Texts): readonly string[] {
+  return told([
+    stateWords(row, texts),
+    row.stepTimeS === null
+      ? null
+      : texts.__('%1 per step', format(row.stepTimeS, 's')),
+    row.evidence === 'emulated' ? texts.__('emulated') : null
+  ]);
+}
+
+/**
+ * Return what else is told of a row: what it is, how far, at what price,
+ * and why it ended.
+ */
+export function rowFacts(row: IRow, texts: Texts): readonly string[] {
+  return told([
+    row.kind === 'comparison' ? texts.__('Comparison') : null,
+    isLive(row) && row.usdPerHour !== null
+      ? usdPerHourText(row.usdPerHour)
+      : null,
+    row.usdSoFar === null ? null : format(row.usdSoFar, 'USD'),
+    stepWords(row, texts),
+    // data of users, so not in anybody's language
+    isLive(row) || row.reason === '' ? null : row.reason
+  ]);
+}
+
+/**
+ * Return the share of the steps that are made, 0 to 1; null: it is not known, or it has ended.
+ */
+export function progress(row: IRow): number | null {
+  if (!isLive(row) || row.steps === null || row.maxSteps === null) {
+    return null;
+  }
+  return Math.min(1, row.steps / Math.max(1, row.maxSteps));
+}
+
+/**
+ * Return a state in the reader's language. The spelling of the states is that of SageMaker.
+ */
+export function stateWords(row: IRow, texts: Texts): string {
+  switch (row.state) {
+    case 'Pending':
+      return texts.__('Starting');
+    case 'InProgress':
+      return texts.__('Running');
+    case 'Stopping':
+      return texts.__('Stopping');
+    case 'Completed':
+      return texts.__('Completed');
+    case 'Failed':
+      return texts.__('Failed');
+    case 'Stopped':
+      return texts.__('Stopped');
+    default:
+      return row.state;
+  }
+}
+
+function stepWords(row: IRow, texts: Texts): string | null {
+  if (row.steps === null) {
+    return null;
+  }
+  const steps = format(row.steps, 'count');
+  return row.maxSteps === null
+    ? texts.__('%1 steps', steps)
+    : texts.__('%1 of %2 steps', steps, format(row.maxSteps, 'count'));
+}
+
+function told(facts: readonly (string | null)[]): readonly string[] {
+  return facts.filter(fact => fact !== null);
+}

@@ -1,0 +1,57 @@
+import { h } from '@smtc-lab/ui/dom.js';
+import { t } from '@smtc-lab/ui/i18n.js';
+import { keepKeys } from '@smtc-lab/ui/keep_keys.js';
+import { staticResult } from '@smtc-lab/ui/static_model.js';
+import { viewNamed } from '@smtc-lab/ui/views.js';
+import '@smtc-lab/ui/styles/index.css';
+import './result.css';
+import { speak, type ITexts } from '../language.js';
+
+/**
+ * What is known of a saved result.
+ */
+export interface ISavedResult {
+  /**
+   * What our own type holds.
+   */
+  readonly json: unknown;
+
+  /**
+   * The same in words, shown where the JSON cannot be read; unknown: there is none.
+   */
+  readonly text: unknown;
+
+  readonly translator: ITexts | undefined;
+}
+
+/**
+ * Show a saved result in an element that is emptied before.
+ *
+ * @returns What to call when it goes away.
+ */
+export function showResult(node: HTMLElement, saved: ISavedResult): () => void {
+  speak(saved.translator);
+  const el = h('div', { class: 'smtc', onfocusin: keepKeys });
+  node.replaceChildren(el);
+  try {
+    const { view, model } = staticResult(saved.json);
+    const state = viewNamed(view).initialize(model);
+    return viewNamed(view).render({ model, el, state });
+  } catch (error) {
+    el.replaceChildren(...whatIsKnown(error, saved.text));
+    return () => undefined;
+  }
+}
+
+function whatIsKnown(error: unknown, text: unknown): readonly HTMLElement[] {
+  const why = error instanceof Error ? error.message : String(error);
+  const words = Array.isArray(text) ? text.join('') : text;
+  return [
+    h(
+      'p',
+      { class: 'smtc-warning', role: 'status' },
+      t('This result cannot be shown as a view. %1', why)
+    ),
+    ...(typeof words === 'string' ? [h('pre', {}, words)] : [])
+  ];
+}

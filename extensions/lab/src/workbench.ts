@@ -1,0 +1,69 @@
+import type { ILayoutRestorer, JupyterFrontEnd } from '@jupyterlab/application';
+import { WidgetTracker } from '@jupyterlab/apputils';
+import { COMMANDS } from './commands.js';
+import { keyOf, type IRow, type Kind } from './connection/row.js';
+import type { Dashboard } from './dashboard/dashboard.js';
+import type { ILabSettings } from './settings.js';
+import type { Texts } from './texts.js';
+import { IStream, type ILab } from './tokens.js';
+
+/**
+ * What the workbench needs of JupyterLab.
+ */
+export interface IWorkbenchOptions {
+  readonly app: JupyterFrontEnd;
+  readonly texts: Texts;
+
+  /**
+   * Return the settings as they are now.
+   */
+  readonly settings: () => ILabSettings;
+}
+
+/**
+ * Opens and stops runs and comparisons, and knows their dashboards.
+ */
+export class Workbench implements ILab {
+  constructor(private readonly _options: IWorkbenchOptions) {}
+
+  selected: IRow | null = null;
+
+  async open(name: string, kind: Kind): Promise<void> {
+    const { app, texts, settings } = this._options;
+    const { Dashboard } = await import('./dashboard/load.js');
+    const stream = await app.resolveRequiredService(IStream);
+    const key = keyOf({ name, kind });
+    let dashboard = this._dashboards.find(widget => keyOf(widget) === key);
+    if (dashboard === undefined) {
+      dashboard = new Dashboard(stream, name, kind, texts);
+      void this._dashboards.add(dashboard);
+      app.shell.add(dashboard, 'main', {
+        mode: settings().dashboardMode,
+        type: 'smtc-lab'
+      });
+    }
+    app.shell.activateById(dashboard.id);
+  }
+
+  async stop(name: string, kind: Kind): Promise<void> {
+    const { app, texts, settings } = this._options;
+    const { stop } = await import('./dashboard/load.js');
+    const stream = await app.resolveRequiredService(IStream);
+    await stop(stream, texts, { name, kind }, settings().confirmStop);
+  }
+
+  /**
+   * Open again what was open when the page was left.
+   */
+  restore(restorer: ILayoutRestorer): void {
+    void restorer.restore(this._dashboards, {
+      command: COMMANDS.open,
+      args: ({ name, kind }) => ({ name, kind }),
+      name: keyOf
+    });
+  }
+
+  private readonly _dashboards = new WidgetTracker<Dashboard>({
+    namespace: 'smtc-lab'
+  });
+}

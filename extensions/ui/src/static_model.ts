@@ -1,0 +1,195 @@
+import {
+  objectOf,
+  parseCurve,
+  ProtocolError,
+  type IFrame,
+  type JsonObject
+} from '@smtc-lab/protocol';
+import type { IModel, ModelCallback } from './model.js';
+import { tablesOfFirstVersion } from './static_first_version.js';
+
+const RUN_VERSION = 1;
+const COMPARISON_VERSION = 2;
+const PLAN_VERSION = 1;
+const SAVED_LIVE = 'This was saved while it went on.';
+
+/**
+ * A saved result: the view that shows it, and the model that this view reads.
+ */
+export interface IStaticResult {
+  readonly view: 'run-monitor' | 'comparison-monitor' | 'planner';
+  readonly model: IModel;
+
+  /**
+   * What was saved.
+   */
+  readonly name: string;
+}
+
+/**
+ * Read what a notebook or a file keeps of a run, of a comparison or of a plan.
+ *
+ * Mirrors `smtc_lab.views.run_snapshot.RunSnapshot.as_dict`,
+ * `smtc_lab.views.comparison_bundle` and `smtc_lab.views.plan_info`.
+ *
+ * @throws {@link ProtocolError} when it is none of them, damaged, or of a later version.
+ */
+export function staticResult(json: unknown): IStaticResult {
+  const saved = objectOf(json, 'A saved result');
+  if ('schema_version' in saved) {
+    throw new ProtocolError(
+      'These are the numbers of a comparison alone, without what its view shows. Open the ' +
+        'file comparison.smtc.json that was saved beside them.'
+    );
+  }
+  if ('points' in saved) {
+    return savedPlan(saved);
+  }
+  return 'comparison' in saved ? savedComparison(saved) : savedRun(saved);
+}
+
+function savedPlan(saved: JsonObject): IStaticResult {
+  refuseVersionAbove(PLAN_VERSION, saved);
+  return {
+    view: 'planner',
+    name: String(saved['entry_point']),
+    model: new StaticModel({ plan: saved, chosen: -1, explained: {} }, [])
+  };
+}
+
+function savedRun(saved: JsonObject): IStaticResult {
+  refuseVersionAbove(RUN_VERSION, saved);
+  const info = endedInfo(saved);
+  return {
+    view: 'run-monitor',
+    name: String(info['job_name']),
+    model: new StaticModel(
+      {
+        info,
+        beat: { number: 0, elapsed_s: info['elapsed_s'] },
+        stop_problem: ''
+      },
+      tablesOf(saved)
+    )
+  };
+}
+
+function savedComparison(saved: JsonObject): IStaticResult {
+  refuseVersionAbove(COMPARISON_VERSION, saved);
+  const info = endedInfo(saved);
+  const comparison = saved['comparison'];
+  return {
+    view: 'comparison-monitor',
+    name: String(info['name']),
+    model: new StaticModel(
+      {
+        info,
+        beat: { number: 0, elapsed_s: info['elapsed_s'] },
+        stop_problem: '',
+        result: comparison === null ? '' : JSON.stringify(comparison, null, 2)
+      },
+      'tables' in saved ? tablesOf(saved) : tablesOfFirstVersion(saved)
+    )
+  };
+}
+
+/**
+ * Return the description as one of something that is over: nothing more comes from a file.
+ */
+function endedInfo(saved: JsonObject): JsonObject {
+  const info = objectOf(saved['info'], 'The description of a saved result');
+  return info['ended'] === false
+    ? { ...info, ended: true, reason: SAVED_LIVE }
+    : info;
+}
+
+function refuseVersionAbove(newest: number, saved: JsonObject): void {
+  const version = saved['version'];
+  if (typeof version !== 'number' || version > newest) {
+    throw new ProtocolError(
+      `This result has version ${JSON.stringify(version)}, but this front end reads up to ` +
+        `${newest}. Update smtc_lab in the server's environment.`
+    );
+  }
+}
+
+function tablesOf(saved: JsonObject): IFrame[] {
+  const tables = objectOf(saved['tables'], 'The tables of a saved result');
+  return Object.entries(tables).map(([name, curve]) => parseCurve(name, curve));
+}
+
+/**
+ * A model of something that is over: its values never change, and all that it answers is the
+ * request for its tables. There is no kernel behind it.
+ */
+export class StaticModel implements IModel {
+  /**
+   * @param _values - The named values.
+   * @param _tables - A frame for each table, with all of it.
+   */
+  constructor(
+    private readonly _values: JsonObject,
+    private readonly _tables: readonly IFrame[]
+  ) {}
+
+  get(name: string): unknown {
+    return this._values[name];
+  }
+
+  set(): void {
+    // nobody would learn of it
+  }
+
+  save_changes(): void {
+    // nobody would learn of it
+  }
+
+  on(event: string, callback: ModelCallback): void {
+    if (event === 'msg:custom') {
+      this._listeners.add(callback);
+    }
+  }
+
+  off(event: string, callback: ModelCallback): void {
+    if (event === 'msg:custom') {
+      this._listeners.delete(callback);
+    }
+  }
+
+  send(message: unknown): void {
+    if (objectOf(message, 'A message')['type'] === 'resync') {
+      for (const frame of this._tables) {
+        this._tell(frame);
+      }
+    }
+  }
+
+  private _tell(frame: IFrame): void {
+    const { type, table, columns, rows, bins } = frame;
+    const content = {
+      type,
+      table,
+      columns,
+      first: rows.first,
+      bins: bins && { first: bins.first, width: bins.width }
+    };
+    const buffers = [joined(rows.values)];
+    if (bins !== null) {
+      buffers.push(joined([...bins.low, ...bins.high, ...bins.mean]));
+    }
+    this._listeners.forEach(listener => {
+      listener(content, buffers);
+    });
+  }
+
+  private readonly _listeners = new Set<ModelCallback>();
+}
+
+function joined(columns: readonly Float64Array[]): DataView {
+  const length = columns[0]?.length ?? 0;
+  const all = new Float64Array(length * columns.length);
+  columns.forEach((column, place) => {
+    all.set(column, place * length);
+  });
+  return new DataView(all.buffer);
+}

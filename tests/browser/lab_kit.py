@@ -1,0 +1,101 @@
+"""What tests of the JupyterLab extension share: runs that cost little, and pages for them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import urllib.request
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from smtc_lab.testing.browser.jupyter import Server, Window
+
+# needs no torch, and hardly any CPU
+_SCRIPT = """
+import sys
+import time
+from smtc_lab.runtime.instance_runtime import instance_runtime
+
+timer = instance_runtime().timer
+print("begun", *sys.argv[1:], flush=True)
+while not timer.is_done:
+    timer.ask()
+    time.sleep(0.01)
+    timer.got(8)
+    timer.end()
+"""
+_LIVE = ("Pending", "InProgress", "Stopping")
+CHART = ".smtc-run .smtc-chart canvas"
+"""What a dashboard has once there are steps."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a Jupyter server, by its REST interface."""
+
+    server: Server
+
+    def start(self, **job: Any) -> str:
+        """Start a run that goes on until it is stopped, and return its name."""
+        (self.server.root / "train.py").write_text(_SCRIPT, encoding="utf-8")
+        wanted = {"cluster": Cluster.parse("here@group=local:1"), "max_steps": 1_000_000, **job}
+        made = TrainingJob(entry_point="train.py", **wanted)
+        answer = self._ask("runs", {"kind": "run", "job": json.loads(made.to_json())})
+        name: str = answer["name"]
+        return name
+
+    def stop_all(self) -> None:
+        """Stop what runs, and wait for its end."""
+        while live := [row for row in self.rows() if row["state"] in _LIVE]:
+            for row in live:
+                with contextlib.suppress(urllib.error.HTTPError):  # it has just ended
+                    self._ask(f"runs/{row['name']}/stop", {})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the list as the server tells it."""
+        rows: list[dict[str, Any]] = self._ask("runs")["runs"]
+        return rows
+
+    def _ask(self, path: str, body: object = None) -> Any:
+        request = urllib.request.Request(  # noqa: S310  our own server
+            f"{self.server.url}smtc-lab/api/{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"token {self.server.token}"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+            return json.load(answer)
+
+
+@contextlib.contextmanager
+def lab_page(
+    server: Server, browser: Browser, *, window: Window | None = None
+) -> Iterator[Page]:
+    """Open JupyterLab with nothing in it."""
+    where = f"lab/workspaces/{secrets.token_hex(4)}"
+    with server.page(browser, where, window=window) as page:
+        page.wait_for_selector(".jp-Launcher")
+        yield page
+
+
+def show_runs(page: Page) -> None:
+    """Show the list of runs."""
+    page.keyboard.press("Control+Alt+r")
+    page.wait_for_selector(".jp-Smtc-runs")
+
+
+def open_dashboard(page: Page, name: str) -> None:
+    """Open the dashboard of a run."""
+    page.evaluate(
+        "name => window.jupyterapp.commands.execute('smtc-lab:open', { name, kind: 'run' })",
+        name,
+    )
+    page.wait_for_selector(".jp-Smtc-main .smtc-run")

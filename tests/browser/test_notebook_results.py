@@ -1,0 +1,254 @@
+"""What goes with notebooks in JupyterLab: saved results, their files, cells, and German."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from smtc_lab.launch.compare import ComparisonOutcome
+from smtc_lab.testing.browser.jupyter import command, running_server
+from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.testing.records import run_records
+from smtc_lab.testing.run_folders import write_run_folder
+from smtc_lab.views.bundle import RUN_MIME
+from smtc_lab.views.comparison_bundle import own_of
+from smtc_lab.views.run_snapshot import take_snapshot
+from tests.browser.lab_kit import lab_page
+from tests.browser.wheel_env import wheel_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+    from smtc_lab.testing.browser.jupyter import Server
+
+COMPARISON_MIME = "application/vnd.smtc-lab.comparison+json"
+HOSTILE = "<img src=x onerror=alert(1)>"
+QUICK = """
+    import time
+    from smtc_lab.runtime.instance_runtime import instance_runtime
+    timer = instance_runtime().timer
+    while not timer.is_done:
+        timer.ask()
+        time.sleep(0.002)
+        timer.got(8)
+        timer.end()
+"""
+"""A training script of a moment."""
+
+
+def comparison_json() -> dict[str, object]:
+    comparison, runs = example_comparison()
+    return own_of(ComparisonOutcome(comparison=comparison, runs=tuple(runs)))
+
+
+def run_json(folder: Path) -> dict[str, object]:
+    run = run_records([0.2] * 60)
+    return take_snapshot(write_run_folder(folder, run, reason=HOSTILE)).as_dict()
+
+
+def write_saved(path: Path, outputs: list[dict[str, object]]) -> Path:
+    """Write a notebook that somebody else has run: nobody here trusts it."""
+    cells = [
+        {
+            "cell_type": "code",
+            "execution_count": place,
+            "id": f"cell-{place}",
+            "metadata": {},
+            "outputs": [
+                {
+                    "output_type": "execute_result",
+                    "execution_count": place,
+                    "metadata": {},
+                    "data": {**data, "text/html": "a picture", "text/plain": "a text"},
+                }
+            ],
+            "source": "outcome",
+        }
+        for place, data in enumerate(outputs, start=1)
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    return path
+
+
+TRUSTED = "() => window.jupyterapp.shell.currentWidget.content.model.cells.get(0).trusted"
+OPEN_WITHOUT_KERNEL = """path => {
+  const kernelPreference = { shouldStart: false };
+  window.jupyterapp.commands.execute('docmanager:open', { path, kernelPreference });
+}"""
+
+
+def open_without_kernel(page: Page, notebook: Path) -> None:
+    page.evaluate(OPEN_WITHOUT_KERNEL, notebook.name)
+
+
+BESIDE = """() => {
+  const { shell } = window.jupyterapp;
+  const designer = [...shell.widgets('main')].find(one => one.id === 'smtc-lab-designer');
+  shell.add(designer, 'main', { mode: 'split-right' });
+}"""
+
+
+def has_kernel(page: Page) -> bool:
+    found: bool = page.evaluate(
+        "() => window.jupyterapp.serviceManager.sessions.running().next().done === false"
+    )
+    return found
+
+
+def test_saved_results_are_interactive_without_a_kernel_and_without_trust(
+    server: Server, browser: Browser, tmp_path: Path
+) -> None:
+    later = {**comparison_json(), "version": 99}
+    outputs = [
+        {COMPARISON_MIME: comparison_json()},
+        {RUN_MIME: run_json(tmp_path)},
+        {COMPARISON_MIME: later},
+    ]
+    notebook = write_saved(server.root / "saved.ipynb", outputs)
+
+    with lab_page(server, browser) as page:
+        open_without_kernel(page, notebook)
+        chart = page.get_by_role("figure", name="Step time").first
+        chart.wait_for()
+        chart.get_by_role("button", name="Show as a table").click()
+
+        chart.get_by_role("row", name="homogeneous, round 1").wait_for()
+        page.locator(".smtc-run").wait_for(state="attached")
+        assert not page.get_by_role("button", name="Stop").is_visible()
+        assert page.locator("img[src=x]").count() == 0
+        assert page.get_by_text("a picture").count() == 0
+        trusted = (
+            "() => window.jupyterapp.shell.currentWidget.content.model.cells.get(0).trusted"
+        )
+        assert page.evaluate(trusted) is False
+        assert not has_kernel(page)
+
+
+def test_a_saved_comparison_opens_from_its_file(server: Server, browser: Browser) -> None:
+    path = server.root / "outcome.smtc.json"
+    path.write_text(json.dumps(comparison_json()), encoding="utf-8")
+
+    with lab_page(server, browser) as page:
+        page.locator(".jp-DirListing-item", has_text=path.name).dblclick()
+
+        verdict = page.locator(".jp-MimeDocument .smtc-verdict-sentence")
+        assert "the speed of homogeneous" in verdict.inner_text()
+
+
+def test_axe_finds_nothing_serious_in_saved_results_and_the_designer(
+    server: Server, browser: Browser
+) -> None:
+    path = server.root / "looked_at.smtc.json"
+    path.write_text(json.dumps(comparison_json()), encoding="utf-8")
+    with lab_page(server, browser) as page:
+        open_without_kernel(page, path)
+        page.locator(".jp-MimeDocument .smtc-verdict-sentence").wait_for()
+        results = Axe().run(page, context=".jp-MimeDocument .smtc").response["violations"]
+        command(page, "smtc-lab:open-designer")
+        page.locator(".smtc-workbench").wait_for()
+        forms = Axe().run(page, context=".jp-SmtcDesigner .smtc").response["violations"]
+
+    serious = [rule for rule in results + forms if rule["impact"] in {"serious", "critical"}]
+    assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in serious] == []
+
+
+def test_forms_put_cells_into_the_notebook_by_button_and_by_drag(
+    server: Server, browser: Browser
+) -> None:
+    notebook = server.write("cells.ipynb", ["1"])
+    with lab_page(server, browser) as page:
+        open_without_kernel(page, notebook)
+        cells = page.locator(".jp-Notebook .jp-Cell")
+        cells.first.wait_for()
+
+        page.get_by_role("button", name="Workbench").click()
+        cells.get_by_text("lab.Workbench()").wait_for()
+
+        command(page, "smtc-lab:open-designer")
+        page.get_by_text("Code that does the same").click()
+        page.get_by_role("button", name="Insert cell").click()
+        page.get_by_text("Inserted.").wait_for()
+        page.evaluate(BESIDE)
+        cells.get_by_text("comparison = lab.launch_comparison(jobs").wait_for()
+
+        page.locator(".smtc-set-up-title").first.hover()
+        page.mouse.down()
+        box = cells.first.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + 60, box["y"] + 10, steps=8)
+        page.mouse.move(box["x"] + 60, box["y"] + 12)
+        page.mouse.up()
+        cells.get_by_text("run = lab.launch(job)").wait_for()
+
+
+def test_the_designer_runs_a_comparison_without_a_kernel(
+    server: Server, browser: Browser
+) -> None:
+    (server.root / "quick.py").write_text(textwrap.dedent(QUICK), encoding="utf-8")
+    with lab_page(server, browser) as page:
+        command(page, "smtc-lab:open-designer")
+        form = page.locator(".smtc-workbench")
+        form.wait_for()
+        form.get_by_label("Training script").fill("missing.py")
+        form.get_by_label("Launches of each").fill("1")
+        # one set-up is enough, and a group of this machine needs no emulation
+        form.get_by_role("button", name="Remove heterogeneous: set-up 2").click()
+        kind = form.get_by_role("combobox", name="Instance type")
+        kind.fill("local")
+        kind.press("Enter")
+
+        form.get_by_role("button", name="Run", exact=True).click()
+        form.get_by_role("alert").filter(has_text="missing.py").wait_for()
+
+        form.get_by_label("Training script").fill("quick.py")
+        form.get_by_role("button", name="Run", exact=True).click()
+        form.locator(".smtc-comparison .smtc-state-completed").wait_for(timeout=60_000)
+        assert not has_kernel(page)
+
+
+@pytest.fixture(scope="module")
+def german_server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose user has a German language pack and has chosen German."""
+    folder = tmp_path_factory.mktemp("german")
+    python = wheel_environment(wheel, folder / "environment")
+    (site,) = (folder / "environment").glob("lib/python*/site-packages")
+    # JupyterLab asks packages for their own texts only where a language pack is installed
+    pack = site / "language_pack_de_stub"
+    info = site / "language_pack_de_stub-1.dist-info"
+    pack.mkdir()
+    info.mkdir()
+    (pack / "__init__.py").touch()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stub\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[jupyterlab.languagepack]\nde_DE = language_pack_de_stub\n"
+    )
+    chosen = folder / "environment" / "share/jupyter/lab/settings/overrides.json"
+    overrides = json.loads(chosen.read_bytes())
+    overrides["@jupyterlab/translation-extension:plugin"] = {"locale": "de_DE"}
+    overrides["@jupyterlab/apputils-extension:themes"] = {"theme": "JupyterLab Dark"}
+    chosen.write_text(json.dumps(overrides), encoding="utf-8")
+    (folder / "notebooks").mkdir()
+    with running_server(python, folder / "notebooks", home=folder) as running:
+        yield running
+
+
+def test_who_has_chosen_german_reads_german(german_server: Server, browser: Browser) -> None:
+    path = german_server.root / "outcome.smtc.json"
+    path.write_text(json.dumps(comparison_json()), encoding="utf-8")
+
+    with german_server.page(browser, f"lab/tree/{path.name}") as page:
+        page.get_by_role("figure", name="Schrittzeit").first.wait_for()
+        command(page, "smtc-lab:open-designer")
+        page.get_by_role("button", name="Aufbau hinzufügen").wait_for()
+
+        assert page.get_by_text("Start 6 von 6").count() == 1
+        # data of users stays as it is
+        assert page.get_by_text("homogeneous, Runde 1").count() > 0
