@@ -92,7 +92,9 @@ def cpu_utilization(
     Returns:
         Used core-seconds over quota times time. Where samples have a quota, those without one
         are from before it was applied and are left out; where none has, the cores of the
-        machine stand in for it. None when there is no sample, or neither is known.
+        machine stand in for it. None when there is no sample, or neither is known. At most 1:
+        a quota is given out in periods, and a window that ends within one can hold up to one
+        period more than its time allows.
     """
     quotas = [
         (sample, sample.cpu_quota_cores)
@@ -104,7 +106,7 @@ def cpu_utilization(
     available_s = sum(sample.interval_s * cores for sample, cores in quotas)
     if available_s <= 0:
         return None
-    return sum(sample.cpu_used_s for sample, _ in quotas) / available_s
+    return min(1.0, sum(sample.cpu_used_s for sample, _ in quotas) / available_s)
 
 
 def cpu_delivered_fraction(samples: Sequence[SystemSample]) -> float | None:

@@ -98,7 +98,7 @@ def _curve(axes: Axes, curve: BatchCurve, mark: Mark, theme: Theme) -> None:
         color=mark.color,
         linestyle=mark.line_style,
         marker=mark.marker,
-        markerfacecolor=theme.paper or "none",
+        markerfacecolor=theme.paper,
         label=fmt.plain(curve.name, NAME_COLUMNS),
     )
     best = max(range(len(curve.batch_sizes)), key=lambda at: curve.samples_per_s[at])

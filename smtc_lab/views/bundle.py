@@ -16,7 +16,7 @@ from smtc_lab.views import format as fmt
 from smtc_lab.views.drawing import drawn_by
 from smtc_lab.views.rendering import png_uri, render
 from smtc_lab.views.run_snapshot import RunSnapshot, take_snapshot
-from smtc_lab.views.run_words import bar_rows, evidence_words, run_rows, run_text
+from smtc_lab.views.run_words import bar_rows, evidence_words, group_rows, run_rows, run_text
 
 RUN_MIME = "application/vnd.smtc-lab.run+json"
 """Our own type: what ``RunSnapshot.as_dict`` returns."""
@@ -66,9 +66,8 @@ def run_end_html(
     return render(
         "run_end.html.j2",
         info=run.info,
-        rows=rows,
+        rows=[*rows, *group_rows(run.info)],
         bars=bar_rows(run),
-        groups=run.info.groups,
         findings=run.info.findings,
         image_uri="" if png is None else png_uri(png),
         width=size[0],

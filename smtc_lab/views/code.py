@@ -5,27 +5,16 @@ Each text can be executed, and gives back a spec that is equal to the one it was
 
 from __future__ import annotations
 
-import json
-import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.errors import SpecError
-from smtc_lab.launch.compare import DEFAULT_ROUNDS
-from smtc_lab.launch.compare_compilers import this_machine
 from smtc_lab.spec.base import Strict
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
-from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.views.cell.cell_error import CellError
-from smtc_lab.views.cell.jobs import described_jobs
-from smtc_lab.views.cell.options import CELL, launch_parser
 from smtc_lab.views.code_layout import Call, Dictionary, Listing, Node, laid_out, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pydantic import JsonValue
-
+    from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob
 
 _IMPORT = "import smtc_lab as lab\n"
@@ -50,15 +39,15 @@ def job_code(job: TrainingJob) -> str:
     return _program(laid_out("job = ", _node(job)), "run = lab.launch(job)", "run")
 
 
-def compare_code(jobs: Sequence[TrainingJob], rounds: int = DEFAULT_ROUNDS) -> str:
+def compare_code(jobs: Sequence[TrainingJob], rounds: int) -> str:
     """Return the Python that starts a comparison of jobs, and shows it live.
 
     Args:
         jobs: One for each set-up, the baseline first; at least one.
         rounds: Launches of each.
     """
-    given = {} if rounds == DEFAULT_ROUNDS else {"rounds": str(rounds)}
-    compared = laid_out("comparison = ", Call("lab.launch_comparison", ("jobs",), given))
+    call = Call("lab.launch_comparison", ("jobs",), {"rounds": str(rounds)})
+    compared = laid_out("comparison = ", call)
     if len({job.model_dump_json(exclude={"cluster"}) for job in jobs}) > 1:
         listing = Listing(tuple(_node(job) for job in jobs))
         return _program(laid_out("jobs = ", listing), compared, "comparison")
@@ -70,68 +59,6 @@ def compare_code(jobs: Sequence[TrainingJob], rounds: int = DEFAULT_ROUNDS) -> s
         compared,
         "comparison",
     )
-
-
-def magic_line(job: TrainingJob) -> str | None:
-    """Return the ``%%smtc`` line that runs a cell like a job; the cell is its entry point.
-
-    Returns:
-        None where the options of ``%%smtc`` cannot say all of the job.
-    """
-    words = _words(job)
-    line = " ".join([CELL, *map(shlex.quote, words)])
-    # IPython replaces what looks like a variable in a line
-    is_plain = line.isprintable() and not set("{}$") & set(line)
-    return line if is_plain and _is_said(job, words) else None
-
-
-def _words(job: TrainingJob) -> list[str]:
-    words = []
-    if job.cluster.instance_groups != this_machine().instance_groups:
-        name = f"{job.cluster.name}@" if job.cluster.name and not job.compiler_config else ""
-        words += ["--cluster", f"{name}{job.cluster}"]
-    config, emulation = job.compiler_config, job.emulation
-    if config is not None:
-        usual = TrainingCompilerConfig()
-        words += ["--compiler", config.backend]
-        for name in ("precision", "fallback"):
-            value = getattr(config, name)
-            words += [] if value == getattr(usual, name) else [f"--{name}", value]
-    if job.max_steps is not None:
-        words += ["--steps", str(job.max_steps)]
-    if emulation is not None and emulation.device_step_time_s is not None:
-        words += ["--device-time", repr(emulation.device_step_time_s)]
-    for item, value in job.hyperparameters.items():
-        words += ["-p", f"{item}={_hyperparameter_text(value)}"]
-    return words
-
-
-def _is_said(job: TrainingJob, words: list[str]) -> bool:
-    """Return whether a line makes that job; names are only labels where compilers differ."""
-    try:
-        options = launch_parser(takes_file=False).parse_args(words)
-        (made,) = described_jobs(options, Path("cell.py"))
-    except (CellError, SpecError):
-        return False
-    same: dict[str, object] = {
-        "entry_point": job.entry_point,
-        "environment": job.environment,
-    }
-    if job.compiler_config is not None or not options.cluster:
-        same |= {"cluster": made.cluster.model_copy(update={"name": job.cluster.name})}
-    return job.environment in ({}, made.environment) and made.model_copy(update=same) == job
-
-
-def _hyperparameter_text(value: JsonValue) -> str:
-    """Return what ``parse_hyperparameter`` reads as the value; plain text where it can be."""
-    text = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, str):
-        return text
-    try:
-        json.loads(value)
-    except ValueError:
-        return value
-    return text
 
 
 def _node(spec: Strict, **instead: str) -> Node:

@@ -11,17 +11,15 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.metrics.comparison import Comparison
-from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.views import format as fmt
+from smtc_lab.views.comparison_described import described
+from smtc_lab.views.comparison_tables import followed_tables, recorded_tables
 from smtc_lab.views.drawing import drawn_by
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
-from smtc_lab.views.live.history import History
 from smtc_lab.views.live.stream import Stream
 from smtc_lab.views.rendering import png_uri, render
 from smtc_lab.views.table import (
@@ -30,44 +28,34 @@ from smtc_lab.views.table import (
     comparison_table,
     table_title,
 )
+from smtc_lab.views.theme import ON_ANY_PAPER
 from smtc_lab.views.words import price_line, scale_line, tells_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
     from smtc_lab.launch.compare import ComparisonOutcome
     from smtc_lab.launch.comparison_folder import ComparisonFolder
-    from smtc_lab.metrics.records import RunRecords
     from smtc_lab.views.live.comparison_info import ComparisonInfo
+    from smtc_lab.views.run_snapshot import Curve
 
 COMPARISON_MIME = "application/vnd.smtc-lab.comparison+json"
-"""Our own type: ``version``, ``info`` (a ``ComparisonInfo``, or null), ``comparison`` (a
-``Comparison``, or null: no round was completed) and ``launches``, whose steps are in bins."""
+"""Our own type: ``version``, ``info`` (a ``ComparisonInfo``), ``comparison`` (a ``Comparison``,
+or null: no round was completed) and ``tables``, by the names that they have while a comparison
+is watched, each a ``Curve``."""
 
-VERSION = 1
-"""Version of that JSON."""
+VERSION = 2
+"""Version of that JSON. The first one had no tables, and could be without ``info``."""
 
 Picture = tuple[bytes, tuple[int, int]]
 """A figure as PNG, with width and height in CSS pixels."""
 
-_COLORS = ("#2b8cc9", "#dd6a12", "#159a76", "#b95fa3", "#e0495f")
-"""Colours of set-ups that can be told on dark and on light ground, as in ``display.css``."""
-
-_MOST_BINS = 4_096
-_MOST_BINS_OF_LAUNCH = 512
 _LOOKS = 3  # the first takes all in, the second sees the end
 
 
 def bundle_of(shown: Comparison | ComparisonOutcome) -> dict[str, Any]:
     """Return the mime bundle of a comparison; of an outcome, with the steps of its launches."""
-    comparison: Comparison
-    runs: Sequence[RunRecords]
-    if isinstance(shown, Comparison):
-        comparison, runs = shown, ()
-    else:
-        comparison, runs = shown.comparison, shown.runs
+    comparison = shown if isinstance(shown, Comparison) else shown.comparison
     png, size = _picture(comparison)
     html = _html(
         sentence=comparison.verdict,
@@ -83,11 +71,19 @@ def bundle_of(shown: Comparison | ComparisonOutcome) -> dict[str, Any]:
         picture=(png, size),
     )
     return {
-        COMPARISON_MIME: _own(None, comparison, runs),
+        COMPARISON_MIME: own_of(shown),
         "text/html": html,
         "image/png": base64.b64encode(png).decode("ascii"),
         "text/plain": comparison_table(comparison),
     }
+
+
+def own_of(shown: Comparison | ComparisonOutcome) -> dict[str, Any]:
+    """Return our own JSON of a comparison; of an outcome, with the steps of its launches."""
+    if isinstance(shown, Comparison):
+        return _own(described(shown, ()), shown, {})
+    info = described(shown.comparison, shown.runs)
+    return _own(info, shown.comparison, recorded_tables(shown.runs))
 
 
 def ended_bundle(run: ComparisonRun) -> dict[str, Any]:
@@ -96,8 +92,8 @@ def ended_bundle(run: ComparisonRun) -> dict[str, Any]:
     Raises:
         StoreError: Its folder cannot be read.
     """
-    info, comparison, records = snapshot(run)
-    bundle = {COMPARISON_MIME: _own(info, comparison, records), "text/plain": info_text(info)}
+    info, comparison, tables = snapshot(run)
+    bundle = {COMPARISON_MIME: _own(info, comparison, tables), "text/plain": info_text(info)}
     if comparison is None:
         return {**bundle, "text/html": info_html(info)}
     picture = _picture(comparison)
@@ -110,8 +106,8 @@ def ended_bundle(run: ComparisonRun) -> dict[str, Any]:
 
 def snapshot(
     run: ComparisonRun,
-) -> tuple[ComparisonInfo, Comparison | None, list[RunRecords]]:
-    """Return where a comparison stands now, its numbers so far, and its completed launches.
+) -> tuple[ComparisonInfo, Comparison | None, dict[str, Curve]]:
+    """Return where a comparison stands now, its numbers so far, and the rows of its charts.
 
     A launch that cannot be read is told in the description's notes.
 
@@ -128,8 +124,7 @@ def snapshot(
     except SmtcLabError as error:
         info = describer.describe_problem(str(error))
     stream.close()
-    records = [launch.records for launch in follower.followed if launch.records is not None]
-    return info, follower.comparison, records
+    return info, follower.comparison, followed_tables(follower)
 
 
 def info_html(info: ComparisonInfo, *, picture: Picture | None = None) -> str:
@@ -187,7 +182,7 @@ def _html(*, picture: Picture | None, **values: object) -> str:
     return render(
         "comparison_end.html.j2",
         **values,
-        colors=_COLORS,
+        colors=ON_ANY_PAPER,
         image_uri=png_uri(png) if png else "",
         width=width,
         height=height,
@@ -195,48 +190,14 @@ def _html(*, picture: Picture | None, **values: object) -> str:
 
 
 def _own(
-    info: ComparisonInfo | None, comparison: Comparison | None, runs: Sequence[RunRecords]
+    info: ComparisonInfo, comparison: Comparison | None, tables: Mapping[str, Curve]
 ) -> dict[str, Any]:
     return {
         "version": VERSION,
-        "info": None if info is None else info.to_json(),
+        "info": info.to_json(),
         "comparison": None if comparison is None else comparison.model_dump(mode="json"),
-        "launches": _launches(runs),
+        "tables": {name: curve.as_dict() for name, curve in tables.items()},
     }
-
-
-def _launches(runs: Sequence[RunRecords]) -> list[dict[str, Any]]:
-    """Return the steps of each launch, in so few bins that all take less than 200 kB."""
-    most = min(_MOST_BINS_OF_LAUNCH, _MOST_BINS // max(1, len(runs)))
-    kept = []
-    for run in runs:
-        launch = measured_launch(run)
-        if launch is None:
-            continue
-        times_s = np.concatenate([launch.warm_up_time_s, launch.step_time_s])
-        history = History(1, most_bins=max(2, most // 2 * 2))
-        history.append(times_s[np.newaxis])
-        bins = history.before(len(times_s))
-        kept.append(
-            {
-                "label": run.label,
-                "job_name": run.job.job_name,
-                "steps": len(times_s),
-                "warm_up_steps": launch.warm_up_steps,
-                "bin_steps": bins.width,
-                "step_time_s": {
-                    "low": _short(bins.low[0]),
-                    "high": _short(bins.high[0]),
-                    "mean": _short(bins.mean[0]),
-                },
-            }
-        )
-    return kept
-
-
-def _short(values: NDArray[np.float64]) -> list[float]:
-    """Return numbers with the five digits that a chart can show."""
-    return [float(f"{value:.5g}") for value in values]
 
 
 def _picture(comparison: Comparison) -> Picture:

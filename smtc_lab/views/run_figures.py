@@ -101,4 +101,5 @@ def _draw_busy(axes: Axes, run: RunSnapshot, theme: Theme) -> None:
     axes.set_ylim(0, 1.05)
     axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     axes.set_xlabel("seconds since the begin of the run")
-    axes.legend(loc="lower right", ncols=3, fontsize=8.5)
+    # beside the title: anywhere else it may lie on a line
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8.5)

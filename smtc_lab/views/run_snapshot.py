@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.views.live.history import History
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.views.live.run_info import RunInfo
+    from smtc_lab.views.live.step_table import StepTable
 
 SNAPSHOT_VERSION = 1
 """Version of the JSON of a snapshot."""
@@ -52,10 +53,25 @@ class Curve:
     mean: NDArray[np.float64]
     """Mean of each bin, shape (C, B)."""
 
+    last: NDArray[np.float64]
+    """The last row as it is, shape (C,); empty, shape (0,), where there is no row."""
+
     def column(self, name: str) -> NDArray[np.float64]:
         """Return the means of a column, shape (B,)."""
         values: NDArray[np.float64] = self.mean[self.columns.index(name)]
         return values
+
+    def narrowed(self, columns: Sequence[str]) -> Curve:
+        """Return some of its columns."""
+        places = [self.columns.index(name) for name in columns]
+        return replace(
+            self,
+            columns=tuple(columns),
+            low=self.low[places],
+            high=self.high[places],
+            mean=self.mean[places],
+            last=self.last[places],
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values with six digits; null: not known."""
@@ -66,6 +82,7 @@ class Curve:
             "columns": list(self.columns),
             "num_rows": self.num_rows,
             "width": self.width,
+            "last": _numbers(self.last),
             **{name: [_numbers(row) for row in part] for name, part in parts.items()},
         }
 
@@ -114,7 +131,10 @@ def take_snapshot(folder: RunFolder) -> RunSnapshot:
         num_bins = min(_MOST_BINS, most // (len(columns) * len(found)))
         system.table.cut()
         hosts[host] = curve(columns, system.table.snapshot().rows, most_bins=num_bins)
-    return RunSnapshot(info=describer.describe(), steps=_steps(follower), hosts=hosts)
+    steps = (
+        steps_curve(follower.steps, most_bins=_MOST_BINS) if follower.steps.num_rows else None
+    )
+    return RunSnapshot(info=describer.describe(), steps=steps, hosts=hosts)
 
 
 def first_look(folder: RunFolder) -> RunSnapshot:
@@ -145,22 +165,22 @@ def curve(columns: Sequence[str], rows: NDArray[np.float64], *, most_bins: int) 
         low=bins.low,
         high=bins.high,
         mean=bins.mean,
+        last=rows[:, -1] if rows.shape[1] else rows[0, :0],
     )
 
 
-def _steps(follower: RunFollower) -> Curve | None:
-    num_rows = follower.steps.num_rows
-    if num_rows == 0:
-        return None
-    frame = follower.steps.part(0, num_rows, _MOST_BINS)
+def steps_curve(steps: StepTable, *, most_bins: int) -> Curve:
+    """Return the steps of a run, of which there is one at least, in at most so many bins."""
+    frame = steps.part(0, steps.num_rows, max(_FEWEST_BINS, most_bins))
     bins = frame.bins
     return Curve(
         columns=tuple(frame.columns),
-        num_rows=num_rows,
+        num_rows=steps.num_rows,
         width=1 if bins is None else bins.width,
         low=frame.rows if bins is None else bins.low,
         high=frame.rows if bins is None else bins.high,
         mean=frame.rows if bins is None else bins.mean,
+        last=steps.rows(steps.num_rows - 1)[:, 0],
     )
 
 

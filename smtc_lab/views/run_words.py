@@ -55,6 +55,16 @@ def run_rows(run: RunSnapshot) -> list[tuple[str, str]]:
     return rows
 
 
+def group_rows(info: RunInfo) -> list[tuple[str, str]]:
+    """Return the instance groups of a run: name, and what it is."""
+    rows = []
+    for group in info.groups:
+        instances = f"{group.instance_count} {fmt.TIMES} {group.instance_type}"
+        role = f", {group.role}" if group.role else ""
+        rows.append((f"group {group.name}", f"{instances}{role}"))
+    return rows
+
+
 def bar_rows(run: RunSnapshot) -> list[tuple[str, str, str]]:
     """Return what charts show, in characters: name, bars over the run, and the scale."""
     rows = []

@@ -33,11 +33,11 @@ class Mark:
 class Theme:
     """The colours of one variant of all figures, each ``#rrggbb``."""
 
-    name: Literal["light", "dark", "neutral"]
+    name: Literal["light", "dark"]
     """Its name, a part of file names."""
 
-    paper: str | None
-    """Background; None: transparent."""
+    paper: str
+    """Background."""
 
     ink: str
     """Text and error bars."""
@@ -68,11 +68,10 @@ class Theme:
 
     def rc(self) -> dict[str, object]:
         """Return the matplotlib settings of this theme."""
-        paper = self.paper or "none"
         return {
-            "figure.facecolor": paper,
-            "axes.facecolor": paper,
-            "savefig.facecolor": paper,
+            "figure.facecolor": self.paper,
+            "axes.facecolor": self.paper,
+            "savefig.facecolor": self.paper,
             "font.family": ["DejaVu Sans"],
             "font.size": 10.5,
             "text.color": self.ink,
@@ -133,14 +132,5 @@ DARK = Theme(
 )
 """For dark pages: the same hues, lightened."""
 
-NEUTRAL = Theme(
-    name="neutral",
-    paper=None,
-    ink="#7a7a7a",
-    muted="#7a7a7a",
-    grid="#8080804d",
-    shade="#80808033",
-    hatch="#ffffff",
-    colors=("#2b8cc9", "#dd6a12", "#159a76", "#b95fa3", "#e0495f"),
-)
-"""For a notebook, whose theme an image cannot know: transparent, legible on white and black."""
+ON_ANY_PAPER = ("#2b8cc9", "#dd6a12", "#159a76", "#b95fa3", "#e0495f")
+"""For marks on a page whose theme is not known: the same hues, between light and dark."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import zipfile
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -10,6 +11,8 @@ from axe_playwright_python.sync_playwright import Axe
 from smtc_lab.testing.browser.jupyter import Window, command
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Browser, Page
 
     from smtc_lab.testing.browser.jupyter import Server
@@ -78,6 +81,32 @@ def test_the_colours_follow_the_theme_while_it_changes(
         page.wait_for_function(
             f"before => ![undefined, before].includes(({pixels})())", arg=light[1]
         )
+
+
+@pytest.mark.parametrize(
+    ("body", "system", "paper"),
+    [
+        ("", "light", "rgb(255, 255, 255)"),
+        ("", "dark", "rgb(20, 23, 28)"),
+        ("data-jp-theme-light=true", "dark", "rgb(255, 255, 255)"),
+        ("data-jp-theme-light=false", "light", "rgb(20, 23, 28)"),
+        ("data-vscode-theme-kind=vscode-light", "dark", "rgb(255, 255, 255)"),
+        ("data-vscode-theme-kind=vscode-dark", "light", "rgb(20, 23, 28)"),
+    ],
+)
+def test_a_page_that_tells_no_theme_is_as_dark_as_the_system(
+    wheel: Path, browser: Browser, body: str, system: Literal["dark", "light"], paper: str
+) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        styles = archive.read("smtc_lab/views/static/widget.css").decode()
+    part = "<p id=part style='background: var(--smtc-paper)'>"
+    page = browser.new_page(color_scheme=system)
+
+    page.set_content(f"<style>{styles}</style><body {body}><div class=smtc>{part}")
+
+    color = "getComputedStyle(document.getElementById('part')).backgroundColor"
+    assert page.evaluate(color) == paper
+    page.close()
 
 
 @pytest.mark.parametrize("window", [Window(width=360), Window(zoom=2.0)], ids=["360px", "200%"])

@@ -71,7 +71,9 @@ def test_a_finished_run_is_shown_with_no_kernel_and_no_trust(
         command(page, "notebook:run-all-cells")
         page.locator(".jp-Notebook").get_by_text("Completed").first.wait_for(timeout=90_000)
         wait_for_kernel(page)
-        page.wait_for_selector(".jp-RenderedHTMLCommon .smtc, .jp-RenderedHTML .smtc")
+        page.wait_for_selector(
+            ".jp-OutputArea-output:not([data-mime-type*=widget]) :is(.smtc, .smtc-saved)"
+        )
         command(page, "docmanager:save")
         page.wait_for_function(
             "() => !window.jupyterapp.shell.currentWidget.context.model.dirty", timeout=30_000
@@ -92,30 +94,39 @@ def test_a_finished_run_is_shown_with_no_kernel_and_no_trust(
 
 
 def test_hostile_names_are_text_everywhere(server: Server, browser: Browser) -> None:
-    hostile = "</script><img src=x onerror=window.__hit=1>"
-    cell = f"""
+    cell = """
 import smtc_lab as lab
-chart = lab.LiveChart([{hostile!r}], title={hostile!r}, y_label={hostile!r})
-chart.extend([0, 1], [1, 2])
+from smtc_lab.testing.hostile import HOSTILE_TEXTS
+texts = [text[:200] for text in HOSTILE_TEXTS]
+chart = lab.LiveChart(texts, title=texts[0], y_label=texts[2])
+chart.extend([0, 1], *([1, 2] for _ in texts))
 chart
 """
-    workbench = f"""
+    workbench = """
 workbench = lab.Workbench()
 value = [dict(job) for job in workbench.value]
-value[0]["cluster"] = dict(value[0]["cluster"], name={hostile!r})
-value[0]["hyperparameters"] = {{{hostile!r}: {hostile!r}}}
+value[0]["cluster"] = dict(value[0]["cluster"], name=texts[0])
+value[0]["hyperparameters"] = {text: text for text in texts}
 workbench.value = value
 workbench
 """
-    notebook = server.write("hostile.ipynb", [cell, workbench])
+    shown = "workbench.jobs[1].model_copy(update={'hyperparameters': dict(zip(texts, texts))})"
+    notebook = server.write("hostile.ipynb", [cell, workbench, shown])
+    dialogs: list[str] = []
 
     with server.lab(browser, notebook) as page:
+        page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
         command(page, "notebook:run-all-cells")
         page.wait_for_selector(".smtc-workbench", timeout=60_000)
         page.wait_for_selector(".smtc-chart")
+        page.locator(".smtc-saved").wait_for()
         page.get_by_text("onerror").first.wait_for()
-        assert page.evaluate("() => window.__hit") is None
-        assert page.locator(".smtc img").count() == 0
+        strangers = page.locator(
+            ":is(.smtc, .smtc-saved) :is(a, base, form, iframe, img, link, math, meta, script)"
+        )
+        assert strangers.count() == 0
+
+    assert dialogs == []
 
 
 def test_a_run_is_watched_in_notebook_7(server: Server, browser: Browser) -> None:

@@ -82,3 +82,22 @@ def test_keys_that_are_pressed_in_a_form_do_not_reach_the_notebook(
         page.keyboard.press("d")
         assert page.locator(".jp-Notebook .jp-Cell").count() == 1
         assert page.locator(".smtc-workbench").count() == 1
+
+
+def test_the_keys_of_the_application_work_while_a_form_has_the_focus(
+    server: Server, browser: Browser
+) -> None:
+    notebook = server.write("saved.ipynb", [WORKBENCH])
+    dirty = "() => window.jupyterapp.shell.currentWidget.context.model.dirty"
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        page.wait_for_function(dirty)
+        name = page.locator(".smtc-set-up input").first
+        name.focus()
+        name.press("End")
+        name.press("x")
+        name.press("Control+z")  # the text's, not the notebook's
+        assert page.locator(".smtc-workbench").count() == 1
+        name.press("Control+s")
+        page.wait_for_function(f"() => !({dirty})()", timeout=30_000)

@@ -73,6 +73,12 @@ def test_samples_from_before_the_quota_was_applied_are_left_out() -> None:
     assert cpu_utilization(samples, num_cores=2) == pytest.approx(0.8)
 
 
+def test_a_period_of_the_quota_beyond_the_window_is_no_more_than_all_of_it() -> None:
+    samples = [system_sample(interval_s=0.5, cpu_used_s=0.27, cpu_quota_cores=0.5)]
+
+    assert cpu_utilization(samples) == 1.0
+
+
 def test_cpu_utilization_of_no_samples_is_unknown() -> None:
     assert cpu_utilization([], num_cores=2) is None
 

@@ -1,30 +1,22 @@
 from __future__ import annotations
 
-import shlex
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import smtc_lab
-from smtc_lab.launch.compare import DEFAULT_ROUNDS
-from smtc_lab.launch.compare_compilers import this_machine
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.views.cell.jobs import described_jobs
-from smtc_lab.views.cell.options import launch_parser
 from smtc_lab.views.code import (
     cluster_code,
     compare_code,
     compiler_code,
     job_code,
-    magic_line,
 )
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,12}", fullmatch=True)
@@ -91,7 +83,7 @@ def ran(code: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     lab = {
         "launch": lambda job: ("launched", job),
-        "launch_comparison": lambda jobs, rounds=DEFAULT_ROUNDS: ("compared", jobs, rounds),
+        "launch_comparison": lambda jobs, rounds: ("compared", jobs, rounds),
     }
     with mock.patch.multiple(smtc_lab, create=True, **lab):
         exec(code, names)  # noqa: S102  this is what the code is for
@@ -116,7 +108,7 @@ def test_the_code_of_a_job_launches_the_same_job(job: TrainingJob) -> None:
     assert ran(job_code(job))["run"] == ("launched", job)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(JOBS, min_size=1, max_size=3), st.integers(1, 9))
 def test_the_code_of_a_comparison_compares_the_same_jobs(
     jobs: list[TrainingJob], rounds: int
@@ -158,66 +150,4 @@ def test_jobs_that_differ_in_the_cluster_only_share_the_rest_of_their_code() -> 
         for each in (cluster, cluster.model_copy(update={"name": "other"}))
     ]
 
-    assert compare_code(jobs).count("lab.TrainingJob(") == 1
-
-
-def test_a_magic_line_says_what_the_cell_needs() -> None:
-    job = TrainingJob(
-        entry_point="train.py",
-        cluster=Cluster.parse("fed@dnn=ml.p3.2xlarge:1,data=ml.c5.9xlarge:2"),
-        emulation=Emulation(device_step_time_s=0.25),
-        hyperparameters={"rate": 0.1, "name": "a b", "number": "7"},
-        max_steps=200,
-    )
-
-    assert magic_line(job) == (
-        "%%smtc --cluster fed@dnn=ml.p3.2xlarge:1,data=ml.c5.9xlarge:2 --steps 200 "
-        "--device-time 0.25 -p rate=0.1 -p 'name=a b' -p 'number=\"7\"'"
-    )
-
-
-def test_a_magic_line_names_the_compiler() -> None:
-    config = TrainingCompilerConfig(backend="inductor", precision="bf16", fallback="eager")
-    job = TrainingJob(
-        entry_point="train.py", cluster=this_machine(), compiler_config=config, max_steps=9
-    )
-
-    assert magic_line(job) == (
-        "%%smtc --compiler inductor --precision bf16 --fallback eager --steps 9"
-    )
-
-
-@pytest.mark.parametrize(
-    "beyond",
-    [
-        {"seed": 7},
-        {"environment": {"X": "1"}},
-        {"compiler_config": TrainingCompilerConfig(backend="inductor", cache=False)},
-        {"emulation": Emulation(cores_per_vcpu=0.1)},
-        {"hyperparameters": {"x": "$HOME"}},
-        {"hyperparameters": {"x": {"y": 1}}},
-    ],
-)
-def test_a_job_that_the_magic_cannot_say_has_no_line(beyond: dict[str, Any]) -> None:
-    job = TrainingJob(entry_point="train.py", cluster=this_machine(), max_steps=9)
-
-    assert magic_line(job) is not None
-    assert magic_line(job.model_copy(update=beyond)) is None
-
-
-@settings(max_examples=60)
-@given(JOBS)
-def test_a_magic_line_makes_the_job_that_it_was_written_from(job: TrainingJob) -> None:
-    job = job.model_copy(update={"seed": 0, "environment": {}, "channels": ()})
-    job = job.model_copy(update={"num_loader_workers": None, "emulation": Emulation()})
-
-    line = magic_line(job)
-
-    if line is not None:
-        words = shlex.split(line)[1:]
-        (made,) = described_jobs(
-            launch_parser(takes_file=False).parse_args(words), Path("c.py")
-        )
-        assert made.hyperparameters == job.hyperparameters
-        assert made.cluster.instance_groups == job.cluster.instance_groups
-        assert (made.compiler_config, made.max_steps) == (job.compiler_config, job.max_steps)
+    assert compare_code(jobs, 3).count("lab.TrainingJob(") == 1

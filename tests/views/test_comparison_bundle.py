@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import textwrap
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +16,7 @@ from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.testing.hostile import markup_of
 from smtc_lab.views.comparison_bundle import COMPARISON_MIME, drawn_elsewhere, ended_bundle
 from smtc_lab.views.comparison_display import ComparisonShow
 
@@ -57,22 +57,9 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> ComparisonRun:
     return run
 
 
-class _Tags(HTMLParser):
-    """Collects the tags and the attributes of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names |= {tag, *(f"@{name}" for name, _ in attrs)}
-
-
 def is_inert(html: str) -> bool:
-    parser = _Tags()
-    parser.feed(html)
-    tags = {"div", "strong", "em", "span", "@class", "@style", "@role"}
-    return parser.names <= {*tags, "@aria-label"} and "http" not in html
+    tags = {"div", "strong", "em", "span", "@class", "@style", "@role", "@tabindex"}
+    return markup_of(html) <= {*tags, "@aria-label"} and "http" not in html
 
 
 def own(bundle: dict[str, Any]) -> dict[str, Any]:
@@ -87,9 +74,10 @@ def test_a_comparison_keeps_its_numbers_beside_html_picture_and_text() -> None:
 
     assert metadata == {}
     assert set(bundle) == {COMPARISON_MIME, "text/html", "image/png", "text/plain"}
-    assert own(bundle)["version"] == 1
-    assert own(bundle)["launches"] == []
-    assert own(bundle)["info"] is None
+    assert own(bundle)["version"] == 2
+    assert own(bundle)["tables"] == {}
+    assert own(bundle)["info"]["sentence"] == comparison.verdict
+    assert own(bundle)["info"]["launched"] == ()
     kept = json.dumps(own(bundle)["comparison"])
     assert Comparison.from_json(kept) == comparison
     assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
@@ -102,15 +90,18 @@ def test_an_outcome_keeps_the_steps_of_its_launches_too_in_little_room() -> None
     comparison, runs = example_comparison()
     outcome = ComparisonOutcome(comparison=comparison, runs=tuple(runs) * 20)
 
-    launches = own(outcome._repr_mimebundle_())["launches"]
+    kept = own(outcome._repr_mimebundle_())
 
-    assert [launch["label"] for launch in launches[:2]] == [runs[0].label, runs[1].label]
-    first = launches[0]
+    first, launched = kept["tables"]["0/steps"], kept["info"]["launched"]
     times_s = [step.step_time_s for step in runs[0].steps["algo-1-rank0"]]
-    assert first["steps"] == len(times_s)
-    assert max(first["step_time_s"]["high"]) == pytest.approx(max(times_s), rel=1e-4)
-    assert min(first["step_time_s"]["low"]) == pytest.approx(min(times_s), rel=1e-4)
-    assert len(json.dumps(launches)) < 200_000
+    assert [launch["label"] for launch in launched[:2]] == [runs[0].label, runs[1].label]
+    assert {launch["set_up"] for launch in launched} == {0, 1}
+    assert launched[0]["steps"] == first["num_rows"] == len(times_s)
+    assert max(first["high"][2]) == pytest.approx(max(times_s), rel=1e-4)
+    assert min(first["low"][2]) == pytest.approx(min(times_s), rel=1e-4)
+    assert first["columns"] == ["step", "time_s", "step_time_s", "data_wait_s", "device"]
+    assert len(json.dumps(kept["tables"])) < 200_000
+    assert "lab.launch_comparison(jobs" in kept["info"]["code"]
 
 
 def test_an_ended_comparison_is_kept_with_verdict_and_picture(ended: ComparisonRun) -> None:
@@ -120,7 +111,10 @@ def test_an_ended_comparison_is_kept_with_verdict_and_picture(ended: ComparisonR
     verdict = ended.wait().comparison.verdict
     assert own(bundle)["info"]["sentence"] == verdict
     assert own(bundle)["comparison"] == json.loads(ended.folder.result_file.read_bytes())
-    assert [launch["steps"] for launch in own(bundle)["launches"]] == [20, 20]
+    tables = own(bundle)["tables"]
+    assert [tables[f"{launch}/steps"]["num_rows"] for launch in range(2)] == [20, 20]
+    assert tables["0/system:algo-1"]["columns"] == ["time_s", "cpu"]
+    assert tables["ratio:1"]["mean"][2][-1] > 0
     assert is_inert(html)
     assert "&lt;img src=x" in html
     assert "measured" in html

@@ -11,8 +11,10 @@ from matplotlib.figure import Figure
 from smtc_lab.errors import StoreError
 from smtc_lab.testing.comparison_runs import HETEROGENEOUS, HOMOGENEOUS
 from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.testing.hostile import HOSTILE_TEXTS, markup_of
 from smtc_lab.views import frame as frame_module
 from smtc_lab.views import report as report_module
+from smtc_lab.views.format import plain
 from smtc_lab.views.report import machine_facts, report_html, write_report
 from smtc_lab.views.theme import DARK, LIGHT
 
@@ -21,16 +23,6 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.comparison import Comparison
     from smtc_lab.metrics.records import RunRecords
-
-HOSTILE = (
-    "<img src=x onerror=alert(1)>",
-    "<script>alert(1)</script>",
-    "{{7*7}}{% raw %}",
-    "\"'><svg onload=alert(1)>",
-    "</style></title><iframe src=//x>",
-    "javascript:alert(1)",
-    "a\x00b\u202ec\ud800",
-)
 
 
 class _Page(HTMLParser):
@@ -169,23 +161,17 @@ def test_warnings_come_before_the_numbers() -> None:
 
 
 @pytest.mark.usefixtures("quick_images")
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_are_text(name: str) -> None:
+def test_hostile_names_are_text() -> None:
     comparison, runs = example_comparison()
-    usual = _Page(report_html(comparison, runs))
+    usual = markup_of(report_html(*_renamed(comparison, runs, "plain")))
 
-    page = _Page(report_html(*_renamed(comparison, runs, name)))
-
-    assert {tag for tag, _ in page.elements} <= {tag for tag, _ in usual.elements} | {
-        "ul",
-        "li",
-    }
-    assert len(page.all("img")) == 5
-    assert "49" not in re.sub(r"[\d.,]*49[\d.,]+|[\d.,]+49[\d.,]*", "", page.text)
-    shown = (
-        name.replace("\x00", "\ufffd").replace("\u202e", "\ufffd").replace("\ud800", "\ufffd")
-    )
-    assert page.text.count(shown) >= 10
+    # a lone surrogate is no text that a file can hold, and so not in the list
+    for name in (*HOSTILE_TEXTS, "a\ud800"):
+        html = report_html(*_renamed(comparison, runs, name))
+        page = _Page(html)
+        assert markup_of(html) == usual, name
+        assert "49" not in re.sub(r"[\d.,]*49[\d.,]+|[\d.,]+49[\d.,]*", "", page.text)
+        assert page.text.replace("\xa0", " ").count(plain(name)[:20]) >= 10, name
 
 
 def _renamed(

@@ -41,6 +41,11 @@ export interface IRunInfo {
   readonly priceNotes: readonly string[];
   readonly usdSoFar: number | null;
   readonly compiler: ICompilerInfo | null;
+
+  /**
+   * What the planner predicted of a step, with its 80 % interval; null: nobody asked it.
+   */
+  readonly predictedStepTimeS: IInterval | null;
   readonly summary: ISummaryInfo | null;
   readonly events: readonly IEventInfo[];
   readonly findings: readonly IFindingInfo[];
@@ -179,6 +184,11 @@ export function parseRunInfo(json: unknown): IRunInfo {
     priceNotes: listField(run, 'price_notes', text),
     usdSoFar: optionalNumber(run, 'usd_so_far'),
     compiler: run['compiler'] === null ? null : parseCompiler(run['compiler']),
+    predictedStepTimeS:
+      // saved by a version that did not predict
+      (run['predicted_step_time_s'] ?? null) === null
+        ? null
+        : parseInterval(run['predicted_step_time_s']),
     summary: run['summary'] === null ? null : parseSummary(run['summary']),
     events: listField(run, 'events', parseEvent),
     findings: listField(run, 'findings', parseFinding),

@@ -1,2 +1,3 @@
 export * from './model.js';
+export * from './static_model.js';
 export * from './views.js';

@@ -7,6 +7,7 @@ import {
 } from './forms/views.js';
 import { liveChart } from './live_chart.js';
 import type { IView } from './model.js';
+import { planner } from './plan/planner.js';
 import { runMonitor } from './run/run_monitor.js';
 import { workbench } from './workbench/workbench.js';
 
@@ -16,6 +17,7 @@ const VIEWS: Readonly<Record<string, IView>> = {
   'compiler-settings': compilerSettingsView,
   'instance-type-picker': instanceTypePickerView,
   'live-chart': liveChart,
+  planner,
   'run-monitor': runMonitor,
   workbench
 };

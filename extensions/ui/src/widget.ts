@@ -2,6 +2,7 @@
  * The module that anywidget loads: it shows the view that the model names.
  */
 import './styles/index.css';
+import { keepKeys } from './keep_keys.js';
 import { viewNamed } from './views.js';
 import type { IModel } from './model.js';
 
@@ -28,14 +29,4 @@ export default function widget(): {
       return viewNamed(model.get('_view')).render({ model, el, state });
     }
   };
-}
-
-/**
- * Keep keys that are pressed in a view from the notebook, where `d` `d` deletes the cell.
- * JupyterLab looks at the focused element alone, and before any listener of the view.
- */
-function keepKeys(event: FocusEvent): void {
-  if (event.target instanceof HTMLElement) {
-    event.target.setAttribute('data-lm-suppress-shortcuts', 'true');
-  }
 }

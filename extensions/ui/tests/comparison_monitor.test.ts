@@ -5,6 +5,7 @@ import { doneFraction, progressWords } from '../src/comparison/header.js';
 import fixture from '../../../tests/fixtures/comparison_info.json';
 import { comparisonMonitor } from '../src/comparison/monitor.js';
 import type { IModel, ModelCallback } from '../src/model.js';
+import { HOSTILE, markupOf } from './hostile.js';
 
 const charts = vi.hoisted(() => new Map<string, ISeries[]>());
 const shades = vi.hoisted(() => new Map<string, IShade[]>());
@@ -27,7 +28,7 @@ vi.mock('../src/charts/chart.js', () => ({
       shades.set(this.options.title, parts);
     }
 
-    schedule(): void {
+    end(): void {
       // nothing is drawn
     }
 
@@ -403,6 +404,35 @@ describe('the monitor', () => {
     expect(blobs[0]?.size).toBe('{"schema_version": 1}'.length);
     vi.unstubAllGlobals();
     vi.restoreAllMocks();
+  });
+
+  it('never makes markup of what it is told', () => {
+    const tell = (text: string): void => {
+      model.change('info', {
+        ...wire,
+        name: text,
+        reason: text,
+        scale: text,
+        sentence: text,
+        set_ups: fixture.set_ups.map(each => ({ ...each, label: text })),
+        launched: fixture.launched.map(each => ({
+          ...each,
+          job_name: text,
+          label: text
+        })),
+        rows: [{ label: text, cells: [[text], [text]] }],
+        notes: [text],
+        code: text
+      });
+    };
+    tell('plain');
+    const usual = markupOf(el);
+
+    for (const text of HOSTILE) {
+      tell(text);
+      expect([...markupOf(el)].filter(name => !usual.has(name))).toEqual([]);
+      expect(el.textContent).toContain(text);
+    }
   });
 
   it('lets go of everything, twice', () => {

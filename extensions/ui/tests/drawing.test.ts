@@ -41,6 +41,14 @@ describe('drawing', () => {
     expect(drawn).toEqual([0, 1, 2, 3]);
   });
 
+  it('is shared by all copies of the module in a page', async () => {
+    vi.resetModules();
+    const copy = await import('../src/charts/drawing.js');
+
+    expect(copy.Throttle).not.toBe(Throttle);
+    expect(copy.drawing).toBe(drawing);
+  });
+
   it('draws the others when one fails', () => {
     const broken = {
       draw: () => {

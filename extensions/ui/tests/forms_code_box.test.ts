@@ -1,9 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import {
-  codeBox,
-  INSERT_EVENT,
-  type IInsertDetail
-} from '../src/forms/code_box.js';
+import { codeBox } from '../src/forms/code_box.js';
+import { INSERT_EVENT, type IInsertDetail } from '../src/forms/insert_event.js';
 import { button, host } from './forms_kit.js';
 
 afterEach(() => {

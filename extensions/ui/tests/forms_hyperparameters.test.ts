@@ -6,6 +6,7 @@ import {
   valueOfText
 } from '../src/forms/hyperparameters.js';
 import { button, host, labelled, problemsIn, type } from './forms_kit.js';
+import { HOSTILE, markupOf } from './hostile.js';
 
 function table(values: JsonObject) {
   const root = host();
@@ -97,4 +98,22 @@ it('shows other values when others come', () => {
 
   expect(labelled(root, 'Name').value).toBe('b');
   expect(labelled(root, 'Value').value).toBe('x');
+});
+
+it('shows hostile names and values as text, and keeps them', () => {
+  const usual = markupOf(table({ '<': '<' }).root);
+  const one = HOSTILE.filter(text => !/^$|[\r\n]/.test(text));
+  const { onChange, root } = table(
+    Object.fromEntries(one.map(text => [text, text]))
+  );
+
+  button(root, 'Add').click();
+  type(labelled(root, 'Name', one.length), 'last');
+
+  expect([...markupOf(root)].filter(name => !usual.has(name))).toEqual([]);
+  const kept = onChange.mock.lastCall?.[0] ?? {};
+  expect(Object.entries(kept)).toEqual([
+    ...one.map(text => [text, text]),
+    ['last', '']
+  ]);
 });

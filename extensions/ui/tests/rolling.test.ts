@@ -77,6 +77,23 @@ it('gives one place for each column of pixels', () => {
   expect(strip.x.length).toBeLessThanOrEqual(101);
 });
 
+it('takes the means of bins for rows, where a window holds several bins', () => {
+  const [rows] = segmentOf([1, 2, 3, 4, 5, 6]) as [ISegment];
+  const seen = { from: 0, to: 5 };
+  const few = { rows: 3, without: [] };
+  const asBins = rolling([{ ...rows, width: 10 }], seen, 100, {
+    ...few,
+    rows: 30
+  });
+
+  expect(asBins).toEqual(rolling([rows], seen, 100, few));
+  expect(asBins.low[5]).toBeLessThan(5);
+  // a bin that is longer than the window keeps its mean, and no spread
+  const wide = rolling([{ ...rows, width: 100 }], seen, 100, few);
+  expect([...wide.y]).toEqual([1, 2, 3, 4, 5, 6]);
+  expect([...wide.low]).toEqual(Array(6).fill(NaN));
+});
+
 it.each([
   [2, 4.303],
   [5, 2.571],

@@ -3,6 +3,7 @@ import type { ISeries } from '../src/charts/options.js';
 import type { IModel, ModelCallback } from '../src/model.js';
 import { runMonitor } from '../src/run/run_monitor.js';
 import wire from '../../../tests/fixtures/run_info.json';
+import { HOSTILE, markupOf } from './hostile.js';
 import { duration, intervalWords, stepWords } from '../src/run/words.js';
 
 const charts = vi.hoisted(() => new Map<string, ISeries[]>());
@@ -38,7 +39,6 @@ function FakeChart(): unknown {
   };
 }
 
-const HOSTILE = '<img src=x onerror=alert(1)>';
 const STEP_COLUMNS = [
   'step',
   'time_s',
@@ -179,6 +179,20 @@ describe('the run monitor', () => {
     expect(charts.get('Cost of 1,000 steps')?.[0]?.factor).toBeCloseTo(1);
   });
 
+  it('draws what was predicted behind the step times, also when it comes late', () => {
+    model.rows('steps', STEP_COLUMNS, [0, 1, 0.2, 0.1, NaN, NaN]);
+    expect(charts.get('Step time')).toHaveLength(1);
+
+    const predicted = { mean: 0.2, low: 0.18, high: 0.22 };
+    model.change({ predicted_step_time_s: predicted, steps: 40 });
+    model.change({ steps: 60 });
+
+    const line = charts.get('Step time')?.[1];
+    expect(line?.evidence).toBe('predicted');
+    expect([...(line?.table.column('step') ?? [])]).toEqual([0, 40, 60]);
+    expect([...(line?.table.column('low') ?? [])]).toEqual([0.18, 0.18, 0.18]);
+  });
+
   it('shows no cost where a price is unknown, and says so', () => {
     model.change({ usd_per_hour: null });
     model.rows('steps', STEP_COLUMNS, [0, 1, 0.2, 0.1, NaN, NaN]);
@@ -259,7 +273,7 @@ describe('the run monitor', () => {
     button('Stop').click();
     button('Stop it').click();
     vi.advanceTimersByTime(5000);
-    expect(el.textContent).toContain('The kernel has not taken the stop yet');
+    expect(el.textContent).toContain('The stop was not taken yet');
 
     model.set('stop_problem', 'The run could not be stopped: no right.');
     expect(el.textContent).toContain('The run could not be stopped: no right.');
@@ -318,20 +332,27 @@ describe('the run monitor', () => {
   });
 
   it('never makes markup of what it is told', () => {
-    model.change({
-      job_name: HOSTILE,
-      reason: HOSTILE,
-      problem: HOSTILE,
-      entry_point: HOSTILE,
-      events: [{ time_s: 1, kind: HOSTILE, host: HOSTILE, message: HOSTILE }],
-      findings: [{ severity: 'warning', sentence: HOSTILE, fix: HOSTILE }],
-      compiler: { backend: HOSTILE, words: [HOSTILE] },
-      price_notes: [HOSTILE]
-    });
-    model.set('log', { first: 0, lines: [[HOSTILE, HOSTILE]] });
+    const tell = (text: string): void => {
+      model.change({
+        job_name: text,
+        reason: text,
+        problem: text,
+        entry_point: text,
+        events: [{ time_s: 1, kind: text, host: text, message: text }],
+        findings: [{ severity: 'warning', sentence: text, fix: text }],
+        compiler: { backend: text, words: [text] },
+        price_notes: [text]
+      });
+      model.set('log', { first: 0, lines: [[text, text]] });
+    };
+    tell('plain');
+    const usual = markupOf(el);
 
-    expect(el.querySelector('img')).toBeNull();
-    expect(el.textContent).toContain(HOSTILE);
+    for (const text of HOSTILE) {
+      tell(text);
+      expect([...markupOf(el)].filter(name => !usual.has(name))).toEqual([]);
+      expect(el.textContent).toContain(text);
+    }
   });
 
   it('lets go of everything', () => {

@@ -15,7 +15,7 @@ from smtc_lab.testing.bench import BenchFigure, bench_figure
 from smtc_lab.views.widgets.base import built_front_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from smtc_lab.testing.views_bench.scenario import Seen
 
@@ -129,6 +129,16 @@ def latency_figures(rounds_s: Sequence[Sequence[float]]) -> list[BenchFigure]:
             goal=goal_ms,
         )
         for share, goal_ms in ((0.5, 150), (0.95, 300))
+    ]
+
+
+def opening_figures(openings_s: Mapping[str, Sequence[float]]) -> list[BenchFigure]:
+    """Return the time from a cell's start, in a fresh kernel, to what it shows."""
+    return [
+        bench_figure(
+            f"{what}: cell's start to its view", times_s, unit="s", better="lower", goal=1
+        )
+        for what, times_s in openings_s.items()
     ]
 
 

@@ -10,7 +10,7 @@ from smtc_lab.views.widgets.live_chart import LiveChart
 
 
 def dashboard(num_charts: int, *, updates_per_s: float, seconds: float) -> list[str]:
-    """Return cells with so many live charts side by side, each updated so often."""
+    """Return cells with so many live charts side by side, each a widget of its own."""
     show = f"""
 import ipywidgets
 charts = [LiveChart(["one", "two"], title=f"chart {{i}}") for i in range({num_charts})]

@@ -15,6 +15,7 @@ from smtc_lab.testing.browser.jupyter import running_server
 from smtc_lab.testing.views_bench import ours, peers
 from smtc_lab.testing.views_bench.figures import Measured
 from smtc_lab.testing.views_bench.latency import step_latencies_s
+from smtc_lab.testing.views_bench.openings import long_run_s, workbench_s
 from smtc_lab.testing.views_bench.scenario import Seen, run_scenario
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ class Everything:
 
     latencies_s: list[list[float]] = field(default_factory=list)
     """From a step's end to its point, of each step, each round."""
+
+    openings_s: dict[str, list[float]] = field(default_factory=dict)
+    """From a cell's start in a fresh kernel until its view is seen, by view, each round."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +84,11 @@ def _measure(libraries: Sequence[str], sizes: Sizes) -> Everything:
             _beside_peers(found, server, browser, libraries, sizes, number)
             _alone(found, server, browser, sizes)
             found.latencies_s.append(step_latencies_s(server, browser, home / "smtc_lab"))
+            for what, opening_s in (
+                ("first Workbench of a kernel", workbench_s(server, browser)),
+                ("run of 1,000,000 steps", long_run_s(server, browser, home / "long")),
+            ):
+                found.openings_s.setdefault(what, []).append(opening_s)
     return found
 
 

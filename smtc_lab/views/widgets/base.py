@@ -30,6 +30,10 @@ class View(anywidget.AnyWidget):
         self._css = built_front_end("widget.css")
         super().__init__(_view=self.view, **traits)
 
+    def __repr__(self) -> str:
+        # a notebook without a kernel, or that is not trusted, shows this in the view's place
+        return f"<{type(self).__name__}: run this cell to see it>"
+
 
 def built_front_end(name: str) -> str:
     """Return the text of a built file of the front end.

@@ -9,13 +9,7 @@ import traitlets
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, SmtcLabError, SpecError
-from smtc_lab.examples import example
-from smtc_lab.launch.comparison_run import launch_comparison
-from smtc_lab.spec.cluster import LOCAL, Cluster
-from smtc_lab.spec.emulation import Emulation
-from smtc_lab.spec.job import TrainingJob
-from smtc_lab.views.code import compare_code
-from smtc_lab.views.live.comparison_watch import ComparisonWatch
+from smtc_lab.views.set_ups import checked_set_ups, first_jobs
 from smtc_lab.views.widgets.catalog_trait import catalog_trait
 from smtc_lab.views.widgets.watching import WatchingView
 
@@ -23,14 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.launch.comparison_run import ComparisonRun
-    from smtc_lab.views.live.comparison_info import ComparisonInfo
-
-_FIRST_CLUSTERS = (
-    "homogeneous@dnn_group=ml.p3.2xlarge:1",
-    "heterogeneous@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1",
-)
-_FIRST_STEPS = 32
-_DEVICE_STEP_TIME_S = 0.03
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.views.live.comparison_watch import ComparisonWatch
 
 
 class Workbench(WatchingView):
@@ -93,7 +81,7 @@ class Workbench(WatchingView):
         self._jobs: list[TrainingJob] = []
         self._watch: ComparisonWatch | None = None
         self._starting = threading.Lock()
-        first = _first_jobs() if jobs is None else list(jobs)
+        first = first_jobs() if jobs is None else list(jobs)
         super().__init__(
             catalog=catalog or Catalog.load(),
             rounds=rounds,
@@ -104,7 +92,7 @@ class Workbench(WatchingView):
     @property
     def jobs(self) -> list[TrainingJob]:
         """The last legal set-ups, ready to launch."""
-        return [_runnable(job) for job in self._jobs]
+        return list(self._jobs)
 
     @jobs.setter
     def jobs(self, jobs: Sequence[TrainingJob]) -> None:
@@ -117,6 +105,9 @@ class Workbench(WatchingView):
             SpecError: A set-up is not legal, or they cannot be compared; nothing was started.
             LauncherError: It could not be started, or the last one still runs.
         """
+        # numpy and what runs and compares: half of what the first look would wait for
+        from smtc_lab.launch.comparison_run import launch_comparison  # noqa: PLC0415
+
         problems = [problem for of_one in self.problems for problem in of_one]
         if problems:
             raise SpecError(problems)
@@ -144,13 +135,6 @@ class Workbench(WatchingView):
             self._watch.close()
         super().close()
 
-    def on_info(self, info: ComparisonInfo) -> None:
-        """Show where it stands: ``info`` gets the fields of ``ComparisonInfo``."""
-        comparison = None if self._watch is None else self._watch.follower.comparison
-        if comparison is not None:
-            self.set_trait("result", comparison.to_json())
-        self.set_trait("info", info.to_json())
-
     def on_end(self) -> None:
         """Take note of the end; ``info`` tells it."""
 
@@ -160,6 +144,10 @@ class Workbench(WatchingView):
         return self.comparison
 
     def _show(self, comparison: ComparisonRun) -> None:
+        from smtc_lab.views.live.comparison_watch import (  # noqa: PLC0415  as in run
+            ComparisonWatch,
+        )
+
         if self._watch is not None:
             self._watch.close()
             self._watch.join()
@@ -167,7 +155,7 @@ class Workbench(WatchingView):
         self._watch = ComparisonWatch(comparison, self.send, self)
         self.set_trait("result", "")
         self.set_trait("stop_problem", "")
-        self.on_info(self._watch.describe())
+        self.on_values(self._watch.first())
         self.set_trait("running", comparison.name)
         self._watch.start()
 
@@ -194,43 +182,9 @@ class Workbench(WatchingView):
 
     @traitlets.observe("value", "rounds")
     def _check(self, _change: object) -> None:
-        checked = [_checked(value) for value in self.value]
-        problems = [problems for _, problems in checked]
-        legal = [job for job, _ in checked if job is not None]
-        if not any(problems):
-            self._jobs = legal
+        checked = checked_set_ups(self.value, self.rounds)
+        if not any(checked.problems):
+            self._jobs = list(checked.jobs)
         with self.hold_sync():
-            self.set_trait("problems", problems)
-            self.set_trait(
-                "code", "" if any(problems) else compare_code(self.jobs, self.rounds)
-            )
-
-
-def _first_jobs() -> list[TrainingJob]:
-    """Return the pair of the demo."""
-    return [
-        TrainingJob(
-            entry_point=example("digits"),
-            cluster=Cluster.parse(text),
-            hyperparameters={"batch_size": 32, "work": 3},
-            emulation=Emulation(device_step_time_s=_DEVICE_STEP_TIME_S),
-            max_steps=_FIRST_STEPS,
-        )
-        for text in _FIRST_CLUSTERS
-    ]
-
-
-def _checked(value: object) -> tuple[TrainingJob | None, list[str]]:
-    """Return the job of a form, or None and what is wrong with it."""
-    try:
-        job = TrainingJob.model_validate(value)
-    except SpecError as error:
-        return None, error.problems
-    return job, []
-
-
-def _runnable(job: TrainingJob) -> TrainingJob:
-    """Return the job with the emulation that its instance types need, and no other."""
-    if all(group.instance_type == LOCAL for group in job.cluster.instance_groups):
-        return job.model_copy(update={"emulation": None})
-    return job.model_copy(update={"emulation": job.emulation or Emulation()})
+            self.set_trait("problems", [list(problems) for problems in checked.problems])
+            self.set_trait("code", checked.code)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +62,23 @@ def changed(workbench: Workbench, place: int, **fields: Any) -> list[dict[str, A
         {**job, **fields} if at == place else dict(job)
         for at, job in enumerate(workbench.value)
     ]
+
+
+def test_the_first_look_waits_for_nothing_that_only_a_run_needs() -> None:
+    code = (
+        "import sys; from smtc_lab.views.widgets.workbench import Workbench; Workbench();"
+        "print(sorted({'matplotlib', 'numpy', 'psutil', 'torch'} & set(sys.modules)))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_where_no_widget_can_be_shown_it_says_what_to_do(workbench: Workbench) -> None:
+    assert repr(workbench) == "<Workbench: run this cell to see it>"
 
 
 def test_it_begins_with_the_pair_of_the_demo() -> None:

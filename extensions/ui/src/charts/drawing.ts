@@ -5,6 +5,12 @@ export interface IDrawable {
   draw(): void;
 }
 
+const NAME = 'smtc-lab:drawing';
+
+interface IPage {
+  [NAME]?: Drawing;
+}
+
 const BUDGET_MS = 4; // what was drawn is coloured later, in about twice the time
 
 /**
@@ -57,9 +63,15 @@ class Drawing {
 }
 
 /**
- * The only one of this module.
+ * The only one of the page: each widget brings a copy of this module, and all of them share the
+ * time of a picture.
  */
-export const drawing = new Drawing();
+export const drawing = onlyOne(globalThis as IPage);
+
+function onlyOne(page: IPage): Drawing {
+  page[NAME] ??= new Drawing();
+  return page[NAME];
+}
 
 /**
  * Calls a function at once, but not more often than so: what is asked for meanwhile comes once,

@@ -1,5 +1,6 @@
 import { h, newId } from '../dom.js';
 import type { Table } from '../live/table.js';
+import { t } from '../i18n.js';
 import type { IContent } from './content.js';
 import { drawing, Throttle, type IDrawable } from './drawing.js';
 import { KEYS, listen, type IActions } from './gestures.js';
@@ -53,10 +54,10 @@ export class Figure implements IDrawable, IActions, ITooled {
       hidden: true,
       tabindex: 0,
       role: 'group',
-      'aria-label': `Table of ${title}`
+      'aria-label': t('Table of %1', title)
     });
     this._state = h('span', { class: 'smtc-chart-state' });
-    this._toolbar = new Toolbar(`Tools of ${title}`, toolsOf(this));
+    this._toolbar = new Toolbar(t('Tools of %1', title), toolsOf(this));
     this.element = h(
       'figure',
       { class: 'smtc-chart', 'aria-labelledby': titleId },
@@ -76,7 +77,7 @@ export class Figure implements IDrawable, IActions, ITooled {
       this._stage.element,
       h('p', { class: 'smtc-chart-label smtc-chart-x' }, content.x.label),
       this._table,
-      h('p', { id: keysId, class: 'smtc-sr' }, KEYS),
+      h('p', { id: keysId, class: 'smtc-sr' }, t(KEYS)),
       this._stage.pointer.status
     );
     listen(this._stage.element, this);
@@ -257,8 +258,8 @@ export class Figure implements IDrawable, IActions, ITooled {
   }
 
   private _update(): void {
-    const word = this.isPaused ? 'paused' : '';
-    this._state.textContent = this._isEnded ? 'ended' : word;
+    const word = this.isPaused ? t('paused') : '';
+    this._state.textContent = this._isEnded ? t('ended') : word;
     this._toolbar.update();
     this.schedule();
   }

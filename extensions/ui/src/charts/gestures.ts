@@ -1,3 +1,4 @@
+import { mark } from '../i18n.js';
 const CLICK_PIXELS = 4;
 const WHEEL_STRENGTH = 0.0015;
 const KEY_ZOOM = 0.5;
@@ -51,10 +52,11 @@ export interface IActions {
 /**
  * What the keys do, for those who cannot see it.
  */
-export const KEYS =
+export const KEYS = mark(
   'Keys: plus and minus zoom, left and right move, 0 shows all, space pauses. ' +
-  'Shift with left and right reads out row after row, Home and End the first and the last, ' +
-  'Escape ends it.';
+    'Shift with left and right reads out row after row, Home and End the first and the last, ' +
+    'Escape ends it.'
+);
 
 /**
  * Let mouse, finger, pen, wheel and keys act.

@@ -1,4 +1,5 @@
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import type { ISeries } from './options.js';
 import { paintSample } from './paint.js';
 import { SvgPen } from './svg_pen.js';
@@ -27,7 +28,7 @@ export class Legend {
   readonly element = h('div', {
     class: 'smtc-chart-legend',
     role: 'group',
-    'aria-label': 'Series'
+    'aria-label': t('Series')
   });
 
   /**
@@ -48,7 +49,7 @@ export class Legend {
       {
         type: 'button',
         'aria-pressed': 'true',
-        title: 'Hide this series, or show it again',
+        title: t('Hide this series, or show it again'),
         onclick: () => {
           const isShown = button.getAttribute('aria-pressed') === 'true';
           button.setAttribute('aria-pressed', String(!isShown));
@@ -58,7 +59,7 @@ export class Legend {
       pen.svg,
       h('span', { class: 'smtc-chart-name' }, series.label),
       ' ', // not seen, but heard
-      h('span', { class: 'smtc-chart-evidence' }, series.evidence)
+      h('span', { class: 'smtc-chart-evidence' }, t(series.evidence))
     );
     this.element.append(button);
   }

@@ -1,3 +1,4 @@
+import { mark } from '../i18n.js';
 import type { Table } from '../live/table.js';
 
 /**
@@ -6,7 +7,11 @@ import type { Table } from '../live/table.js';
  */
 export type Evidence = (typeof EVIDENCE)[number];
 
-export const EVIDENCE = ['measured', 'emulated', 'predicted'] as const;
+export const EVIDENCE = [
+  mark('measured'),
+  mark('emulated'),
+  mark('predicted')
+] as const;
 
 /**
  * What a number is; decides how axes, tooltips and tables write it.

@@ -47,8 +47,9 @@ export function intervals(
 /**
  * Return the mean of the last rows with its 95 % interval, once for each column of pixels.
  *
- * The interval is Student's, as if rows did not depend on each other. Of fewer than three
- * rows, and of rows in bins, only the mean is known.
+ * The interval is Student's, as if rows did not depend on each other. Rows in bins count as
+ * their means do (batch means). Of fewer than three rows or bins only the mean is known: a bin
+ * keeps no spread, so where one is longer than the window there is no interval to draw.
  */
 export function rolling(
   segments: readonly ISegment[],
@@ -59,12 +60,9 @@ export function rolling(
   return stripOf(
     segments.flatMap(whole => {
       const segment = without(whole, window.without);
-      const { x, mean } = segment;
       const part = cut(segment, seen);
       const rows = sampledRows(segment, part, seen, columns);
-      return segment.width > 1
-        ? rows.map(row => [x[row], mean[row], NaN, NaN])
-        : means(segment, part.begin, rows, window.rows);
+      return means(segment, part.begin, rows, window);
     })
   );
 }
@@ -78,7 +76,7 @@ export function rollingAt(
   window: IWindow
 ): { readonly mean: number; readonly low: number; readonly high: number } {
   const used = without(segment, window.without);
-  const [values] = means(used, row, [row], window.rows);
+  const [values] = means(used, row, [row], window);
   const [, mean = NaN, low = NaN, high = NaN] = values ?? [];
   return { mean, low, high };
 }
@@ -110,11 +108,12 @@ function stripOf(places: readonly (number | undefined)[][]): IBandStrip {
 }
 
 function means(
-  { x, mean: y }: ISegment,
+  { x, mean: y, width }: ISegment,
   begin: number,
   rows: readonly number[],
-  window: number
+  { rows: length }: IWindow
 ): number[][] {
+  const window = Math.max(1, Math.round(length / width));
   const first = Math.max(0, begin - window + 1);
   // sums of differences to a value nearby keep the digits that squares would lose
   const near = y.subarray(first).find(value => !Number.isNaN(value)) ?? 0;

@@ -2,7 +2,7 @@ import type { IContent, IKeyItem, IReadout, ITextTable } from './content.js';
 import { heightOf, layerOf, type ILayer } from './layers.js';
 import { nearestRow, nextX } from './nearest.js';
 import type { IAxis, IChartOptions, ISeries, IShade } from './options.js';
-import { paintLayers, paintSample, xOf, type IGeometry } from './paint.js';
+import { paintLayers, paintSample, xOf, yOf, type IGeometry } from './paint.js';
 import type { IPen } from './pen.js';
 import { union, type IRange } from './ranges.js';
 import { extentOf, segmentsOf } from './segments.js';
@@ -75,6 +75,7 @@ export class SeriesContent implements IContent {
 
   paint(pen: IPen, geometry: IGeometry, theme: ITheme): void {
     this._paintShades(pen, geometry, theme);
+    this._paintReference(pen, geometry, theme);
     paintLayers(pen, this._layers, geometry, theme);
   }
 
@@ -136,6 +137,22 @@ export class SeriesContent implements IContent {
         const style = { color: theme.muted, size: LABEL_PIXELS };
         pen.text(label, left + 4, top + height - LABEL_PIXELS, style);
       }
+    }
+  }
+
+  /**
+   * Draw what values are compared with, as 1 is of ratios; at an end of the axis it is seen.
+   */
+  private _paintReference(pen: IPen, geometry: IGeometry, theme: ITheme): void {
+    const { area, y } = geometry;
+    const { including } = this.y;
+    if (including !== undefined && y.from < including && including < y.to) {
+      const top = yOf(geometry, including);
+      const ends = Float64Array.of(area.left, area.left + area.width);
+      pen.line(ends, Float64Array.of(top, top), {
+        color: theme.muted,
+        width: 1.5
+      });
     }
   }
 

@@ -7,6 +7,7 @@ import { rollingAt } from './rolling.js';
 import { isWithin, lowerBound, type IRange } from './ranges.js';
 import { segmentsOf } from './segments.js';
 import { format } from './units.js';
+import { t } from '../i18n.js';
 
 /**
  * Axes and title, for texts.
@@ -26,7 +27,7 @@ export interface IHeading {
  * Return the name of a series with the word for where its numbers come from.
  */
 export function fullLabel({ label, evidence }: ISeries): string {
-  return `${label} (${evidence})`;
+  return `${label} (${t(evidence)})`;
 }
 
 /**
@@ -42,11 +43,20 @@ export function rowText(
   const value = write(segment.mean[row]);
   const { width } = segment;
   if (width > 1) {
-    const range = `${write(segment.low[row])} to ${write(segment.high[row])}`;
-    return `${value} (mean of ${width} rows, ${range})`;
+    const range = t(
+      '%1 to %2',
+      write(segment.low[row]),
+      write(segment.high[row])
+    );
+    return t('%1 (mean of %2 rows, %3)', value, width, range);
   }
   if (series.as === 'interval') {
-    return `${value} (${write(segment.low[row])} to ${write(segment.high[row])})`;
+    return t(
+      '%1 (%2 to %3)',
+      value,
+      write(segment.low[row]),
+      write(segment.high[row])
+    );
   }
   if (series.as === 'rolling') {
     const { mean, low, high } = rollingAt(segment, row, {
@@ -56,8 +66,10 @@ export function rowText(
     if (Number.isNaN(mean)) {
       return value;
     }
-    const range = Number.isNaN(low) ? '' : ` (${write(low)} to ${write(high)})`;
-    return `${value}, mean ${write(mean)}${range}`;
+    const range = Number.isNaN(low)
+      ? ''
+      : t(' (%1 to %2)', write(low), write(high));
+    return t('%1, mean %2%3', value, write(mean), range);
   }
   return value;
 }
@@ -98,10 +110,15 @@ export function seriesTable(
       format(value * (series[place]?.factor ?? 1), yAxis.unit);
     return Number.isNaN(mean[bin])
       ? ''
-      : `${write(mean[bin])} (${write(low[bin])} to ${write(high[bin])})`;
+      : t('%1 (%2 to %3)', write(mean[bin]), write(low[bin]), write(high[bin]));
   };
   return {
-    caption: `${title}: ${yAxis.label}, mean (least to greatest) of the rows from each ${xAxis.label} on`,
+    caption: t(
+      '%1: %2, mean (least to greatest) of the rows from each %3 on',
+      title,
+      yAxis.label,
+      xAxis.label
+    ),
     head,
     rows: Array.from({ length: most }, (_, bin) => [
       format(seen.from + bin * step, xAxis.unit),
@@ -151,10 +168,21 @@ export function seriesSummary(
     const write = (value = NaN): string =>
       format(value * (one.factor ?? 1), y.unit);
     return Number.isNaN(mean[0])
-      ? `${fullLabel(one)} has no value.`
-      : `${fullLabel(one)}: mean ${write(mean[0])}, from ${write(low[0])} to ${write(high[0])}.`;
+      ? t('%1 has no value.', fullLabel(one))
+      : t(
+          '%1: mean %2, from %3 to %4.',
+          fullLabel(one),
+          write(mean[0]),
+          write(low[0]),
+          write(high[0])
+        );
   });
-  const part = `${x.label} ${format(seen.from, x.unit)} to ${format(seen.to, x.unit)}`;
+  const part = t(
+    '%1 %2 to %3',
+    x.label,
+    format(seen.from, x.unit),
+    format(seen.to, x.unit)
+  );
   return (
     [y.label, part].filter(Boolean).join(', ') + `. ${sentences.join(' ')}`
   );

@@ -7,6 +7,7 @@ import type { IRange } from './ranges.js';
 import type { IPicture } from './save.js';
 import { readTheme, watchTheme, type ITheme } from './theme.js';
 import { whenSeen } from './when_seen.js';
+import { t } from '../i18n.js';
 
 const LEAST_COLUMNS = 50;
 const SUMMARY_EVERY_MS = 5_000;
@@ -42,8 +43,7 @@ export class Stage {
         style: `height: ${height}px`,
         tabindex: 0,
         role: 'group',
-        'aria-label': `Plot of ${_title}`,
-        'data-lm-suppress-shortcuts': 'true'
+        'aria-label': t('Plot of %1', _title)
       },
       this._image,
       this._word,
@@ -67,7 +67,7 @@ export class Stage {
    * @returns Columns of pixels, or 0: nothing was drawn.
    */
   draw(seen: IRange | null): number {
-    this._say(seen === null ? 'No values yet' : '');
+    this._say(seen === null ? t('No values yet') : '');
     if (seen === null || !this._isSeen) {
       return 0;
     }

@@ -33,20 +33,26 @@ const ATTRIBUTES = [
  * Read the theme that holds for an element; `styles/tokens.css` makes it.
  */
 export function readTheme(element: Element): ITheme {
-  const style = getComputedStyle(element);
-  const color = (name: string): string =>
-    style.getPropertyValue(`--smtc-${name}`).trim() || 'gray';
-  return {
+  // a token is read as it was written; only a colour that is used tells what comes of it
+  const probe = document.createElement('span');
+  element.append(probe);
+  const color = (name: string): string => {
+    probe.style.color = `var(--smtc-${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const theme = {
     ink: color('ink'),
     muted: color('muted'),
     paper: color('paper'),
     grid: color('grid'),
     shade: color('shade'),
-    font: style.fontFamily || 'sans-serif',
+    font: getComputedStyle(element).fontFamily || 'sans-serif',
     colors: Array.from({ length: NUM_COLORS }, (_, place) =>
       color(`color-${place}`)
     )
   };
+  probe.remove();
+  return theme;
 }
 
 /**

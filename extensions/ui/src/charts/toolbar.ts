@@ -64,7 +64,6 @@ export class Toolbar {
         class: 'smtc-chart-tools',
         role: 'toolbar',
         'aria-label': label,
-        'data-lm-suppress-shortcuts': 'true',
         onkeydown: (event: KeyboardEvent) => {
           this._move(event);
         },

@@ -1,4 +1,5 @@
 import type { ITool } from './toolbar.js';
+import { t } from '../i18n.js';
 
 /**
  * What the tools of a figure work on.
@@ -25,7 +26,7 @@ export function toolsOf(figure: ITooled): ITool[] {
   let isSaving = false;
   const isWhole = (): boolean => !figure.isZoomed;
   const save = (kind: 'csv' | 'png' | 'svg'): ITool => ({
-    name: `Save as ${kind.toUpperCase()}`,
+    name: t('Save as %1', kind.toUpperCase()),
     sign: kind.toUpperCase(),
     act: () => {
       void figure.save(kind);
@@ -35,14 +36,14 @@ export function toolsOf(figure: ITooled): ITool[] {
   });
   return [
     {
-      name: 'Zoom in',
+      name: t('Zoom in'),
       sign: '+',
       act: () => {
         figure.zoomBy(STEP);
       }
     },
     {
-      name: 'Zoom out',
+      name: t('Zoom out'),
       sign: '−',
       act: () => {
         figure.zoomBy(1 / STEP);
@@ -50,7 +51,7 @@ export function toolsOf(figure: ITooled): ITool[] {
       isOff: isWhole
     },
     {
-      name: 'Move left',
+      name: t('Move left'),
       sign: '‹',
       act: () => {
         figure.panBy(-STEP);
@@ -58,7 +59,7 @@ export function toolsOf(figure: ITooled): ITool[] {
       isOff: isWhole
     },
     {
-      name: 'Move right',
+      name: t('Move right'),
       sign: '›',
       act: () => {
         figure.panBy(STEP);
@@ -66,16 +67,16 @@ export function toolsOf(figure: ITooled): ITool[] {
       isOff: isWhole
     },
     {
-      name: 'Show all and follow the end',
-      sign: 'All',
+      name: t('Show all and follow the end'),
+      sign: t('All'),
       act: () => {
         figure.reset();
       },
       isOff: isWhole
     },
     {
-      name: 'Pause',
-      sign: 'Pause',
+      name: t('Pause'),
+      sign: t('Pause'),
       act: () => {
         figure.togglePause();
       },
@@ -83,16 +84,16 @@ export function toolsOf(figure: ITooled): ITool[] {
       isHidden: () => figure.isEnded
     },
     {
-      name: 'Show as a table',
-      sign: 'Table',
+      name: t('Show as a table'),
+      sign: t('Table'),
       act: () => {
         figure.toggleTable();
       },
       isPressed: () => figure.isTable
     },
     {
-      name: 'Save as PNG, SVG or CSV',
-      sign: 'Save',
+      name: t('Save as PNG, SVG or CSV'),
+      sign: t('Save'),
       act: () => {
         isSaving = !isSaving;
       },

@@ -1,4 +1,5 @@
 import type { Unit } from './options.js';
+import { t } from '../i18n.js';
 
 /**
  * A step of a unit: from `least` on, a value is shown divided by `size` and with `word`.
@@ -40,7 +41,7 @@ const MOST_DIGITS = 12;
  */
 export function format(value: number, unit: Unit): string {
   if (Number.isNaN(value)) {
-    return 'unknown';
+    return t('unknown');
   }
   // rounded first: 0.9999 s is 1 s, not 1,000 ms
   const scale = scaleOf(unit, Math.abs(Number(value.toPrecision(3))));

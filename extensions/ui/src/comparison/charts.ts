@@ -3,12 +3,11 @@ import { Chart } from '../charts/chart.js';
 import type { IAxis, IChart, ISeries } from '../charts/options.js';
 import { h } from '../dom.js';
 import type { Feed } from '../live/feed.js';
+import { t } from '../i18n.js';
 import type { IPart } from './part.js';
 import { UtilizationChart } from './utilization.js';
 
 const SECONDS_PER_HOUR = 3600;
-const STEP: IAxis = { label: 'step', unit: 'count' };
-const TIME: IAxis = { label: 'time since the begin', unit: 's' };
 
 /**
  * What a chart of launches draws of each: a column of its steps.
@@ -43,15 +42,18 @@ export class ComparisonCharts implements IPart {
     const isPriced = info.setUps.some(setUp => setUp.usdPerHour !== null);
     this._launches = launchCharts(isPriced, options => this._chart(options));
     this._ratio = this._chart({
-      title: `Speed-up over ${info.setUps[0]?.label ?? 'the baseline'}`,
-      x: TIME,
-      y: { label: 'step time ratio', unit: 'ratio', including: 1 }
+      title: t('Speed-up over %1', info.setUps[0]?.label ?? t('the baseline')),
+      x: timeAxis(),
+      y: { label: t('step time ratio'), unit: 'ratio', including: 1 }
     });
     this._cost = isPriced
       ? this._chart({
-          title: `Cost per step against ${info.setUps[0]?.label ?? 'the baseline'}`,
-          x: TIME,
-          y: { label: 'cost ratio', unit: 'ratio', including: 1 }
+          title: t(
+            'Cost per step against %1',
+            info.setUps[0]?.label ?? t('the baseline')
+          ),
+          x: timeAxis(),
+          y: { label: t('cost ratio'), unit: 'ratio', including: 1 }
         })
       : null;
     this._utilization = info.setUps.map(
@@ -78,6 +80,11 @@ export class ComparisonCharts implements IPart {
   update(info: IComparisonInfo): void {
     this._info = info;
     this._add();
+    this._all
+      .filter(() => info.ended)
+      .forEach(chart => {
+        chart.end();
+      });
   }
 
   dispose(): void {
@@ -102,7 +109,7 @@ export class ComparisonCharts implements IPart {
       const label =
         this._info.rounds === 1
           ? setUp.label
-          : `${setUp.label}, round ${launch.round ?? 0}`;
+          : t('%1, round %2', setUp.label, launch.round ?? 0);
       for (const item of this._launches) {
         const factor = item.factor(setUp);
         if (factor !== null) {
@@ -133,7 +140,7 @@ export class ComparisonCharts implements IPart {
       .filter(steps => steps > 0);
     if (known.length > 0) {
       const shades = [
-        { label: 'warm-up', from: 0, to: Math.min(...known) - 0.5 }
+        { label: t('warm-up'), from: 0, to: Math.min(...known) - 0.5 }
       ];
       for (const item of this._launches.filter(each => each.as === 'rolling')) {
         item.chart.shade(shades);
@@ -142,6 +149,13 @@ export class ComparisonCharts implements IPart {
   }
 
   private _addRatios(): void {
+    // one that was stopped early, or saved without them, never has any
+    const isNone =
+      this._info.ended && this._feed.table('ratio:1') === undefined;
+    this._ratio.element.hidden = isNone;
+    if (this._cost !== null) {
+      this._cost.element.hidden = isNone;
+    }
     this._info.setUps.slice(1).forEach((setUp, place) => {
       const series = {
         label: setUp.label,
@@ -207,6 +221,14 @@ export class ComparisonCharts implements IPart {
   private _info: IComparisonInfo;
 }
 
+function stepAxis(): IAxis {
+  return { label: t('step'), unit: 'count' };
+}
+
+function timeAxis(): IAxis {
+  return { label: t('time since the begin'), unit: 's' };
+}
+
 function launchCharts(
   isPriced: boolean,
   chart: (options: ConstructorParameters<typeof Chart>[0]) => IChart
@@ -219,16 +241,24 @@ function launchCharts(
     unit: 's',
     including: 0
   });
-  const dollars: IAxis = { label: 'cost', unit: 'USD', including: 0 };
+  const dollars: IAxis = { label: t('cost'), unit: 'USD', including: 0 };
   const drawn: ILaunchChart[] = [
     {
-      chart: chart({ title: 'Step time', x: STEP, y: seconds('step time') }),
+      chart: chart({
+        title: t('Step time'),
+        x: stepAxis(),
+        y: seconds(t('step time'))
+      }),
       column: 'step_time_s',
       as: 'rolling',
       factor: always
     },
     {
-      chart: chart({ title: 'Data wait', x: STEP, y: seconds('data wait') }),
+      chart: chart({
+        title: t('Data wait'),
+        x: stepAxis(),
+        y: seconds(t('data wait'))
+      }),
       column: 'data_wait_s',
       as: 'rolling',
       factor: always
@@ -237,7 +267,11 @@ function launchCharts(
   if (isPriced) {
     drawn.push(
       {
-        chart: chart({ title: 'Cost of 1,000 steps', x: STEP, y: dollars }),
+        chart: chart({
+          title: t('Cost of 1,000 steps'),
+          x: stepAxis(),
+          y: dollars
+        }),
         column: 'step_time_s',
         as: 'rolling',
         factor: setUp => {
@@ -246,7 +280,11 @@ function launchCharts(
         }
       },
       {
-        chart: chart({ title: 'Cost of a launch so far', x: STEP, y: dollars }),
+        chart: chart({
+          title: t('Cost of a launch so far'),
+          x: stepAxis(),
+          y: dollars
+        }),
         column: 'time_s',
         as: 'line',
         factor: perSecond

@@ -1,6 +1,7 @@
 import type { IBeat, IComparisonInfo, ILaunchInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import { StopButton } from '../run/stop_button.js';
 import { duration } from '../run/words.js';
 import type { IPart } from './part.js';
@@ -20,7 +21,7 @@ export class ComparisonHeader implements IPart {
    */
   constructor(info: IComparisonInfo, stop: () => void) {
     this._info = info;
-    this._stop = new StopButton({ what: 'the comparison', stop });
+    this._stop = new StopButton({ what: t('the comparison'), stop });
     this.element = h(
       'header',
       { class: 'smtc-comparison-head' },
@@ -93,15 +94,16 @@ export class ComparisonHeader implements IPart {
     this._bar.setAttribute('aria-valuetext', words);
     this._news.hidden = silentMs < SILENT_MS;
     if (!this._news.hidden) {
-      this._news.textContent =
-        `No news for ${duration(silentMs / 1000)}: the kernel is busy, was restarted, or is ` +
-        'gone. The comparison itself may go on. ' +
-        `lab.ComparisonRun.open(${JSON.stringify(info.name)}) shows it again.`;
+      this._news.textContent = t(
+        'No news for %1: the kernel or the server is busy, was restarted, or is gone. The comparison itself may go on. lab.ComparisonRun.open(%2) shows it again.',
+        duration(silentMs / 1000),
+        JSON.stringify(info.name)
+      );
     }
   }
 
   private readonly _state = h('span', { class: 'smtc-badge' });
-  private readonly _bar = h('progress', { 'aria-label': 'Launches' });
+  private readonly _bar = h('progress', { 'aria-label': t('Launches') });
   private readonly _where = h('span', { class: 'smtc-number' });
   private readonly _reason = h('p', {});
   private readonly _news = h('p', { class: 'smtc-warning', role: 'status' });
@@ -119,27 +121,37 @@ export function progressWords(info: IComparisonInfo): string {
   const newest = info.launched.at(-1);
   const launches = format(info.launches, 'count');
   if (newest === undefined) {
-    return info.ended ? 'nothing was launched' : `0 of ${launches} launches`;
+    return info.ended
+      ? t('nothing was launched')
+      : t('0 of %1 launches', launches);
   }
-  const count = `launch ${format(info.launched.length, 'count')} of ${launches}`;
+  const count = t(
+    'launch %1 of %2',
+    format(info.launched.length, 'count'),
+    launches
+  );
   if (info.ended) {
     return count;
   }
   const round =
     newest.round === null
-      ? 'parity check'
-      : `round ${format(newest.round, 'count')} of ${format(info.rounds, 'count')}`;
+      ? t('parity check')
+      : t(
+          'round %1 of %2',
+          format(newest.round, 'count'),
+          format(info.rounds, 'count')
+        );
   return `${count}: ${newest.label}, ${round}, ${stepsOf(newest)}`;
 }
 
 function stepsOf(launch: ILaunchInfo): string {
   if (launch.steps === 0) {
-    return 'starting';
+    return t('starting');
   }
   const steps = format(launch.steps, 'count');
   return launch.maxSteps === null
-    ? `step ${steps}`
-    : `step ${steps} of ${format(launch.maxSteps, 'count')}`;
+    ? t('step %1', steps)
+    : t('step %1 of %2', steps, format(launch.maxSteps, 'count'));
 }
 
 /**

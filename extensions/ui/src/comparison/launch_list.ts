@@ -1,6 +1,7 @@
 import type { IComparisonInfo, ILaunchInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import { section } from '../run/section.js';
 import type { IPart } from './part.js';
 
@@ -11,7 +12,7 @@ export class LaunchList implements IPart {
   readonly element: HTMLElement;
 
   constructor() {
-    const { element, body } = section('Launches', false);
+    const { element, body } = section(t('Launches'), false);
     body.append(
       h('div', { class: 'smtc-scroll' }, h('table', {}, head(), this._body))
     );
@@ -30,7 +31,13 @@ export class LaunchList implements IPart {
 }
 
 function head(): HTMLElement {
-  const words = ['Set-up', 'Round', 'State', 'Steps', 'Run'];
+  const words = [
+    t('Set-up'),
+    t('Round'),
+    t('State'),
+    t('Steps'),
+    t('Name of the run')
+  ];
   return h(
     'thead',
     {},
@@ -40,7 +47,7 @@ function head(): HTMLElement {
 
 function row(launch: ILaunchInfo): HTMLElement {
   const round =
-    launch.round === null ? 'parity check' : format(launch.round, 'count');
+    launch.round === null ? t('parity check') : format(launch.round, 'count');
   return h(
     'tr',
     {},

@@ -9,6 +9,7 @@ import { Feed } from '../live/feed.js';
 import type { IModel, IRenderContext, IView } from '../model.js';
 import { section } from '../run/section.js';
 import { ComparisonCharts } from './charts.js';
+import { t } from '../i18n.js';
 import { ComparisonHeader } from './header.js';
 import { LaunchList } from './launch_list.js';
 import type { IPart } from './part.js';
@@ -36,7 +37,7 @@ export const comparisonMonitor: IView = {
       new LaunchList()
     ];
     const notes = h('div', {});
-    const code = section('Code that does the same', false);
+    const code = section(t('Code that does the same'), false);
     const lines = codeBox(code.body, { code: info.code });
     const result = h('div', { class: 'smtc-row' });
     const update = (): void => {
@@ -52,11 +53,14 @@ export const comparisonMonitor: IView = {
     el.append(
       h(
         'section',
-        { class: 'smtc-comparison', 'aria-label': `Comparison ${info.name}` },
+        {
+          class: 'smtc-comparison',
+          'aria-label': t('Comparison %1', info.name)
+        },
         ...parts.map(part => part.element),
         notes,
         result,
-        code.element
+        info.code === '' ? null : code.element
       )
     );
     update();
@@ -108,7 +112,7 @@ function showResult(
 ): void {
   if (host.childElementCount === 0 && model.get('result') !== '') {
     host.append(
-      saveButton('Save as JSON', `${info.name}.json`, () =>
+      saveButton(t('Save as JSON'), `${info.name}.json`, () =>
         String(model.get('result'))
       )
     );

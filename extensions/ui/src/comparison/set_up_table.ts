@@ -1,5 +1,6 @@
 import type { IComparisonInfo, IRowInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import type { IPart } from './part.js';
 
 /**
@@ -14,7 +15,7 @@ export class SetUpTable implements IPart {
       {
         class: 'smtc-scroll',
         role: 'region',
-        'aria-label': 'Table of set-ups',
+        'aria-label': t('Table of set-ups'),
         tabindex: 0
       },
       h('table', { class: 'smtc-set-ups' }, this._head, this._body)

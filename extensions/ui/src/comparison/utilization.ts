@@ -3,6 +3,7 @@ import { Chart } from '../charts/chart.js';
 import type { IChart, ISeries } from '../charts/options.js';
 import { h } from '../dom.js';
 import type { Feed } from '../live/feed.js';
+import { t } from '../i18n.js';
 
 /**
  * How busy the groups of one set-up are, in its newest launch.
@@ -43,7 +44,9 @@ export class UtilizationChart {
       this._add(`${launch}/system:${host}`, {
         y: 'cpu',
         as: 'line',
-        label: isAlone ? `CPU of ${group}` : `CPU of ${group}, ${host}`,
+        label: isAlone
+          ? t('CPU of %1', group)
+          : t('CPU of %1, %2', group, host),
         color
       });
     });
@@ -51,7 +54,7 @@ export class UtilizationChart {
     if (device !== undefined && !Number.isNaN(device.at(-1) ?? NaN)) {
       this._add(`${launch}/steps`, {
         y: 'device',
-        label: 'device',
+        label: t('device'),
         as: 'rolling',
         window: 20,
         color: this._setUp.hosts.length
@@ -73,9 +76,9 @@ export class UtilizationChart {
     this._drawn.clear();
     this._launch = launch;
     this._chart = new Chart({
-      title: `Utilization: ${this._setUp.label}`,
-      x: { label: 'time of the newest launch', unit: 's' },
-      y: { label: 'busy', unit: 'fraction', including: 0 },
+      title: t('Utilization: %1', this._setUp.label),
+      x: { label: t('time of the newest launch'), unit: 's' },
+      y: { label: t('busy'), unit: 'fraction', including: 0 },
       read: (...request) => {
         this._feed.read(...request);
       }

@@ -1,5 +1,6 @@
 import type { IComparisonInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import type { IPart } from './part.js';
 
 const SPEECH_MS = 10_000;
@@ -25,8 +26,12 @@ export class Verdict implements IPart {
     this._sentence.textContent = info.sentence;
     this._sentence.classList.toggle('smtc-verdict-final', info.isVerdict);
     this._mark.replaceChildren(
-      h('span', { class: `smtc-badge smtc-${info.evidence}` }, info.evidence),
-      ` ${info.scale === '' ? 'on the hardware that is named' : info.scale}`
+      h(
+        'span',
+        { class: `smtc-badge smtc-${info.evidence}` },
+        t(info.evidence)
+      ),
+      ` ${info.scale === '' ? t('on the hardware that is named') : info.scale}`
     );
     this._speak(info);
   }
@@ -38,7 +43,7 @@ export class Verdict implements IPart {
   private _speak(info: IComparisonInfo): void {
     clearTimeout(this._timer);
     const said = info.ended
-      ? `The comparison is ${info.state}. ${info.sentence}`
+      ? t('The comparison is %1. %2', info.state, info.sentence)
       : info.sentence;
     if (said === this._said) {
       return;

@@ -9,6 +9,7 @@ import { Component, type IComponent } from './component.js';
 import { Field, selectOf, setOptions } from './field.js';
 import { numberField, type INumberFieldProps } from './number_field.js';
 import { h, newId } from '../dom.js';
+import { mark, t } from '../i18n.js';
 
 /**
  * Numbers and names of the form for the batch size. Null: not given.
@@ -61,9 +62,9 @@ export interface IBatchSizeProps {
 const OPTIMIZERS = ['AdamW', 'Adam', 'SGD', 'RMSprop', 'Adagrad', 'LAMB'];
 
 const NUMBERS = [
-  ['batchSize', 'Batch size', 'the script’s own'],
-  ['baseBatchSize', 'Batch size that was tuned', 'not known'],
-  ['learningRate', 'Its learning rate', 'not known']
+  ['batchSize', mark('Batch size'), mark('the script’s own')],
+  ['baseBatchSize', mark('Batch size that was tuned'), mark('not known')],
+  ['learningRate', mark('Its learning rate'), mark('not known')]
 ] as const;
 
 type NumberName = (typeof NUMBERS)[number][0];
@@ -84,9 +85,12 @@ class BatchSize extends Component<IBatchSizeProps> {
     super(props);
     const row = h('div', { class: 'smtc-row' });
     for (const [name, label, placeholder] of NUMBERS) {
-      this._numbers.set(name, this._numberField(row, name, label, placeholder));
+      this._numbers.set(
+        name,
+        this._numberField(row, name, t(label), t(placeholder))
+      );
     }
-    const optimizer = this._textField('optimizer', 'Optimizer');
+    const optimizer = this._textField('optimizer', t('Optimizer'));
     const optimizers = h(
       'datalist',
       { id: newId() },
@@ -96,9 +100,10 @@ class BatchSize extends Component<IBatchSizeProps> {
     row.append(
       optimizer.element,
       optimizers,
-      new Field('Rule', this._rule).element,
-      this._textField('batchSizeName', 'Batch size is passed as').element,
-      this._textField('learningRateName', 'Learning rate is passed as').element
+      new Field(t('Rule'), this._rule).element,
+      this._textField('batchSizeName', t('Batch size is passed as')).element,
+      this._textField('learningRateName', t('Learning rate is passed as'))
+        .element
     );
     this.element = h('div', { class: 'smtc-batch' }, row, this._suggestion);
     this.appear(host);
@@ -184,15 +189,15 @@ function ruleOptions(
   optimizer: string
 ): readonly (readonly [string, string])[] {
   return [
-    ['', `automatic: ${RULES[defaultRule(optimizer)]}`],
-    ['linear', RULES.linear],
-    ['sqrt', RULES.sqrt]
+    ['', t('automatic: %1', t(RULES[defaultRule(optimizer)]))],
+    ['linear', t(RULES.linear)],
+    ['sqrt', t(RULES.sqrt)]
   ];
 }
 
 const RULES: Readonly<Record<Rule, string>> = {
-  linear: 'in proportion to the batch',
-  sqrt: 'with its square root'
+  linear: mark('in proportion to the batch'),
+  sqrt: mark('with its square root')
 };
 
 function suggestionNodes(
@@ -200,21 +205,21 @@ function suggestionNodes(
   values: IBatchSize
 ): readonly Node[] {
   if (made === null) {
-    const text =
-      'With a batch size, the one that was tuned and its learning rate, a learning rate is ' +
-      'suggested here.';
+    const text = t(
+      'With a batch size, the one that was tuned and its learning rate, a learning rate is suggested here.'
+    );
     return [h('p', { class: 'smtc-note' }, text)];
   }
   const rate = Number(made.learningRate.toPrecision(3));
   const warmUp =
     made.warmUpSteps > 0
-      ? `, raised over the first ${made.warmUpSteps} steps`
+      ? t(', raised over the first %1 steps', made.warmUpSteps)
       : '';
   return [
     h(
       'p',
       {},
-      'Suggested: ',
+      t('Suggested: '),
       h('code', {}, `${values.learningRateName}=${rate}`),
       `${warmUp}.`
     ),

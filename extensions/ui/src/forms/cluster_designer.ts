@@ -13,6 +13,7 @@ import { Field } from './field.js';
 import { copyOf, newGroup, type IRemovedGroup } from './groups.js';
 import { groupRow, type IGroupRowProps } from './group_row.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 
 /**
  * A form for a cluster.
@@ -207,8 +208,8 @@ class ClusterDesigner extends Component<IClusterDesignerProps> {
   private _showUndo(): void {
     this._undoBar.hidden = this._removed === null;
     const name = this._removed?.group.name ?? '';
-    this._undoText.textContent = `Removed ${name}.`;
-    this._undo.setAttribute('aria-label', `Undo: put ${name} back`);
+    this._undoText.textContent = t('Removed %1.', name);
+    this._undo.setAttribute('aria-label', t('Undo: put %1 back', name));
   }
 
   private readonly _nameInput = h('input', {
@@ -220,7 +221,7 @@ class ClusterDesigner extends Component<IClusterDesignerProps> {
       this._change({ name: value === '' ? null : value });
     }
   });
-  private readonly _name = new Field('Name of the cluster', this._nameInput);
+  private readonly _name = new Field(t('Name of the cluster'), this._nameInput);
   private readonly _list = h('div', { class: 'smtc-groups' });
   private readonly _undoText = h('span');
   private readonly _undo = h(
@@ -231,7 +232,7 @@ class ClusterDesigner extends Component<IClusterDesignerProps> {
         this._putBack();
       }
     },
-    'Undo'
+    t('Undo')
   );
   private readonly _undoBar = h(
     'div',
@@ -248,7 +249,7 @@ class ClusterDesigner extends Component<IClusterDesignerProps> {
         this._insert(newGroup(cluster, catalog), cluster.groups.length);
       }
     },
-    'Add a group'
+    t('Add a group')
   );
   private readonly _problems = h('div', { role: 'status' });
   private readonly _total = h('div', {

@@ -6,6 +6,7 @@ import {
   type IClusterProblem
 } from '@smtc-lab/protocol';
 import { priceNotes, UNKNOWN, usdPerHourText } from './price.js';
+import { t } from '../i18n.js';
 
 /**
  * Return problems together with those that only Python found, which stand beside the field of a
@@ -38,8 +39,9 @@ export function totalText(cluster: ICluster, catalog: Catalog): string {
   const counts = cluster.groups.map(group => group.count ?? 0);
   const count = counts.reduce((sum, each) => sum + each, 0);
   const price = usdPerHour(cluster, catalog);
-  const total = price === null ? `Price ${UNKNOWN}` : usdPerHourText(price);
-  const instances = count === 1 ? '1 instance' : `${count} instances`;
+  const total =
+    price === null ? t('Price %1', t(UNKNOWN)) : usdPerHourText(price);
+  const instances = count === 1 ? t('1 instance') : t('%1 instances', count);
   const notes = priceNotes(cluster, catalog).join('; ');
-  return `${total} for ${instances}. Prices: ${notes}.`;
+  return t('%1 for %2. Prices: %3.', total, instances, notes);
 }

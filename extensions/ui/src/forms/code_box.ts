@@ -1,23 +1,12 @@
 import { Component, type IComponent } from './component.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
+import { INSERT_EVENT, type IInsertDetail } from './insert_event.js';
 
 /**
  * Lines of code that do what a form does.
  */
 export interface ICodeBoxProps {
-  readonly code: string;
-}
-
-/**
- * The event that asks the page to put code into a cell. A host that can does so, and calls
- * `preventDefault`; in any other page nobody listens, and the code is copied instead.
- */
-export const INSERT_EVENT = 'smtc-insert-cell';
-
-/**
- * What the event carries.
- */
-export interface IInsertDetail {
   readonly code: string;
 }
 
@@ -37,19 +26,19 @@ class CodeBox extends Component<ICodeBoxProps> {
     const copy = h(
       'button',
       { type: 'button', onclick: () => void this._onCopy() },
-      'Copy as code'
+      t('Copy as code')
     );
     const insert = h(
       'button',
       { type: 'button', onclick: () => void this._onInsert() },
-      'Insert cell'
+      t('Insert cell')
     );
     this.element = h(
       'div',
       { class: 'smtc-code' },
       h(
         'pre',
-        { tabindex: 0, role: 'region', 'aria-label': 'Code' },
+        { tabindex: 0, role: 'region', 'aria-label': t('Code') },
         this._text
       ),
       h('div', { class: 'smtc-row' }, copy, insert, this._status)
@@ -67,7 +56,7 @@ class CodeBox extends Component<ICodeBoxProps> {
   }
 
   private async _onCopy(): Promise<void> {
-    this._say('Copied.', await this._copy());
+    this._say(t('Copied.'), await this._copy());
   }
 
   private async _onInsert(): Promise<void> {
@@ -79,11 +68,13 @@ class CodeBox extends Component<ICodeBoxProps> {
     });
     if (this.element.dispatchEvent(event)) {
       this._say(
-        'This page does not let a widget insert cells. The code was copied: paste it into one.',
+        t(
+          'This page does not let a widget insert cells. The code was copied: paste it into one.'
+        ),
         await this._copy()
       );
     } else {
-      this._say('Inserted.', true);
+      this._say(t('Inserted.'), true);
     }
   }
 
@@ -101,7 +92,7 @@ class CodeBox extends Component<ICodeBoxProps> {
   private _say(done: string, isCopied: boolean): void {
     this._status.textContent = isCopied
       ? done
-      : 'This page may not copy. The code is selected: press Ctrl+C.';
+      : t('This page may not copy. The code is selected: press Ctrl+C.');
   }
 
   private readonly _text = h('code');

@@ -9,6 +9,7 @@ import { Component, type IComponent } from './component.js';
 import { settingField, type ISettingField } from './setting_field.js';
 import { Field, selectOf } from './field.js';
 import { h } from '../dom.js';
+import { mark, t } from '../i18n.js';
 
 /**
  * A form for compiler settings.
@@ -28,18 +29,18 @@ export interface ICompilerSettingsProps {
 }
 
 const LABELS: Readonly<Record<Exclude<CompilerSetting, 'backend'>, string>> = {
-  enabled: 'Hand the step to the compiler',
-  precision: 'Precision',
-  fused_optimizer: 'Fused optimizer',
-  keep_memory: 'Keep memory',
-  debug: 'Debug files',
-  mode: 'Mode',
-  per_block: 'Layer by layer',
-  dynamic: 'Any shape',
-  fallback: 'If it cannot be compiled',
-  timeout_s: 'Longest compilation, seconds',
-  cache: 'Cache',
-  check_parity: 'Check parity'
+  enabled: mark('Hand the step to the compiler'),
+  precision: mark('Precision'),
+  fused_optimizer: mark('Fused optimizer'),
+  keep_memory: mark('Keep memory'),
+  debug: mark('Debug files'),
+  mode: mark('Mode'),
+  per_block: mark('Layer by layer'),
+  dynamic: mark('Any shape'),
+  fallback: mark('If it cannot be compiled'),
+  timeout_s: mark('Longest compilation, seconds'),
+  cache: mark('Cache'),
+  check_parity: mark('Check parity')
 };
 
 const OFTEN: readonly CompilerSetting[] = [
@@ -51,12 +52,16 @@ const OFTEN: readonly CompilerSetting[] = [
 
 const BACKENDS: readonly (readonly [CompilerConfig['backend'] | '', string])[] =
   [
-    ['', 'plain PyTorch, as the script has it'],
-    ['auto', 'auto: measures the others, keeps the best'],
-    ['inductor', 'inductor: torch.compile'],
-    ['xla', 'xla: PyTorch/XLA'],
-    ['eager', 'eager: nothing compiled']
+    ['', mark('plain PyTorch, as the script has it')],
+    ['auto', mark('auto: measures the others, keeps the best')],
+    ['inductor', mark('inductor: torch.compile')],
+    ['xla', mark('xla: PyTorch/XLA')],
+    ['eager', mark('eager: nothing compiled')]
   ];
+
+function backends(): typeof BACKENDS {
+  return BACKENDS.map(([word, label]) => [word, t(label)] as const);
+}
 
 /**
  * Make a form for compiler settings. Those without effect are switched off and say why.
@@ -73,7 +78,7 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
     super(props);
     for (const [name, label] of Object.entries(LABELS)) {
       const setting = name as keyof typeof LABELS;
-      const field = settingField(setting, label, value => {
+      const field = settingField(setting, t(label), value => {
         this._change({ ...this._last, [setting]: value });
       });
       this._fields.set(setting, field);
@@ -86,7 +91,7 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
       h(
         'details',
         {},
-        h('summary', {}, 'More settings'),
+        h('summary', {}, t('More settings')),
         h('div', { class: 'smtc-settings' }, ...this._elements(false))
       ),
       this._problems
@@ -126,11 +131,11 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
       .map(([, field]) => field.element);
   }
 
-  private readonly _select = selectOf(BACKENDS, word => {
+  private readonly _select = selectOf(backends(), word => {
     const backend = word as CompilerConfig['backend'];
     this._change(word === '' ? null : { ...this._last, backend });
   });
-  private readonly _backend = new Field('Compiler', this._select);
+  private readonly _backend = new Field(t('Compiler'), this._select);
   private readonly _fields = new Map<CompilerSetting, ISettingField>();
   private readonly _problems = h('div', { role: 'status' });
 

@@ -15,6 +15,7 @@ import {
 import { numberField, type INumberFieldProps } from './number_field.js';
 import { UNKNOWN, usdPerHourText } from './price.js';
 import { h } from '../dom.js';
+import { mark, t } from '../i18n.js';
 
 /**
  * One group in the form of a cluster.
@@ -65,7 +66,7 @@ class GroupRow extends Component<IGroupRowProps> {
     super(props);
     const main = h('div', { class: 'smtc-group-fields' }, this._name.element);
     this._type = instanceTypePicker(main, {
-      label: 'Instance type',
+      label: t('Instance type'),
       value: props.group.instanceType,
       catalog: props.catalog,
       onChange: instanceType => {
@@ -73,7 +74,7 @@ class GroupRow extends Component<IGroupRowProps> {
       }
     });
     this._count = numberField(main, {
-      label: 'Count',
+      label: t('Count'),
       value: props.group.count,
       min: 1,
       max: MAX_COUNT,
@@ -99,7 +100,7 @@ class GroupRow extends Component<IGroupRowProps> {
 
   protected show(): void {
     const { automaticRole, catalog, group, place } = this.props;
-    this._legend.textContent = `Group ${place + 1}`;
+    this._legend.textContent = t('Group %1', place + 1);
     if (this._nameInput.value !== group.name) {
       this._nameInput.value = group.name;
     }
@@ -135,13 +136,13 @@ class GroupRow extends Component<IGroupRowProps> {
       this.props.onChange({ name: this._nameInput.value });
     }
   });
-  private readonly _name = new Field('Name', this._nameInput);
+  private readonly _name = new Field(t('Name'), this._nameInput);
   private readonly _type: IComponent<IInstanceTypePickerProps>;
   private readonly _count: IComponent<INumberFieldProps>;
   private readonly _roleSelect = selectOf([], value => {
     this.props.onChange({ role: value === '' ? null : (value as Role) });
   });
-  private readonly _role = new Field('Role', this._roleSelect);
+  private readonly _role = new Field(t('Role'), this._roleSelect);
   private readonly _price = h('output', {
     class: 'smtc-number smtc-group-price'
   });
@@ -158,16 +159,16 @@ function rowButtons(props: () => IGroupRowProps): {
       { type: 'button', 'data-does': text.toLowerCase(), onclick },
       text
     );
-  const copy = button('Copy', () => {
+  const copy = button(t('Copy'), () => {
     props().onCopy();
   });
-  const up = button('Up', () => {
+  const up = button(t('Up'), () => {
     props().onMove(-1);
   });
-  const down = button('Down', () => {
+  const down = button(t('Down'), () => {
     props().onMove(1);
   });
-  const remove = button('Remove', () => {
+  const remove = button(t('Remove'), () => {
     props().onRemove();
   });
   return {
@@ -187,18 +188,18 @@ function rowButtons(props: () => IGroupRowProps): {
 
 function roleOptions(automatic: Role): readonly (readonly [string, string])[] {
   return [
-    ['', `automatic: ${DOES[automatic]}`],
-    ['train', DOES.train],
-    ['data', DOES.data]
+    ['', t('automatic: %1', t(DOES[automatic]))],
+    ['train', t(DOES.train)],
+    ['data', t(DOES.data)]
   ];
 }
 
 const DOES: Readonly<Record<Role, string>> = {
-  train: 'trains',
-  data: 'prepares data'
+  train: mark('trains'),
+  data: mark('prepares data')
 };
 
 function groupPrice(group: IInstanceGroup, catalog: Catalog): string {
   const total = usdPerHour({ groups: [group], name: null }, catalog);
-  return total === null ? `price ${UNKNOWN}` : usdPerHourText(total);
+  return total === null ? t('price %1', t(UNKNOWN)) : usdPerHourText(total);
 }

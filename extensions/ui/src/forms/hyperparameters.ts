@@ -7,6 +7,7 @@ import {
 import { Component, isSameJson, type IComponent } from './component.js';
 import { Field } from './field.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 
 /**
  * A table of hyperparameters.
@@ -125,8 +126,8 @@ class Hyperparameters extends Component<IHyperparametersProps> {
           this._change();
         }
       });
-    const name = new Field('Name', input(nameText));
-    const value = new Field('Value', input(valueText));
+    const name = new Field(t('Name'), input(nameText));
+    const value = new Field(t('Value'), input(valueText));
     const remove = h(
       'button',
       {
@@ -135,7 +136,7 @@ class Hyperparameters extends Component<IHyperparametersProps> {
           this._remove(row);
         }
       },
-      'Remove'
+      t('Remove')
     );
     const element = h('div', { class: 'smtc-row', role: 'group' });
     element.append(name.element, value.element, remove);
@@ -169,10 +170,10 @@ class Hyperparameters extends Component<IHyperparametersProps> {
       const problem = nameProblem(name, isTwice);
       row.name.showProblems(problem === null ? [] : [problem]);
       row.value.showProblems(valueProblems(row.value.control.value));
-      row.element.setAttribute('aria-label', `Hyperparameter ${name}`);
+      row.element.setAttribute('aria-label', t('Hyperparameter %1', name));
       row.element
         .querySelector('button')
-        ?.setAttribute('aria-label', `Remove ${name}`);
+        ?.setAttribute('aria-label', t('Remove %1', name));
       if (problem !== null) {
         shown.add(problem);
       }
@@ -193,7 +194,7 @@ class Hyperparameters extends Component<IHyperparametersProps> {
   private readonly _empty = h(
     'p',
     { class: 'smtc-note' },
-    'None: the script runs with its own values.'
+    t('None: the script runs with its own values.')
   );
   private readonly _add = h(
     'button',
@@ -203,7 +204,7 @@ class Hyperparameters extends Component<IHyperparametersProps> {
         this._addRow();
       }
     },
-    'Add a hyperparameter'
+    t('Add a hyperparameter')
   );
   private readonly _problems = h('div', { role: 'status' });
   private _rows: IRow[] = [];

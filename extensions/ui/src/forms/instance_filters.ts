@@ -4,6 +4,7 @@ import { Field, selectOf } from './field.js';
 import { numberField, type INumberFieldProps } from './number_field.js';
 import { NO_FILTERS, type IFilters } from './search.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 
 type Limit = Exclude<keyof IFilters, 'accelerator'>;
 
@@ -25,7 +26,7 @@ export function instanceFilters(
   const element = h('div', {
     class: 'smtc-row smtc-filters',
     role: 'group',
-    'aria-label': 'Filters'
+    'aria-label': t('Filters')
   });
   let filters = NO_FILTERS;
   const change = (changed: Partial<IFilters>): void => {
@@ -35,15 +36,15 @@ export function instanceFilters(
   const select = selectOf(acceleratorsOf(catalog), accelerator => {
     change({ accelerator });
   });
-  element.append(new Field('Accelerator', select).element);
+  element.append(new Field(t('Accelerator'), select).element);
   const fields = RANGES.flatMap(([unit, from, to]) => {
     const pair = h('div', { class: 'smtc-pair' });
     element.append(pair);
     return [
-      limitField(pair, `${unit} from`, `${unit} from`, value => {
+      limitField(pair, t('%1 from', unit), t('%1 from', unit), value => {
         change({ [from]: value });
       }),
-      limitField(pair, 'to', `${unit} to`, value => {
+      limitField(pair, t('to'), t('%1 to', unit), value => {
         change({ [to]: value });
       })
     ];
@@ -60,7 +61,7 @@ export function instanceFilters(
         change(NO_FILTERS);
       }
     },
-    'Clear filters'
+    t('Clear filters')
   );
   element.append(clear);
   return element;
@@ -75,7 +76,7 @@ function limitField(
   name: string,
   onChange: (value: number | null) => void
 ): IComponent<INumberFieldProps> {
-  const props = { label, value: null, min: 0, placeholder: 'any', onChange };
+  const props = { label, value: null, min: 0, placeholder: t('any'), onChange };
   const field = numberField(host, props);
   field.element.querySelector('input')?.setAttribute('aria-label', name);
   return field;
@@ -87,7 +88,7 @@ function acceleratorsOf(
   const names = new Set([...catalog.values()].map(type => type.accelerator));
   const named = [...names].filter(name => name !== null).sort();
   return [
-    ['', 'any or none'],
+    ['', t('any or none')],
     ['none', 'none'],
     ['any', 'any'],
     ...named.map(name => [name, name] as const)

@@ -1,12 +1,13 @@
 import { priceDigits, UNKNOWN } from './price.js';
 import type { Column, IChoice, IOrder } from './search.js';
 import { h, newId } from '../dom.js';
+import { mark, t } from '../i18n.js';
 
 const COLUMNS: readonly (readonly [Column, string])[] = [
-  ['name', 'Type'],
+  ['name', mark('Type')],
   ['vcpus', 'vCPUs'],
   ['memory', 'GiB'],
-  ['accelerator', 'Accelerator'],
+  ['accelerator', mark('Accelerator')],
   ['network', 'Gbit/s'],
   ['price', 'USD/h']
 ];
@@ -41,13 +42,13 @@ export class InstanceTable {
       this._rows.set(choice.name, this._row(choice));
     }
     for (const [column, label] of COLUMNS) {
-      this._headings.set(column, this._heading(column, label));
+      this._headings.set(column, this._heading(column, t(label)));
     }
     // the roles are said outright, because a narrow list is no table to CSS
     const head = h('tr', { role: 'row' }, ...this._headings.values());
     this.grid = h(
       'table',
-      { id: newId(), role: 'grid', 'aria-label': 'Instance types' },
+      { id: newId(), role: 'grid', 'aria-label': t('Instance types') },
       h('thead', { role: 'rowgroup' }, head),
       this._body
     );
@@ -216,7 +217,7 @@ function cellsOf({ name, type }: IChoice): readonly HTMLElement[] {
     const rest = h(
       'td',
       { role: 'gridcell', colspan: COLUMNS.length - 1 },
-      'this machine as it is, without a price'
+      t('this machine as it is, without a price')
     );
     return [cell('name', name), rest];
   }

@@ -13,6 +13,7 @@ import {
   type IOrder
 } from './search.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 
 /**
  * A field that chooses an instance type.
@@ -223,21 +224,27 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
  */
 function described(name: string, type: IInstanceType | undefined): string {
   if (type === undefined) {
-    return name === LOCAL ? 'This machine as it is, without a price.' : '';
+    return name === LOCAL ? t('This machine as it is, without a price.') : '';
   }
-  const parts = [`${type.vcpus} vCPUs`, `${type.memoryGib} GiB`];
+  const parts = [t('%1 vCPUs', type.vcpus), t('%1 GiB', type.memoryGib)];
   if (type.accelerator !== null) {
     parts.push(`${type.acceleratorCount} × ${type.accelerator}`);
   }
-  parts.push(`${type.networkGbps ?? UNKNOWN} Gbit/s`, priceText(type.price));
+  parts.push(
+    t('%1 Gbit/s', type.networkGbps ?? t(UNKNOWN)),
+    priceText(type.price)
+  );
   return parts.join(', ');
 }
 
 function foundText(found: number, all: number, nearTo: string | null): string {
   if (found === 0) {
-    return `None of the ${all} types fits. Clear a filter, or search for less.`;
+    return t(
+      'None of the %1 types fits. Clear a filter, or search for less.',
+      all
+    );
   }
   return nearTo === null
-    ? `${found} of ${all} types`
-    : `No type is called “${nearTo}”; ${found} are nearly`;
+    ? t('%1 of %2 types', found, all)
+    : t('No type is called “%1”; %2 are nearly', nearTo, found);
 }

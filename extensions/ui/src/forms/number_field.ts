@@ -1,6 +1,7 @@
 import { Component, type IComponent } from './component.js';
 import { Field } from './field.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 
 /**
  * A field for a number.
@@ -96,7 +97,7 @@ class NumberField extends Component<INumberFieldProps> {
 
   private _showProblems(): void {
     const unreadable = this._control.validity.badInput
-      ? ['This is not a number. Write digits, with a point before decimals.']
+      ? [t('This is not a number. Write digits, with a point before decimals.')]
       : [];
     this._field.showProblems([...unreadable, ...(this.props.problems ?? [])]);
   }

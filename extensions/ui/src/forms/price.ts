@@ -4,11 +4,12 @@ import {
   type ICluster,
   type IPrice
 } from '@smtc-lab/protocol';
+import { mark, t } from '../i18n.js';
 
 /**
  * What stands for a number that is not known. Never 0, never empty.
  */
-export const UNKNOWN = 'unknown';
+export const UNKNOWN = mark('unknown');
 
 /**
  * Return a price without its unit, at least two decimals and at most six: `3.825`.
@@ -28,7 +29,7 @@ export function priceDigits(usd: number | null): string {
  * Return a price with its unit: `$3.825/h`.
  */
 export function usdPerHourText(usd: number | null): string {
-  return usd === null ? UNKNOWN : `$${priceDigits(usd)}/h`;
+  return usd === null ? t(UNKNOWN) : `$${priceDigits(usd)}/h`;
 }
 
 /**
@@ -36,7 +37,7 @@ export function usdPerHourText(usd: number | null): string {
  */
 export function priceText(price: IPrice | null): string {
   return price === null
-    ? `price ${UNKNOWN}`
+    ? t('price %1', t(UNKNOWN))
     : `${usdPerHourText(price.usdPerHour)} ${price.kind} ${price.date}`;
 }
 

@@ -15,6 +15,7 @@ import { compilerSettings } from './compiler_settings.js';
 import { onChanges } from './component.js';
 import { instanceTypePicker } from './instance_type_picker.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import type { IModel, IView } from '../model.js';
 
 /**
@@ -28,7 +29,7 @@ export const instanceTypePickerView: IView = {
       catalog: parseCatalog(model.get('catalog'))
     });
     const picker = instanceTypePicker(el, {
-      label: 'Instance type',
+      label: t('Instance type'),
       ...props(),
       onChange: value => {
         save(model, { value });
@@ -97,8 +98,8 @@ const BATCH_TRAITS: Readonly<Record<keyof IBatchSize, string>> = {
 export const compilerSettingsView: IView = {
   initialize: () => null,
   render({ model, el }): () => void {
-    const compilerPart = h('fieldset', {}, h('legend', {}, 'Compiler'));
-    const batchPart = h('fieldset', {}, h('legend', {}, 'Batch size'));
+    const compilerPart = h('fieldset', {}, h('legend', {}, t('Compiler')));
+    const batchPart = h('fieldset', {}, h('legend', {}, t('Batch size')));
     el.append(compilerPart, batchPart);
     const settings = compilerSettings(compilerPart, {
       ...settingsOf(model),
@@ -133,7 +134,7 @@ export const compilerSettingsView: IView = {
 };
 
 function codeSection(el: HTMLElement, model: IModel): () => void {
-  const section = h('details', {}, h('summary', {}, 'Code'));
+  const section = h('details', {}, h('summary', {}, t('Code')));
   el.append(section);
   const box = codeBox(section, { code: textOf(model, 'code') });
   const leave = onChanges(model, ['code'], () => {

@@ -1,5 +1,6 @@
 import type { IRunInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import type { IPart } from './part.js';
 import { duration } from './words.js';
 
@@ -29,7 +30,7 @@ export class RunEvents implements IPart {
       ),
       ...(compiler === null
         ? []
-        : [`Compiler ${compiler.backend}`, ...compiler.words]
+        : [t('Compiler %1', compiler.backend), ...compiler.words]
       ).map(words => h('p', { class: 'smtc-note' }, words)),
       h(
         'ol',

@@ -1,5 +1,6 @@
 import type { IBeat, IRunInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import { Facts } from './facts.js';
 import type { IPart } from './part.js';
 import { StopButton } from './stop_button.js';
@@ -25,7 +26,7 @@ export class RunHeader implements IPart {
    */
   constructor(run: IRunInfo, stop: () => void) {
     this._run = run;
-    this._stop = new StopButton({ what: 'the run', stop });
+    this._stop = new StopButton({ what: t('the run'), stop });
     this.element = h(
       'header',
       { class: 'smtc-run-head' },
@@ -56,9 +57,14 @@ export class RunHeader implements IPart {
     this._state.textContent = run.state;
     this._state.className = `smtc-badge smtc-state-${run.state.toLowerCase()}`;
     if (isNewState) {
-      this._announced.textContent = `Run ${run.jobName}: ${run.state}. ${run.reason}`;
+      this._announced.textContent = t(
+        'Run %1: %2. %3',
+        run.jobName,
+        run.state,
+        run.reason
+      );
     }
-    const next = ' The log tells more; run.logs() returns all of it.';
+    const next = t(' The log tells more; run.logs() returns all of it.');
     this._reason.textContent =
       run.state === 'Failed' ? run.reason + next : run.reason;
     this._reason.className =
@@ -110,10 +116,11 @@ export class RunHeader implements IPart {
     this._showProgress(run);
     this._news.hidden = silentMs < SILENT_MS;
     if (!this._news.hidden) {
-      this._news.textContent =
-        `No news for ${duration(silentMs / 1000)}: the kernel is busy in a way that lets ` +
-        'nothing through, was restarted, or is gone. The run itself may go on. ' +
-        `lab.Run.open(${JSON.stringify(run.jobName)}) shows it again.`;
+      this._news.textContent = t(
+        'No news for %1: the kernel or the server is busy in a way that lets nothing through, was restarted, or is gone. The run itself may go on. lab.Run.open(%2) shows it again.',
+        duration(silentMs / 1000),
+        JSON.stringify(run.jobName)
+      );
     }
     const isStopping = run.state === 'Stopping';
     this._stop.update(!run.ended && !isStopping, isStopping);
@@ -121,13 +128,17 @@ export class RunHeader implements IPart {
 
   private _showFacts(run: IRunInfo, elapsedS: number | null): void {
     this._facts.set(
-      'elapsed',
-      elapsedS === null ? 'not begun' : duration(elapsedS)
+      t('elapsed'),
+      elapsedS === null ? t('not begun') : duration(elapsedS)
     );
-    this._facts.set('cost so far', costWords(run, elapsedS), priceWords(run));
-    this._facts.set(run.evidence, evidenceWords(run));
-    this._facts.set('prices', run.priceNotes.join('; ') || 'unknown');
-    this._facts.set('script', run.entryPoint);
+    this._facts.set(
+      t('cost so far'),
+      costWords(run, elapsedS),
+      priceWords(run)
+    );
+    this._facts.set(t(run.evidence), evidenceWords(run));
+    this._facts.set(t('prices'), run.priceNotes.join('; ') || t('unknown'));
+    this._facts.set(t('script'), run.entryPoint);
   }
 
   private _showProgress(run: IRunInfo): void {
@@ -142,7 +153,7 @@ export class RunHeader implements IPart {
 
   private readonly _state = h('span', { class: 'smtc-badge' });
   private readonly _announced = h('p', { role: 'status', class: 'smtc-sr' });
-  private readonly _bar = h('progress', { 'aria-label': 'Steps' });
+  private readonly _bar = h('progress', { 'aria-label': t('Steps') });
   private readonly _count = h('span', { class: 'smtc-number' });
   private readonly _progress = h(
     'div',

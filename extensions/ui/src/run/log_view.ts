@@ -1,5 +1,6 @@
 import type { ILog, ILogLine } from '@smtc-lab/protocol';
 import { h, newId } from '../dom.js';
+import { t } from '../i18n.js';
 
 const EVERYWHERE = '';
 
@@ -21,7 +22,7 @@ export class LogView {
         h(
           'span',
           { class: 'smtc-field' },
-          h('label', { for: id }, 'Instance'),
+          h('label', { for: id }, t('Instance')),
           this._host
         ),
         this._follow,
@@ -30,7 +31,7 @@ export class LogView {
       ),
       this._lines
     );
-    this._host.append(h('option', { value: EVERYWHERE }, 'all'));
+    this._host.append(h('option', { value: EVERYWHERE }, t('all')));
   }
 
   /**
@@ -62,7 +63,7 @@ export class LogView {
       )
     );
     if (lines.length === 0) {
-      this._lines.textContent = 'Nothing was printed yet.';
+      this._lines.textContent = t('Nothing was printed yet.');
     }
     this._lines.scrollTop = this._lines.scrollHeight;
   }
@@ -88,11 +89,11 @@ export class LogView {
       .join('');
     try {
       await navigator.clipboard.writeText(text);
-      this._said.textContent = 'Copied.';
+      this._said.textContent = t('Copied.');
     } catch {
       // no clipboard without a secure page: the user copies what is selected
       getSelection()?.selectAllChildren(this._lines);
-      this._said.textContent = 'Selected: copy it with Ctrl+C.';
+      this._said.textContent = t('Selected: copy it with Ctrl+C.');
     }
   }
 
@@ -110,7 +111,7 @@ export class LogView {
         this._toggle();
       }
     },
-    'Follow'
+    t('Follow')
   );
   private readonly _copy = h(
     'button',
@@ -120,14 +121,14 @@ export class LogView {
         void this._copyAll();
       }
     },
-    'Copy'
+    t('Copy')
   );
   private readonly _said = h('span', { role: 'status', class: 'smtc-note' });
   private readonly _lines = h('pre', {
     class: 'smtc-log-lines',
     tabindex: 0,
     role: 'region',
-    'aria-label': 'Last lines of the log'
+    'aria-label': t('Last lines of the log')
   });
   private readonly _hosts = new Set<string>();
   private _log: ILog = { first: 0, lines: [] };

@@ -4,6 +4,7 @@ import { h } from '../dom.js';
 import { Facts } from './facts.js';
 import type { IPart } from './part.js';
 import { emptyWords, intervalWords, percent } from './words.js';
+import { t } from '../i18n.js';
 
 /**
  * The steps so far in a few numbers.
@@ -23,25 +24,29 @@ export class RunNumbers implements IPart {
       this.element.replaceChildren(this._facts.element);
     }
     this._facts.set(
-      'mean step time',
+      t('mean step time'),
       intervalWords(summary.stepTimeS, 's'),
-      `${format(summary.steps, 'count')} steps, ${run.evidence}; ` +
-        `warm-up left out: ${format(summary.warmUpSteps, 'count')}`
+      t(
+        '%1 steps, %2; warm-up left out: %3',
+        format(summary.steps, 'count'),
+        t(run.evidence),
+        format(summary.warmUpSteps, 'count')
+      )
     );
     this._facts.set(
-      'cost of 1,000 steps',
+      t('cost of 1,000 steps'),
       summary.usdPer1000Steps === null
-        ? 'unknown'
+        ? t('unknown')
         : intervalWords(summary.usdPer1000Steps, 'USD')
     );
     this._facts.set(
-      'data wait',
+      t('data wait'),
       percent(summary.dataWaitFraction),
-      'of the step time'
+      t('of the step time')
     );
-    this._facts.set('device busy', percent(summary.deviceUtilization));
+    this._facts.set(t('device busy'), percent(summary.deviceUtilization));
     for (const [group, cpu] of summary.cpu) {
-      this._facts.set(`CPU of ${group}`, percent(cpu));
+      this._facts.set(t('CPU of %1', group), percent(cpu));
     }
   }
 

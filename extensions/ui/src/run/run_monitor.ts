@@ -1,6 +1,7 @@
 import { parseBeat, parseLog, parseRunInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { Feed } from '../live/feed.js';
+import { t } from '../i18n.js';
 import type { IModel, IView } from '../model.js';
 import { RunEvents } from './events.js';
 import { RunHeader } from './header.js';
@@ -43,23 +44,23 @@ class RunMonitor {
     this._steps = new StepCharts(_feed);
     this._utilization = new UtilizationCharts(_feed);
     const isWide = el.clientWidth === 0 || el.clientWidth >= NARROW_PX;
-    const charts = section('Step time and cost', true);
-    const utilization = section('Utilization', isWide);
-    const events = section('Events and findings', isWide);
-    const log = section('Log', isWide);
+    const charts = section(t('Step time and cost'), true);
+    const utilization = section(t('Utilization'), isWide);
+    const events = section(t('Events and findings'), isWide);
+    const log = section(t('Log'), isWide);
     charts.body.append(this._steps.element);
     utilization.body.append(this._utilization.element);
     events.body.append(this._events.element);
     log.body.append(this._log.element);
     this.element = h(
       'section',
-      { class: 'smtc-run', 'aria-label': `Run ${run.jobName}` },
+      { class: 'smtc-run', 'aria-label': t('Run %1', run.jobName) },
       this._header.element,
       this._numbers.element,
       charts.element,
       utilization.element,
       events.element,
-      log.element
+      this._hasLog ? log.element : null
     );
     el.append(this.element);
     this._listen();
@@ -136,7 +137,16 @@ class RunMonitor {
   }
 
   private _takeLog(): void {
-    this._log.update(parseLog(this._model.get('log')));
+    if (this._hasLog) {
+      this._log.update(parseLog(this._model.get('log')));
+    }
+  }
+
+  /**
+   * A saved run has none: what a script prints is kept where it ran.
+   */
+  private get _hasLog(): boolean {
+    return this._model.get('log') !== undefined;
   }
 
   private readonly _callbacks: readonly (readonly [string, () => void])[] = [

@@ -4,11 +4,12 @@ import type { IChart, IChartOptions, ISeries } from '../charts/options.js';
 import { h } from '../dom.js';
 import type { Feed } from '../live/feed.js';
 import type { Table } from '../live/table.js';
+import { t } from '../i18n.js';
 import type { IPart } from './part.js';
+import { PredictedSteps } from './predicted.js';
 import { emptyWords } from './words.js';
 
 const WINDOW = 20;
-const STEP_AXIS = { label: 'step', unit: 'count' } as const;
 
 /**
  * Step time, data wait and cost over the steps.
@@ -30,6 +31,7 @@ export class StepCharts implements IPart {
       this._empty.remove();
       this._show(table, run);
     }
+    this._showPredicted(run);
     if (run.ended) {
       for (const chart of this._charts) {
         chart.end();
@@ -40,7 +42,7 @@ export class StepCharts implements IPart {
       this._warmUp = warmUp;
       for (const chart of this._charts) {
         chart.shade(
-          warmUp > 0 ? [{ label: 'warm-up', from: 0, to: warmUp }] : []
+          warmUp > 0 ? [{ label: t('warm-up'), from: 0, to: warmUp }] : []
         );
       }
     }
@@ -59,16 +61,16 @@ export class StepCharts implements IPart {
       evidence: run.evidence,
       color: 0
     } as const;
-    this._add('Step time', 'step time', 's', {
+    this._add(t('Step time'), t('step time'), 's', {
       ...common,
-      label: 'step time',
+      label: t('step time'),
       y: 'step_time_s',
       as: 'rolling',
       window: WINDOW
     });
-    this._add('Data wait', 'data wait of each step', 's', {
+    this._add(t('Data wait'), t('data wait of each step'), 's', {
       ...common,
-      label: 'data wait',
+      label: t('data wait'),
       y: 'data_wait_s',
       as: 'rolling',
       window: WINDOW,
@@ -79,28 +81,45 @@ export class StepCharts implements IPart {
         h(
           'p',
           { class: 'smtc-note' },
-          `No cost is shown, as a price is unknown. ${run.priceNotes.join('; ')}`
+          t(
+            'No cost is shown, as a price is unknown. %1',
+            run.priceNotes.join('; ')
+          )
         )
       );
       return;
     }
-    this._add('Cost of 1,000 steps', 'USD for 1,000 steps', 'USD', {
+    this._add(t('Cost of 1,000 steps'), t('USD for 1,000 steps'), 'USD', {
       ...common,
-      label: 'cost of 1,000 steps',
+      label: t('cost of 1,000 steps'),
       y: 'step_time_s',
       factor: (1000 * run.usdPerHour) / 3600,
       as: 'rolling',
       window: WINDOW,
       color: 2
     });
-    this._add('Cost so far', 'USD, start-up included', 'USD', {
+    this._add(t('Cost so far'), t('USD, start-up included'), 'USD', {
       ...common,
-      label: 'cost so far',
+      label: t('cost so far'),
       y: 'time_s',
       factor: run.usdPerHour / 3600,
       as: 'line',
       color: 2
     });
+  }
+
+  /**
+   * Draw what was predicted behind the step times, once it is known.
+   */
+  private _showPredicted(run: IRunInfo): void {
+    if (run.predictedStepTimeS === null) {
+      return;
+    }
+    if (this._predicted === null) {
+      this._predicted = new PredictedSteps();
+      this._charts[0]?.add(this._predicted.series(0));
+    }
+    this._predicted.update(run);
   }
 
   private _add(
@@ -111,7 +130,7 @@ export class StepCharts implements IPart {
   ): void {
     const chart = new Chart({
       title,
-      x: STEP_AXIS,
+      x: { label: t('step'), unit: 'count' },
       y: { label, unit, including: 0 },
       read: (table, first, end, most) => {
         this._feed.read(table, first, end, most);
@@ -124,5 +143,6 @@ export class StepCharts implements IPart {
 
   private readonly _empty = h('p', { class: 'smtc-note' });
   private readonly _charts: IChart[] = [];
+  private _predicted: PredictedSteps | null = null;
   private _warmUp = 0;
 }

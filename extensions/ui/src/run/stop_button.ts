@@ -1,4 +1,5 @@
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 
 const UNTAKEN_MS = 4000;
 
@@ -24,18 +25,18 @@ export class StopButton {
   readonly element: HTMLElement;
 
   constructor(private readonly _options: IStopButtonOptions) {
-    this._stop = h('button', { type: 'button', onclick: this._ask }, 'Stop');
+    this._stop = h('button', { type: 'button', onclick: this._ask }, t('Stop'));
     this._yes = h(
       'button',
       { type: 'button', class: 'smtc-stop-yes', onclick: this._confirm },
-      'Stop it'
+      t('Stop it')
     );
     this._question = h(
       'span',
       {
         class: 'smtc-stop-question',
         role: 'group',
-        'aria-label': `Stop ${_options.what}?`,
+        'aria-label': t('Stop %1?', _options.what),
         onkeydown: (event: KeyboardEvent) => {
           if (event.key === 'Escape') {
             event.stopPropagation();
@@ -43,9 +44,13 @@ export class StopButton {
           }
         }
       },
-      h('span', {}, `Stop ${_options.what}?`),
+      h('span', {}, t('Stop %1?', _options.what)),
       this._yes,
-      h('button', { type: 'button', onclick: this._leave }, 'Keep it running')
+      h(
+        'button',
+        { type: 'button', onclick: this._leave },
+        t('Keep it running')
+      )
     );
     this.element = h('span', { class: 'smtc-stop' }, this._stop, this._said);
   }
@@ -82,14 +87,16 @@ export class StopButton {
 
   private _words(): string {
     if (this._isStopping) {
-      return 'Stopping …';
+      return t('Stopping …');
     }
     if (this._askedMs === null) {
       return this._problem;
     }
     return performance.now() - this._askedMs < UNTAKEN_MS
-      ? 'Stopping …'
-      : 'The kernel has not taken the stop yet: a cell is running. Interrupt it, or wait.';
+      ? t('Stopping …')
+      : t(
+          'The stop was not taken yet. In a notebook, a running cell holds it up: interrupt it, or wait.'
+        );
   }
 
   private readonly _ask = (): void => {

@@ -1,17 +1,22 @@
 import type { IRunInfo } from '@smtc-lab/protocol';
 import { Chart } from '../charts/chart.js';
 import { HeatMap } from '../charts/heat_map.js';
-import type { ISeries, Unit } from '../charts/options.js';
+import type { IAxis, ISeries, Unit } from '../charts/options.js';
 import { h } from '../dom.js';
 import type { Feed } from '../live/feed.js';
 import type { Table } from '../live/table.js';
+import { mark, t } from '../i18n.js';
 import type { IPart } from './part.js';
 
-const TIME_AXIS = { label: 'time since the begin', unit: 's' } as const;
-const HEAT = 'Busy CPUs and devices';
-const ORDER = [HEAT, 'CPU', 'Device', 'Memory', 'Network'];
-const SHARED_NETWORK =
-  'Instances of a local run share the network of this machine, so this is all of its traffic.';
+const HEAT = mark('Busy CPUs and devices');
+const CPU = mark('CPU');
+const DEVICE = mark('Device');
+const MEMORY = mark('Memory');
+const NETWORK = mark('Network');
+const ORDER: readonly string[] = [HEAT, CPU, DEVICE, MEMORY, NETWORK];
+const SHARED_NETWORK = mark(
+  'Instances of a local run share the network of this machine, so this is all of its traffic.'
+);
 
 /**
  * How busy CPUs, devices, memory and network of each instance are, over time; CPUs and devices
@@ -73,26 +78,26 @@ export class UtilizationCharts implements IPart {
       evidence: run.evidence,
       color
     } as const;
-    this._addBusy('CPU', { ...common, y: 'cpu' });
+    this._addBusy(CPU, { ...common, y: 'cpu' });
     if (hasNumbers(table, 'gpu')) {
-      this._addBusy('Device', { ...common, y: 'gpu' });
+      this._addBusy(DEVICE, { ...common, y: 'gpu' });
     }
-    this._add('Memory', 'bytes', { ...common, y: 'memory_bytes' });
+    this._add(MEMORY, 'bytes', { ...common, y: 'memory_bytes' });
     const isShared = run.launcher === 'local';
     if (isShared && color > 0) {
       this._grid.append(this._note);
       return;
     }
     const of = isShared ? '' : `, ${name}`;
-    this._add('Network', 'bytes/s', {
+    this._add(NETWORK, 'bytes/s', {
       ...common,
-      label: `received${of}`,
+      label: t('received%1', of),
       y: 'received_per_s',
       color: 2 * color
     });
-    this._add('Network', 'bytes/s', {
+    this._add(NETWORK, 'bytes/s', {
       ...common,
-      label: `sent${of}`,
+      label: t('sent%1', of),
       y: 'sent_per_s',
       color: 2 * color + 1
     });
@@ -105,10 +110,10 @@ export class UtilizationCharts implements IPart {
     const steps = this._feed.table('steps');
     if (steps !== undefined && hasNumbers(steps, 'device')) {
       const isDeclared = run.deviceStepTimeS !== null;
-      this._addBusy('Device', {
+      this._addBusy(DEVICE, {
         label: isDeclared
-          ? 'share of each step (declared)'
-          : 'share of each step',
+          ? t('share of each step (declared)')
+          : t('share of each step'),
         table: steps,
         x: 'time_s',
         y: 'device',
@@ -125,7 +130,7 @@ export class UtilizationCharts implements IPart {
    */
   private _addBusy(title: string, series: ISeries): void {
     if (this._add(title, 'fraction', series)) {
-      this._heat().add({ ...series, label: `${title}: ${series.label}` });
+      this._heat().add({ ...series, label: `${t(title)}: ${series.label}` });
     }
   }
 
@@ -139,9 +144,9 @@ export class UtilizationCharts implements IPart {
     let chart = this._charts.get(title);
     if (!(chart instanceof Chart)) {
       chart = new Chart({
-        title,
-        x: TIME_AXIS,
-        y: { label: title, unit, including: 0 },
+        title: t(title),
+        x: timeAxis(),
+        y: { label: t(title), unit, including: 0 },
         height: 160
       });
       this._charts.set(title, chart);
@@ -155,7 +160,7 @@ export class UtilizationCharts implements IPart {
   private _heat(): HeatMap {
     let map = this._charts.get(HEAT);
     if (!(map instanceof HeatMap)) {
-      map = new HeatMap({ title: HEAT, x: TIME_AXIS, label: 'busy' });
+      map = new HeatMap({ title: t(HEAT), x: timeAxis(), label: t('busy') });
       map.element.classList.add('smtc-wide');
       this._charts.set(HEAT, map);
       this._grid.prepend(map.element);
@@ -172,7 +177,7 @@ export class UtilizationCharts implements IPart {
 
   private _arrange(): void {
     for (const [title, chart] of this._charts) {
-      const isLines = title === 'CPU' || title === 'Device';
+      const isLines = title === CPU || title === DEVICE;
       chart.element.style.order = String(ORDER.indexOf(title));
       chart.element.hidden =
         title === HEAT ? !this._isHeat : isLines && this._isHeat;
@@ -188,18 +193,22 @@ export class UtilizationCharts implements IPart {
         this._switch();
       }
     },
-    'Heat map'
+    t('Heat map')
   );
   private readonly _grid = h('div', { class: 'smtc-charts' });
   private readonly _empty = h(
     'p',
     { class: 'smtc-note' },
-    'No instance has told what it uses yet.'
+    t('No instance has told what it uses yet.')
   );
-  private readonly _note = h('p', { class: 'smtc-note' }, SHARED_NETWORK);
+  private readonly _note = h('p', { class: 'smtc-note' }, t(SHARED_NETWORK));
   private readonly _shown = new Set<string>();
   private readonly _charts = new Map<string, Chart | HeatMap>();
   private _isHeat = false;
+}
+
+function timeAxis(): IAxis {
+  return { label: t('time since the begin'), unit: 's' };
 }
 
 function hasNumbers(table: Table, column: string): boolean {

@@ -1,6 +1,7 @@
 import type { IInterval, IRunInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import type { Unit } from '../charts/options.js';
+import { t } from '../i18n.js';
 
 /**
  * Write how long something lasted: `12 s`, `3 min 05 s`, `2 h 04 min`.
@@ -12,9 +13,13 @@ export function duration(seconds: number): string {
     return `${whole} s`;
   }
   if (whole < 3600) {
-    return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
+    return t('%1 min %2 s', Math.floor(whole / 60), two(whole % 60));
   }
-  return `${Math.floor(whole / 3600)} h ${two(Math.floor(whole / 60) % 60)} min`;
+  return t(
+    '%1 h %2 min',
+    Math.floor(whole / 3600),
+    two(Math.floor(whole / 60) % 60)
+  );
 }
 
 /**
@@ -24,14 +29,14 @@ export function intervalWords(interval: IInterval, unit: Unit): string {
   const [mean, low, high] = [interval.mean, interval.low, interval.high].map(
     value => format(value, unit)
   ) as [string, string, string];
-  return `${mean} (${low} to ${high})`;
+  return t('%1 (%2 to %3)', mean, low, high);
 }
 
 /**
  * Write a fraction as a percentage, or that it is unknown.
  */
 export function percent(fraction: number | null): string {
-  return fraction === null ? 'unknown' : format(fraction, 'fraction');
+  return fraction === null ? t('unknown') : format(fraction, 'fraction');
 }
 
 /**
@@ -39,17 +44,22 @@ export function percent(fraction: number | null): string {
  */
 export function evidenceWords(run: IRunInfo): string {
   if (run.evidence === 'measured') {
-    return run.launcher === 'local' ? 'on this machine' : 'on the instances';
+    return run.launcher === 'local'
+      ? t('on this machine')
+      : t('on the instances');
   }
   const scale =
     run.coresPerVcpu === null
-      ? 'scale not known yet'
-      : `1 vCPU = ${format(run.coresPerVcpu, 'number')} cores of this machine`;
+      ? t('scale not known yet')
+      : t(
+          '1 vCPU = %1 cores of this machine',
+          format(run.coresPerVcpu, 'number')
+        );
   const device =
     run.deviceStepTimeS === null
-      ? 'no device'
-      : `declared device time ${format(run.deviceStepTimeS, 's')} per step`;
-  return `scale model: ${scale}, ${device}`;
+      ? t('no device')
+      : t('declared device time %1 per step', format(run.deviceStepTimeS, 's'));
+  return t('scale model: %1, %2', scale, device);
 }
 
 /**
@@ -58,8 +68,8 @@ export function evidenceWords(run: IRunInfo): string {
 export function stepWords(steps: number, maxSteps: number | null): string {
   const made = format(steps, 'count');
   return maxSteps === null
-    ? `${made} steps`
-    : `${made} of ${format(maxSteps, 'count')} steps`;
+    ? t('%1 steps', made)
+    : t('%1 of %2 steps', made, format(maxSteps, 'count'));
 }
 
 /**
@@ -67,8 +77,8 @@ export function stepWords(steps: number, maxSteps: number | null): string {
  */
 export function priceWords(run: IRunInfo): string {
   return run.usdPerHour === null
-    ? 'a price is unknown'
-    : `at ${format(run.usdPerHour, 'USD')}/h`;
+    ? t('a price is unknown')
+    : t('at %1/h', format(run.usdPerHour, 'USD'));
 }
 
 /**
@@ -76,7 +86,7 @@ export function priceWords(run: IRunInfo): string {
  */
 export function costWords(run: IRunInfo, elapsedS: number | null): string {
   if (run.usdPerHour === null || elapsedS === null) {
-    return 'unknown';
+    return t('unknown');
   }
   return format((run.usdPerHour * elapsedS) / 3600, 'USD');
 }
@@ -86,15 +96,15 @@ export function costWords(run: IRunInfo, elapsedS: number | null): string {
  */
 export function emptyWords(run: IRunInfo): string {
   if (run.steps === null) {
-    return 'Reading what the run has recorded …';
+    return t('Reading what the run has recorded …');
   }
   if (run.steps > 0) {
-    return 'Adding up the steps …';
+    return t('Adding up the steps …');
   }
   if (run.ended) {
-    return 'This run recorded no step.';
+    return t('This run recorded no step.');
   }
   return run.state === 'Pending'
-    ? 'Starting the instances …'
-    : 'Starting: the instances are up, and no step has ended yet.';
+    ? t('Starting the instances …')
+    : t('Starting: the instances are up, and no step has ended yet.');
 }

@@ -1,5 +1,6 @@
 import { objectOf, type IJob } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import { Field } from '../forms/field.js';
 import { numberField } from '../forms/number_field.js';
 import type { IModel } from '../model.js';
@@ -15,7 +16,7 @@ export class RunBar {
   ) {
     const fields = h('div', { class: 'smtc-row' }, this._script.element);
     this._rounds = numberField(fields, {
-      label: 'Launches of each',
+      label: t('Launches of each'),
       value: null,
       min: 1,
       max: 100,
@@ -28,10 +29,10 @@ export class RunBar {
       }
     });
     this._device = numberField(fields, {
-      label: 'Emulated device: seconds per step',
+      label: t('Emulated device: seconds per step'),
       value: null,
       min: 0,
-      placeholder: 'no such device',
+      placeholder: t('no such device'),
       onChange: seconds => {
         _setUps.changeAll(job => withDeviceTime(job, seconds));
       }
@@ -89,7 +90,7 @@ export class RunBar {
   }
 
   private readonly _script = new Field(
-    'Training script',
+    t('Training script'),
     h('input', {
       type: 'text',
       spellcheck: 'false',
@@ -109,7 +110,7 @@ export class RunBar {
         this._start();
       }
     },
-    'Run'
+    t('Run')
   );
   private readonly _status = h('span', { class: 'smtc-note', role: 'status' });
   private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });
@@ -137,17 +138,17 @@ function statusText(
   isStarting: boolean
 ): string {
   if (isStarting) {
-    return 'Starting…';
+    return t('Starting…');
   }
   if (isRunning) {
-    return 'Running. Stop it below, or wait for its end.';
+    return t('Running. Stop it below, or wait for its end.');
   }
   if (problems === 0) {
     return '';
   }
   return problems === 1
-    ? 'One thing above is to be mended first.'
-    : `${problems} things above are to be mended first.`;
+    ? t('One thing above is to be mended first.')
+    : t('%1 things above are to be mended first.', problems);
 }
 
 function deviceTime(job: IJob): number | null {

@@ -5,6 +5,7 @@ import {
   type JsonObject
 } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import { batchSize, type IBatchSize } from '../forms/batch_size.js';
 import { clusterDesigner } from '../forms/cluster_designer.js';
 import { compilerSettings } from '../forms/compiler_settings.js';
@@ -65,7 +66,7 @@ class SetUp implements IComponent<ISetUpProps> {
     };
     this.element = h('section', { class: 'smtc-set-up' });
     const { job, catalog, problems } = props;
-    this._cluster = clusterDesigner(this._part('Cluster', true), {
+    this._cluster = clusterDesigner(this._part(t('Cluster'), true), {
       cluster: job.cluster,
       catalog,
       problems,
@@ -73,21 +74,21 @@ class SetUp implements IComponent<ISetUpProps> {
         this._change({ cluster });
       }
     });
-    const compilerPart = this._part('Compiler', false);
+    const compilerPart = this._part(t('Compiler'), false);
     this._compiler = compilerSettings(compilerPart, {
       config: job.compilerConfig,
       onChange: compilerConfig => {
         this._change({ compilerConfig });
       }
     });
-    this._batch = batchSize(this._part('Batch size', false), {
+    this._batch = batchSize(this._part(t('Batch size'), false), {
       values: this._batchSize,
       jobSteps: job.maxSteps,
       onChange: changed => {
         this._changeBatchSize(changed);
       }
     });
-    const script = this._part('Hyperparameters and steps', false);
+    const script = this._part(t('Hyperparameters and steps'), false);
     this._hyperparameters = hyperparameters(script, {
       values: job.hyperparameters,
       onChange: values => {
@@ -95,11 +96,11 @@ class SetUp implements IComponent<ISetUpProps> {
       }
     });
     this._steps = numberField(script, {
-      label: 'Steps of each launch',
+      label: t('Steps of each launch'),
       value: job.maxSteps,
       min: 1,
       isWhole: true,
-      placeholder: 'until the script ends',
+      placeholder: t('until the script ends'),
       onChange: maxSteps => {
         this._change({ maxSteps });
       }
@@ -124,10 +125,10 @@ class SetUp implements IComponent<ISetUpProps> {
   private _head(): HTMLElement {
     const button = (label: string, does: () => void): HTMLButtonElement =>
       h('button', { type: 'button', onclick: does }, label);
-    this._copy = button('Copy', () => {
+    this._copy = button(t('Copy'), () => {
       this._props.onCopy();
     });
-    this._remove = button('Remove', () => {
+    this._remove = button(t('Remove'), () => {
       this._props.onRemove();
     });
     return h(
@@ -149,7 +150,7 @@ class SetUp implements IComponent<ISetUpProps> {
 
   private _show(): void {
     const { job, catalog, place, problems, canCopy, canRemove } = this._props;
-    const role = place === 0 ? 'baseline' : `set-up ${place + 1}`;
+    const role = place === 0 ? t('baseline') : t('set-up %1', place + 1);
     const name = job.cluster.name ?? '';
     const title = name === '' ? role : `${name}: ${role}`;
     this._title.textContent = title;
@@ -158,8 +159,8 @@ class SetUp implements IComponent<ISetUpProps> {
       '--smtc-own-color',
       `var(--smtc-color-${place % 5})`
     );
-    this._copy.setAttribute('aria-label', `Copy ${title}`);
-    this._remove.setAttribute('aria-label', `Remove ${title}`);
+    this._copy.setAttribute('aria-label', t('Copy %1', title));
+    this._remove.setAttribute('aria-label', t('Remove %1', title));
     this._copy.disabled = !canCopy;
     this._remove.disabled = !canRemove;
     this._cluster.update({ cluster: job.cluster, catalog, problems });

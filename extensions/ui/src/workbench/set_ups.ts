@@ -5,6 +5,7 @@ import {
   type IJob
 } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import { isSameJson, type IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
 import { setUp, type ISetUpProps } from './set_up.js';
@@ -159,7 +160,7 @@ export class SetUps {
         this._insert(this._jobs.length - 1);
       }
     },
-    'Add a set-up'
+    t('Add a set-up')
   );
   private _jobs: readonly IJob[];
   private _cards: readonly IComponent<ISetUpProps>[] = [];

@@ -1,5 +1,6 @@
 import { comparisonMonitor } from '../comparison/monitor.js';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import { codeBox } from '../forms/code_box.js';
 import { onChanges } from '../forms/component.js';
 import type { IModel, IView } from '../model.js';
@@ -19,13 +20,13 @@ export const workbench: IView = {
     const shown = state as Shown;
     const setUps = new SetUps(model);
     const runBar = new RunBar(model, setUps);
-    const code = section('Code that does the same', false);
+    const code = section(t('Code that does the same'), false);
     const lines = codeBox(code.body, { code: String(model.get('code')) });
     const below = h('div', { class: 'smtc-workbench-result' });
     el.append(
       h(
         'section',
-        { class: 'smtc-workbench', 'aria-label': 'Workbench' },
+        { class: 'smtc-workbench', 'aria-label': t('Workbench') },
         setUps.element,
         runBar.element,
         code.element,
@@ -80,8 +81,9 @@ class Shown {
         h(
           'p',
           { class: 'smtc-note' },
-          'Nothing was run yet. Run makes a few launches of each set-up in turns, and ' +
-            'compares step time and cost here while they go on.'
+          t(
+            'Nothing was run yet. Run makes a few launches of each set-up in turns, and compares step time and cost here while they go on.'
+          )
         )
       );
       return () => undefined;

@@ -1,0 +1,115 @@
+"""The rows of a comparison's charts, small enough to be kept in a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.views.live.comparison_estimate import RATIO_COLUMNS
+from smtc_lab.views.live.host_table import HOST_COLUMNS
+from smtc_lab.views.run_snapshot import curve, steps_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from smtc_lab.metrics.records import RunRecords, StepRecord
+    from smtc_lab.views.live.comparison_follower import ComparisonFollower
+    from smtc_lab.views.live.followed_launch import FollowedLaunch
+    from smtc_lab.views.run_snapshot import Curve
+
+_STEPS_NUMBERS = 11_000
+_HOSTS_NUMBERS = 2_000
+_RATIO_NUMBERS = 1_500
+"""Numbers of the tables of each kind together: about 150 kB of JSON for all three."""
+
+_STEPS_DRAWN = ("step", "time_s", "step_time_s", "data_wait_s", "device")
+_HOST_DRAWN = ("time_s", "cpu")
+_OF_A_BIN = 3  # least, greatest and mean
+
+
+def followed_tables(follower: ComparisonFollower) -> dict[str, Curve]:
+    """Return the tables of a comparison, by the names that they have while it is watched.
+
+    Of the instances, those of each set-up's newest launch: no other one is drawn.
+    """
+    tables = _steps_of(follower) | _hosts_of(follower)
+    ratios = [table for table in follower.ratios if table.num_rows]
+    most = _RATIO_NUMBERS // _OF_A_BIN // (len(RATIO_COLUMNS) * max(1, len(ratios)))
+    for table in ratios:
+        table.cut()
+        tables[table.name] = curve(RATIO_COLUMNS, table.snapshot().rows, most_bins=most)
+    return tables
+
+
+def recorded_tables(runs: Sequence[RunRecords]) -> dict[str, Curve]:
+    """Return ``<launch>/steps`` of launches whose records are in memory."""
+    most = _most_bins(_STEPS_NUMBERS, _STEPS_DRAWN, len(runs))
+    return {
+        f"{place}/steps": curve(_STEPS_DRAWN, rows, most_bins=most)
+        for place, run in enumerate(runs)
+        if (rows := _steps_in(run)).shape[1]
+    }
+
+
+def _steps_of(follower: ComparisonFollower) -> dict[str, Curve]:
+    launches = [launch for launch in follower.followed if launch.follower.steps.num_rows]
+    most = _most_bins(_STEPS_NUMBERS, _STEPS_DRAWN, len(launches))
+    tables = {}
+    for launch in launches:
+        steps = launch.follower.steps
+        found = steps_curve(steps, most_bins=most)
+        tables[steps.table.name] = found.narrowed(_STEPS_DRAWN)
+    return tables
+
+
+def _hosts_of(follower: ComparisonFollower) -> dict[str, Curve]:
+    newest: dict[int, FollowedLaunch] = {launch.set_up: launch for launch in follower.followed}
+    hosts = [
+        system
+        for launch in newest.values()
+        for system in launch.follower.hosts.values()
+        if system.samples.num_rows
+    ]
+    most = _most_bins(_HOSTS_NUMBERS, _HOST_DRAWN, len(hosts))
+    tables = {}
+    for system in hosts:
+        system.table.cut()
+        rows = system.table.snapshot().rows
+        tables[system.table.name] = curve(HOST_COLUMNS, rows, most_bins=most).narrowed(
+            _HOST_DRAWN
+        )
+    return tables
+
+
+def _most_bins(numbers: int, columns: Sequence[str], tables: int) -> int:
+    return numbers // _OF_A_BIN // (len(columns) * max(1, tables))
+
+
+def _steps_in(run: RunRecords) -> NDArray[np.float64]:
+    """Return the steps that all ranks made, shape (5, N), columns as they are drawn."""
+    ranks = [steps for steps in run.steps.values() if steps]
+    begin_s = run.started_s or 0.0
+    return (
+        np.array(
+            [_joined(step, begin_s) for step in zip(*ranks, strict=False)], dtype=np.float64
+        )
+        .reshape(-1, len(_STEPS_DRAWN))
+        .T
+    )
+
+
+def _joined(step: Sequence[StepRecord], begin_s: float) -> tuple[float, ...]:
+    """Return one step of all ranks, joined as in ``StepTable``."""
+    all_s = sum(each.step_time_s for each in step)
+    device_s = [each.device_time_s for each in step if each.device_time_s is not None]
+    is_known = len(device_s) == len(step) and all_s > 0
+    return (
+        step[0].step,
+        max(each.end_time_s for each in step) - begin_s,
+        max(each.step_time_s for each in step),
+        sum(each.data_wait_s for each in step) / len(step),
+        sum(device_s) / all_s if is_known else np.nan,
+    )

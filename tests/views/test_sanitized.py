@@ -1,0 +1,113 @@
+"""What objects show in a notebook is legible behind nbconvert's sanitizer too."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+from nbconvert.filters.strings import clean_html
+
+import smtc_lab as lab
+from smtc_lab.display import Displayed
+from smtc_lab.launch.compare import ComparisonOutcome
+from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
+from smtc_lab.testing.comparison_runs import HETEROGENEOUS, example_job
+from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.testing.plans import example_plan
+from smtc_lab.testing.records import run_records
+from smtc_lab.testing.run_folders import write_run_folder
+from smtc_lab.views.comparison_bundle import info_html
+from smtc_lab.views.display import to_html
+from smtc_lab.views.live.comparison_info import ComparisonInfo, LaunchInfo, RowInfo, SetUpInfo
+from smtc_lab.views.plan_bundle import plan_html
+from smtc_lab.views.run_list import RunList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def _batch_sizes(_: Path) -> str:
+    trial = BatchTrial(batch_size=8, fits=True, samples_per_s=80.0, run="sizes-1")
+    sizes = BatchSizes(
+        created="2026-11-21T12:00:00+00:00",
+        entry_point="train.py",
+        hyperparameter="batch_size",
+        steps=10,
+        memory_limit_bytes=None,
+        backends=(backend_batches("eager", [trial]),),
+        machine={},
+    )
+    return sizes._repr_html_()
+
+
+def _comparison_run(_: Path) -> str:
+    wire = json.loads((FIXTURES / "comparison_info.json").read_text(encoding="utf-8"))
+    parts = {"set_ups": SetUpInfo, "launched": LaunchInfo, "rows": RowInfo}
+    values = {
+        name: tuple(parts[name](**part) for part in value) if name in parts else value
+        for name, value in wire.items()
+    }
+    return info_html(ComparisonInfo(**values), picture=(b"\x89PNG", (800, 400)))
+
+
+def _run(folder: Path) -> str:
+    return to_html(SimpleNamespace(folder=write_run_folder(folder, run_records([0.2] * 9))))
+
+
+def _outcome(_: Path) -> str:
+    comparison, runs = example_comparison()
+    return ComparisonOutcome(comparison=comparison, runs=tuple(runs))._repr_html_()
+
+
+def _run_list(_: Path) -> str:
+    row = {
+        "job_name": "digits-1",
+        "cluster": "a=local:1",
+        "state": "Completed",
+        "started_s": 100.0,
+        "ended_s": 112.5,
+    }
+    damaged = {"job_name": "bad", "damaged": "Its spec is torn."}
+    return RunList(rows=(row, damaged), root=Path("/runs"), begin_with="%%smtc")._repr_html_()
+
+
+SHOWN: dict[str, Callable[[Path], str]] = {
+    "BatchSizes": _batch_sizes,
+    "Cluster": lambda _: example_job(HETEROGENEOUS).cluster._repr_html_(),
+    "Comparison": lambda _: example_comparison()[0]._repr_html_(),
+    "ComparisonOutcome": _outcome,
+    "ComparisonRun": _comparison_run,
+    "Plan": lambda _: plan_html(example_plan(), png=b"\x89PNG", size=(800, 400)),
+    "Run": _run,
+    "RunList": _run_list,
+    "TrainingJob": lambda _: example_job(HETEROGENEOUS)._repr_html_(),
+}
+
+
+def _words(page: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_nbconverts_sanitizer_shows_no_tag_as_text_and_keeps_all_words(
+    tmp_path: Path, name: str
+) -> None:
+    page = SHOWN[name](tmp_path)
+
+    assert _words(clean_html(page)) == _words(page)
+
+
+def test_every_public_object_that_shows_itself_is_tried_here() -> None:
+    public = [getattr(lab, name) for name in lab.__all__]
+
+    shown = {
+        one.__name__ for one in public if isinstance(one, type) and issubclass(one, Displayed)
+    }
+    assert shown <= set(SHOWN)
