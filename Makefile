@@ -7,10 +7,11 @@ READY := .venv/.ready
 UV_VERSION := 0.13.8
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
+SHOWN := $(addprefix tests/,browser catalog metrics planner rules spec store views)
 # jlpm with a node: the machine's, or that of the wheel in .venv
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm
 
-.PHONY: help setup front demo test soak fuzz lab lint types check fix bench lock clean
+.PHONY: help setup front demo test test-shown test-run soak fuzz lab lint types check fix bench lock clean
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
@@ -53,9 +54,16 @@ demo: $(READY)
 	@echo "Data:    build/demo/comparison.json"
 	@echo "Figures: build/demo/figures/"
 
+# On two cores two halves side by side: one draws, predicts and looks, the other one runs jobs.
 test: front
-	$(BIN)/pytest
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-shown test-run
+
+test-shown:
+	$(BIN)/pytest $(SHOWN)
 	$(FRONT) test
+
+test-run:
+	$(BIN)/pytest $(SHOWN:%=--ignore=%)
 
 soak: $(READY)
 	$(BIN)/pytest -m soak
