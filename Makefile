@@ -7,11 +7,11 @@ READY := .venv/.ready
 UV_VERSION := 0.13.8
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
-SHOWN := $(addprefix tests/,browser catalog metrics planner rules spec store views)
+PURE := $(addprefix tests/,catalog metrics planner rules spec store views)
 # jlpm with a node: the machine's, or that of the wheel in .venv
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm
 
-.PHONY: help setup front demo test test-shown test-run soak fuzz lab lint types check fix bench lock clean
+.PHONY: help setup front demo test test-pure test-jobs soak fuzz lab lint types check fix bench lock clean
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
@@ -54,16 +54,18 @@ demo: $(READY)
 	@echo "Data:    build/demo/comparison.json"
 	@echo "Figures: build/demo/figures/"
 
-# On two cores two halves side by side: one draws, predicts and looks, the other one runs jobs.
+# On two cores two parts side by side: one computes, the other one runs jobs. Browsers come last,
+# alone: a page that shares its cores is slow to show anything.
 test: front
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-shown test-run
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-pure test-jobs
+	$(BIN)/pytest tests/browser
 
-test-shown:
-	$(BIN)/pytest $(SHOWN)
+test-pure:
+	$(BIN)/pytest $(PURE)
 	$(FRONT) test
 
-test-run:
-	$(BIN)/pytest $(SHOWN:%=--ignore=%)
+test-jobs:
+	$(BIN)/pytest $(PURE:%=--ignore=%) --ignore=tests/browser
 
 soak: $(READY)
 	$(BIN)/pytest -m soak

@@ -232,4 +232,4 @@ def test_the_tour_compares_clusters_and_compilers_and_runs_a_cell(
     runs = [folder.job_name for folder in find_runs(tmp_path / "home" / "runs")]
     assert len(runs) == 5  # two clusters, two compilers, one cell
     assert all(name in table for name in runs)
-    assert table.count("</span>Completed<") == 5
+    assert table.count("</span>Completed<") == 7  # and the two comparisons

@@ -24,6 +24,9 @@ job = lab.TrainingJob(
 run = lab.launch(job)
 run
 """
+HAS_RESULT = """() => JSON.stringify(
+  window.jupyterapp.shell.currentWidget.context.model.toJSON()
+).includes('application/vnd.smtc-lab.run+json')"""
 
 
 def started(page: Page) -> None:
@@ -71,9 +74,7 @@ def test_a_finished_run_is_shown_with_no_kernel_and_no_trust(
         command(page, "notebook:run-all-cells")
         page.locator(".jp-Notebook").get_by_text("Completed").first.wait_for(timeout=90_000)
         wait_for_kernel(page)
-        page.wait_for_selector(
-            ".jp-OutputArea-output:not([data-mime-type*=widget]) :is(.smtc, .smtc-saved)"
-        )
+        page.wait_for_function(HAS_RESULT)
         command(page, "docmanager:save")
         page.wait_for_function(
             "() => !window.jupyterapp.shell.currentWidget.context.model.dirty", timeout=30_000

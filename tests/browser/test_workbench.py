@@ -38,7 +38,7 @@ def test_the_first_click_runs_the_pair_and_tells_which_is_faster(
             "document.querySelector('.smtc-comparison').textContent)",
             timeout=120_000,
         )
-        assert page.get_by_role("button", name="Run", exact=True).is_enabled()
+        page.get_by_role("button", name="Run", exact=True, disabled=False).wait_for()
 
 
 def test_a_workbench_is_run_and_stopped_by_keyboard_alone(
