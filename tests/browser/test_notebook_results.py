@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from smtc_lab.launch.compare import ComparisonOutcome
 from smtc_lab.testing.browser.jupyter import command, running_server
 from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.testing.quick_script import QUICK_SCRIPT
 from smtc_lab.testing.records import run_records
 from smtc_lab.testing.run_folders import write_run_folder
 from smtc_lab.views.bundle import RUN_MIME
@@ -30,17 +30,6 @@ if TYPE_CHECKING:
 
 COMPARISON_MIME = "application/vnd.smtc-lab.comparison+json"
 HOSTILE = "<img src=x onerror=alert(1)>"
-QUICK = """
-    import time
-    from smtc_lab.runtime.instance_runtime import instance_runtime
-    timer = instance_runtime().timer
-    while not timer.is_done:
-        timer.ask()
-        time.sleep(0.002)
-        timer.got(8)
-        timer.end()
-"""
-"""A training script of a moment."""
 
 
 def comparison_json() -> dict[str, object]:
@@ -192,7 +181,7 @@ def test_forms_put_cells_into_the_notebook_by_button_and_by_drag(
 def test_the_designer_runs_a_comparison_without_a_kernel(
     server: Server, browser: Browser
 ) -> None:
-    (server.root / "quick.py").write_text(textwrap.dedent(QUICK), encoding="utf-8")
+    (server.root / "quick.py").write_text(QUICK_SCRIPT, encoding="utf-8")
     with lab_page(server, browser) as page:
         command(page, "smtc-lab:open-designer")
         form = page.locator(".smtc-workbench")

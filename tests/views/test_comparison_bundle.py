@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +16,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.testing.hostile import markup_of
+from smtc_lab.testing.quick_script import QUICK_SCRIPT
 from smtc_lab.views.comparison_bundle import COMPARISON_MIME, drawn_elsewhere, ended_bundle
 from smtc_lab.views.comparison_display import ComparisonShow
 
@@ -24,21 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HOSTILE = "<img src=x onerror=alert(1)> {{7*7}}"
-SCRIPT = """
-    import time
-    from smtc_lab.runtime.instance_runtime import instance_runtime
-    timer = instance_runtime().timer
-    while not timer.is_done:
-        timer.ask()
-        time.sleep(0.002)
-        timer.got(8)
-        timer.end()
-"""
 
 
 def jobs(folder: Path, *, steps: int) -> list[TrainingJob]:
     script = folder / "train.py"
-    script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
+    script.write_text(QUICK_SCRIPT, encoding="utf-8")
     return [
         TrainingJob(
             entry_point=str(script),

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,24 +12,13 @@ from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.testing.lab_tab import Tab
+from smtc_lab.testing.quick_script import QUICK_SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
 API = ("smtc-lab", "api")
-
-SCRIPT = """
-    import time
-    from smtc_lab.runtime.instance_runtime import instance_runtime
-    timer = instance_runtime().timer
-    print("begun", flush=True)
-    while not timer.is_done:
-        timer.ask()
-        time.sleep(0.002)
-        timer.got(8)
-        timer.end()
-"""
 
 
 @pytest.fixture
@@ -54,7 +42,7 @@ def jp_server_config(root: Path) -> dict[str, Any]:  # noqa: ARG001  before the 
 def script(jp_root_dir: Path) -> str:
     """Write a script without torch into the server's folder, and return its name."""
     path = jp_root_dir / "train.py"
-    path.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
+    path.write_text(QUICK_SCRIPT, encoding="utf-8")
     return path.name
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +10,7 @@ from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.testing.quick_script import QUICK_SCRIPT
 from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.comparison_display import ComparisonShow
 from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
@@ -19,21 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SCRIPT = """
-    import time
-    from smtc_lab.runtime.instance_runtime import instance_runtime
-    timer = instance_runtime().timer
-    while not timer.is_done:
-        timer.ask()
-        time.sleep(0.002)
-        timer.got(8)
-        timer.end()
-"""
-
 
 def jobs(folder: Path, *, steps: int) -> list[TrainingJob]:
     script = folder / "train.py"
-    script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
+    script.write_text(QUICK_SCRIPT, encoding="utf-8")
     return [
         TrainingJob(
             entry_point=str(script),

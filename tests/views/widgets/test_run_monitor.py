@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from smtc_lab.launch.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.writer import RecordWriter
+from smtc_lab.testing.quick_script import QUICK_SCRIPT
 from smtc_lab.testing.records import run_records, step_record
 from smtc_lab.testing.run_folders import set_state, write_run_folder
 from smtc_lab.testing.runs import wait_until
@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.store.run_folder import RunFolder
-
-SCRIPT = """
-    import time
-    from smtc_lab.runtime.instance_runtime import instance_runtime
-    timer = instance_runtime().timer
-    print("begun", flush=True)
-    while not timer.is_done:
-        timer.ask()
-        time.sleep(0.002)
-        timer.got(8)
-        timer.end()
-"""
 
 
 @pytest.fixture
@@ -51,7 +39,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], list[byt
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Run]:
     script = tmp_path / "train.py"
-    script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
+    script.write_text(QUICK_SCRIPT, encoding="utf-8")
     job = TrainingJob(
         entry_point=str(script), cluster=Cluster.parse("here=local:1"), max_steps=100_000
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +12,7 @@ from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import HOME_VARIABLE
+from smtc_lab.testing.quick_script import QUICK_SCRIPT
 from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.widgets.workbench import Workbench
 
@@ -20,23 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SCRIPT = """
-    import time
-    from smtc_lab.runtime.instance_runtime import instance_runtime
-    timer = instance_runtime().timer
-    while not timer.is_done:
-        timer.ask()
-        time.sleep(0.002)
-        timer.got(8)
-        timer.end()
-"""
-
 
 @pytest.fixture
 def workbench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench]:
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
     script = tmp_path / "train.py"
-    script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
+    script.write_text(QUICK_SCRIPT, encoding="utf-8")
     jobs = [
         TrainingJob(
             entry_point=str(script),
