@@ -107,7 +107,8 @@ bench: $(READY)
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-emit-index-url --no-emit-find-links \
-	  --extra xla --extra models --extra vision --extra dev --output-file constraints.txt pyproject.toml
+	  --extra xla --extra models --extra vision --extra ray --extra sagemaker --extra dev \
+	  --output-file constraints.txt pyproject.toml
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from smtc_lab.errors import LauncherError
 
@@ -158,7 +158,7 @@ class Launcher(Protocol):
     seconds; when the launching process dies, so does the run, unless it was detached.
     """
 
-    name: str
+    name: ClassVar[str]
     """What ``on=`` and handles call it."""
 
     def check(self, job: TrainingJob) -> list[str]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
-from smtc_lab.errors import CatalogError, SpecError
-from smtc_lab.launch.compiler_checks import compiler_problems
+from smtc_lab.errors import SpecError
 from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
+from smtc_lab.launch.planning import (
+    channel_problems,
+    entry_point_problems,
+    group_problems,
+    instance_type_problems,
+    named,
+    price_notes,
+)
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.spec.cluster import LOCAL
 
@@ -44,35 +48,15 @@ def fitting_scale(jobs: Iterable[TrainingJob], catalog: Catalog, *, cores: float
 
 def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     """Return every reason why this machine cannot run a job; empty: it can."""
-    problems = []
-    entry_point = Path(job.entry_point)
-    if not entry_point.is_file():
-        problems.append(
-            f"The entry point {str(entry_point)!r} is not a file (looked from "
-            f"{str(Path.cwd())!r}). Correct the path."
-        )
-    for group in job.cluster.instance_groups:
-        if group.instance_type == LOCAL:
-            continue
-        try:
-            known = catalog.get(group.instance_type)
-            if job.emulation is not None:
-                relative_cpu_speed(known, job.emulation.relative_cpu_speed)
-        except CatalogError as error:
-            problems.append(str(error))
+    problems = [*entry_point_problems(job), *instance_type_problems(job, catalog)]
     if job.cluster.num_instances > _MOST_INSTANCES:
         problems.append(
             f"The cluster has {job.cluster.num_instances} instances, but one machine can stand "
             f"in for {_MOST_INSTANCES}. Lower instance_count."
         )
-    problems += [
-        f"Channel {channel.channel_name!r} has the source {channel.source!r}, which is not a "
-        "folder of this machine. Correct the path."
-        for channel in job.channels
-        if not Path(channel.source).is_dir()
-    ]
+    problems += channel_problems(job)
     if not problems:
-        problems += _role_and_scale_problems(job, catalog)
+        problems = [*group_problems(job, catalog), *_scale_problems(job, catalog)]
     return problems
 
 
@@ -85,7 +69,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
     if problems := check(job, catalog):
         raise SpecError(problems)
     cores = available_cores()
-    job = job.model_copy(update={"job_name": job.job_name or _job_name(job)})
+    job = named(job)
     scale = None
     if job.emulation is not None:
         scale = job.emulation.cores_per_vcpu or fitting_scale([job], catalog, cores=cores)
@@ -104,7 +88,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
         job=job,
         instances=instances,
         usd_per_hour=catalog.usd_per_hour(job.cluster),
-        price_notes=_price_notes(job, catalog),
+        price_notes=price_notes(job, catalog),
         facts=facts,
     )
 
@@ -147,26 +131,19 @@ def _default_workers(job: TrainingJob, role: str, quota: float | None, num_cpus:
     return int(quota) if is_fed and quota is not None else num_cpus
 
 
-def _role_and_scale_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
-    try:
-        role_of = roles(job.cluster, catalog)
-    except SpecError as error:
-        return error.problems
-    groups = job.cluster.hosts().values()
-    trainers = [group for group in groups if role_of[group.instance_group_name] == "train"]
-    problems = compiler_problems(job, num_trainers=len(trainers))
+def _scale_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
     scale = job.emulation.cores_per_vcpu if job.emulation else None
     if scale is None:
-        return problems
+        return []
     wanted, cores = scale * _speed_units(job, catalog), available_cores()
     if wanted <= cores:
-        return problems
+        return []
     fitting = fitting_scale([job], catalog, cores=cores)
     too_large = (
         f"With cores_per_vcpu={scale:g} the instances need {wanted:.2f} cores, but this "
         f"machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
     )
-    return [*problems, too_large]
+    return [too_large]
 
 
 def _speed_units(job: TrainingJob, catalog: Catalog) -> float:
@@ -187,27 +164,7 @@ def _speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float
     return instance_type.vcpus * relative_cpu_speed(instance_type, overrides).value
 
 
-def _job_name(job: TrainingJob) -> str:
-    """Return a name that tells script and time, unique within a process tree."""
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(job.entry_point).stem).strip("-")[:32] or "job"
-    now = time.time()
-    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    return f"{stem}-{moment}-{time.time_ns() // 1000 % 1_000_000:06d}"
-
-
 def _loopback_prefix(job_name: str) -> str:
     """Return the loopback network of a run, whose instances are ``.1``, ``.2`` and so on."""
     digest = hashlib.sha256(job_name.encode()).digest()
     return f"127.{64 + digest[0] % 128}.{digest[1]}"
-
-
-def _price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:
-    notes = []
-    for name in dict.fromkeys(group.instance_type for group in job.cluster.instance_groups):
-        price = None if name == LOCAL else catalog.get(name).price
-        notes.append(
-            f"{name}: price unknown"
-            if price is None
-            else f"{name}: ${price.usd_per_hour:g}/h, {price.kind}, {price.date}"
-        )
-    return tuple(notes)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.launch.launcher import Handle
-from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder, find_run
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from smtc_lab.launch.launcher import Launcher, News
     from smtc_lab.metrics.records import RunRecords
 
-LAUNCHERS = ("local",)
-"""What ``on=`` takes in this version."""
+LAUNCHERS = {"local": "smtc_lab.launch.local:LocalLauncher"}
+"""What ``on=`` takes, and where it is. Loaded on use: some need packages of their own."""
 
 
 class Run(LiveDisplayed):
@@ -118,37 +119,58 @@ class Run(LiveDisplayed):
         return f"<Run {self.job_name} {self.status}>"
 
 
-def launcher_named(name: str, *, root: Path | None = None) -> Launcher:
+def launcher_named(
+    name: str,
+    *,
+    root: Path | None = None,
+    **options: Any,  # noqa: ANN401  each launcher has its own
+) -> Launcher:
     """Return a launcher.
 
     Args:
-        name: ``local``.
+        name: One of ``LAUNCHERS``.
         root: Folder of runs; None: the default one.
+        **options: What that launcher takes beside the folder.
 
     Raises:
-        LauncherError: There is no launcher of that name.
+        LauncherError: There is no launcher of that name, or an option that it does not take.
     """
-    if name == "local":
-        return LocalLauncher(root=root)
-    raise LauncherError(
-        f"There is no launcher {name[:80]!r}. Choose among {', '.join(LAUNCHERS)}."
-    )
+    if name not in LAUNCHERS:
+        raise LauncherError(
+            f"There is no launcher {name[:80]!r}. Choose among {', '.join(LAUNCHERS)}."
+        )
+    module, class_name = LAUNCHERS[name].split(":")
+    kind: Any = getattr(importlib.import_module(module), class_name)
+    unknown = options.keys() - signature(kind).parameters.keys()
+    if unknown:
+        raise LauncherError(
+            f"The launcher {name!r} takes no option {', '.join(sorted(unknown))}. It takes "
+            f"{', '.join(signature(kind).parameters)}."
+        )
+    launcher: Launcher = kind(root=root, **options)
+    return launcher
 
 
 def launch(
-    job: TrainingJob, *, on: str = "local", detach: bool = False, root: Path | None = None
+    job: TrainingJob,
+    *,
+    on: str | Launcher = "local",
+    detach: bool = False,
+    root: Path | None = None,
+    **options: Any,  # noqa: ANN401  each launcher has its own
 ) -> Run:
     """Start a run and return at once.
 
     Args:
         job: What to run.
-        on: Name of the launcher.
+        on: Name of the launcher, or a launcher.
         detach: Let the run go on when this process ends.
-        root: Folder of runs; None: the default one.
+        root: Folder of runs; None: the default one, or that of the given launcher.
+        **options: What the named launcher takes beside the folder.
 
     Raises:
         SpecError: The job cannot run there; all reasons at once.
         LauncherError: It could not be started; nothing of it is left.
     """
-    launcher = launcher_named(on, root=root)
+    launcher = launcher_named(on, root=root, **options) if isinstance(on, str) else on
     return Run(launcher, launcher.start(launcher.plan(job), detach=detach))

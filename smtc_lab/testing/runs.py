@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.local_supervision import RUN_VARIABLE
+from smtc_lab.launch.supervision import RUN_VARIABLE
 from smtc_lab.machine.processes import processes_with_variable
 
 if TYPE_CHECKING:

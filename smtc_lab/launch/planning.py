@@ -1,0 +1,88 @@
+"""What every launcher asks of a job before it makes its plan."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.cpu_speed import relative_cpu_speed
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.launch.compiler_checks import compiler_problems
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.job import TrainingJob
+
+
+def entry_point_problems(job: TrainingJob) -> list[str]:
+    """Return what is wrong with the entry point, seen from this machine."""
+    path = job.entry_point
+    if Path(path).is_file():
+        return []
+    looked_from = str(Path.cwd())
+    why = f"is not a file (looked from {looked_from!r}). Correct the path."
+    return [f"The entry point {path!r} {why}"]
+
+
+def instance_type_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
+    """Return the instance types that the catalog does not know, or cannot emulate."""
+    problems = []
+    for group in job.cluster.instance_groups:
+        if group.instance_type == LOCAL:
+            continue
+        try:
+            known = catalog.get(group.instance_type)
+            if job.emulation is not None:
+                relative_cpu_speed(known, job.emulation.relative_cpu_speed)
+        except CatalogError as error:
+            problems.append(str(error))
+    return problems
+
+
+def channel_problems(job: TrainingJob) -> list[str]:
+    """Return the channels whose source is no folder of this machine."""
+    return [
+        f"Channel {channel.channel_name!r} has the source {channel.source!r}, which is not a "
+        "folder of this machine. Correct the path."
+        for channel in job.channels
+        if not Path(channel.source).is_dir()
+    ]
+
+
+def group_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
+    """Return what is wrong with the groups' roles, and with a compiler on trainers."""
+    try:
+        role_of = roles(job.cluster, catalog)
+    except SpecError as error:
+        return error.problems
+    groups = job.cluster.hosts().values()
+    trainers = [group for group in groups if role_of[group.instance_group_name] == "train"]
+    return compiler_problems(job, num_trainers=len(trainers))
+
+
+def named(job: TrainingJob) -> TrainingJob:
+    """Return the job with a name that tells script and time, unique within a process tree."""
+    if job.job_name is not None:
+        return job
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(job.entry_point).stem).strip("-")[:32] or "job"
+    now = time.time()
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    name = f"{stem}-{moment}-{time.time_ns() // 1000 % 1_000_000:06d}"
+    return job.model_copy(update={"job_name": name})
+
+
+def price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:
+    """Return each type's price with its kind and date."""
+    notes = []
+    for name in dict.fromkeys(group.instance_type for group in job.cluster.instance_groups):
+        price = None if name == LOCAL else catalog.get(name).price
+        notes.append(
+            f"{name}: price unknown"
+            if price is None
+            else f"{name}: ${price.usd_per_hour:g}/h, {price.kind}, {price.date}"
+        )
+    return tuple(notes)
