@@ -28,7 +28,7 @@ _PATIENCE_S = 0.7
 class LocalInstances:
     """One agent for each instance, all of them children of this process."""
 
-    wake_fd = None
+    wake_fd: int | None = None
 
     def __init__(self, folder: RunFolder, plan: Mapping[str, Any]) -> None:
         self._folder = folder
