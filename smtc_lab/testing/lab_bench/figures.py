@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _STEPS_PER_S = 5.0
+_PAGE_LOAD_S = 2.0
+"""What JupyterLab's page takes to load; no panel asks a server sooner."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,7 @@ def measure_round(*, num_ended: int, num_live: int, seconds: float) -> LabRound:
         root = home / "smtc_lab" / "runs"
         make_ended_runs(root, num_ended)
         with running_server(Path(sys.executable), home / "notebooks", home=home) as server:
+            time.sleep(_PAGE_LOAD_S)
             pid = int(next((home / "runtime").glob("jpserver-*.json")).stem.split("-")[1])
             first_list_s = _awaited(time_to_list(server))
             list_s = _awaited(time_to_list(server))

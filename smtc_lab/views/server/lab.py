@@ -31,6 +31,10 @@ class Lab:
         self._hub: Hub | None = None
         self._lock = threading.Lock()
 
+    def warm_up(self) -> None:
+        """Make the hub in the background, so that nobody waits for it."""
+        self.threads.submit(self.hub)
+
     def hub(self) -> Hub:
         """Return the hub. The first call takes a moment, so not on the server's loop."""
         with self._lock:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_server.utils import url_path_join
+from tornado.ioloop import IOLoop
 
 from smtc_lab.views.server.lab import SETTING, Lab
 from smtc_lab.views.server.rest import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
     from tornado.web import RequestHandler
 
+_WARM_UP_S = 1.0
 _NAMED = r"(runs|comparisons)/([A-Za-z0-9-]{1,63})"
 
 ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
@@ -38,7 +40,10 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
 
 def add_routes(app: ServerApp) -> None:
     """Let a server answer our addresses."""
-    app.web_app.settings[SETTING] = Lab(Path(app.root_dir).expanduser().resolve())
+    lab = Lab(Path(app.root_dir).expanduser().resolve())
+    app.web_app.settings[SETTING] = lab
+    # behind the server's own start, and before a person has opened the first tab
+    IOLoop.current().call_later(_WARM_UP_S, lab.warm_up)
     begin = url_path_join(app.base_url, "smtc-lab", "api")
     app.web_app.add_handlers(  # type: ignore[no-untyped-call]
         ".*$", [(f"{begin}/{address}", handler) for address, handler in ROUTES]
