@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -104,6 +105,12 @@ def page_figures(
         num_live: Runs that grow, by five steps a second each.
         seconds: How long each kind of watching is measured.
     """
+    with ThreadPoolExecutor(1) as pool:  # a notebook's own thread runs a loop already
+        measured = pool.submit(_measured, rounds, num_ended, num_live, seconds).result()
+    return _figures(measured, num_ended=num_ended, num_live=num_live)
+
+
+def _measured(rounds: int, num_ended: int, num_live: int, seconds: float) -> list[PageRound]:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         home = Path(folder)
         (home / "notebooks").mkdir()
@@ -114,8 +121,7 @@ def page_figures(
         server = stack.enter_context(running_server(python, home / "notebooks", home=home))
         browser = stack.enter_context(running_browser())
         live = RunFolder(root / names[0])
-        measured = [_round(server, browser, live, seconds=seconds) for _ in range(rounds)]
-    return _figures(measured, num_ended=num_ended, num_live=num_live)
+        return [_round(server, browser, live, seconds=seconds) for _ in range(rounds)]
 
 
 def _round(server: Server, browser: Browser, live: RunFolder, *, seconds: float) -> PageRound:
