@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from smtc_lab.launch.gang import Exit
 from smtc_lab.launch.instances import InstanceEnd, instance_end
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from smtc_lab.store.run_folder import RunFolder
 
-_PATIENCE_S = 0.7
-"""How long after its grace an agent may take to end its instance before it is killed."""
-
 
 class LocalInstances:
     """One agent for each instance, all of them children of this process."""
 
     wake_fd: int | None = None
+
+    patience_s: ClassVar[float] = 0.7
+    """How long after its grace an agent may take to end its instance before it is killed."""
 
     def __init__(self, folder: RunFolder, plan: Mapping[str, Any]) -> None:
         self._folder = folder
@@ -47,12 +47,16 @@ class LocalInstances:
             self._start(host)
         return {}
 
-    def _start(self, host: str) -> None:
+    def _command(self, host: str) -> list[str]:
+        """Return what runs the agent of an instance, its standard input being its lifeline."""
         config = str(self._folder.instance(host) / "agent.json")
+        return [sys.executable, "-m", "smtc_lab.runtime.agent", config]
+
+    def _start(self, host: str) -> None:
         lifeline, write_end = os.pipe2(os.O_CLOEXEC)
         with (self._folder.logs / f"{host}.agent.log").open("ab") as log:
             process = subprocess.Popen(  # noqa: S603  our own module, no shell
-                [sys.executable, "-m", "smtc_lab.runtime.agent", config],
+                self._command(host),
                 stdin=lifeline,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -91,7 +95,7 @@ class LocalInstances:
         for lifeline in self._lifelines:
             os.close(lifeline)
         self._lifelines.clear()
-        deadline = time.monotonic() + self._grace_s + _PATIENCE_S
+        deadline = time.monotonic() + self._grace_s + self.patience_s
         while self._agents and time.monotonic() < deadline:
             self._collect()
             time.sleep(0.01)  # the wake-up pipe may have been drained already

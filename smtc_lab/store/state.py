@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import platform
 import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
 State = Literal["Pending", "InProgress", "Stopping", "Completed", "Failed", "Stopped"]
 """SageMaker's spelling."""
 
+OUTLIVES_SUPERVISOR = "outlives_supervisor"
+"""Name of the fact that the instances of a run go on when its supervisor is gone."""
+
 TERMINAL: frozenset[str] = frozenset({"Completed", "Failed", "Stopped"})
 """States that a run does not leave."""
+
+SUPERVISOR_MACHINE = "supervisor_machine"
+"""Fact of a run whose folder several machines see: name of the one with its supervisor."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,15 +114,28 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def current_state(folder: RunFolder) -> RunState:
-    """Return the state of a run, mended when its supervisor is gone without a last word."""
+    """Return the state of a run, mended when its supervisor is gone without a last word.
+
+    On another machine than the supervisor's this is what the supervisor wrote last.
+    """
     state = read_state(folder)
     if state.is_terminal or state.supervisor_pid is None:
+        return state
+    if state.facts.get(SUPERVISOR_MACHINE, platform.node()) != platform.node():
         return state
     if start_ticks(state.supervisor_pid) == state.supervisor_start_ticks:
         return state
     state = read_state(folder)  # its last word may have come between the two looks
     if state.is_terminal:
         return state
+    if state.facts.get(OUTLIVES_SUPERVISOR):
+        return replace(
+            state,
+            reason=(
+                "The supervisor of the run is gone, but its instances go on. Open the run, and "
+                "wait for it or stop it: a new supervisor then follows it."
+            ),
+        )
     lost = replace(
         state,
         state="Failed",

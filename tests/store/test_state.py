@@ -15,6 +15,7 @@ from smtc_lab.errors import StoreError
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import (
+    OUTLIVES_SUPERVISOR,
     RunState,
     current_state,
     read_state,
@@ -93,6 +94,21 @@ def test_a_dead_supervisor_without_a_last_word_is_mended(
     assert state.ended_s is not None
     assert state.exit_codes == {"algo-1": None}
     assert read_state(run_folder) == state
+
+
+def test_instances_that_need_no_supervisor_go_on_without_it(
+    run_folder: RunFolder, dead_supervisor: RunState
+) -> None:
+    facts = {**dead_supervisor.facts, OUTLIVES_SUPERVISOR: True}
+    written = replace(dead_supervisor, facts=facts)
+    write_state(run_folder, written)
+
+    state = current_state(run_folder)
+
+    assert state.state == "InProgress"
+    assert state.ended_s is None
+    assert "its instances go on" in state.reason
+    assert read_state(run_folder) == written
 
 
 def test_another_process_with_the_supervisors_number_is_not_taken_for_it(

@@ -1,0 +1,91 @@
+"""``smtc-lab render``: a job as a file for Slurm or Kubernetes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from smtc_lab.cli import job_options
+from smtc_lab.launch.render.render import FORMATS, render
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
+
+_OF_THE_FORMAT = {"image": "image", "claim": "claim", "python": "python", "runs_dir": "root"}
+"""Options that only one format takes, and what ``render`` calls them."""
+
+
+@click.command(name="render")
+@click.argument("script", type=click.Path(path_type=Path))
+@click.option(
+    "--cluster",
+    required=True,
+    metavar="GROUP=TYPE:COUNT,…",
+    help="The instance groups to ask for.",
+)
+@click.option(
+    "--to",
+    required=True,
+    type=click.Choice(list(FORMATS)),
+    help="An sbatch script for Slurm, or a manifest for Kubernetes with JobSet.",
+)
+@click.option("--name", help="Name of the job. Default: that of SCRIPT.")
+@job_options.HYPERPARAMETERS
+@click.option("--steps", type=int, help="Steps of the run. Default: until the script ends.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
+@click.option(
+    "--max-runtime",
+    type=float,
+    metavar="SECONDS",
+    help="Longest time that the run may take. Default: a day.",
+)
+@click.option("--image", help="Kubernetes: image with torch, smtc-lab and SCRIPT.")
+@click.option(
+    "--claim", help="Kubernetes: volume claim that keeps the run's records; all nodes write it."
+)
+@click.option(
+    "--runs-dir",
+    type=click.Path(path_type=Path),
+    help="Slurm: folder of runs, which all nodes share. Default: with all runs.",
+)
+@click.option("--python", help="Slurm: interpreter on the nodes. Default: this one.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write the file here. Default: print it."
+)
+def render_job(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
+    """Write the file that runs SCRIPT on a Slurm or Kubernetes cluster. Starts nothing.
+
+    \b
+    Examples:
+      smtc-lab render train.py --to slurm --out job.sh \\
+        --cluster dnn_group=ml.p4d.24xlarge:1,data_group=ml.c5.18xlarge:2
+      smtc-lab render train.py --to jobset --image registry.example.com/train:1 \\
+        --cluster dnn_group=ml.p3.2xlarge:1 --out job.yaml
+    """  # noqa: D301  \b is click's mark for text that is not wrapped
+    refusals = job_options.Refusals()
+    limit_s = options["max_runtime"]
+    values: dict[str, Any] = {
+        "entry_point": str(options["script"]),
+        "cluster": refusals.tried(Cluster.parse, options["cluster"]),
+        "job_name": options["name"],
+        "hyperparameters": job_options.hyperparameter_values(
+            options["hyperparameters"], refusals
+        ),
+        "max_steps": options["steps"],
+        "seed": options["seed"],
+        **({} if limit_s is None else {"max_runtime_s": limit_s}),
+    }
+    refusals.problems += job_options.unwritable(options["out"])
+    refusals.raise_if_any()
+    given = {
+        name: options[option]
+        for option, name in _OF_THE_FORMAT.items()
+        if options[option] is not None
+    }
+    text = render(TrainingJob(**values), options["to"], **given)
+    if options["out"] is None:
+        click.echo(text, nl=False)
+    else:
+        options["out"].write_text(text, encoding="utf-8")
+        click.echo(f"Written: {options['out']}")

@@ -1,0 +1,106 @@
+"""What a job becomes on the machines that a scheduler gave it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.roles import roles
+from smtc_lab.launch.agent_configs import AgentPlace, agent_config
+from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
+from smtc_lab.launch.planning import price_notes
+from smtc_lab.launch.render.needs import needs_of
+from smtc_lab.machine.cores import machine_facts, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.store.run_folder import RunFolder
+
+GRACE_S = 20.0
+"""Time between TERM and KILL. Slurm and Kubernetes kill after 30 s, so an agent comes first."""
+
+
+def cluster_plan(
+    job: TrainingJob,
+    catalog: Catalog,
+    *,
+    launcher: str,
+    addresses: Sequence[str],
+    facts: Mapping[str, object] | None = None,
+) -> LaunchPlan:
+    """Return the plan of a job whose machines are known.
+
+    Args:
+        job: The job, with its name.
+        catalog: Where the instance types are looked up.
+        launcher: What the plan calls the scheduler.
+        addresses: IP address of each instance, in the order of the cluster's hosts.
+        facts: What else is known of how the job is carried out.
+    """
+    role_of, ranks = roles(job.cluster, catalog), count()
+    instances = []
+    for (host, group), address in zip(job.cluster.hosts().items(), addresses, strict=True):
+        role = role_of[group.instance_group_name]
+        cpus = needs_of(group.instance_type, catalog).cpus
+        asked = job.num_loader_workers if role == "train" else job.num_data_workers
+        instances.append(
+            InstancePlan(
+                host=host,
+                address=address,
+                instance_group_name=group.instance_group_name,
+                instance_type=group.instance_type,
+                role=role,
+                cpu_quota_cores=None,
+                num_cpus=cpus,
+                num_workers=cpus if asked is None else asked,
+                rank=next(ranks) if role == "train" else None,
+            )
+        )
+    return LaunchPlan(
+        launcher=launcher,
+        job=job,
+        instances=tuple(instances),
+        usd_per_hour=catalog.usd_per_hour(job.cluster),
+        price_notes=price_notes(job, catalog),
+        facts={
+            "grace_s": GRACE_S,
+            "machine": machine_facts(),
+            "versions": versions(),
+            **(facts or {}),
+        },
+    )
+
+
+def write_agent_config(
+    folder: RunFolder, plan: LaunchPlan, instance: InstancePlan, catalog: Catalog
+) -> Path:
+    """Write what the agent of an instance reads, and return where that is.
+
+    Raises:
+        FileExistsError: The folder holds this instance of another run already.
+    """
+    config = agent_config(
+        plan,
+        instance,
+        AgentPlace(
+            run_folder=str(folder.path),
+            entry_point=Path(plan.job.entry_point).absolute(),
+            python=sys.executable,
+            channels={
+                channel.channel_name: str(Path(channel.source).absolute())
+                for channel in plan.job.channels
+            },
+            num_gpus=needs_of(instance.instance_type, catalog).gpus,
+        ),
+    )
+    own = folder.instance(instance.host)
+    own.mkdir(parents=True, mode=0o700)
+    path = own / "agent.json"
+    path.write_text(json.dumps(config, indent=1), encoding="utf-8")
+    return path

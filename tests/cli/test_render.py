@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+CLUSTER = ("--cluster", "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2")
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text("", encoding="utf-8")
+    return path
+
+
+def test_a_slurm_script_goes_to_a_file(
+    smtc_lab: Callable[..., Any], script: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "job.sh"
+
+    said = smtc_lab(
+        *("render", script, *CLUSTER, "--to", "slurm", "--name", "demo", "--out", out),
+        *("--runs-dir", "/shared/runs", "--python", "/opt/python", "-p", "batch_size=32"),
+    )
+
+    assert (said.exit_code, said.out) == (0, f"Written: {out}\n")
+    text = out.read_text("utf-8")
+    assert "#SBATCH --job-name=demo\n" in text
+    assert "exec /opt/python -m smtc_lab.launch.render.slurm_start /shared/runs <<" in text
+    assert '"batch_size": 32' in text
+
+
+def test_a_jobset_is_printed(smtc_lab: Callable[..., Any], script: Path) -> None:
+    said = smtc_lab(
+        *(
+            "render",
+            script,
+            *CLUSTER,
+            "--to",
+            "jobset",
+            "--image",
+            "train:1",
+            "--claim",
+            "runs",
+        ),
+        *("--max-runtime", "600"),
+    )
+
+    assert said.exit_code == 0
+    assert said.out.startswith("# Training job 'train', written by smtc-lab.")
+    assert 'kind: "JobSet"' in said.out
+    assert "activeDeadlineSeconds: 600\n" in said.out
+
+
+@pytest.mark.parametrize(
+    ("options", "refusals"),
+    [
+        (
+            ["--cluster", "a=ml.p9.2xlarge:1", "--to", "jobset"],
+            ["image is missing", "'ml.p9.2xlarge' is not one of"],
+        ),
+        (
+            ["--cluster", "a=b", "--to", "slurm", "-p", "batch_size"],
+            ["Instance type 'b' is not of the form", "'batch_size' has no '='"],
+        ),
+        ([*CLUSTER, "--to", "slurm", "--image", "x"], ["takes no option image"]),
+        ([*CLUSTER, "--to", "slurm", "--max-runtime", "0"], ["max_runtime_s=0.0 is outside"]),
+        ([*CLUSTER, "--to", "slurm", "--out", "/proc/x/y"], ["'/proc/x/y' cannot be written"]),
+    ],
+)
+def test_what_cannot_be_written_down_is_refused(
+    smtc_lab: Callable[..., Any], script: Path, options: list[str], refusals: list[str]
+) -> None:
+    said = smtc_lab("render", script, *options)
+
+    assert (said.exit_code, said.out) == (2, "")
+    assert said.err.count("Refused: ") == len(refusals)
+    for refusal in refusals:
+        assert refusal in said.err
