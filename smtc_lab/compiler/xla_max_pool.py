@@ -17,13 +17,15 @@ def max_pool2d(input: torch.Tensor, kernel_size: Any, *args: Any, **options: Any
 
     XLA's own backward, select-and-scatter, took 6 times as long on CPU for windows of 2 by 2.
     """
+    if input.device.type != "xla" or input.dim() != 4:
+        return _torch_max_pool2d(input, kernel_size, *args, **options)
     given = dict(zip(_OPTIONS, args, strict=False)) | options
     window = _pair(kernel_size)
     stride = given.pop("stride", None) or kernel_size
     is_plain = _pair(given.pop("dilation", 1)) == (1, 1) and all(
         _pair(value) == (0, 0) for value in given.values()
     )
-    if input.dim() == 4 and _pair(stride) == window and is_plain:
+    if _pair(stride) == window and is_plain:
         return _TiledMaxPool.apply(input, window)  # type: ignore[no-untyped-call]  # torch's own
     return _torch_max_pool2d(input, kernel_size, *args, **options)
 

@@ -1,8 +1,9 @@
 """How a script's dataloaders are fed by data instances, and served on them.
 
 The same script runs on every instance. On a trainer its dataloaders ask the data servers. On a
-data instance it runs up to its first iteration over a dataloader; there the loaders made so far
-are served until the trainers are done, and the script ends.
+data instance it runs up to its first iteration over a dataloader, in a process group of its
+own where it makes one; there the loaders made so far are served until the trainers are done,
+and the script ends.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.placement import Placement, ServerAddress, set_default
 from smtc_lab.dataservice.server import DataServer
 from smtc_lab.dataservice.source import can_be_served, source_of
+from smtc_lab.runtime.lone_group import stay_alone
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -64,6 +66,8 @@ def use_data_service(runtime: InstanceRuntime) -> None:
             notify=lambda message: runtime.event("data", message),
         )
     )
+    if context.role == "data":
+        stay_alone()
     if context.role == "data" or context.data_servers or context.measure is not None:
         _replace_torch_dataloader(dataloader_class(runtime))
 

@@ -22,6 +22,7 @@ _OWN_FILES = (
     "adopt_script.py",
     "after_import.py",
     "instance_runtime.py",
+    "lone_group.py",
     "measured_loader.py",
     "run_script.py",
     "script_compiler.py",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from smtc_lab.compiler.precision import device_of
+from smtc_lab.compiler.xla_batch_norm import UnbiasedVariances
 from smtc_lab.compiler.xla_counters import XlaCounters
 from smtc_lab.compiler.xla_errors import explained
 from smtc_lab.compiler.xla_forward import XlaForward
 from smtc_lab.compiler.xla_limit import XlaCompileLimit
 from smtc_lab.compiler.xla_optimizer import Unfused, create_state
+from smtc_lab.compiler.xla_programs import program_facts
 from smtc_lab.compiler.xla_setup import device_kind, xla_device
 from smtc_lab.errors import CompilerError
 from smtc_lab.runtime.script_watch import ScriptWatch
@@ -48,7 +51,8 @@ class ScriptOnXla:
         self._device = xla_device()
         self._batch: Any = None
         self._began_s = time.perf_counter()
-        self._forwards: list[XlaForward] = []
+        self._changes = ExitStack()
+        self._has_model = False
         self._notes: list[str] = []
         self._counters = XlaCounters()
         self._counters.begin_step()
@@ -65,8 +69,7 @@ class ScriptOnXla:
         self._limit.close()
         self._watch.close()
         self._handle.remove()
-        for forward in self._forwards:
-            forward.remove()
+        self._changes.close()
 
     def wait(self) -> None:
         """Return when the device has computed every step so far."""
@@ -77,6 +80,7 @@ class ScriptOnXla:
         """Return fields of a ``CompilerReport``."""
         return {
             **self._counters.facts(),
+            **program_facts(),
             "backend": self.backend,
             "device": device_kind(),
             "fused_optimizer": False,
@@ -100,9 +104,13 @@ class ScriptOnXla:
         self._compilation.watch(model)
         bf16 = self._compilation.config.precision == "bf16"
         forward = XlaForward(model, device=self._device, bf16=bf16)
-        forward.in_step = True  # what the script computes from its output stays on the device
-        self._forwards.append(forward)
-        if len(self._forwards) == 1:
+        self._changes.callback(forward.remove)
+        # A loop does not tell where its steps begin: all that follows is one. What the script
+        # computes from the output stays on the device; the backward may run a forward again.
+        self._changes.enter_context(forward.step())
+        self._changes.callback(UnbiasedVariances(model).remove)
+        if not self._has_model:
+            self._has_model = True
             model.register_forward_pre_hook(self._saw_batch, with_kwargs=True)
 
     def _saw_batch(self, _: torch.nn.Module, args: Any, kwargs: Any) -> None:  # noqa: ANN401  torch's signature

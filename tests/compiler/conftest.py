@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-os.environ.setdefault("USE_TORCH_XLA", "0")  # else transformers imports torch_xla, seconds
-# Else inductor compiles a program for each set of vector instructions to try it.
-os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
 
 @pytest.fixture(scope="session")

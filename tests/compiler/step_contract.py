@@ -169,7 +169,8 @@ def check_mixed_precision_by_the_script(make_step: MakeStep) -> None:
         optimizer.step()
         return loss
 
-    compare(make_step, train_step, make_model=SmallNet, close=0.05)
+    # Whatever is computed again in the backward pass is so at the same precision.
+    compare(make_step, train_step, make_model=CheckpointedNet, close=0.05)
 
 
 def check_activations_are_computed_again(make_step: MakeStep) -> None:

@@ -94,6 +94,36 @@ PLAIN_SCRIPT = """
         seen.append(ids)
     keep(hosts=sorted(hosts))
 """
+DISTRIBUTED_SCRIPT = """
+    import torch.distributed as dist
+    from torch.nn.parallel import DistributedDataParallel
+    from torch.utils.data import DataLoader
+    from torch.utils.data.distributed import DistributedSampler
+
+    dist.init_process_group("gloo", rank=int(os.environ["RANK"]))
+    control = dist.new_group(range(dist.get_world_size()), backend="gloo")
+    settings = [{"batch_size": 2} if dist.get_rank() == 0 else None]
+    dist.broadcast_object_list(settings, src=0, group=control)
+    dataset = Ids()
+    sampler = DistributedSampler(dataset, seed=3)
+    loader = DataLoader(dataset, **settings[0], sampler=sampler)
+    model = DistributedDataParallel(torch.nn.Linear(1, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    dist.barrier()
+    orders, hosts = [], set()
+    for epoch in range(2):
+        sampler.set_epoch(epoch)
+        orders.append(list(sampler))
+        ids = []
+        for batch, names in loader:
+            ids += batch.tolist()
+            hosts.update(names)
+            optimizer.zero_grad()
+            model(batch[:, None].float()).sum().backward()
+            optimizer.step()
+        seen.append(ids)
+    keep(hosts=sorted(hosts))
+"""
 
 
 @pytest.fixture
@@ -102,13 +132,18 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     monkeypatch.chdir(tmp_path)
     runs = []
 
-    def start_run(body: str, *, num_data_instances: int = 1, **values: Any) -> Run:
+    def start_run(
+        body: str, *, num_trainers: int = 1, num_data_instances: int = 1, **values: Any
+    ) -> Run:
         script = tmp_path / "train.py"
         script.write_text(textwrap.dedent(DATASET) + textwrap.dedent(body), encoding="utf-8")
-        cluster = f"dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:{num_data_instances}"
+        groups = {
+            "dnn_group=ml.p3.2xlarge": num_trainers,
+            "data_group=ml.c5.9xlarge": num_data_instances,
+        }
         job = TrainingJob(
             entry_point=str(script),
-            cluster=Cluster.parse(cluster),
+            cluster=Cluster.parse(",".join(f"{it}:{count}" for it, count in groups.items())),
             num_loader_workers=0,
             num_data_workers=1,
             **values,
@@ -122,8 +157,8 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         run.stop()
 
 
-def seen_by(run: Run) -> dict[str, Any]:
-    path = run.folder.opt_ml("algo-1") / "output" / "data" / "seen.json"
+def seen_by(run: Run, host: str = "algo-1") -> dict[str, Any]:
+    path = run.folder.opt_ml(host) / "output" / "data" / "seen.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -164,18 +199,21 @@ def parent_of(pid: int) -> int:
     return int(fields.split()[1])
 
 
-def test_an_unmodified_script_is_fed_by_a_data_instance(start: Start) -> None:
-    run = start(PLAIN_SCRIPT).wait(90)
+def test_an_unmodified_distributed_script_is_fed_by_a_data_instance(start: Start) -> None:
+    run = start(DISTRIBUTED_SCRIPT, num_trainers=2).wait(120)
 
-    said, records = seen_by(run), run.records()
-    assert said["seen"] == said["orders"]
-    assert said["hosts"] == ["algo-2"]
+    first, second = seen_by(run, "algo-1"), seen_by(run, "algo-2")
+    assert (first["seen"], second["seen"]) == (first["orders"], second["orders"])
+    for half, other in zip(first["seen"], second["seen"], strict=True):
+        assert sorted(half + other) == list(range(NUM_SAMPLES))
+    assert first["hosts"] == second["hosts"] == ["algo-3"]
+    records = run.records()
     steps = records.steps["algo-1-rank0"]
-    assert [step.num_samples for step in steps] == [2] * NUM_SAMPLES
+    assert [step.num_samples for step in steps] == [2] * (NUM_SAMPLES // 2)
     assert all(0 < step.data_wait_s <= step.step_time_s for step in steps)
-    assert batches_by_server(records) == {"algo-2": NUM_SAMPLES}
-    assert "algo-2 serves 1 dataloaders with 1 data workers" in run.logs("algo-2")
-    assert set(records.system) == {"algo-1", "algo-2"}
+    assert batches_by_server(records) == {"algo-3": NUM_SAMPLES // 2}
+    assert "algo-3 serves 1 dataloaders with 1 data workers" in run.logs("algo-3")
+    assert set(records.system) == {"algo-1", "algo-2", "algo-3"}
 
 
 def test_kill_9_of_a_data_worker_costs_no_sample_and_is_told(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import runpy
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,6 +109,25 @@ SESSION = """
     session.save_checkpoint(step=2, model=model.state_dict())
     print("losses", *losses)
 """
+
+
+def test_a_convolutional_script_gets_the_functions_of_a_sessions_step(run_script: Run) -> None:
+    script = Path(__file__).parent / "convolutional_script.py"
+    ended = run_script(
+        script.read_text("utf-8"),
+        OMP_NUM_THREADS="1",
+        SMTC_COMPILER=json.dumps({"backend": "xla"}),
+    )
+
+    assert ended.exit_code == 0, ended.errors
+    seen = json.loads(ended.printed.splitlines()[-1])
+    expected = runpy.run_path(str(script))["train"]("cpu")
+    assert seen["losses"] == pytest.approx(expected["losses"], rel=1e-4)
+    assert seen["running_var"] == pytest.approx(expected["running_var"], rel=1e-4)
+    assert seen["functions_of_torch"] == []
+    assert expected["functions_of_torch"] != []
+    # What a script writes for a GPU: its mixed precision, and evaluation between the steps.
+    assert seen["mixed"] == {"output": "torch.bfloat16", "answer": "xla:0"}
 
 
 def test_a_session_on_xla_records_its_own_losses_and_saves_ties_once(run_script: Run) -> None:
