@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import simpy
 
+from smtc_lab.display import BundleDisplayed
 from smtc_lab.metrics.records import StepRecord
 from smtc_lab.planner.model import Model
 from smtc_lab.planner.stages import stages_of
@@ -33,9 +34,12 @@ DEVICE_VARIATION = 0.02
 _WARM_UP = 0.25
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SimulatedRun:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SimulatedRun(BundleDisplayed):
     """A run that was played, not run."""
+
+    _bundle_view: ClassVar[str] = "smtc_lab.views.plan_simulated"
+    _html_view: ClassVar[str] = _bundle_view
 
     steps: dict[str, list[StepRecord]]
     """Step records of each rank, as a real run has them."""
@@ -43,12 +47,35 @@ class SimulatedRun:
     evidence: Literal["predicted"] = "predicted"
     """Nothing of it was measured."""
 
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} of {len(self.slowest())} steps: {self.evidence} "
+            f"{self.mean_step_time_s:.3g} s a step>"
+        )
+
+    def slowest(self) -> list[StepRecord]:
+        """Return the record of the slowest rank in each step: a job's step ends with it."""
+        ranks = zip(*self.steps.values(), strict=True)
+        return [max(records, key=lambda record: record.step_time_s) for records in ranks]
+
+    @property
+    def warm_up_steps(self) -> int:
+        """Steps at the begin that means leave out: the first quarter."""
+        return int(_WARM_UP * len(next(iter(self.steps.values()))))
+
     @property
     def mean_step_time_s(self) -> float:
-        """Mean step time in seconds, the first quarter of the steps left out."""
-        records = next(iter(self.steps.values()))
-        begin = int(_WARM_UP * len(records))
-        return float(np.mean([record.step_time_s for record in records[begin:]]))
+        """Mean step time in seconds behind the warm-up."""
+        return float(np.mean([record.step_time_s for record in self._settled()]))
+
+    @property
+    def data_wait_fraction(self) -> float:
+        """Share of the step time behind the warm-up in which the trainer waits, 0 to 1."""
+        wait_s = float(np.mean([record.data_wait_s for record in self._settled()]))
+        return wait_s / self.mean_step_time_s
+
+    def _settled(self) -> list[StepRecord]:
+        return self.slowest()[self.warm_up_steps :]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.rules.cpu_bottleneck import cpu_bottleneck_findings
@@ -29,12 +30,18 @@ RULES: tuple[Callable[[Observation], Iterable[Finding]], ...] = (
 def find(seen: Observation) -> tuple[Finding, ...]:
     """Return what could be better in a run: warnings first, the costliest first among equals.
 
-    Findings whose cost is not known stand behind those whose cost is.
+    Findings whose cost is not known stand behind those whose cost is. What an emulated run
+    measured is called emulated.
     """
     findings = [finding for rule in RULES for finding in rule(seen)]
     kinds = {finding.kind for finding in findings}
     if "cpu_bottleneck" in kinds:  # it tells why the trainer waits
         findings = [finding for finding in findings if finding.kind != "data_wait"]
+    if seen.is_emulated:
+        findings = [
+            replace(each, cost_is="emulated") if each.cost_is == "measured" else each
+            for each in findings
+        ]
     return tuple(sorted(findings, key=lambda each: _rank(each, seen)))
 
 

@@ -38,5 +38,6 @@ class Finding:
     """Share of the time of all steps that it costs, 0 to 1; None: not known, or told in
     seconds."""
 
-    cost_is: Literal["measured", "estimated", "at most"] = "measured"
-    """How the cost is known. ``at most``: it cannot cost more."""
+    cost_is: Literal["measured", "emulated", "estimated", "at most"] = "measured"
+    """How the cost is known. ``emulated``: measured of a scale model. ``at most``: it cannot
+    cost more."""

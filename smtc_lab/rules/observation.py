@@ -56,6 +56,9 @@ class Observation:
     """CPU time over CPU time at hand, of the instances that prepare data: those of the data
     groups, or else the trainers. None: not known."""
 
+    is_emulated: bool = False
+    """Whether its times are those of a scale model."""
+
     is_synchronized: bool = False
     """Whether each measured step ended with the device synchronized."""
 
@@ -94,6 +97,7 @@ def observe(
         data_wait_fraction=None if launch is None else data_wait_fraction(launch.steps),
         device_utilization=None if launch is None else device_utilization(launch.steps),
         cpu_utilization=None if launch is None else _preparing_cpu(launch),
+        is_emulated=run.job.emulation is not None,
         is_synchronized=launch is not None and all(step.synchronized for step in launch.steps),
         num_samples=tuple(
             step.num_samples for step in first_rank if step.num_samples is not None

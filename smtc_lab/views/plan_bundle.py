@@ -6,16 +6,15 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.planner.run_prediction import compared_runs
-from smtc_lab.views import format as fmt
 from smtc_lab.views.plan_describer import describe_plan
 from smtc_lab.views.plan_words import (
     COLUMNS,
-    INTERVAL_NOTE,
     best_point,
     chart_note,
     measured_sentence,
     plan_text,
     table_cells,
+    table_note,
     table_points,
 )
 from smtc_lab.views.rendering import png_uri, render
@@ -61,13 +60,12 @@ def plan_html(plan: PlanInfo, *, png: bytes, size: tuple[int, int]) -> str:
     """
     points = table_points(plan)
     best = best_point(plan)
-    more = fmt.count(plan.num_candidates - len(points), "more cluster")
     return render(
         "display_plan.html.j2",
         plan=plan,
         columns=COLUMNS,
         rows=[table_cells(point) for point in points],
-        caption=f"{INTERVAL_NOTE}; {more} within the limits",
+        caption=table_note(plan, num_shown=len(points)),
         explanation=[] if best is None else best.explanation.splitlines(),
         measured=[measured_sentence(run) for run in plan.measured],
         notes=[*filter(None, [chart_note(plan)]), *plan.notes],

@@ -11,7 +11,7 @@ from smtc_lab.planner.prediction import STAGES, Candidate, Estimate, Prediction
 from smtc_lab.views import format as fmt
 from smtc_lab.views.plan_bundle import bundle_of
 from smtc_lab.views.plan_describer import cluster_label, estimate_info
-from smtc_lab.views.plan_words import STAGE_WORDS, estimate
+from smtc_lab.views.plan_words import JOB_NOTE, STAGE_WORDS, estimate
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
@@ -52,7 +52,8 @@ def prediction_text(said: Prediction) -> str:
         f"{fmt.percent(said.utilization.get(stage))}"
         for stage in STAGES
     ]
-    return "\n".join([*lines, *said.unknown, *said.cautions])
+    note = [] if said.job_s is None else [f"{JOB_NOTE[0].upper()}{JOB_NOTE[1:]}."]
+    return "\n".join([*lines, *said.unknown, *said.cautions, *note])
 
 
 def _candidate_text(candidate: Candidate) -> str:

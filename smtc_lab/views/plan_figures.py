@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 
 from smtc_lab.planner.prediction import STAGES
 from smtc_lab.views import format as fmt
 from smtc_lab.views.frame import empty_state, framed_figure, rendered, styled
-from smtc_lab.views.plan_stages import STAGE_COLORS, arms, draw_stages
-from smtc_lab.views.plan_words import (
-    STAGE_WORDS,
-    best_point,
-    chart_note,
-    error_words,
-    prices_line,
-)
+from smtc_lab.views.plan_axes import PlanAxes
+from smtc_lab.views.plan_marks import Mark, draw_mark, draw_run, key_samples, name_marks
+from smtc_lab.views.plan_stages import draw_stages
+from smtc_lab.views.plan_words import best_point, chart_note, prices_line
 from smtc_lab.views.theme import LIGHT
 
 if TYPE_CHECKING:
@@ -27,14 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from smtc_lab.views.plan_info import EstimateInfo, MeasuredInfo, PlanInfo, PointInfo
+    from smtc_lab.views.plan_info import PlanInfo
     from smtc_lab.views.theme import Theme
 
-_SIZE = 62
-_OUTLINES = {"predicted": "-", "extrapolated": (0, (2, 1.4))}
 _ROW_IN = 0.42
 _MOST_TICKS = 9
-_HOMOGENEOUS, _HETEROGENEOUS = "o", "s"
 
 
 def plan_figure(plan: PlanInfo, *, theme: Theme = LIGHT, framed: bool = True) -> Figure:
@@ -75,26 +67,35 @@ def _subtitle(plan: PlanInfo) -> tuple[str, ...]:
 
 
 def _pareto(axes: Axes, plan: PlanInfo, theme: Theme) -> None:
-    points = [point for point in plan.points if point.usd_per_1000_steps is not None]
-    if not points:
+    shown = PlanAxes.of(plan)
+    marks = [
+        Mark(point, time_s, usd)
+        for point in plan.points
+        if (time_s := shown.time(point)) is not None and (usd := shown.cost(point)) is not None
+    ]
+    if not marks:
         empty_state(axes, theme, "No cluster within the limits has a known price.")
         return
-    front = [point for point in points if point.is_pareto]
+    front = [mark for mark in marks if mark.point.is_pareto]
     axes.plot(
-        [point.step_time_s.value for point in front],
-        [_usd(point.usd_per_1000_steps) for point in front],
+        [mark.time_s.value for mark in front],
+        [mark.usd.value for mark in front],
         color=theme.muted,
         linewidth=1,
         zorder=1,
     )
-    for point in reversed(points):  # the fastest lies on top
-        _mark(axes, point, theme)
-    for run in plan.measured:
-        _cross(axes, run, theme)
-    _name_points(axes, [point for point in points if point.names], theme)
-    axes.set_xlabel("seconds per step")
-    axes.set_ylabel("USD per 1,000 steps")
-    axes.set_title(f"Time against cost, predicted; {prices_line(front or points)}")
+    for mark in reversed(marks):  # the fastest lies on top
+        draw_mark(axes, mark, theme)
+    runs = plan.measured if shown.is_of_steps else ()
+    for run in runs:
+        draw_run(axes, run, theme)
+    name_marks(axes, [mark for mark in marks if mark.point.names], theme)
+    shown.draw_limits(axes, plan, min(mark.time_s.low for mark in marks), theme)
+    time_label, cost_label = shown.labels
+    axes.set_xlabel(time_label)
+    axes.set_ylabel(cost_label)
+    priced = [mark.point for mark in front or marks]
+    axes.set_title(f"Time against cost, predicted; {prices_line(priced)}")
     axes.margins(x=0.08, y=0.18)
     for axis, scale in ((axes.xaxis, axes.set_xscale), (axes.yaxis, axes.set_yscale)):
         # clusters differ by orders of magnitude, and ratios are what matters
@@ -103,8 +104,9 @@ def _pareto(axes: Axes, plan: PlanInfo, theme: Theme) -> None:
         axis.set_major_locator(FixedLocator(_round_numbers(low, high)))
         axis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axis.set_minor_formatter(NullFormatter())
+    limits, _ = axes.get_legend_handles_labels()
     axes.legend(
-        handles=_key(plan, theme),
+        handles=[*key_samples([mark.point for mark in marks], runs, theme), *limits],
         loc="upper left",
         bbox_to_anchor=(-0.09, -0.14),
         ncols=3,
@@ -123,131 +125,3 @@ def _round_numbers(low: float, high: float) -> list[float]:
         if len(found) <= _MOST_TICKS:
             break
     return found
-
-
-def _mark(axes: Axes, point: PointInfo, theme: Theme) -> None:
-    color = theme.colors[STAGE_COLORS[point.bottleneck]]
-    x, y = point.step_time_s, point.usd_per_1000_steps
-    stands_out = point.is_pareto or bool(point.names)
-    alpha = 1.0 if stands_out else 0.45
-    if stands_out:
-        axes.errorbar(
-            x.value,
-            _usd(y),
-            xerr=arms(x),
-            yerr=arms(y),
-            color=color,
-            linewidth=5,
-            alpha=0.22,
-            fmt="none",
-            zorder=2,
-        )
-    axes.scatter(
-        x.value,
-        _usd(y),
-        s=_SIZE if stands_out else _SIZE / 2,
-        marker=_HETEROGENEOUS if point.is_heterogeneous else _HOMOGENEOUS,
-        facecolors=theme.paper or "none",
-        edgecolors=color,
-        linestyles=[_OUTLINES[point.evidence]],
-        linewidths=1.6,
-        alpha=alpha,
-        zorder=3,
-    )
-
-
-def _cross(axes: Axes, run: MeasuredInfo, theme: Theme) -> None:
-    """Draw a run, solid, with its interval; joined to it what was predicted of it, hollow."""
-    if run.usd_per_1000_steps is None:
-        return
-    x, y = run.step_time_s, run.usd_per_1000_steps
-    marker = _HETEROGENEOUS if run.is_heterogeneous else _HOMOGENEOUS
-    axes.plot(
-        [run.predicted_s.value, x.value],
-        [y.value * run.predicted_s.value / x.value, y.value],
-        color=theme.ink,
-        linestyle=":",
-        linewidth=1.2,
-        marker=marker,
-        markersize=6,
-        markerfacecolor=theme.paper or "none",
-        zorder=4,
-    )
-    axes.errorbar(
-        x.value,
-        y.value,
-        xerr=arms(x),
-        yerr=arms(y),
-        color=theme.ink,
-        marker=marker,
-        markersize=7,
-        capsize=3,
-        linewidth=1.2,
-        zorder=5,
-    )
-    axes.annotate(
-        f"{run.evidence}: {error_words(run)}",
-        (x.value, y.value),
-        xytext=(14, -38),
-        textcoords="offset points",
-        size=8.5,
-        color=theme.ink,
-        arrowprops={"arrowstyle": "-", "color": theme.muted, "linewidth": 0.7},
-        zorder=6,
-    )
-
-
-def _name_points(axes: Axes, points: list[PointInfo], theme: Theme) -> None:
-    """Write what a point is known for above it, each on a line of its own."""
-    for place, point in enumerate(sorted(points, key=lambda item: -item.step_time_s.value)):
-        axes.annotate(
-            ", ".join(point.names),
-            (point.step_time_s.value, _usd(point.usd_per_1000_steps)),
-            xytext=(12, 8 + 16 * place),
-            textcoords="offset points",
-            size=9.5,
-            weight="bold",
-            color=theme.ink,
-            arrowprops={"arrowstyle": "-", "color": theme.muted, "linewidth": 0.7},
-            zorder=6,
-        )
-
-
-def _key(plan: PlanInfo, theme: Theme) -> list[Line2D]:
-    """Return the samples of the key, of what is there."""
-    points = [point for point in plan.points if point.usd_per_1000_steps is not None]
-    own = theme.paper or "none"
-    samples = [
-        _sample(f"limited by {STAGE_WORDS[stage]}", theme.colors[STAGE_COLORS[stage]], own)
-        for stage in STAGES
-        if any(point.bottleneck == stage for point in points)
-    ]
-    for is_there, label, marker in (
-        (False, "one kind of instance", _HOMOGENEOUS),
-        (True, "with data instances", _HETEROGENEOUS),
-    ):
-        if any(point.is_heterogeneous == is_there for point in points):
-            samples.append(_sample(label, theme.muted, own, marker))
-    if any(point.evidence == "extrapolated" for point in points):
-        samples.append(_sample("extrapolated", theme.muted, own, dashed=True))
-    runs = dict.fromkeys(run.evidence for run in plan.measured)
-    return samples + [_sample(evidence, theme.ink, theme.ink) for evidence in runs]
-
-
-def _sample(
-    label: str, color: str, face: str, marker: str = _HOMOGENEOUS, *, dashed: bool = False
-) -> Line2D:
-    return Line2D(
-        [],
-        [],
-        label=label,
-        color=color,
-        marker="" if dashed else marker,
-        markerfacecolor=face,
-        markeredgewidth=1.6,
-        linestyle=":" if dashed else "none",
-    )
-
-
-def _usd(value: EstimateInfo | None) -> float:
-    return float("nan") if value is None else value.value

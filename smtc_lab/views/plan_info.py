@@ -140,6 +140,15 @@ class PlanInfo:
     limits: str
     """What was asked for: budget, deadline, families; empty: nothing."""
 
+    budget_usd_per_hour: float | None
+    """Most that a cluster may cost in an hour, in USD; None: no limit."""
+
+    budget_usd: float | None
+    """Most that the whole job may cost, in USD; None: no limit."""
+
+    deadline_s: float | None
+    """Longest that the whole job may take, in seconds; None: no limit."""
+
     basis: str
     """What was calibrated, where and when."""
 

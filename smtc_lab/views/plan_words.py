@@ -23,6 +23,9 @@ STAGE_WORDS = {
 INTERVAL_NOTE = "predicted mean (80 % interval); prices with their date"
 """How to read the numbers of the table."""
 
+JOB_NOTE = "job times and costs begin with this machine's start-up: a cloud's own adds minutes"
+"""What times and costs of whole jobs leave out."""
+
 COLUMNS = (
     "cluster",
     "s/step",
@@ -124,14 +127,22 @@ def chart_note(plan: PlanInfo) -> str:
     return f"{fmt.count(unpriced, 'cluster')} with an unknown price cannot be on the chart."
 
 
+def table_note(plan: PlanInfo, *, num_shown: int) -> str:
+    """Return how to read a table of so many clusters."""
+    more = fmt.count(plan.num_candidates - num_shown, "more cluster")
+    has_jobs = any(point.job_s is not None for point in plan.points)
+    return "; ".join(
+        [f"{more} within the limits", INTERVAL_NOTE, *([JOB_NOTE] if has_jobs else [])]
+    )
+
+
 def plan_text(plan: PlanInfo) -> str:
     """Return a plan for a terminal: recommendation, table, notes."""
     points = table_points(plan)
     lines = [fmt.plain(plan.sentence), *filter(None, (plan.limits, plan.basis))]
     if points:
         lines += ["", *_aligned([_TEXT_COLUMNS, *(_text_cells(point) for point in points)])]
-        more = plan.num_candidates - len(points)
-        lines += ["", f"{INTERVAL_NOTE}; {fmt.count(more, 'more cluster')} within the limits"]
+        lines += ["", table_note(plan, num_shown=len(points))]
         lines += [prices_line(points)]
     lines += [measured_sentence(run) for run in plan.measured]
     best = best_point(plan)

@@ -1,7 +1,7 @@
 """AWS's two published comparisons, each predicted from its homogeneous row.
 
 What is used beside that row is said at each calibration; nothing of it is of the heterogeneous
-run but where it says so. Speeds of CPUs are the catalog's, p is the default.
+run. Speeds of CPUs are the catalog's, p is the default.
 
 Source:
     AWS Machine Learning blog, "Improve price performance of your model training using Amazon
@@ -23,6 +23,11 @@ from smtc_lab.testing.calibrations import PATHS, calibration, measured, worker_p
 
 CATALOG = Catalog.load().with_prices(PUBLISHED_2022_PRICES)
 TENSORFLOW_S, PYTORCH_S = (0.192, 0.086), (1.193, 0.184)
+UNKNOWN_S = 0.001
+DRAINED_S = 0.1215
+"""Step time of the last 20 steps in the published log of the heterogeneous PyTorch run, whose
+data workers had finished: what device and host took there. From differences of the log's
+cumulative mean."""
 
 
 def on(instance_type: str, *, cores: float, core_s: float, **fields: object) -> Calibration:
@@ -52,11 +57,11 @@ def tensorflow_plan() -> Plan:
     return plan(found, catalog=CATALOG, num_devices=8, families=["p4d", "c5"], steps=5000)
 
 
-def pytorch_plan() -> Plan:
-    """Batch 8,192 of 3,137 bytes a sample and 8 data workers, from the notebook. Device and
-    host: 121.5 ms, the pace of the published log once its producers had finished; the trainer's
-    thread is busy as long, so its share of the 8 vCPUs is not the data workers'."""
-    rest_s = 0.1215
+def pytorch_plan(rest_s: float = UNKNOWN_S) -> Plan:
+    """Batch 8,192 of 3,137 bytes a sample and 8 data workers, from the notebook. ``rest_s`` is
+    what device and host take: not published of the homogeneous run, which they do not bound,
+    so next to nothing is taken. The trainer's thread is busy as long, so its share of the 8
+    vCPUs is not the data workers'."""
     found = on(
         "ml.p3.2xlarge",
         cores=8.0,
@@ -84,15 +89,19 @@ def test_the_tensorflow_table_follows_from_its_homogeneous_row() -> None:
     assert fed.usd_per_hour == pytest.approx(37.688 + 2 * 3.672)
 
 
-def test_the_pytorch_table_follows_from_its_homogeneous_row() -> None:
-    made = pytorch_plan()
+@pytest.mark.parametrize("rest_s", [UNKNOWN_S, DRAINED_S])
+def test_the_pytorch_table_follows_with_and_without_a_figure_of_the_heterogeneous_run(
+    rest_s: float,
+) -> None:
+    made = pytorch_plan(rest_s)
     alone = made.cluster("dnn=ml.p3.2xlarge:1", num_loader_workers=8).prediction
     fed = made.cluster(
         "dnn=ml.p3.2xlarge:1,data=ml.c5.9xlarge:1", num_loader_workers=0, num_data_workers=32
     ).prediction
 
     assert alone.step_time_s.value == pytest.approx(PYTORCH_S[0], rel=0.01)
-    assert fed.step_time_s.value == pytest.approx(PYTORCH_S[1], rel=0.12)
+    # 4 % above what was published without that figure, 3 % with it
+    assert fed.step_time_s.value == pytest.approx(PYTORCH_S[1], rel=0.05)
     assert fed.step_time_s.low < PYTORCH_S[1] < fed.step_time_s.high
 
 

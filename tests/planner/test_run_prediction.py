@@ -24,6 +24,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.testing.calibrations import calibration
+from smtc_lab.testing.quick_script import QUICK_SCRIPT
 from smtc_lab.testing.records import run_records
 from smtc_lab.testing.run_folders import set_state, write_run_folder
 from smtc_lab.views.plan_describer import describe_plan
@@ -180,3 +181,28 @@ def test_a_run_of_another_place_is_not_compared(
 
     with pytest.raises(PlannerError, match="launcher 'elsewhere'"):
         predict_run(calibrated, folder)
+
+
+def test_the_best_cluster_is_launched_and_compared_with_its_prediction(
+    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMTC_LAB_HOME", str(tmp_path / "home"))
+    script.write_text(QUICK_SCRIPT, encoding="utf-8")
+    known = calibration(
+        workload=workload_hash(script, {}), entry_point=str(script), hyperparameters={}
+    )
+    made = plan(known, steps=30, families=["p3"])
+
+    run = made.best.launch()
+    run.wait(60)
+    compared = made.compare_with(run)
+
+    assert compared.cluster == made.best.candidate.cluster
+    assert compared.evidence == "emulated"
+    assert compared.has_ended
+    assert compared.step_time_s is not None
+    predicted_s = compared.prediction.step_time_s.value
+    assert compared.error_fraction == pytest.approx(predicted_s / compared.step_time_s.mean - 1)
+    assert kept_prediction(run.folder) == compared
+    (shown,) = describe_plan(made, compared_runs(known)).measured
+    assert shown.job_name == run.job_name

@@ -6,6 +6,7 @@ import pytest
 
 from smtc_lab.rules.find import find
 from smtc_lab.rules.observation import observe
+from smtc_lab.spec.emulation import Emulation
 from smtc_lab.testing.records import HETEROGENEOUS, run_records
 
 
@@ -25,6 +26,18 @@ def test_busy_cpus_and_idle_devices_are_a_cpu_bottleneck_and_lead_to_the_planner
     assert "smtc_lab.calibrate" in finding.fix
     assert "smtc_lab.plan" in finding.fix
     assert finding.cost_fraction == pytest.approx(0.6, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("emulation", "word"),
+    [(None, "measured"), (Emulation(device_step_time_s=0.06), "emulated")],
+)
+def test_the_cost_in_an_emulated_run_is_called_emulated(
+    emulation: Emulation | None, word: str
+) -> None:
+    run = run_records(cpu_used_fraction=0.95, data_wait_fraction=0.6, emulation=emulation)
+
+    assert {finding.cost_is for finding in find(observe(run))} == {word}
 
 
 def test_a_wait_while_the_device_still_works_is_overlapped_and_no_bottleneck() -> None:

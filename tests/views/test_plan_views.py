@@ -152,6 +152,44 @@ def test_the_figure_names_points_stages_and_the_error(theme: object) -> None:
         assert words in said
 
 
+@pytest.mark.parametrize(
+    ("limits", "labels", "keys"),
+    [
+        ({}, ("seconds per step", "USD per 1,000 steps"), ["budget: $60.00/h"]),
+        (
+            {"deadline_s": 7200.0},
+            ("seconds per job", "USD per 1,000 steps"),
+            ["deadline: 2 h"],
+        ),
+        (
+            {"deadline_s": 7200.0, "budget_usd": 20.0},
+            ("seconds per job", "USD per job"),
+            ["deadline: 2 h", "budget: $20.00", "budget: $60.00/h"],
+        ),
+    ],
+)
+def test_limits_are_lines_on_axes_of_their_own_kind(
+    limits: dict[str, float], labels: tuple[str, str], keys: list[str]
+) -> None:
+    figure = plan_figure(replace(example_plan(), **limits))  # type: ignore[arg-type]
+
+    chart = figure.axes[0]
+    assert (chart.get_xlabel(), chart.get_ylabel()) == labels
+    assert chart.get_legend_handles_labels()[1] == keys
+
+
+def test_costs_of_jobs_are_told_with_the_start_up_that_is_in_them() -> None:
+    without = replace(
+        example_plan(),
+        points=tuple(
+            replace(point, job_s=None, usd_per_job=None) for point in example_plan().points
+        ),
+    )
+
+    assert "this machine's start-up: a cloud's own adds minutes" in plan_text(example_plan())
+    assert "start-up" not in plan_text(without)
+
+
 def test_a_figure_without_prices_says_so() -> None:
     point = example_point("1 \u00d7 ml.p3.8xlarge", step_s=0.2, usd_per_hour=None)
     info = replace(example_plan(measured=False), points=(point,))

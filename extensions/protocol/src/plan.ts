@@ -106,6 +106,9 @@ export interface IPlanInfo {
   readonly steps: number | null;
   readonly sentence: string;
   readonly limits: string;
+  readonly budgetUsdPerHour: number | null;
+  readonly budgetUsd: number | null;
+  readonly deadlineS: number | null;
   readonly basis: string;
 
   /**
@@ -136,6 +139,9 @@ export function parsePlanInfo(value: unknown): IPlanInfo {
     steps: optionalNumber(json, 'steps'),
     sentence: textField(json, 'sentence'),
     limits: textField(json, 'limits'),
+    budgetUsdPerHour: optionalNumber(json, 'budget_usd_per_hour'),
+    budgetUsd: optionalNumber(json, 'budget_usd'),
+    deadlineS: optionalNumber(json, 'deadline_s'),
     basis: textField(json, 'basis'),
     points: listField(json, 'points', parsePoint),
     numCandidates: numberField(json, 'num_candidates'),

@@ -149,6 +149,15 @@ describe('the view of a plan', () => {
     expect(document.activeElement?.getAttribute('aria-pressed')).toBe('true');
   });
 
+  it('keeps the focus where it is while Python tells more', () => {
+    const { root, model } = shown();
+    markOf(root, 'cheapest').focus();
+
+    model.set('explained', { place: 0, text: 'Device-bound.', code: '' });
+
+    expect(document.activeElement).toBe(markOf(root, 'cheapest'));
+  });
+
   it('changes its axes to the whole job, and not without steps', () => {
     const { root } = shown();
     const axes = (): string =>
@@ -157,11 +166,55 @@ describe('the view of a plan', () => {
 
     button(root, 'Time of 5,000 steps').click();
     button(root, 'Cost of the job').click();
-    expect(axes()).toContain('USD per job, start-up included against time of');
+    expect(axes()).toContain(
+      "USD per job, with this machine's start-up against time of"
+    );
     expect(root.querySelector('.smtc-plan-run')).toBeNull();
 
     const none = shown({ steps: null }).root;
     expect(button(none, 'Time of the job').disabled).toBe(true);
+  });
+
+  it('draws limits as lines on axes of their own kind', () => {
+    const limits = (root: HTMLElement): readonly string[] =>
+      [...root.querySelectorAll('.smtc-plan-limits text')].map(
+        each => each.textContent
+      );
+    const { root } = shown();
+    expect(limits(root)).toEqual(['budget: $60.00 an hour']);
+
+    // a limit of the job puts its axis on the job
+    const ofJob = shown({ deadline_s: 7200, budget_usd: 20 }).root;
+    expect(limits(ofJob)).toEqual([
+      'deadline: 2 h',
+      'budget: $20.00',
+      'budget: $60.00 an hour'
+    ]);
+    button(ofJob, 'Cost of the job').click();
+    expect(limits(ofJob)).toEqual(['deadline: 2 h']);
+  });
+
+  it('sorts the table by a head, back and forth, unknown ones last', () => {
+    const { root } = shown();
+    const prices = (): readonly string[] =>
+      [...root.querySelectorAll('tbody tr')].map(
+        row => row.children[2]?.textContent ?? ''
+      );
+    button(root, 'Show 3 more clusters').click();
+
+    button(root, 'price').focus();
+    button(root, 'price').click();
+    const rising = prices();
+    expect(rising[0]).toContain('3.825');
+    expect(rising.at(-1)).toBe('unknown');
+    expect(document.activeElement?.textContent).toBe('price');
+
+    button(root, 'price').click();
+    expect(prices()[0]).toContain('25.25');
+    expect(prices().at(-1)).toBe('unknown');
+    expect(root.querySelector('th[aria-sort="descending"]')?.textContent).toBe(
+      'price'
+    );
   });
 
   it('drops a run on the chart with the error of its prediction', () => {

@@ -48,7 +48,7 @@ export function costAxis(axes: IAxes): IPlanAxis {
         of: point => point.usdPer1000Steps
       }
     : {
-        label: t('USD per job, start-up included'),
+        label: t("USD per job, with this machine's start-up"),
         unit: 'USD',
         of: point => point.usdPerJob
       };

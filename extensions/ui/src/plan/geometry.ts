@@ -21,6 +21,16 @@ export interface IPlace {
 }
 
 /**
+ * A rectangle, in pixels.
+ */
+export interface IFrame {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/**
  * Where things of the chart are.
  */
 export class Geometry {
@@ -37,6 +47,18 @@ export class Geometry {
     return {
       x: over(time, value => this._left(value)),
       y: over(cost, value => this._top(value))
+    };
+  }
+
+  /**
+   * The inside of the chart, without ticks and labels.
+   */
+  get frame(): IFrame {
+    return {
+      left: MARGIN.left,
+      right: this._width - MARGIN.right,
+      top: MARGIN.top,
+      bottom: HEIGHT - MARGIN.bottom
     };
   }
 
@@ -86,6 +108,13 @@ export class Geometry {
     const height = HEIGHT - MARGIN.top - MARGIN.bottom;
     return MARGIN.top + height * (1 - this._y.place(cost));
   }
+}
+
+/**
+ * Return a number that is known exactly as an estimate.
+ */
+export function exactly(value: number): IEstimate {
+  return { value, low: value, high: value };
 }
 
 function over(

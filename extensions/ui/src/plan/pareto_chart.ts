@@ -8,7 +8,9 @@ import { whenSeen } from '../charts/when_seen.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { costAxis, timeAxis, type IAxes } from './axes.js';
-import { Geometry, HEIGHT } from './geometry.js';
+import { exactly, Geometry, HEIGHT } from './geometry.js';
+import { keepFocus } from './keep_focus.js';
+import { limitLines, limitsOf } from './limits.js';
 import { pointMark, runMark } from './marks.js';
 import { scaleOf } from './scale.js';
 import { s } from './svg.js';
@@ -56,7 +58,7 @@ export class ParetoChart {
       const width = this.element.clientWidth;
       if (width > 0 && width !== this._width) {
         this._width = width;
-        this._draw();
+        this._drawAgain();
       }
     });
   }
@@ -66,11 +68,17 @@ export class ParetoChart {
    */
   show(shown: IShown): void {
     this._shown = shown;
-    this._draw();
+    this._drawAgain();
   }
 
   dispose(): void {
     this._leave();
+  }
+
+  private _drawAgain(): void {
+    keepFocus(this.element, () => {
+      this._draw();
+    });
   }
 
   private _draw(): void {
@@ -107,13 +115,19 @@ export class ParetoChart {
             }
           ]
     );
+    const fastestS = Math.min(...drawn.map(each => each.time.value));
+    const limits = limitsOf(plan, axes, fastestS);
     const geometry = new Geometry(
       scaleOf([
         ...drawn.map(each => each.time),
+        ...limits.flatMap(({ timeS }) =>
+          timeS === null ? [] : exactly(timeS)
+        ),
         ...runs.flatMap(each => [each.run.stepTimeS, each.run.predictedS])
       ]),
       scaleOf([
         ...[...drawn, ...runs].map(each => each.cost),
+        ...limits.flatMap(({ usd }) => (usd === null ? [] : exactly(usd))),
         ...runs.map(each => each.predicted)
       ]),
       this._width
@@ -135,6 +149,7 @@ export class ParetoChart {
           )
         },
         ...geometry.grid(time, cost),
+        limitLines(limits, geometry),
         front(drawn, geometry),
         ...inFront(this._marks, drawn),
         ...runs.map(({ run, cost, predicted }) =>

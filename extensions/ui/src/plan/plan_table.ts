@@ -3,6 +3,7 @@ import { format } from '../charts/units.js';
 import { h } from '../dom.js';
 import { usdPerHourText } from '../forms/price.js';
 import { mark, t } from '../i18n.js';
+import { keepFocus } from './keep_focus.js';
 import {
   bottleneckWords,
   estimateWords,
@@ -10,21 +11,33 @@ import {
   priceWords
 } from './words.js';
 
-const HEAD = [
-  mark('cluster'),
-  mark('time per step'),
-  mark('price'),
-  mark('1,000 steps'),
-  mark('job'),
-  mark('job time'),
-  mark('bottleneck'),
-  mark('evidence'),
-  mark('price from')
+interface IColumn {
+  readonly name: string;
+
+  /**
+   * Return what rows are sorted by; null: unknown, and behind all others.
+   */
+  readonly of: (point: IPlanPoint) => number | string | null;
+}
+
+const COLUMNS: readonly IColumn[] = [
+  { name: mark('cluster'), of: point => point.label },
+  { name: mark('time per step'), of: point => point.stepTimeS.value },
+  { name: mark('price'), of: point => point.usdPerHour },
+  {
+    name: mark('1,000 steps'),
+    of: point => point.usdPer1000Steps?.value ?? null
+  },
+  { name: mark('job'), of: point => point.usdPerJob?.value ?? null },
+  { name: mark('job time'), of: point => point.jobS?.value ?? null },
+  { name: mark('bottleneck'), of: point => bottleneckWords(point) },
+  { name: mark('evidence'), of: point => point.evidence },
+  { name: mark('price from'), of: point => priceWords(point) }
 ];
 const FEW = 12;
 
 /**
- * The clusters of a plan as a table. Each can be chosen.
+ * The clusters of a plan as a table. Each can be chosen, and a click on a head sorts them.
  */
 export class PlanTable {
   readonly element = h('div', { class: 'smtc-plan-table' });
@@ -43,29 +56,29 @@ export class PlanTable {
       point => point.isPareto || point.names.length > 0 || point === chosen
     );
     const few = standOut.slice(0, FEW);
-    const shown = this._isLong ? plan.points : few;
-    const caption = t(
-      '%1 of %2 clusters within the limits; predicted means, with 80 % intervals',
-      format(shown.length, 'count'),
-      format(plan.numCandidates, 'count')
+    const shown = this._sorted(this._isLong ? plan.points : few);
+    const caption = [
+      t(
+        '%1 of %2 clusters within the limits; predicted means, with 80 % intervals',
+        format(shown.length, 'count'),
+        format(plan.numCandidates, 'count')
+      ),
+      plan.points.some(point => point.jobS !== null)
+        ? t(
+            "job times and costs begin with this machine's start-up: a cloud's own adds minutes"
+          )
+        : ''
+    ];
+    const table = h(
+      'table',
+      {},
+      h('caption', {}, caption.filter(Boolean).join('; ')),
+      h('thead', {}, h('tr', {}, ...COLUMNS.map(column => this._head(column)))),
+      h('tbody', {}, ...shown.map(point => this._row(point, point === chosen)))
     );
-    this._scroll.replaceChildren(
-      h(
-        'table',
-        {},
-        h('caption', {}, caption),
-        h(
-          'thead',
-          {},
-          h('tr', {}, ...HEAD.map(name => h('th', { scope: 'col' }, t(name))))
-        ),
-        h(
-          'tbody',
-          {},
-          ...shown.map(point => this._row(point, point === chosen))
-        )
-      )
-    );
+    keepFocus(this._scroll, () => {
+      this._scroll.replaceChildren(table);
+    });
     this._more.hidden = plan.points.length <= few.length;
     this._more.textContent = this._isLong
       ? t('Show the best clusters only')
@@ -78,6 +91,44 @@ export class PlanTable {
     };
   }
 
+  private _sorted(points: readonly IPlanPoint[]): readonly IPlanPoint[] {
+    const column = this._sortBy;
+    if (column === null) {
+      return points;
+    }
+    const sign = this._isDescending ? -1 : 1;
+    return [...points].sort((one, other) => {
+      const [a, b] = [column.of(one), column.of(other)];
+      if (a === null || b === null) {
+        return Number(a === null) - Number(b === null);
+      }
+      return typeof a === 'number' && typeof b === 'number'
+        ? sign * (a - b)
+        : sign * String(a).localeCompare(String(b));
+    });
+  }
+
+  private _head(column: IColumn): HTMLElement {
+    const isSorted = column === this._sortBy;
+    const direction = this._isDescending ? 'descending' : 'ascending';
+    return h(
+      'th',
+      { scope: 'col', 'aria-sort': isSorted ? direction : null },
+      h(
+        'button',
+        {
+          type: 'button',
+          onclick: () => {
+            this._isDescending = isSorted && !this._isDescending;
+            this._sortBy = column;
+            this._again();
+          }
+        },
+        t(column.name)
+      )
+    );
+  }
+
   private _row(point: IPlanPoint, isChosen: boolean): HTMLElement {
     const choose = h(
       'button',
@@ -86,7 +137,7 @@ export class PlanTable {
         'aria-pressed': String(isChosen),
         onclick: () => {
           this._onChoose(point);
-          // the row is a new one
+          // a row that was there for its choice alone is gone
           this.element
             .querySelector<HTMLElement>('button[aria-pressed="true"]')
             ?.focus();
@@ -126,5 +177,7 @@ export class PlanTable {
     }
   });
   private _isLong = false;
+  private _isDescending = false;
+  private _sortBy: IColumn | null = null;
   private _again = (): void => undefined;
 }

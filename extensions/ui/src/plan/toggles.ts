@@ -29,9 +29,15 @@ export class Toggles {
   }
 
   /**
-   * Fit the toggles to a plan; without a number of steps there is no job.
+   * Fit the toggles to a plan; without a number of steps there is no job. At first the axes
+   * are those on which its limits are lines.
    */
-  show({ steps }: IPlanInfo): void {
+  show({ steps, deadlineS, budgetUsd }: IPlanInfo): void {
+    if (this._isNew) {
+      this._isNew = false;
+      this._time.setAttribute('aria-pressed', String(deadlineS !== null));
+      this._cost.setAttribute('aria-pressed', String(budgetUsd !== null));
+    }
     for (const button of [this._time, this._cost]) {
       button.disabled = steps === null;
       button.title =
@@ -61,6 +67,7 @@ export class Toggles {
     return button;
   }
 
+  private _isNew = true;
   private readonly _time = this._button(t('Time of the job'));
   private readonly _cost = this._button(t('Cost of the job'));
 }
