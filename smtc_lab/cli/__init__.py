@@ -1,4 +1,4 @@
-"""The command line: ``smtc-lab compare``, ``batch-size``, ``plan``, ``runs``, ``bench``."""
+"""The command line: ``smtc-lab`` with its commands, one file for each."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import click
 
 from smtc_lab.cli.batch_size import batch_size
 from smtc_lab.cli.bench import bench
+from smtc_lab.cli.check import check
 from smtc_lab.cli.compare import compare
 from smtc_lab.cli.plan import plan
+from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
 from smtc_lab.errors import SmtcLabError, SpecError
 
@@ -37,7 +39,9 @@ def cli() -> None:
 cli.add_command(compare)
 cli.add_command(batch_size)
 cli.add_command(plan)
+cli.add_command(render_job)
 cli.add_command(runs)
+cli.add_command(check)
 cli.add_command(bench)
 
 

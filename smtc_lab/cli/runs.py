@@ -11,8 +11,7 @@ import click
 
 from smtc_lab.launch.comparison_folder import comparisons_root
 from smtc_lab.launch.comparison_run import ComparisonRun
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.run import Run
+from smtc_lab.launch.run import LAUNCHERS, Run, launcher_named
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize
@@ -131,13 +130,24 @@ def stop(parents: Path | None, name: str, root: Path | None) -> None:
 
 @runs.command()
 @click.option("--stop", "end", is_flag=True, help="End what is found.")
-def sweep(*, end: bool) -> None:
-    """Find processes of runs that are over, in any folder, and with --stop end them."""
-    leftovers = LocalLauncher().sweep(stop=end)
+@click.option(
+    "--on",
+    type=click.Choice(list(LAUNCHERS)),
+    default="local",
+    show_default=True,
+    help="Where to look.",
+)
+def sweep(*, end: bool, on: str) -> None:
+    """Find what still runs of runs that are over, and with --stop end it.
+
+    On this machine these are processes of runs in any folder; on SageMaker, training jobs of
+    this user that no run of this machine follows, with their price.
+    """
+    leftovers = launcher_named(on).sweep(stop=end)
     for leftover in leftovers:
-        pids = " ".join(map(str, leftover.pids))
+        pids = f" ({' '.join(map(str, leftover.pids))})" if leftover.pids else ""
         done = "ended" if end else "still there"
-        click.echo(f"{leftover.job_name}: {leftover.what}, {done} ({pids})")
+        click.echo(f"{leftover.job_name}: {leftover.what}, {done}{pids}")
     if not leftovers:
         click.echo("Nothing is left of any run.")
 

@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 _INDUCTOR_ONLY = {"mode": "default", "dynamic": None, "per_block": None}
 
 
-def compiler_problems(job: TrainingJob, *, num_trainers: int) -> list[str]:
-    """Return every reason why the job's compiler settings cannot be followed here.
+def compiler_problems(
+    job: TrainingJob, *, num_trainers: int, runs_here: bool = True
+) -> list[str]:
+    """Return every reason why the job's compiler settings cannot be followed.
 
     A backend that cannot be used is no problem where the job may fall back to eager.
 
     Args:
         job: The job.
         num_trainers: Training instances of its cluster.
+        runs_here: Whether this machine compiles; what other machines lack is not known here.
     """
     config = job.compiler_config
     if config is None or not config.enabled:
@@ -36,7 +39,7 @@ def compiler_problems(job: TrainingJob, *, num_trainers: int) -> list[str]:
             f"{num_trainers} training instances. Use backend='inductor', or one training "
             "instance and data instances beside it."
         )
-    if missing := _missing(config.backend):
+    if runs_here and (missing := _missing(config.backend)):
         problems.append(missing)
     return problems
 

@@ -49,13 +49,7 @@ class Interrupts:
         """
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
-            return Outcome(
-                state="Stopped",
-                reason=(
-                    f"MaxRuntimeExceeded: the run took longer than max_runtime_s="
-                    f"{self._limit_s:g}. Raise it, or give the job fewer steps."
-                ),
-            )
+            return too_long(self._limit_s)
         wait_s = left_s if timeout_s is None else min(left_s, timeout_s)
         heard = {key.fd for key, _ in self._heard_from.select(wait_s)}
         if self._wake in heard:
@@ -72,3 +66,14 @@ class Interrupts:
                 ),
             )
         return None
+
+
+def too_long(limit_s: float) -> Outcome:
+    """Return the outcome of a run that took longer than its limit in seconds."""
+    return Outcome(
+        state="Stopped",
+        reason=(
+            f"MaxRuntimeExceeded: the run took longer than max_runtime_s={limit_s:g}. Raise "
+            "it, or give the job fewer steps."
+        ),
+    )

@@ -15,7 +15,12 @@ from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.channel import Channel
     from smtc_lab.spec.job import TrainingJob
+
+_REMEDY_S3 = (
+    "Copy it here with 'aws s3 sync' and give the folder, or launch the job on='sagemaker'."
+)
 
 
 def entry_point_problems(job: TrainingJob) -> list[str]:
@@ -47,10 +52,15 @@ def channel_problems(job: TrainingJob) -> list[str]:
     """Return the channels whose source is no folder of this machine."""
     return [
         f"Channel {channel.channel_name!r} has the source {channel.source!r}, which is not a "
-        "folder of this machine. Correct the path."
+        f"folder of this machine. {_REMEDY_S3 if is_in_s3(channel) else 'Correct the path.'}"
         for channel in job.channels
         if not Path(channel.source).is_dir()
     ]
+
+
+def is_in_s3(channel: Channel) -> bool:
+    """Return whether a channel's files lie in S3, and not on this machine."""
+    return channel.source.startswith("s3://")
 
 
 def group_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
@@ -79,7 +89,8 @@ def price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:
     """Return each type's price with its kind and date."""
     notes = []
     for name in dict.fromkeys(group.instance_type for group in job.cluster.instance_groups):
-        price = None if name == LOCAL else catalog.get(name).price
+        known = catalog.instance_types.get(name)  # not there: ``local``, or a newer type
+        price = None if known is None else known.price
         notes.append(
             f"{name}: price unknown"
             if price is None

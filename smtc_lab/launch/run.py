@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from smtc_lab.launch.launcher import Launcher, News
     from smtc_lab.metrics.records import RunRecords
 
-LAUNCHERS = {"local": "smtc_lab.launch.local:LocalLauncher"}
+LAUNCHERS = {
+    "local": "smtc_lab.launch.local:LocalLauncher",
+    "ray": "smtc_lab.launch.on_ray.launcher:RayLauncher",
+    "sagemaker": "smtc_lab.launch.on_sagemaker.launcher:SageMakerLauncher",
+}
 """What ``on=`` takes, and where it is. Loaded on use: some need packages of their own."""
 
 

@@ -41,6 +41,10 @@ class RunKeeper:
         """Say that the instances are being started."""
         self._change(state="InProgress", started_s=time.time())
 
+    def started(self, started_s: float) -> None:
+        """Say when the instances were started, where somebody else knows it better."""
+        self._change(started_s=started_s)
+
     def stopping(self, reason: str) -> None:
         """Say that the instances are being ended early."""
         self._change(state="Stopping", reason=reason)
@@ -64,8 +68,16 @@ class RunKeeper:
             EventRecord(time_s=time.time(), kind=kind, host=host, message=message)
         )
 
-    def finish(self, ended: Outcome, *, last_words: str = "") -> None:
-        """Write the last word on the run."""
+    def finish(
+        self, ended: Outcome, *, last_words: str = "", ended_s: float | None = None
+    ) -> None:
+        """Write the last word on the run.
+
+        Args:
+            ended: How it ended.
+            last_words: What the instance that decided it said last.
+            ended_s: When its last instance ended, in seconds since the epoch; None: now.
+        """
         reason = f"{ended.reason} {last_words}".strip()
         if self._problems:
             reason = " ".join([reason, *dict.fromkeys(self._problems)]).strip()
@@ -79,7 +91,7 @@ class RunKeeper:
             self._state,
             state="Failed" if failed else ended.state,
             reason=reason,
-            ended_s=time.time(),
+            ended_s=time.time() if ended_s is None else ended_s,
         )
         write_state(self._folder, self._state)
 

@@ -52,6 +52,15 @@ class SupervisedLauncher:
         del plan
         return {}
 
+    def _begin(self, folder: RunFolder, plan: LaunchPlan, *, detach: bool) -> None:
+        """Start everything of a run whose handle is stored.
+
+        Raises:
+            LauncherError: It could not be started; nothing of it is left.
+        """
+        del plan
+        start_supervisor(folder, detach=detach)
+
     def start(self, plan: LaunchPlan, *, detach: bool = False) -> Handle:
         """Start a run and return at once. A second call with the same plan starts nothing.
 
@@ -83,7 +92,7 @@ class SupervisedLauncher:
             remote=dict(self._remote(plan)),
         )
         replace_file(folder.handle_file, handle.to_json())
-        start_supervisor(folder, detach=detach)
+        self._begin(folder, plan, detach=detach)
         return handle
 
     def poll(self, handle: Handle, cursor: dict[str, int] | None = None) -> News:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError
 from smtc_lab.launch import lifeline
+from smtc_lab.machine.processes import start_ticks
 from smtc_lab.store.state import read_state
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Mapping
 
     from smtc_lab.store.run_folder import RunFolder
 
@@ -28,19 +30,35 @@ _KEPT_ENVIRONMENT = re.compile(
 """Variables of the launching process that an entry point sees: no credentials among them."""
 
 
-def start_supervisor(folder: RunFolder, *, detach: bool) -> None:
-    """Start the supervisor as nobody's child, holding its lifeline unless it is detached."""
+def kept_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return those of a process's variables that an entry point sees."""
+    return {name: value for name, value in environment.items() if _KEPT_ENVIRONMENT.match(name)}
+
+
+def start_supervisor(
+    folder: RunFolder, *, detach: bool, environment: Mapping[str, str] | None = None
+) -> None:
+    """Start the supervisor as nobody's child, holding its lifeline unless it is detached.
+
+    Args:
+        folder: The run's folder.
+        detach: Whether the run goes on when this process ends.
+        environment: Variables for the supervisor beside those that entry points see, too.
+
+    Raises:
+        LauncherError: It ended before it said that it is there.
+    """
     command = [sys.executable, "-m", "smtc_lab.launch.supervisor", str(folder.path)]
-    environment = {k: v for k, v in os.environ.items() if _KEPT_ENVIRONMENT.match(k)}
-    environment[RUN_VARIABLE] = str(folder.path)
+    variables = {**kept_environment(os.environ), **(environment or {})}
+    variables[RUN_VARIABLE] = str(folder.path)
     log = folder.logs / "supervisor.log"
-    process = lifeline.start(command, detach=detach, log=log, environment=environment)
+    process = lifeline.start(command, detach=detach, log=log, environment=variables)
     _await_begin(folder, process)
 
 
 def _await_begin(folder: RunFolder, process: subprocess.Popen[bytes]) -> None:
     """Wait until the supervisor has said that it is there, or has failed to come up."""
-    while read_state(folder).supervisor_pid is None:
+    while read_state(folder).supervisor_pid != process.pid:
         if process.poll() is not None:
             log = (folder.logs / "supervisor.log").read_text(errors="replace")
             raise LauncherError(
@@ -48,6 +66,13 @@ def _await_begin(folder: RunFolder, process: subprocess.Popen[bytes]) -> None:
                 f"{process.returncode} before the run began. Its last words: {log[-500:]}"
             )
         time.sleep(0.005)  # its first word is a file
+
+
+def is_supervised(folder: RunFolder) -> bool:
+    """Return whether a process of this machine watches over a run."""
+    state = read_state(folder)
+    pid = state.supervisor_pid
+    return pid is not None and start_ticks(pid) == state.supervisor_start_ticks
 
 
 def await_end(folder: RunFolder, timeout_s: float | None) -> None:

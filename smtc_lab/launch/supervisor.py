@@ -97,10 +97,24 @@ def main(path: str, *, detached: bool) -> int:
     except BlockingIOError:
         return 1
     plan = json.loads(folder.plan_file.read_text(encoding="utf-8"))
+    if plan["launcher"] == "sagemaker":
+        from smtc_lab.launch.on_sagemaker.supervise import supervise  # noqa: PLC0415  needs boto3
+
+        supervise(folder, plan, detached=detached)
+        return 0
     interrupts = Interrupts(limit_s=float(plan["max_runtime_s"]), detached=detached)
-    instances = LocalInstances(folder, plan)
+    instances = _instances(folder, plan, interrupts)
     Supervisor(folder, plan, instances=instances, interrupts=interrupts).run()
     return 0
+
+
+def _instances(folder: RunFolder, plan: Mapping[str, Any], interrupts: Interrupts) -> Instances:
+    """Return the instances of a run where its launcher has them."""
+    if plan["launcher"] == "ray":
+        from smtc_lab.launch.on_ray.ray_instances import RayInstances  # noqa: PLC0415  local runs do without
+
+        return RayInstances(folder, plan, interrupts)
+    return LocalInstances(folder, plan)
 
 
 if __name__ == "__main__":

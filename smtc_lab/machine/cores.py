@@ -7,8 +7,6 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import psutil
-
 from smtc_lab.machine.cgroups import own_limit_cores
 
 _PACKAGES = (
@@ -35,7 +33,7 @@ def machine_facts() -> dict[str, object]:
     return {
         "cpu": _cpu_model(),
         "cores": available_cores(),
-        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+        "memory_gib": round(_memory_bytes() / 2**30, 1),
         "gpus": _gpu_names(),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
@@ -51,6 +49,10 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _cpu_model() -> str:

@@ -13,8 +13,10 @@ class GpuProbe:
         self._handles: list[Any] = []
         if not Path("/dev/nvidiactl").exists():
             return
-        import pynvml  # noqa: PLC0415  only where there is a driver
-
+        try:
+            import pynvml  # noqa: PLC0415  only where there is a driver
+        except ImportError:  # an image of somebody else's may be without it
+            return
         try:
             pynvml.nvmlInit()
             count = pynvml.nvmlDeviceGetCount()

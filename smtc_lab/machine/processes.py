@@ -42,6 +42,22 @@ def hide_behind_hosts_file(hosts_file: str) -> bool:
     return bool(_LIBC.mount(source, b"/etc/hosts", None, ms_bind, None) == 0)
 
 
+def enter_network(namespace: str) -> None:
+    """Move this process into a network namespace; its children, too.
+
+    Args:
+        namespace: The namespace's file: ``/run/netns/<name>``, or ``/proc/<pid>/ns/net``.
+
+    Raises:
+        OSError: It cannot be entered; needs root.
+    """
+    clone_newnet = 0x40000000
+    with open(namespace, "rb") as file:  # noqa: PTH123  a file of the kernel
+        if _LIBC.setns(file.fileno(), clone_newnet) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), namespace)
+
+
 def start_ticks(pid: int) -> int | None:
     """Return the start time of a process in clock ticks since boot; None: no such process.
 

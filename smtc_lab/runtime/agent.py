@@ -37,11 +37,12 @@ from smtc_lab.runtime.agent_config import AgentConfig
 from smtc_lab.runtime.instance import prepare_instance
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.store.sink import open_sink
 from smtc_lab.store.state import replace_file
-from smtc_lab.store.writer import RecordWriter
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota
+    from smtc_lab.store.sink import RecordSink
 
 READY_LIMIT_S = 120.0
 """A quota applies when the entry point says that it begins to work, at the latest now."""
@@ -76,7 +77,7 @@ class Agent:
         self._instance = self._folder.instance(config.host)
         self._quota: CpuQuota = open_quota(f"{self._folder.job_name}-{config.host}")
         self._events = selectors.DefaultSelector()
-        self._writer: RecordWriter | None = None
+        self._writer: RecordSink | None = None
         self._sampler: SystemSampler | None = None
         self._problems: list[str] = []
         self._asked_to_stop = False
@@ -121,7 +122,7 @@ class Agent:
         os.close(ready_write)
         try:
             path = self._folder.records / f"{config.host}-system.sqlite"
-            self._writer = RecordWriter(path)
+            self._writer = open_sink(path)
             self._sampler = SystemSampler(self._quota, self._writer)
         except StoreError as error:
             self._problems.append(str(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,10 @@ class AgentConfig:
 
     memory_limit_bytes: int | None = None
     """Memory that each process of the entry point may take for its data; None: no limit."""
+
+    resource_config: dict[str, Any] | None = None
+    """Content of ``resourceconfig.json`` where the platform has written one; None: it is made
+    from ``instance_groups``."""
 
     grace_s: float
     """Time between TERM and KILL in seconds."""

@@ -32,7 +32,7 @@ def prepare_instance(
     groups = assign_hosts([(name, kind, count) for name, kind, count in config.instance_groups])
     write_opt_ml(
         base,
-        resource_config=resource_config(groups, config.host),
+        resource_config=config.resource_config or resource_config(groups, config.host),
         hyperparameters=config.hyperparameters,
         channels={name: Path(path) for name, path in config.channels.items()},
     )

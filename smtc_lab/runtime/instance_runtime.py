@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.runtime.context import InstanceContext
 from smtc_lab.runtime.step_timer import StepTimer
-from smtc_lab.store.writer import RecordWriter
+from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from smtc_lab.compiler.compilation import Compilation
+    from smtc_lab.store.sink import RecordSink
     from smtc_lab.store.tables import Record
 
 
@@ -25,12 +26,12 @@ class InstanceRuntime:
     def __init__(self) -> None:
         self.context = InstanceContext.from_environment()
         self._process = os.getpid()
-        self._writer: RecordWriter | None = None
+        self._writer: RecordSink | None = None
         folder = self.context.run_folder
         if folder is not None and folder.records.is_dir():
             role = "rank" if self.context.role == "train" else "data"
             name = f"{self.context.host}-{role}{self.context.rank}.sqlite"
-            self._writer = RecordWriter(folder.records / name)
+            self._writer = open_sink(folder.records / name)
             atexit.register(self.close)
         self.timer = StepTimer(self.context, self._writer)
         self.is_timed_by_session = False

@@ -10,7 +10,7 @@ from smtc_lab.metrics.records import StepRecord
 
 if TYPE_CHECKING:
     from smtc_lab.runtime.context import InstanceContext
-    from smtc_lab.store.writer import RecordWriter
+    from smtc_lab.store.sink import RecordSink
 
 
 class StepTimer:
@@ -25,7 +25,7 @@ class StepTimer:
     """Called after each step with its number and its seconds beyond the wait for data; None:
     nobody listens."""
 
-    def __init__(self, context: InstanceContext, writer: RecordWriter | None) -> None:
+    def __init__(self, context: InstanceContext, writer: RecordSink | None) -> None:
         self._context = context
         self._writer = writer
         self._device_step_time_s = context.device_step_time_s

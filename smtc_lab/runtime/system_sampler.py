@@ -16,7 +16,7 @@ from smtc_lab.metrics.records import SystemSample
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota
-    from smtc_lab.store.writer import RecordWriter
+    from smtc_lab.store.sink import RecordSink
 
 DEFAULT_INTERVAL_S = 0.5
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -29,12 +29,9 @@ class SystemSampler:
     """
 
     def __init__(
-        self, quota: CpuQuota, writer: RecordWriter, *, interval_s: float = DEFAULT_INTERVAL_S
+        self, quota: CpuQuota, writer: RecordSink, *, interval_s: float = DEFAULT_INTERVAL_S
     ) -> None:
-        import psutil  # noqa: PLC0415  0.1 s that must not delay the entry point
-
-        self._network = psutil.net_io_counters
-        self._num_cores = psutil.cpu_count() or 1
+        self._num_cores = os.cpu_count() or 1
         self._quota = quota
         self._writer = writer
         self._interval_s = interval_s
@@ -81,7 +78,7 @@ class SystemSampler:
                 held_s=now.throttling.held_s - before.throttling.held_s,
             ),
         )
-        network = self._network()
+        received_bytes, sent_bytes = _network_bytes()
         gpu_utilization, gpu_memory = self._gpu.look()
         return SystemSample(
             time_s=time.time(),
@@ -90,8 +87,8 @@ class SystemSampler:
             cpu_asked_s=cpu_asked_s,
             cpu_quota_cores=quota_cores,
             memory_bytes=_resident_bytes(self._quota.pids()),
-            network_received_bytes=network.bytes_recv,
-            network_sent_bytes=network.bytes_sent,
+            network_received_bytes=received_bytes,
+            network_sent_bytes=sent_bytes,
             gpu_utilization_fraction=gpu_utilization,
             gpu_memory_bytes=gpu_memory,
         )
@@ -115,6 +112,17 @@ class _Look:
     used_s: float
     waited_s: float
     throttling: Throttling
+
+
+def _network_bytes() -> tuple[int, int]:
+    """Return the bytes received and sent since boot, over all interfaces."""
+    received = sent = 0
+    with open("/proc/net/dev", "rb") as file:  # noqa: PTH123  hot path
+        for line in file.readlines()[2:]:
+            fields = line.partition(b":")[2].split()
+            received += int(fields[0])
+            sent += int(fields[8])
+    return received, sent
 
 
 def _resident_bytes(pids: list[int]) -> int:

@@ -21,7 +21,7 @@ class Channel(Strict):
     """1 to 64 letters, digits, ``.``, ``_`` or ``-``. Also gives ``SM_CHANNEL_<NAME>``."""
 
     source: Annotated[PlainText, Field(json_schema_extra={"minLength": 1})]
-    """A folder of this machine; the local launcher links it into each instance."""
+    """A folder of this machine; on SageMaker also ``s3://bucket/prefix``."""
 
     instance_group_names: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """Groups that get this channel; empty: all. All channels of a job name groups, or none."""

@@ -17,6 +17,9 @@ Record = StepRecord | SystemSample | LoaderRecord | EventRecord
 class Table:
     """The SQL of one record class."""
 
+    name: str
+    """Its name."""
+
     columns: tuple[str, ...]
     """The names of the class's fields, in order."""
 
@@ -51,6 +54,7 @@ def _table(record_class: type[Record]) -> Table:
     declared = ", ".join(f"{column} {_sql_type(hints[column])}" for column in columns)
     marks = ", ".join("?" for _ in columns)
     return Table(
+        name=name,
         columns=columns,
         booleans=frozenset(column for column in columns if hints[column] is bool),
         create=f"CREATE TABLE IF NOT EXISTS {name} ({declared})",

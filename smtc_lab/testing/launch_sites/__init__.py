@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from smtc_lab.testing.launch_sites.local import LocalSite
+from smtc_lab.testing.launch_sites.ray import RaySite
+from smtc_lab.testing.launch_sites.sagemaker import SageMakerSite
 
-SITES = (LocalSite,)
+SITES = (LocalSite, RaySite, SageMakerSite)
 """The places of the launchers' contract test."""

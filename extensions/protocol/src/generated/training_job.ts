@@ -111,7 +111,7 @@ export interface Channel {
    */
   channel_name: string;
   /**
-   * A folder of this machine; the local launcher links it into each instance.
+   * A folder of this machine; on SageMaker also ``s3://bucket/prefix``.
    */
   source: string;
   /**
