@@ -15,6 +15,9 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.launch.compare import ComparisonOutcome, compare
     from smtc_lab.launch.compare_compilers import compare_compilers
     from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
+    from smtc_lab.launch.on_ray.launcher import RayLauncher
+    from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
+    from smtc_lab.launch.render.render import render
     from smtc_lab.launch.run import Run, launch
     from smtc_lab.launch.watched_run import Progress
     from smtc_lab.metrics.batch_sizes import BatchSizes
@@ -33,6 +36,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
     from smtc_lab.views.widgets.compiler_settings import CompilerSettings
     from smtc_lab.views.widgets.instance_type_picker import InstanceTypePicker
+    from smtc_lab.views.widgets.launch_view import LaunchView
     from smtc_lab.views.widgets.live_chart import LiveChart
     from smtc_lab.views.widgets.plan_view import PlanView
     from smtc_lab.views.widgets.run_monitor import RunMonitor
@@ -56,12 +60,15 @@ _HOMES = {
     "Emulation": "smtc_lab.spec.emulation",
     "InstanceGroup": "smtc_lab.spec.cluster",
     "InstanceTypePicker": "smtc_lab.views.widgets.instance_type_picker",
+    "LaunchView": "smtc_lab.views.widgets.launch_view",
     "LiveChart": "smtc_lab.views.widgets.live_chart",
     "Plan": "smtc_lab.planner.plan",
     "PlanView": "smtc_lab.views.widgets.plan_view",
     "Progress": "smtc_lab.launch.watched_run",
+    "RayLauncher": "smtc_lab.launch.on_ray.launcher",
     "Run": "smtc_lab.launch.run",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",
+    "SageMakerLauncher": "smtc_lab.launch.on_sagemaker.launcher",
     "Session": "smtc_lab.runtime.session",
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
@@ -72,6 +79,7 @@ _HOMES = {
     "find_batch_size": "smtc_lab.launch.batch_size",
     "launch_comparison": "smtc_lab.launch.comparison_run",
     "plan": "smtc_lab.planner.plan",
+    "render": "smtc_lab.launch.render.render",
 }
 
 __all__ = [
@@ -90,12 +98,15 @@ __all__ = [
     "Emulation",
     "InstanceGroup",
     "InstanceTypePicker",
+    "LaunchView",
     "LiveChart",
     "Plan",
     "PlanView",
     "Progress",
+    "RayLauncher",
     "Run",
     "RunMonitor",
+    "SageMakerLauncher",
     "Session",
     "TrainingCompilerConfig",
     "TrainingJob",
@@ -109,6 +120,7 @@ __all__ = [
     "launch_comparison",
     "load_ipython_extension",
     "plan",
+    "render",
 ]
 
 

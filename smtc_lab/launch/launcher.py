@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import LauncherError
 
 if TYPE_CHECKING:
@@ -50,8 +51,11 @@ class InstancePlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaunchPlan:
+class LaunchPlan(BundleDisplayed):
     """The exact request to a launcher, and what it costs. Made without credentials."""
+
+    _html_view: ClassVar[str] = "smtc_lab.views.launch_plan_display"
+    _bundle_view: ClassVar[str] = "smtc_lab.views.launch_plan_display"
 
     launcher: str
     """Name of the launcher."""

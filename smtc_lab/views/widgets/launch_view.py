@@ -1,0 +1,124 @@
+"""A launch, shown with its cost before anything is started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets  # type: ignore[import-untyped]
+
+from smtc_lab.errors import LauncherError, SpecError
+from smtc_lab.launch.on_sagemaker.cost import Confirmation, require_confirmation
+from smtc_lab.launch.run import Run, launcher_named
+from smtc_lab.views.format import plain
+from smtc_lab.views.launch_display import LaunchShow, display_bundle, takes_clicks
+from smtc_lab.views.launch_plan_display import is_paid, to_html, to_text, worst_case_usd
+from smtc_lab.views.live_display import display_live
+from smtc_lab.views.rendering import render
+from smtc_lab.views.widgets.base import built_front_end
+from smtc_lab.views.widgets.launch_controls import LaunchControls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.launch.launcher import LaunchPlan
+    from smtc_lab.spec.job import TrainingJob
+
+
+class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
+    """What a launch asks for, what it costs at worst, and a button that starts exactly that.
+
+    ::
+
+        view = lab.LaunchView(job, on="sagemaker", max_usd=20)
+        view      # look, and press Start
+        view.run  # what was started
+
+    Args:
+        job: What to run.
+        on: Name of the launcher.
+        root: Folder of runs; None: the default one.
+        detach: Let the run go on when this process ends.
+        **options: What that launcher takes, but for ``confirm``: that is the button.
+
+    Raises:
+        LauncherError: There is no such launcher, or an option that it does not take.
+        ViewError: The front end was not built.
+    """
+
+    def __init__(
+        self,
+        job: TrainingJob,
+        *,
+        on: str = "local",
+        root: Path | None = None,
+        detach: bool = False,
+        **options: Any,  # noqa: ANN401  each launcher has its own
+    ) -> None:
+        if "confirm" in options:
+            raise LauncherError(
+                f"A LaunchView takes no option confirm (got {options['confirm']!r}): its Start "
+                "button is the confirmation. Drop it."
+            )
+        built_front_end("widget.js")  # a run that was started must be seen
+        self._on, self._root, self._detach, self._options = on, root, detach, options
+        self.problems: list[str] = []
+        """Every reason why the job cannot be started as it is."""
+        self.plan = self._planned(job)
+        """What is started; None: the launcher cannot run the job."""
+        self.controls: LaunchControls | None = None
+        """The Start button, and what follows a click; None: there is nothing to start."""
+        if self.plan is not None and not self.problems:
+            self.controls = LaunchControls(self.plan, self._start)
+        # as wide as there is room: else its table would widen the widget, not scroll
+        page = f'<div style="contain: inline-size">{self._bundle()["text/html"]}</div>'
+        shown = ipywidgets.HTML(page)
+        super().__init__([shown, self.controls] if self.controls else [shown])
+
+    @property
+    def run(self) -> Run | None:
+        """The run that was started; None: none yet."""
+        return None if self.controls is None else self.controls.run
+
+    def _planned(self, job: TrainingJob) -> LaunchPlan | None:
+        launcher = launcher_named(self._on, root=self._root, **self._options)
+        try:
+            plan = launcher.plan(job)
+        except SpecError as error:
+            self.problems = error.problems
+            return None
+        try:
+            if is_paid(plan):
+                require_confirmation(plan, confirm=_confirmation(plan))
+        except LauncherError as error:  # it may exceed max_usd
+            self.problems = [str(error)]
+        return plan
+
+    def _start(self, plan: LaunchPlan) -> Run:
+        confirmed = {"confirm": _confirmation(plan)} if is_paid(plan) else {}
+        options = {**self._options, **confirmed}
+        launcher = launcher_named(self._on, root=self._root, **options)
+        return Run(launcher, launcher.start(plan, detach=self._detach))
+
+    def _bundle(self) -> dict[str, str]:
+        """Return what is known before a click, for the page and for what is kept of it."""
+        htmls, texts = [], []
+        if self.plan is not None:
+            htmls.append(to_html(self.plan))
+            texts.append(to_text(self.plan))
+        if self.problems:
+            title = f"Cannot be launched on {self._on}:"
+            refused = render("display_refused.html.j2", title=title, problems=self.problems)
+            htmls.append(refused)
+            texts += [title, *(f"  {plain(problem)}" for problem in self.problems)]
+        return {"text/html": "\n".join(htmls), "text/plain": "\n".join(texts)}
+
+    def _ipython_display_(self) -> None:
+        # two outputs: the plan stays, and the run's result takes the place of the button
+        display_bundle(self._bundle())
+        if self.controls is not None and takes_clicks():
+            display_live(LaunchShow(self.controls))
+
+
+def _confirmation(plan: LaunchPlan) -> Confirmation:
+    """Return what a click says to the cost that is shown."""
+    return "price unknown" if worst_case_usd(plan) is None else True
