@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from smtc_lab.errors import LauncherError
 from smtc_lab.launch.on_sagemaker.settings import settings_of
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Confirmation = bool | Literal["price unknown"]
 """What the user said to the cost: nothing, yes, or yes although it is not known."""
 
-UNKNOWN = "price unknown"
+UNKNOWN: Final = "price unknown"
 """What ``confirm`` must be where a price is not known."""
 
 _PRICES_OF = "us-east-1"
