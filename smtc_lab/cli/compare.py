@@ -106,6 +106,13 @@ _COMPILER_OPTIONS = {
     "--report", type=click.Path(path_type=Path), help="Write an HTML report with figures here."
 )
 @click.option(
+    "--on",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Where to launch.",
+)
+@click.option(
     "--runs-dir",
     type=click.Path(path_type=Path, resolve_path=True),
     help="Keep the runs here. Default: with all runs.",
@@ -114,8 +121,9 @@ _COMPILER_OPTIONS = {
 def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Run SCRIPT on clusters or under compilers, in interleaved launches, and compare them.
 
-    Each instance is a process tree of this machine with a CPU quota in proportion to its
-    type's vCPUs: a scale model, marked as emulated. SCRIPT needs no change.
+    By default each instance is a process tree of this machine with a CPU quota in proportion to
+    its type's vCPUs: a scale model, marked as emulated. With --on ray it is a node of the Ray
+    cluster at $RAY_ADDRESS, as it is, or with --scale a part of it. SCRIPT needs no change.
 
     \b
     Examples:
@@ -134,6 +142,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
         outcome = run_comparison(
             jobs,
             rounds=options["rounds"],
+            on=options["on"],
             root=options["runs_dir"],
             catalog=catalog,
             progress=line.show,
@@ -225,9 +234,9 @@ def _launch_problems(
     jobs: list[TrainingJob], catalog: Catalog, options: dict[str, Any]
 ) -> list[str]:
     """Return why the jobs cannot run here, so that it is said with all the rest."""
-    from smtc_lab.launch.local import LocalLauncher  # noqa: PLC0415  the help needs no launcher
+    from smtc_lab.launch.run import launcher_named  # noqa: PLC0415  the help needs no launcher
 
-    launcher = LocalLauncher(root=options["runs_dir"], catalog=catalog)
+    launcher = launcher_named(options["on"], root=options["runs_dir"], catalog=catalog)
     problems = [problem for job in jobs for problem in launcher.check(job)]
     if not jobs and not options["script"].is_file():
         problems.append(f"SCRIPT {str(options['script'])!r} is not a file. Correct the path.")

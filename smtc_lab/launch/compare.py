@@ -13,6 +13,7 @@ from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.local_plan import fitting_scale
 from smtc_lab.launch.names import launch_name
+from smtc_lab.launch.run import launcher_named
 from smtc_lab.launch.watched_run import Progress, Watch, run_watched
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.metrics.compare import compare_runs
@@ -77,12 +78,13 @@ def compare(  # noqa: PLR0913  options by name, all with a default
     jobs: Sequence[TrainingJob],
     *,
     rounds: int = DEFAULT_ROUNDS,
+    on: str | Launcher = "local",
     root: Path | None = None,
     catalog: Catalog | None = None,
     progress: Callable[[Progress], None] | None = None,
     parity: ParityCheck | None = None,
 ) -> ComparisonOutcome:
-    """Run several jobs in interleaved rounds on this machine and compare their clusters.
+    """Run several jobs in interleaved rounds and compare their clusters.
 
     The order turns round from round to round (A B, B A, A B, …), so that a drift of the
     machine's speed hits all alike. All clusters of an emulation get the same scale. A job that
@@ -92,7 +94,8 @@ def compare(  # noqa: PLR0913  options by name, all with a default
     Args:
         jobs: One for each cluster, the baseline first; the clusters' labels differ.
         rounds: Launches of each, at least 1.
-        root: Folder of runs; None: the default one.
+        on: Name of the launcher, or a launcher.
+        root: Folder of runs; None: the default one, or that of the given launcher.
         catalog: Types and prices; None: the catalog that comes with the package.
         progress: Called about twice a second while steps are made.
         parity: Called with the completed runs; None: parity is not checked.
@@ -101,15 +104,16 @@ def compare(  # noqa: PLR0913  options by name, all with a default
         SpecError: A job cannot run here, or the jobs cannot be compared; nothing was started.
         RunFailedError: A launch failed or was stopped; says which and why.
     """
-    plan = plan_comparison(jobs, rounds=rounds, root=root, catalog=catalog)
+    plan = plan_comparison(jobs, rounds=rounds, on=on, root=root, catalog=catalog)
     watch = Watch(launches=len(plan.launches), progress=progress)
     return carry_out(plan, watch, parity=parity)
 
 
-def plan_comparison(
+def plan_comparison(  # noqa: PLR0913  as above
     jobs: Sequence[TrainingJob],
     *,
     rounds: int,
+    on: str | Launcher = "local",
     root: Path | None = None,
     catalog: Catalog | None = None,
     created: datetime | None = None,
@@ -119,7 +123,8 @@ def plan_comparison(
     Args:
         jobs: One for each cluster, the baseline first; the clusters' labels differ.
         rounds: Launches of each, at least 1.
-        root: Folder of runs; None: the default one.
+        on: Name of the launcher, or a launcher.
+        root: Folder of runs; None: the default one, or that of the given launcher.
         catalog: Types and prices; None: the catalog that comes with the package.
         created: Moment that the launches are named by; None: now.
 
@@ -127,8 +132,8 @@ def plan_comparison(
         SpecError: A job cannot run here, or the jobs cannot be compared; all reasons at once.
     """
     catalog = Catalog.load() if catalog is None else catalog
-    jobs = _comparable(jobs, rounds, catalog)
-    launcher = LocalLauncher(root=root, catalog=catalog)
+    launcher = launcher_named(on, root=root, catalog=catalog) if isinstance(on, str) else on
+    jobs = _comparable(jobs, rounds, launcher, catalog)
     created = datetime.now(UTC) if created is None else created
     return ComparisonPlan(
         jobs=tuple(jobs),
@@ -167,7 +172,7 @@ def carry_out(
     shown = comparison.model_copy(
         update={
             "entry_point": _shown(plan.jobs[0].entry_point),
-            "warnings": (*comparison.warnings, *left_out, *remarks),
+            "warnings": (*comparison.warnings, *left_out, *remarks, *_elsewhere(plan)),
         }
     )
     return ComparisonOutcome(comparison=shown, runs=tuple(records))
@@ -202,6 +207,17 @@ def _run_all(plan: ComparisonPlan, watch: Watch) -> tuple[list[RunRecords], list
     return records, left_out
 
 
+def _elsewhere(plan: ComparisonPlan) -> list[str]:
+    """Return what a reader must know of a comparison whose machine is not where it ran."""
+    if isinstance(plan.launcher, LocalLauncher):
+        return []
+    where = (
+        f"The launches ran on {plan.launcher.name}; the machine that is named here launched "
+        "them. What each instance had is in the facts of its run."
+    )
+    return [where]
+
+
 def _shown(entry_point: str) -> str:
     """Return the script as a reader elsewhere knows it: from the working folder on."""
     path, here = Path(entry_point).resolve(), Path.cwd()
@@ -209,7 +225,7 @@ def _shown(entry_point: str) -> str:
 
 
 def _comparable(
-    jobs: Sequence[TrainingJob], rounds: int, catalog: Catalog
+    jobs: Sequence[TrainingJob], rounds: int, launcher: Launcher, catalog: Catalog
 ) -> list[TrainingJob]:
     """Return the jobs with one common scale, or say why they cannot be compared."""
     labels = [job.cluster.label for job in jobs]
@@ -224,13 +240,12 @@ def _comparable(
             "apart. Give each a name: NAME@GROUP=TYPE:COUNT."
         )
     for job in jobs:
-        problems += [
-            f"{job.cluster.label}: {text}" for text in LocalLauncher(catalog=catalog).check(job)
-        ]
+        problems += [f"{job.cluster.label}: {text}" for text in launcher.check(job)]
     if problems:
         raise SpecError(list(dict.fromkeys(problems)))
     emulated = [job for job in jobs if job.emulation is not None]
-    if not emulated:
+    if not emulated or not isinstance(launcher, LocalLauncher):
+        # elsewhere an emulation that names no scale takes the machines as they are
         return list(jobs)
     scale = fitting_scale(emulated, catalog, cores=available_cores())
     return [job if job.emulation is None else _scaled(job, scale) for job in jobs]
@@ -245,7 +260,7 @@ def _scaled(job: TrainingJob, scale: float) -> TrainingJob:
 
 
 def _launches(
-    jobs: Sequence[TrainingJob], rounds: int, launcher: LocalLauncher, stamp: datetime
+    jobs: Sequence[TrainingJob], rounds: int, launcher: Launcher, stamp: datetime
 ) -> list[LaunchPlan]:
     plans = []
     for round_number in range(rounds):

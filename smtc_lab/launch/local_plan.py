@@ -103,7 +103,7 @@ def _instances(
         role = role_of[group.instance_group_name]
         quota = None
         if scale is not None and group.instance_type != LOCAL:
-            quota = scale * _speed_units_of_type(job, catalog, group.instance_type)
+            quota = scale * speed_units_of_type(job, catalog, group.instance_type)
         num_cpus = max(1, math.ceil(cores if quota is None else quota))
         asked = job.num_loader_workers if role == "train" else job.num_data_workers
         yield InstancePlan(
@@ -115,14 +115,14 @@ def _instances(
             cpu_quota_cores=quota,
             num_cpus=num_cpus,
             num_workers=(
-                _default_workers(job, role, quota, num_cpus) if asked is None else asked
+                default_workers(job, role, quota, num_cpus) if asked is None else asked
             ),
             rank=rank if role == "train" else None,
         )
         rank += role == "train"
 
 
-def _default_workers(job: TrainingJob, role: str, quota: float | None, num_cpus: int) -> int:
+def default_workers(job: TrainingJob, role: str, quota: float | None, num_cpus: int) -> int:
     """Return the data workers of an instance: one for each core, but never starve a trainer.
 
     A trainer that is fed by a data group, and has less than a core to itself, keeps it.
@@ -150,7 +150,7 @@ def _speed_units(job: TrainingJob, catalog: Catalog) -> float:
     """Return the vCPUs of a job's instances, each weighted by its relative speed."""
     return (
         sum(
-            group.instance_count * _speed_units_of_type(job, catalog, group.instance_type)
+            group.instance_count * speed_units_of_type(job, catalog, group.instance_type)
             for group in job.cluster.instance_groups
             if group.instance_type != LOCAL
         )
@@ -158,7 +158,8 @@ def _speed_units(job: TrainingJob, catalog: Catalog) -> float:
     )
 
 
-def _speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float:
+def speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float:
+    """Return the vCPUs of an instance type, weighted by their relative speed."""
     instance_type = catalog.get(name)
     overrides = job.emulation.relative_cpu_speed if job.emulation else {}
     return instance_type.vcpus * relative_cpu_speed(instance_type, overrides).value

@@ -22,19 +22,23 @@ def write_plan(folder: RunFolder, plan: LaunchPlan) -> None:
     folder.secret_file.touch(mode=0o600)
     folder.secret_file.write_bytes(secrets.token_bytes(32))
     folder.job_file.write_text(job.to_json(), encoding="utf-8")
-    text = json.dumps(
+    folder.plan_file.write_text(plan_text(plan), encoding="utf-8")
+
+
+def plan_text(plan: LaunchPlan) -> str:
+    """Return the content of ``plan.json``."""
+    return json.dumps(
         {
             "launcher": plan.launcher,
             "instances": [asdict(instance) for instance in plan.instances],
             "usd_per_hour": plan.usd_per_hour,
             "price_notes": plan.price_notes,
             "grace_s": plan.facts["grace_s"],
-            "max_runtime_s": job.max_runtime_s,
+            "max_runtime_s": plan.job.max_runtime_s,
             "facts": plan.facts,
         },
         indent=1,
     )
-    folder.plan_file.write_text(text, encoding="utf-8")
 
 
 def write_run(folder: RunFolder, plan: LaunchPlan) -> None:

@@ -1,0 +1,1 @@
+"""The Ray launcher: every instance of a job is a node of a Ray cluster."""
