@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smtc_lab.views.run_snapshot import RunSnapshot
 
 _BARS = "▁▂▃▄▅▆▇█"
-_COLUMNS = 40
+_COLUMNS = 28  # with its name and scale a line on paper
 
 
 def evidence_words(info: RunInfo) -> str:
@@ -95,7 +95,7 @@ def run_text(run: RunSnapshot) -> str:
 
 
 def bars(values: NDArray[np.float64], top: float) -> str:
-    """Return values as bars of 8 heights from 0 to ``top``, at most 40; blank: not known."""
+    """Return values as bars of 8 heights from 0 to ``top``, at most 28; blank: not known."""
     edges = np.linspace(0, len(values), min(_COLUMNS, len(values)) + 1).astype(int)
     text = ""
     for begin, end in pairwise(edges):

@@ -13,7 +13,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from playwright.sync_api import Browser, Page
 
@@ -50,6 +50,13 @@ class Runs:
         wanted = {"cluster": Cluster.parse("here@group=local:1"), "max_steps": 1_000_000, **job}
         made = TrainingJob(entry_point="train.py", **wanted)
         answer = self._ask("runs", {"kind": "run", "job": json.loads(made.to_json())})
+        name: str = answer["name"]
+        return name
+
+    def compare(self, jobs: Sequence[TrainingJob], *, rounds: int) -> str:
+        """Start a comparison, and return its name."""
+        wanted = [json.loads(job.to_json()) for job in jobs]
+        answer = self._ask("runs", {"kind": "comparison", "jobs": wanted, "rounds": rounds})
         name: str = answer["name"]
         return name
 
@@ -92,10 +99,10 @@ def show_runs(page: Page) -> None:
     page.wait_for_selector(".jp-Smtc-runs")
 
 
-def open_dashboard(page: Page, name: str) -> None:
-    """Open the dashboard of a run."""
+def open_dashboard(page: Page, name: str, kind: str = "run") -> None:
+    """Open the dashboard of a run or a comparison."""
     page.evaluate(
-        "name => window.jupyterapp.commands.execute('smtc-lab:open', { name, kind: 'run' })",
-        name,
+        "args => window.jupyterapp.commands.execute('smtc-lab:open', args)",
+        {"name": name, "kind": kind},
     )
-    page.wait_for_selector(".jp-Smtc-main .smtc-run")
+    page.wait_for_selector(f".jp-Smtc-main .smtc-{kind}")

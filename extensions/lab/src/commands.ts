@@ -39,7 +39,7 @@ export function addCommands(
   commands.addCommand(COMMANDS.open, {
     label: texts.__('Open Run'),
     caption: texts.__('Show the dashboard of the selected run'),
-    icon: runsIcon,
+    icon: args => (args['isPalette'] ? undefined : runsIcon),
     isEnabled: has,
     execute: async args => {
       const what = meant(args, lab);

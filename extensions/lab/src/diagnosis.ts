@@ -4,6 +4,10 @@ import type { Texts } from './texts.js';
 import type { IProblem } from './tokens.js';
 
 const PROTOCOL = 1;
+/**
+ * What a proxy says in place of a server that is gone; 424 is JupyterHub's word.
+ */
+const GONE: readonly number[] = [424, 502, 503, 504];
 const ENABLE = 'jupyter server extension enable --py smtc_lab.views.server';
 
 /**
@@ -47,15 +51,15 @@ export function diagnose(error: unknown, texts: Texts): IDiagnosis {
       )
     );
   }
-  const message =
-    status === null
-      ? texts.__(
-          'The Jupyter server does not answer. Runs go on without it. Trying again …'
-        )
-      : texts.__(
-          'The Jupyter server answers with status %1. Its log tells why. Trying again …',
-          status
-        );
+  const isGone = status === null || GONE.includes(status);
+  const message = isGone
+    ? texts.__(
+        'The Jupyter server does not answer. Runs go on without it. Trying again …'
+      )
+    : texts.__(
+        'The Jupyter server answers with status %1. Its log tells why. Trying again …',
+        status
+      );
   return { problem: { message, command: null }, isFinal: false };
 }
 

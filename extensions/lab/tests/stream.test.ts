@@ -118,6 +118,19 @@ describe('the connection', () => {
     expect(asked.mock.calls.length).toBeGreaterThanOrEqual(1);
   });
 
+  it('tells a server that is gone behind a proxy as one that does not answer', async () => {
+    for (const status of [424, 502, 503, 504]) {
+      answer = () => Promise.reject(new RequestError(status, 'a page'));
+      stream.watch('run-monitor', 'run-1').resume();
+      stream.connect();
+      await vi.advanceTimersByTimeAsync(0);
+
+      expect(stream.problem?.message).toContain('does not answer');
+      expect(stream.state).toBe('cut');
+      await vi.advanceTimersByTimeAsync(40_000);
+    }
+  });
+
   it('rests while nobody looks at the page', async () => {
     await watching();
     stream.sleep();

@@ -9,6 +9,7 @@ import {
   wordField
 } from './read.js';
 import { ProtocolError } from './errors.js';
+import { parsePredicted, type IInterval } from './interval.js';
 
 /**
  * Where a comparison stands, and what is seen so far. Texts are data of users.
@@ -53,6 +54,11 @@ export interface ISetUpInfo {
   readonly usdPerHour: number | null;
 
   readonly evidence: 'measured' | 'emulated';
+
+  /**
+   * What the planner predicted of a step, with its 80 % interval; null: nobody asked it.
+   */
+  readonly predictedStepTimeS: IInterval | null;
 }
 
 /**
@@ -136,7 +142,8 @@ function parseSetUp(value: unknown): ISetUpInfo {
     label: textField(json, 'label'),
     hosts: listField(json, 'hosts', parseHost),
     usdPerHour: optionalNumber(json, 'usd_per_hour'),
-    evidence: evidenceField(json)
+    evidence: evidenceField(json),
+    predictedStepTimeS: parsePredicted(json)
   };
 }
 

@@ -6,6 +6,7 @@ export * from './compiler.js';
 export * from './curve.js';
 export * from './errors.js';
 export * from './frame.js';
+export * from './interval.js';
 export * from './job.js';
 export * from './learning_rate.js';
 export * from './plan.js';

@@ -9,6 +9,7 @@ import {
   wordField
 } from './read.js';
 import { ProtocolError } from './errors.js';
+import { parseInterval, parsePredicted, type IInterval } from './interval.js';
 
 const VERSION = 1;
 
@@ -70,15 +71,6 @@ export interface IGroupInfo {
 export interface ICompilerInfo {
   readonly backend: string;
   readonly words: readonly string[];
-}
-
-/**
- * A mean with its 95 % interval.
- */
-export interface IInterval {
-  readonly mean: number;
-  readonly low: number;
-  readonly high: number;
 }
 
 /**
@@ -184,11 +176,7 @@ export function parseRunInfo(json: unknown): IRunInfo {
     priceNotes: listField(run, 'price_notes', text),
     usdSoFar: optionalNumber(run, 'usd_so_far'),
     compiler: run['compiler'] === null ? null : parseCompiler(run['compiler']),
-    predictedStepTimeS:
-      // saved by a version that did not predict
-      (run['predicted_step_time_s'] ?? null) === null
-        ? null
-        : parseInterval(run['predicted_step_time_s']),
+    predictedStepTimeS: parsePredicted(run),
     summary: run['summary'] === null ? null : parseSummary(run['summary']),
     events: listField(run, 'events', parseEvent),
     findings: listField(run, 'findings', parseFinding),
@@ -261,15 +249,6 @@ function parseSummary(json: unknown): ISummaryInfo {
       summary['usd_per_1000_steps'] === null
         ? null
         : parseInterval(summary['usd_per_1000_steps'])
-  };
-}
-
-function parseInterval(json: unknown): IInterval {
-  const interval = objectOf(json, 'An interval');
-  return {
-    mean: numberField(interval, 'mean'),
-    low: numberField(interval, 'low'),
-    high: numberField(interval, 'high')
   };
 }
 

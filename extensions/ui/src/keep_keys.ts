@@ -13,7 +13,7 @@ const EDITING = 'acvxyz';
  * the window is asked before it, with the very key.
  */
 export function keepKeys({ target }: FocusEvent): void {
-  if (!(target instanceof HTMLElement)) {
+  if (!(target instanceof Element)) {
     return;
   }
   const mark = (event: KeyboardEvent): void => {

@@ -161,8 +161,13 @@ function button(words: string): HTMLButtonElement {
   return found;
 }
 
+function measured(title: string): ISeries[] {
+  const series = charts.get(title) ?? [];
+  return series.filter(({ evidence }) => evidence !== 'predicted');
+}
+
 function labels(title: string): string[] {
-  return (charts.get(title) ?? []).map(series => series.label);
+  return measured(title).map(series => series.label);
 }
 
 describe('the description of a comparison', () => {
@@ -248,10 +253,28 @@ describe('the monitor', () => {
       'homogeneous, round 1',
       'fed <b>&</b>, round 1'
     ]);
-    expect(charts.get('Step time')?.map(series => series.color)).toEqual([
-      0, 1
-    ]);
-    expect(charts.get('Step time')?.[0]?.evidence).toBe('emulated');
+    expect(measured('Step time').map(series => series.color)).toEqual([0, 1]);
+    expect(measured('Step time')[0]?.evidence).toBe('emulated');
+  });
+
+  it('draws what was predicted of a set-up in its colour, over the steps so far', () => {
+    const predicted = (): ISeries[] =>
+      (charts.get('Step time') ?? []).filter(
+        series => series.evidence === 'predicted'
+      );
+    expect(predicted()).toMatchObject([{ label: 'homogeneous', color: 0 }]);
+
+    const setUps = (wire['set_ups'] as object[]).map(setUp => ({
+      ...setUp,
+      predicted_step_time_s: { mean: 0.05, low: 0.04, high: 0.06 }
+    }));
+    model.change('info', { ...wire, set_ups: setUps });
+
+    const [first, second] = predicted();
+    expect(second).toMatchObject({ label: 'fed <b>&</b>', color: 1 });
+    expect([...(first?.table.column('step') ?? [])]).toEqual([0, 40]);
+    expect([...(second?.table.column('step') ?? [])]).toEqual([0, 10]);
+    expect([...(second?.table.column('high') ?? [])]).toEqual([0.06, 0.06]);
   });
 
   it('shades the steps that are warm-up in every launch', () => {

@@ -13,11 +13,13 @@ from smtc_lab.views import format as fmt
 from smtc_lab.views.code import compare_code
 from smtc_lab.views.live.comparison_info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.live.followed_launch import FollowedLaunch
+from smtc_lab.views.live.predicted import predicted_step_time_s
 
 if TYPE_CHECKING:
     from smtc_lab.launch.comparison_folder import LaunchedRun
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.views.live.comparison_follower import ComparisonFollower
+    from smtc_lab.views.live.run_info import PredictedInfo
 
 
 class ComparisonDescriber:
@@ -76,6 +78,10 @@ class ComparisonDescriber:
         self._latest = replace(
             self._standing(),
             is_verdict=is_verdict,
+            set_ups=tuple(
+                replace(set_up, predicted_step_time_s=self._predicted(place))
+                for place, set_up in enumerate(self._begin.set_ups)
+            ),
             launched=tuple(_launch(launch, follower) for launch in follower.launches),
             rows=follower.rows(),
             notes=tuple(filter(None, (*warnings, self._price_note))),
@@ -90,6 +96,15 @@ class ComparisonDescriber:
         """
         standing = self._standing()
         return replace(standing, notes=(problem, *standing.notes))
+
+    def _predicted(self, set_up: int) -> PredictedInfo | None:
+        """Return what was predicted of a set-up's newest launch of which something was."""
+        for launch in reversed(self._follower.followed):
+            if launch.set_up == set_up:
+                predicted = predicted_step_time_s(launch.follower.folder)
+                if predicted is not None:
+                    return predicted
+        return None
 
     def _standing(self) -> ComparisonInfo:
         """Return the latest description with what the state alone tells."""

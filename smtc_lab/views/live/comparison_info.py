@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import Evidence
+    from smtc_lab.views.live.run_info import PredictedInfo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,9 @@ class SetUpInfo:
 
     evidence: Evidence
     """Whether its instances are there or emulated."""
+
+    predicted_step_time_s: PredictedInfo | None = None
+    """What the planner predicted of a step, in seconds; None: nobody asked it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.records import EventRecord
-from smtc_lab.planner.run_prediction import kept_prediction
 from smtc_lab.rules.find import find
 from smtc_lab.rules.observation import observe
 from smtc_lab.store.reader import compiler_reports, read_records, read_run
@@ -16,12 +15,12 @@ from smtc_lab.views import format as fmt
 from smtc_lab.views.compiler_section import finding_cost
 from smtc_lab.views.compiler_words import compile_time_words, place_words
 from smtc_lab.views.live.changes import Changes
+from smtc_lab.views.live.predicted import predicted_step_time_s
 from smtc_lab.views.live.run_info import (
     CompilerInfo,
     EventInfo,
     FindingInfo,
     GroupInfo,
-    PredictedInfo,
     RunInfo,
 )
 from smtc_lab.views.live.run_summary import RunSummarizer
@@ -29,7 +28,6 @@ from smtc_lab.views.live.run_summary import RunSummarizer
 if TYPE_CHECKING:
     from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.rules.finding import Finding
-    from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.views.live.run_follower import RunFollower
 
 _MOST_EVENTS = 50
@@ -121,7 +119,7 @@ class RunDescriber:
                 else usd_per_job(billed_s=elapsed_s, usd_per_hour=usd_per_hour)
             ),
             compiler=self._compiler(),
-            predicted_step_time_s=_predicted(follower.folder),
+            predicted_step_time_s=predicted_step_time_s(follower.folder),
             summary=self._summarizer.latest,
             events=self._told_events(),
             findings=self._findings,
@@ -210,14 +208,6 @@ class RunDescriber:
             return ()
         found = find(observe(read_run(self._follower.folder)))
         return tuple(_told_finding(finding) for finding in found)
-
-
-def _predicted(folder: RunFolder) -> PredictedInfo | None:
-    kept = kept_prediction(folder)
-    if kept is None:
-        return None
-    step = kept.prediction.step_time_s
-    return PredictedInfo(mean=step.value, low=step.low, high=step.high)
 
 
 def _told_finding(finding: Finding) -> FindingInfo:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.views.live.turns import Turns
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -19,8 +21,14 @@ _log = logging.getLogger(__name__)
 FRAMES_PER_S = 30
 """Frames of one stream in a second, at most. A server drops messages beyond 1,000 a second."""
 
+ALL_FRAMES_PER_S = 240
+"""Frames of all streams of a kernel in a second, at most: each costs the page a message and a
+drawing. With more than eight live views each of them is told less often, in turns."""
+
 Send = Callable[[dict[str, Any], list[bytes]], None]
 """Called with the content and the buffers of a message."""
+
+_TURNS = Turns(ALL_FRAMES_PER_S)
 
 REPEAT_S = 2.0
 """Seconds from the first frame until everything is sent again without being asked for; then
@@ -76,7 +84,7 @@ class Stream:
             self._listeners.remove(send)
 
     def notify(self) -> None:
-        """Send what is new within a thirtieth of a second."""
+        """Send what is new soon: within a thirtieth of a second, unless many others do too."""
         if self._news.is_set():
             return
         with self._lock:
@@ -129,6 +137,8 @@ class Stream:
             if self._closed:
                 return
             began_s = time.monotonic()
+            if self._repeats:  # one of many in a kernel, all for one page
+                time.sleep(_TURNS.take())
             try:
                 self.flush()
             except Exception:  # noqa: BLE001  logged; the next rows must still be sent

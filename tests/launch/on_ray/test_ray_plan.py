@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from smtc_lab.cli.compare import compare as compare_command
+from smtc_lab.cli import cli
 from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launch.compare import plan_comparison
 from smtc_lab.launch.on_ray.launcher import RayLauncher
@@ -144,9 +144,7 @@ def test_the_command_line_compares_where_it_is_told_to(
     monkeypatch.setattr("smtc_lab.launch.compare.compare", compare)
     script = make_job("").entry_point
 
-    done = CliRunner().invoke(
-        compare_command, ["--on", "ray", "--cluster", HOMOGENEOUS, script]
-    )
+    done = CliRunner().invoke(cli, ["compare", "--on", "ray", "--cluster", HOMOGENEOUS, script])
 
     assert done.exit_code != 0
     assert asked["on"] == "ray"

@@ -14,13 +14,17 @@ from smtc_lab.launch.comparison_folder import read_process
 from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.machine.processes import send_signal
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.planner.run_prediction import predict_run
+from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.testing.calibrations import calibration
 from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
+from smtc_lab.views.live.run_info import PredictedInfo
 from smtc_lab.views.live.stream import Stream
 
 if TYPE_CHECKING:
@@ -171,6 +175,22 @@ def test_the_description_of_an_ended_comparison_is_its_verdict(ended: Comparison
     assert info.notes[-1].startswith("Prices: ml.p3.2xlarge 3.825 USD/h historical")
     assert json.loads(json.dumps(info.to_json()))["code"] == info.code
     compile(info.code, "cell", "exec")
+
+
+def test_what_was_predicted_of_a_launch_is_told_of_its_set_up(ended: ComparisonRun) -> None:
+    slow = ended.request.jobs[0]
+    workload = workload_hash(slow.entry_point, slow.hyperparameters)
+    calibrated = calibration(workload=workload, emulated_device_s=None)
+    follower = follow_to_end(ended, Told())
+    (launch, _) = [launch for launch in follower.followed if launch.set_up == 0]
+
+    made = predict_run(calibrated, launch.follower.folder)
+
+    told = [
+        one.predicted_step_time_s for one in ComparisonDescriber(follower).describe().set_ups
+    ]
+    step = made.prediction.step_time_s
+    assert told == [PredictedInfo(mean=step.value, low=step.low, high=step.high), None]
 
 
 def test_a_description_before_the_first_look_is_right_too(ended: ComparisonRun) -> None:

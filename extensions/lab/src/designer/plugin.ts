@@ -12,7 +12,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { JSONArray } from '@lumino/coreutils';
-import { runsIcon } from '../icon.js';
+import { designerIcon } from '../icon.js';
 import { COMMANDS } from '../commands.js';
 import { DOMAIN } from '../language.js';
 import { SETTINGS, settingsOf } from '../settings.js';
@@ -63,13 +63,13 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
       panel.id = ID;
       panel.title.label = texts.__('Designer');
       panel.title.caption = texts.__('Clusters and compilers, compared');
-      panel.title.icon = runsIcon;
+      panel.title.icon = designerIcon;
       panel.title.closable = true;
       return panel;
     };
     app.commands.addCommand(COMMANDS.design, {
       label: texts.__('Compare Clusters and Compilers'),
-      icon: args => (args['isPalette'] === true ? undefined : runsIcon),
+      icon: args => (args['isPalette'] === true ? undefined : designerIcon),
       caption: texts.__('Choose clusters and compilers, and compare them'),
       describedBy: {
         args: {

@@ -22,7 +22,8 @@ export class SearchBar {
     this._words = h('input', {
       type: 'search',
       'aria-label': texts.__('Search runs'),
-      placeholder: texts.__('Search name, cluster, script'),
+      title: texts.__('Search name, cluster, script'),
+      placeholder: texts.__('Search runs'),
       spellcheck: 'false',
       oninput: changed
     });

@@ -1,27 +1,13 @@
-import type { IComparisonInfo, ISetUpInfo } from '@smtc-lab/protocol';
+import type { IComparisonInfo } from '@smtc-lab/protocol';
 import { Chart } from '../charts/chart.js';
 import type { IAxis, IChart, ISeries } from '../charts/options.js';
 import { h } from '../dom.js';
 import type { Feed } from '../live/feed.js';
 import { t } from '../i18n.js';
+import { launchCharts } from './launch_charts.js';
 import type { IPart } from './part.js';
+import { Predictions } from './predictions.js';
 import { UtilizationChart } from './utilization.js';
-
-const SECONDS_PER_HOUR = 3600;
-
-/**
- * What a chart of launches draws of each: a column of its steps.
- */
-interface ILaunchChart {
-  readonly chart: IChart;
-  readonly column: string;
-  readonly as: 'rolling' | 'line';
-
-  /**
-   * What a value is multiplied with; null: the set-up is not drawn, its price is unknown.
-   */
-  readonly factor: (setUp: ISetUpInfo) => number | null;
-}
 
 /**
  * The charts of a comparison. A set-up has one colour in all of them; later launches are
@@ -60,11 +46,12 @@ export class ComparisonCharts implements IPart {
       setUp => new UtilizationChart(_feed, setUp)
     );
     const [stepTime, ...others] = this._launches;
+    this._predictions = new Predictions(stepTime.chart);
     this.element = h(
       'div',
       { class: 'smtc-comparison-charts' },
       ...[
-        stepTime?.chart,
+        stepTime.chart,
         info.setUps.length > 1 ? this._ratio : undefined,
         ...others.map(item => item.chart),
         info.setUps.length > 1 ? (this._cost ?? undefined) : undefined,
@@ -126,6 +113,7 @@ export class ComparisonCharts implements IPart {
       }
       this._utilization[launch.setUp]?.show(place);
     });
+    this._predictions.update(this._info);
     this._addRatios();
     this._shade();
   }
@@ -212,7 +200,8 @@ export class ComparisonCharts implements IPart {
   }
 
   private readonly _all: IChart[] = [];
-  private readonly _launches: readonly ILaunchChart[];
+  private readonly _launches: ReturnType<typeof launchCharts>;
+  private readonly _predictions: Predictions;
   private readonly _ratio: IChart;
   private readonly _cost: IChart | null;
   private readonly _utilization: readonly UtilizationChart[];
@@ -221,75 +210,6 @@ export class ComparisonCharts implements IPart {
   private _info: IComparisonInfo;
 }
 
-function stepAxis(): IAxis {
-  return { label: t('step'), unit: 'count' };
-}
-
 function timeAxis(): IAxis {
   return { label: t('time since the begin'), unit: 's' };
-}
-
-function launchCharts(
-  isPriced: boolean,
-  chart: (options: ConstructorParameters<typeof Chart>[0]) => IChart
-): readonly ILaunchChart[] {
-  const always = (): number => 1;
-  const perSecond = (setUp: ISetUpInfo): number | null =>
-    setUp.usdPerHour === null ? null : setUp.usdPerHour / SECONDS_PER_HOUR;
-  const seconds = (label: string): IAxis => ({
-    label,
-    unit: 's',
-    including: 0
-  });
-  const dollars: IAxis = { label: t('cost'), unit: 'USD', including: 0 };
-  const drawn: ILaunchChart[] = [
-    {
-      chart: chart({
-        title: t('Step time'),
-        x: stepAxis(),
-        y: seconds(t('step time'))
-      }),
-      column: 'step_time_s',
-      as: 'rolling',
-      factor: always
-    },
-    {
-      chart: chart({
-        title: t('Data wait'),
-        x: stepAxis(),
-        y: seconds(t('data wait'))
-      }),
-      column: 'data_wait_s',
-      as: 'rolling',
-      factor: always
-    }
-  ];
-  if (isPriced) {
-    drawn.push(
-      {
-        chart: chart({
-          title: t('Cost of 1,000 steps'),
-          x: stepAxis(),
-          y: dollars
-        }),
-        column: 'step_time_s',
-        as: 'rolling',
-        factor: setUp => {
-          const usdPerS = perSecond(setUp);
-          return usdPerS === null ? null : 1000 * usdPerS;
-        }
-      },
-      {
-        chart: chart({
-          title: t('Cost of a launch so far'),
-          x: stepAxis(),
-          y: dollars
-        }),
-        column: 'time_s',
-        as: 'line',
-        factor: perSecond
-      }
-    );
-  }
-  return drawn;
 }

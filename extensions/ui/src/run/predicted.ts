@@ -1,6 +1,5 @@
-import type { IRunInfo } from '@smtc-lab/protocol';
+import type { IInterval } from '@smtc-lab/protocol';
 import type { ISeries } from '../charts/options.js';
-import { t } from '../i18n.js';
 import { Table } from '../live/table.js';
 
 const COLUMNS = ['step', 'mean', 'low', 'high'] as const;
@@ -10,14 +9,12 @@ const COLUMNS = ['step', 'mean', 'low', 'high'] as const;
  */
 export class PredictedSteps {
   /**
-   * Draw the line up to the steps that a run has made.
+   * Draw the line up to the steps that were made.
    */
-  update({ predictedStepTimeS, steps }: IRunInfo): void {
-    const end = steps ?? 0;
-    if (predictedStepTimeS === null || end <= this._end) {
+  update({ mean, low, high }: IInterval, end: number): void {
+    if (end <= this._end) {
       return;
     }
-    const { mean, low, high } = predictedStepTimeS;
     const { numRows } = this._table;
     const ends = numRows === 0 ? [0, end] : [end];
     this._end = end;
@@ -41,9 +38,9 @@ export class PredictedSteps {
   /**
    * Return the line with its interval.
    */
-  series(color: number): ISeries {
+  series(label: string, color: number): ISeries {
     return {
-      label: t('predicted step time'),
+      label,
       table: this._table,
       x: 'step',
       y: 'mean',

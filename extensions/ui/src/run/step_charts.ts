@@ -117,9 +117,9 @@ export class StepCharts implements IPart {
     }
     if (this._predicted === null) {
       this._predicted = new PredictedSteps();
-      this._charts[0]?.add(this._predicted.series(0));
+      this._charts[0]?.add(this._predicted.series(t('predicted step time'), 0));
     }
-    this._predicted.update(run);
+    this._predicted.update(run.predictedStepTimeS, run.steps ?? 0);
   }
 
   private _add(

@@ -1,0 +1,78 @@
+"""What a notebook keeps, on paper: nothing can be scrolled there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.launch.compare import ComparisonOutcome
+from smtc_lab.testing.comparison_runs import HETEROGENEOUS, example_job
+from smtc_lab.testing.comparisons import example_comparison
+from smtc_lab.testing.plans import example_plan
+from smtc_lab.testing.records import run_records
+from smtc_lab.testing.run_folders import write_run_folder
+from smtc_lab.views.display import to_html
+from smtc_lab.views.plan_bundle import plan_html
+from smtc_lab.views.run_list import RunList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+PAPER_PX = 598
+"""Width of an output in nbconvert's PDF, in CSS pixels."""
+
+WIDE = """() => [...document.querySelectorAll('*')]
+  .filter(element => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
+  .map(element => `${element.tagName} ${element.textContent.trim().slice(0, 60)}`)"""
+
+
+@pytest.fixture(scope="module")
+def paper(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": PAPER_PX, "height": 1000})
+    page.emulate_media(media="print")
+    yield page
+    page.close()
+
+
+def _outcome(_: Path) -> str:
+    comparison, runs = example_comparison()
+    return ComparisonOutcome(comparison=comparison, runs=tuple(runs))._repr_html_()
+
+
+def _run(folder: Path) -> str:
+    return to_html(SimpleNamespace(folder=write_run_folder(folder, run_records([0.2] * 99))))
+
+
+def _run_list(_: Path) -> str:
+    cluster = "heterogeneous@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1"
+    row = {
+        "job_name": "digits-heterogeneous-r1-1122-051122-321",
+        "cluster": cluster,
+        "state": "InProgress",
+        "started_s": 1.0,
+        "ended_s": None,
+    }
+    return RunList(rows=(row,), root=Path("/runs"), begin_with="%%smtc")._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda _: example_job(HETEROGENEOUS)._repr_html_(),
+        lambda _: plan_html(example_plan(), png=b"\x89PNG", size=(800, 400)),
+        _outcome,
+        _run,
+        _run_list,
+    ],
+    ids=["job", "plan", "comparison", "run", "runs"],
+)
+def test_nothing_is_cut_off_on_paper(paper: Page, tmp_path: Path, made: object) -> None:
+    assert callable(made)
+    paper.set_content(f"<body style='margin: 0; font: 14px sans-serif'>{made(tmp_path)}")
+
+    assert paper.evaluate(WIDE) == []
