@@ -7,11 +7,13 @@ READY := .venv/.ready
 UV_VERSION := 0.13.8
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
-PURE := $(addprefix tests/,catalog metrics planner rules spec store views)
+# The parts of `make test`; the third one is all the rest.
+COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
+SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
 # jlpm with a node: the machine's, or that of the wheel in .venv
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm
 
-.PHONY: help setup front demo test test-pure test-jobs soak fuzz lab lint types check fix bench lock clean
+.PHONY: help setup front demo test test-compute test-scripts test-jobs soak fuzz lab lint types check fix bench lock clean
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
@@ -54,18 +56,22 @@ demo: $(READY)
 	@echo "Data:    build/demo/comparison.json"
 	@echo "Figures: build/demo/figures/"
 
-# On two cores two parts side by side: one computes, the other one runs jobs. Browsers come last,
-# alone: a page that shares its cores is slow to show anything.
+# Three parts side by side on two cores: one computes, and the jobs of the other two wait half of
+# their time, for their CPU quota and for each other. Browsers come last, alone: a page that shares
+# its cores is slow to show anything.
 test: front
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-pure test-jobs
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=line test-compute test-scripts test-jobs
 	$(BIN)/pytest tests/browser
 
-test-pure:
-	$(BIN)/pytest $(PURE)
+test-compute:
+	$(BIN)/pytest $(COMPUTE)
 	$(FRONT) test
 
+test-scripts:
+	$(BIN)/pytest $(SCRIPTS)
+
 test-jobs:
-	$(BIN)/pytest $(PURE:%=--ignore=%) --ignore=tests/browser
+	$(BIN)/pytest $(addprefix --ignore=,$(COMPUTE) $(SCRIPTS) tests/browser)
 
 soak: $(READY)
 	$(BIN)/pytest -m soak

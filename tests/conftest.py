@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
 
+# What torch and transformers would else do, at an import or before they compile, takes seconds
+# in each process that a test starts, and changes nothing that we test.
+QUICK = {
+    "USE_TORCH_XLA": "0",  # else transformers imports torch_xla
+    "TORCHINDUCTOR_VEC_ISA_OK": "1",  # else a program is compiled to try vector instructions
+}
+
 
 def pytest_configure() -> None:
+    for name, value in QUICK.items():
+        os.environ.setdefault(name, value)
     # A shell starts what runs behind "&" with Ctrl-C ignored, and every process that a test
     # starts would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -62,7 +62,12 @@ def shown_as_html(notebook: nbformat.NotebookNode) -> str:
 def test_compare_clusters_writes_the_comparison_and_shows_the_verdict(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:
-    notebook = execute("compare_clusters", steps=8, rounds=1, work=1, out_dir="out")
+    # Of equal size: an instance with a small part of two cores would take long to start.
+    trainer = "dnn_group=ml.p3.2xlarge:1"
+    clusters = [f"homogeneous@{trainer}", f"heterogeneous@{trainer},data_group=ml.c5.2xlarge:1"]
+    short = {"steps": 8, "rounds": 1, "work": 1}
+
+    notebook = execute("compare_clusters", clusters=clusters, **short, out_dir="out")
 
     comparison = Comparison.from_json((tmp_path / "out" / "comparison.json").read_text())
     assert [cluster.name for cluster in comparison.clusters] == ["homogeneous", "heterogeneous"]

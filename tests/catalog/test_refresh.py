@@ -71,7 +71,8 @@ def served() -> Iterator[dict[str, Any]]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    # It looks that often whether it shall end, and each test waits for it.
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     answer["url"] = f"http://127.0.0.1:{server.server_port}/index.json"
     yield answer

@@ -14,7 +14,7 @@ import torch
 from click.testing import CliRunner
 
 from smtc_lab.errors import RunFailedError
-from smtc_lab.testing.dataplane import fresh
+from smtc_lab.testing.dataplane import fresh, ray_store
 from smtc_lab.testing.dataplane.__main__ import main
 from smtc_lab.testing.dataplane.chart import throughput_chart
 from smtc_lab.testing.dataplane.figures import (
@@ -283,4 +283,6 @@ def test_the_command_measures_in_fresh_processes_and_prints_the_table() -> None:
 
 
 if __name__ == "__main__":
+    # Ray touches all the memory of its stores before it delivers, and gigabytes take seconds.
+    ray_store._NODE["object_store_memory"] = 2**27
     assert_delivers(PEERS[sys.argv[1]], SMALL)

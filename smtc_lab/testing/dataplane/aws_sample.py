@@ -64,7 +64,11 @@ def _serve(payload: Payload, announce: Callable[[object], None]) -> None:
 def _fill(queue: Queue[tuple[bytes, bytes]], payload: Payload) -> None:
     die_with_parent()
     loader: DataLoader[Batch] = DataLoader(
-        DecodedBatches(payload), batch_size=None, num_workers=2
+        DecodedBatches(payload),
+        batch_size=None,
+        num_workers=2,
+        # They look for their parent every five seconds only.
+        worker_init_fn=lambda _: die_with_parent(),
     )
     for images, labels in loader:
         queue.put((images.numpy().tobytes(), labels.numpy().tobytes()))
