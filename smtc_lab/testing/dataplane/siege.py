@@ -90,6 +90,7 @@ def measure_siege(
         RunFailedError: Nobody listens, or too few files may be open.
     """
     torch.set_num_threads(1)
+    others = set(descendants(os.getpid()))
     ours, theirs = multiprocessing.Pipe()
     alone_s, besieged_s = [], []
     pairs = max(1, round(seconds / 2 / _PERIOD_S))
@@ -99,7 +100,7 @@ def measure_siege(
         forked_server(partial(_besiege, theirs, strangers)),  # before there are threads
         peer.deliver(payload) as batches,
     ):
-        port = _port_of_server()
+        port = _port_of_server(others)
         _step_time_s(batches, period_s)
         for _ in range(pairs):
             alone_s.append(_step_time_s(batches, period_s))
@@ -131,9 +132,13 @@ def _step_time_s(batches: Iterator[Batch], seconds: float) -> float:
     return took_s / steps
 
 
-def _port_of_server() -> int:
-    """Return where a descendant listens, as a stranger on this machine would find it."""
-    for pid in descendants(os.getpid()):
+def _port_of_server(others: set[int]) -> int:
+    """Return where a new descendant listens, as a stranger on this machine would find it.
+
+    Args:
+        others: Descendants that were there before the server.
+    """
+    for pid in set(descendants(os.getpid())) - others:
         for connection in psutil.Process(pid).net_connections("tcp4"):
             if connection.status == psutil.CONN_LISTEN:
                 return int(connection.laddr.port)
