@@ -38,11 +38,22 @@ FOREVER = """
         time.sleep(3600)
 """
 SERVES_OR_TRAINS = """\
-import os, signal
+import json, os, signal, socket, time
+PORT = 16555
 if os.environ["SMTC_ROLE"] == "data":
     print("serving", flush=True)
+    server = socket.create_server((os.environ["SMTC_ADDRESS"], PORT))
     signal.pause()
+hosts = json.loads(os.environ["SMTC_HOSTS"])
+for host in json.loads(os.environ["SMTC_DATA_HOSTS"]):
+    while True:  # as a trainer does, which cannot begin without its data
+        try:
+            socket.create_connection((hosts[host], PORT), timeout=1).close()
+            break
+        except OSError:
+            time.sleep(0.01)
 """
+"""A data instance that serves, and the begin of a trainer, which waits for them all."""
 LIMIT_S = 60.0
 
 

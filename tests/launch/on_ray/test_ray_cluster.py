@@ -81,7 +81,7 @@ def test_each_instance_has_the_address_and_the_cpus_of_its_node(
     make_job: MakeJob, start: Start
 ) -> None:
     body = """
-        import json, os, socket
+        import json, os, signal, socket
         from pathlib import Path
         Path(os.environ["SM_MODEL_DIR"], "weights.bin").write_bytes(b"w" * 5_000_000)
         secret = Path(os.environ["SMTC_RUN_ID"], "secret")
@@ -91,12 +91,15 @@ def test_each_instance_has_the_address_and_the_cpus_of_its_node(
             "cpus": os.environ["SM_NUM_CPUS"],
             "secret": [oct(secret.stat().st_mode), len(secret.read_bytes())],
             "ray": sorted(name for name in os.environ if name.startswith("RAY_")),
-        }))
+        }), flush=True)
+        signal.pause()
     """
     run = start(make_job(body, cluster=HETEROGENEOUS))
+    hosts = run.job.cluster.hosts()
+    wait_until(lambda: all(map(run.logs, hosts)), what="every instance", limit_s=LIMIT_S)
 
-    assert run.wait(LIMIT_S).status == "Completed"
-    told = {host: json.loads(run.logs(host)) for host in run.job.cluster.hosts()}
+    assert run.stop().status == "Stopped"
+    told = {host: json.loads(run.logs(host)) for host in hosts}
     addresses = [told[host]["address"] for host in told]
     assert len(set(addresses)) == 2
     for values in told.values():
