@@ -14,3 +14,21 @@ while not timer.is_done:
     timer.end()
 """
 """Makes steps until it has made those that its job asks for."""
+
+SERVED_SCRIPT = f"""\
+import json, os, signal, socket, time
+PORT = 16555
+if os.environ["SMTC_ROLE"] == "data":
+    print("serving", flush=True)
+    server = socket.create_server((os.environ["SMTC_ADDRESS"], PORT))
+    signal.pause()
+hosts = json.loads(os.environ["SMTC_HOSTS"])
+for host in json.loads(os.environ["SMTC_DATA_HOSTS"]):
+    while True:  # as a trainer does, which cannot begin without its data
+        try:
+            socket.create_connection((hosts[host], PORT), timeout=1).close()
+            break
+        except OSError:
+            time.sleep(0.01)
+{QUICK_SCRIPT}"""
+"""The same, on a data instance until it is stopped; on a trainer once all data instances serve."""

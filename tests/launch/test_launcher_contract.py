@@ -17,7 +17,7 @@ from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
 from smtc_lab.testing.launch_sites import SITES
 from smtc_lab.testing.launch_sites.site import processes_of_job
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
+from smtc_lab.testing.quick_script import SERVED_SCRIPT
 from smtc_lab.testing.runs import wait_until
 
 if TYPE_CHECKING:
@@ -37,23 +37,6 @@ FOREVER = """
     while True:
         time.sleep(3600)
 """
-SERVES_OR_TRAINS = """\
-import json, os, signal, socket, time
-PORT = 16555
-if os.environ["SMTC_ROLE"] == "data":
-    print("serving", flush=True)
-    server = socket.create_server((os.environ["SMTC_ADDRESS"], PORT))
-    signal.pause()
-hosts = json.loads(os.environ["SMTC_HOSTS"])
-for host in json.loads(os.environ["SMTC_DATA_HOSTS"]):
-    while True:  # as a trainer does, which cannot begin without its data
-        try:
-            socket.create_connection((hosts[host], PORT), timeout=1).close()
-            break
-        except OSError:
-            time.sleep(0.01)
-"""
-"""A data instance that serves, and the begin of a trainer, which waits for them all."""
 LIMIT_S = 60.0
 
 
@@ -90,7 +73,7 @@ def nothing_is_left(run: Run) -> bool:
 def test_a_training_job_with_a_data_group_completes_with_logs_and_records(
     make_job: MakeJob, start: Start
 ) -> None:
-    run = start(make_job(SERVES_OR_TRAINS + QUICK_SCRIPT, cluster=HETEROGENEOUS, max_steps=6))
+    run = start(make_job(SERVED_SCRIPT, cluster=HETEROGENEOUS, max_steps=6))
 
     assert run.wait(LIMIT_S).status == "Completed"
     assert [run.logs(host) for host in run.job.cluster.hosts()] == [

@@ -22,7 +22,7 @@ from smtc_lab.launch.render.render import render
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import SUPERVISOR_MACHINE, RunState, current_state, write_state
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
+from smtc_lab.testing.quick_script import SERVED_SCRIPT
 from smtc_lab.testing.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
@@ -55,12 +55,10 @@ NODES = {
     "SLURM_JOB_NODELIST_HET_GROUP_0": "127.86.1.1",
     "SLURM_JOB_NODELIST_HET_GROUP_1": "127.86.1.2,127.86.1.3",
 }
-SERVES = """\
-import os, signal
-if os.environ["SMTC_ROLE"] == "data":
-    seen = [name for name in os.environ if name.startswith(("SLURM_", "AWS_"))]
-    print("serving as", os.environ["SM_CURRENT_HOST"], *seen, flush=True)
-    signal.pause()
+TELLS = """\
+import os
+seen = [name for name in os.environ if name.startswith(("SLURM_", "AWS_"))]
+print(os.environ["SM_CURRENT_HOST"], *seen, flush=True)
 """
 FOREVER = "import signal\nprint('begun', flush=True)\nsignal.pause()\n"
 
@@ -110,7 +108,7 @@ def folder(tmp_path: Path) -> RunFolder:
 def test_the_end_of_the_trainers_completes_the_job_and_ends_the_data_group(
     make_job: MakeJob, submit: Submit, programs: Path, folder: RunFolder
 ) -> None:
-    process = submit(make_job(SERVES + QUICK_SCRIPT, max_steps=20), AWS_PROFILE="work")
+    process = submit(make_job(TELLS + SERVED_SCRIPT, max_steps=20), AWS_PROFILE="work")
 
     said, _ = process.communicate(timeout=60)
 
@@ -118,7 +116,7 @@ def test_the_end_of_the_trainers_completes_the_job_and_ends_the_data_group(
     run = Run.open(str(folder.path))
     assert run.status == "Completed"
     assert len(run.records().steps["algo-1-rank0"]) == 20
-    assert run.logs("algo-3") == "serving as algo-3"
+    assert run.logs("algo-3") == "algo-3\nserving"
     assert processes_after(folder.path) == {}
     asked = sorted((programs / "asked").read_text("utf-8").splitlines())
     assert [line.partition(" bash -c ")[0] for line in asked] == [
