@@ -31,4 +31,4 @@ for host in json.loads(os.environ["SMTC_DATA_HOSTS"]):
         except OSError:
             time.sleep(0.01)
 {QUICK_SCRIPT}"""
-"""The same, on a data instance until it is stopped; on a trainer once all data instances serve."""
+"""The same on a trainer, once all data instances serve; these serve until they are stopped."""
