@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from itertools import count
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
@@ -11,9 +12,11 @@ from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
 from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
 from smtc_lab.launch.planning import (
+    Slot,
     channel_problems,
     entry_point_problems,
     group_problems,
+    instance_plans,
     instance_type_problems,
     named,
     price_notes,
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 
 _SHARE_FOR_INSTANCES = 0.88
@@ -73,7 +77,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
     scale = None
     if job.emulation is not None:
         scale = job.emulation.cores_per_vcpu or fitting_scale([job], catalog, cores=cores)
-    instances = tuple(_instances(job, catalog, scale, cores))
+    instances = _instances(job, catalog, scale, cores)
     facts = {
         "num_cores": cores,
         "cores_per_vcpu": scale,
@@ -95,40 +99,22 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
 
 def _instances(
     job: TrainingJob, catalog: Catalog, scale: float | None, cores: float
-) -> Iterable[InstancePlan]:
-    role_of = roles(job.cluster, catalog)
+) -> tuple[InstancePlan, ...]:
     prefix = _loopback_prefix(str(job.job_name))
-    rank = 0
-    for number, (host, group) in enumerate(job.cluster.hosts().items(), start=1):
-        role = role_of[group.instance_group_name]
+    numbers = count(1)
+
+    def slot_of(host: str, group: InstanceGroup) -> Slot:
+        del host
         quota = None
         if scale is not None and group.instance_type != LOCAL:
             quota = scale * speed_units_of_type(job, catalog, group.instance_type)
-        num_cpus = max(1, math.ceil(cores if quota is None else quota))
-        asked = job.num_loader_workers if role == "train" else job.num_data_workers
-        yield InstancePlan(
-            host=host,
-            address=f"{prefix}.{number}",
-            instance_group_name=group.instance_group_name,
-            instance_type=group.instance_type,
-            role=role,
+        return Slot(
+            address=f"{prefix}.{next(numbers)}",
+            num_cpus=max(1, math.ceil(cores if quota is None else quota)),
             cpu_quota_cores=quota,
-            num_cpus=num_cpus,
-            num_workers=(
-                default_workers(job, role, quota, num_cpus) if asked is None else asked
-            ),
-            rank=rank if role == "train" else None,
         )
-        rank += role == "train"
 
-
-def default_workers(job: TrainingJob, role: str, quota: float | None, num_cpus: int) -> int:
-    """Return the data workers of an instance: one for each core, but never starve a trainer.
-
-    A trainer that is fed by a data group, and has less than a core to itself, keeps it.
-    """
-    is_fed = role == "train" and job.cluster.is_heterogeneous
-    return int(quota) if is_fed and quota is not None else num_cpus
+    return instance_plans(job, roles(job.cluster, catalog), slot_of)
 
 
 def _scale_problems(job: TrainingJob, catalog: Catalog) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,15 @@ from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launch.compiler_checks import compiler_problems
+from smtc_lab.launch.launcher import InstancePlan
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.channel import Channel
+    from smtc_lab.spec.cluster import InstanceGroup, Role
     from smtc_lab.spec.job import TrainingJob
 
 _REMEDY_S3 = (
@@ -72,6 +77,71 @@ def group_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
     groups = job.cluster.hosts().values()
     trainers = [group for group in groups if role_of[group.instance_group_name] == "train"]
     return compiler_problems(job, num_trainers=len(trainers))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """What an instance of a job gets where it will be."""
+
+    address: str
+    """Address that it listens on; what stands for one where it is not known yet."""
+
+    num_cpus: int
+    """What it takes for its number of CPUs."""
+
+    cpu_quota_cores: float | None = None
+    """Cores that stand for it; None: no limit."""
+
+
+def instance_plans(
+    job: TrainingJob,
+    role_of: Mapping[str, Role],
+    slot_of: Callable[[str, InstanceGroup], Slot],
+) -> tuple[InstancePlan, ...]:
+    """Return every instance of a job, trainers with their ranks.
+
+    Args:
+        job: What is run.
+        role_of: The role of every group.
+        slot_of: Called with the host and the group of an instance.
+    """
+    instances, rank = [], 0
+    for host, group in job.cluster.hosts().items():
+        role, slot = role_of[group.instance_group_name], slot_of(host, group)
+        quota = slot.cpu_quota_cores
+        instances.append(
+            InstancePlan(
+                host=host,
+                address=slot.address,
+                instance_group_name=group.instance_group_name,
+                instance_type=group.instance_type,
+                role=role,
+                cpu_quota_cores=quota,
+                num_cpus=slot.num_cpus,
+                num_workers=num_workers(job, role, quota=quota, num_cpus=slot.num_cpus),
+                rank=rank if role == "train" else None,
+            )
+        )
+        rank += role == "train"
+    return tuple(instances)
+
+
+def num_workers(job: TrainingJob, role: Role, *, quota: float | None, num_cpus: int) -> int:
+    """Return the data workers of an instance: as the job says, or one for each core.
+
+    A trainer that is fed by a data group, and has less than a core to itself, keeps it.
+
+    Args:
+        job: What is run.
+        role: What the instance does.
+        quota: Cores that stand for it; None: no limit.
+        num_cpus: What it takes for its number of CPUs.
+    """
+    asked = job.num_loader_workers if role == "train" else job.num_data_workers
+    if asked is not None:
+        return asked
+    is_fed = role == "train" and job.cluster.is_heterogeneous
+    return int(quota) if is_fed and quota is not None else num_cpus
 
 
 def named(job: TrainingJob) -> TrainingJob:

@@ -12,7 +12,6 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError
 from smtc_lab.launch.launcher import Handle, LaunchPlan, LogLine, News
 from smtc_lab.launch.supervision import await_end, start_supervisor
-from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder, runs_root
@@ -131,7 +130,7 @@ class SupervisedLauncher:
         pid = state.supervisor_pid
         if state.is_terminal or pid is None:
             return state
-        if start_ticks(pid) == state.supervisor_start_ticks:
+        if state.is_supervised:
             os.kill(pid, signal.SIGTERM)
         return self.wait(handle, timeout_s=self.end_limit_s + (grace_s or 0.0))
 

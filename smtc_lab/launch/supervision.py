@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError
 from smtc_lab.launch import lifeline
-from smtc_lab.machine.processes import start_ticks
 from smtc_lab.store.state import read_state
 
 if TYPE_CHECKING:
@@ -66,13 +65,6 @@ def _await_begin(folder: RunFolder, process: subprocess.Popen[bytes]) -> None:
                 f"{process.returncode} before the run began. Its last words: {log[-500:]}"
             )
         time.sleep(0.005)  # its first word is a file
-
-
-def is_supervised(folder: RunFolder) -> bool:
-    """Return whether a process of this machine watches over a run."""
-    state = read_state(folder)
-    pid = state.supervisor_pid
-    return pid is not None and start_ticks(pid) == state.supervisor_start_ticks
 
 
 def await_end(folder: RunFolder, timeout_s: float | None) -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from smtc_lab.errors import StoreError
+from smtc_lab.store.record_file import open_record_file
 from smtc_lab.store.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_BUSY_MS = 5_000
 _BY_NAME = {table.name: table for table in TABLES.values()}
 _INTEGERS = range(-(2**63), 2**63)
 
@@ -37,12 +37,7 @@ class MirroredRecords:
         self._host = host
         self._early: dict[str, dict[int, tuple[str, list[list[Any]]]]] = {}
         try:
-            self._connection = apsw.Connection(str(path))
-            self._connection.set_busy_timeout(_BUSY_MS)
-            path.chmod(0o600)
-            self._connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
-            for table in TABLES.values():
-                self._connection.execute(table.create)
+            self._connection = open_record_file(path)
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS mirrored (part TEXT PRIMARY KEY, count INTEGER)"
             )

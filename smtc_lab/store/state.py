@@ -62,6 +62,12 @@ class RunState:
     """How the run was carried out: quota mechanism, quota of each host, versions."""
 
     @property
+    def is_supervised(self) -> bool:
+        """Whether the process that watches over the run lives, on this machine."""
+        pid = self.supervisor_pid
+        return pid is not None and start_ticks(pid) == self.supervisor_start_ticks
+
+    @property
     def is_terminal(self) -> bool:
         """Whether the run has ended."""
         return self.state in TERMINAL
@@ -123,7 +129,7 @@ def current_state(folder: RunFolder) -> RunState:
         return state
     if state.facts.get(SUPERVISOR_MACHINE, platform.node()) != platform.node():
         return state
-    if start_ticks(state.supervisor_pid) == state.supervisor_start_ticks:
+    if state.is_supervised:
         return state
     state = read_state(folder)  # its last word may have come between the two looks
     if state.is_terminal:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from smtc_lab.errors import StoreError
+from smtc_lab.store.record_file import open_record_file
 from smtc_lab.store.tables import TABLES, Record
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _COMMIT_INTERVAL_S = 0.1
 _COMMIT_RECORDS = 512
-_BUSY_MS = 5_000
 
 if tuple(map(int, apsw.sqlite_lib_version().split("."))) < (3, 51, 3):
     raise StoreError(
@@ -45,13 +45,7 @@ class RecordWriter:
         self._closing = False
         self._error: StoreError | None = None
         try:
-            self._connection = apsw.Connection(str(path))
-            # A reader that looks at this very moment must not fail the run.
-            self._connection.set_busy_timeout(_BUSY_MS)
-            path.chmod(0o600)
-            self._connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
-            for table in TABLES.values():
-                self._connection.execute(table.create)
+            self._connection = open_record_file(path)
         except (apsw.Error, OSError) as error:
             raise StoreError(
                 f"The record file {str(path)!r} cannot be made. {_what(error)}. Free space or "

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtc_lab.launch.run import Run
 from smtc_lab.launch.supervision import RUN_VARIABLE
 from smtc_lab.machine.processes import processes_with_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from smtc_lab.launch.launcher import Launcher
+    from smtc_lab.spec.job import TrainingJob
 
 
 def processes_of(run_folder: Path) -> dict[int, str]:
     """Return the living processes of a run with their command lines."""
     found = processes_with_variable(RUN_VARIABLE, str(run_folder))
-    return {pid: _command(pid) for pid in found if pid != os.getpid()}
+    return {pid: command_of(pid) for pid in found if pid != os.getpid()}
 
 
 def processes_after(run_folder: Path, limit_s: float = 3.0) -> dict[int, str]:
@@ -44,9 +49,39 @@ def wait_until(condition: Callable[[], object], *, what: str, limit_s: float = 3
         time.sleep(0.02)
 
 
-def _command(pid: int) -> str:
+def processes_of_job(job_name: str) -> dict[int, str]:
+    """Return the living processes of a job on this machine, with their command lines.
+
+    Each of them carries the folder of its run, which bears the job's name wherever it lies.
+    """
+    return {
+        pid: command_of(pid)
+        for pid, folder in processes_with_variable(RUN_VARIABLE).items()
+        if pid != os.getpid() and Path(folder).name == job_name
+    }
+
+
+def command_of(pid: int) -> str:
+    """Return the command line of a process; empty: it is gone."""
     try:
         text = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
-        return "gone"
+        return ""
     return text.replace(b"\0", b" ").decode(errors="replace")
+
+
+@contextmanager
+def stopped_at_the_end() -> Iterator[Callable[[Launcher, TrainingJob], Run]]:
+    """Give a function that starts a run; at the end every run that it started is stopped."""
+    runs = []
+
+    def start(launcher: Launcher, job: TrainingJob) -> Run:
+        run = Run(launcher, launcher.start(launcher.plan(job)))
+        runs.append(run)
+        return run
+
+    try:
+        yield start
+    finally:
+        for run in runs:
+            run.stop()

@@ -16,9 +16,8 @@ from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
 from smtc_lab.testing.launch_sites import SITES
-from smtc_lab.testing.launch_sites.site import processes_of_job
 from smtc_lab.testing.quick_script import SERVED_SCRIPT
-from smtc_lab.testing.runs import wait_until
+from smtc_lab.testing.runs import processes_of_job, stopped_at_the_end, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,17 +47,8 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
 
 @pytest.fixture
 def start(site: Site, root: Path) -> Iterator[Start]:
-    runs = []
-
-    def start_run(job: TrainingJob) -> Run:
-        launcher = site.launcher(root)
-        run = Run(launcher, launcher.start(launcher.plan(job)))
-        runs.append(run)
-        return run
-
-    yield start_run
-    for run in runs:
-        run.stop()
+    with stopped_at_the_end() as launch:
+        yield lambda job: launch(site.launcher(root), job)
 
 
 def works_everywhere(run: Run) -> bool:

@@ -1,6 +1,6 @@
-import { ProtocolError } from './errors.js';
 import {
   booleanField,
+  describedObject,
   listField,
   numberField,
   objectOf,
@@ -126,14 +126,7 @@ export interface IPlanInfo {
  * @throws {@link ProtocolError} when a field is missing, or it is of another version.
  */
 export function parsePlanInfo(value: unknown): IPlanInfo {
-  const json = objectOf(value, 'The description of a plan');
-  const version = numberField(json, 'version');
-  if (version !== VERSION) {
-    throw new ProtocolError(
-      `The description of a plan has version ${version}, but this front end reads ${VERSION}. ` +
-        'Reload the page, or install the front end and the Python package from one version.'
-    );
-  }
+  const json = describedObject(value, 'The description of a plan', VERSION);
   return {
     entryPoint: textField(json, 'entry_point'),
     steps: optionalNumber(json, 'steps'),

@@ -23,6 +23,27 @@ export function objectOf(value: unknown, what: string): JsonObject {
 }
 
 /**
+ * Return a description as an object, if it is of the version that this front end reads.
+ *
+ * @throws {@link ProtocolError} when it is none, or of another version.
+ */
+export function describedObject(
+  value: unknown,
+  what: string,
+  version: number
+): JsonObject {
+  const json = objectOf(value, what);
+  const found = numberField(json, 'version');
+  if (found !== version) {
+    throw new ProtocolError(
+      `${what} has version ${found}, but this front end reads ${version}. ` +
+        'Reload the page, or install the front end and the Python package from one version.'
+    );
+  }
+  return json;
+}
+
+/**
  * Return a list field, each item read by a parser.
  *
  * @throws {@link ProtocolError} when it is no list, or an item is refused.

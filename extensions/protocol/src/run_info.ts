@@ -1,6 +1,7 @@
 import type { JsonObject } from './read.js';
 import {
   booleanField,
+  describedObject,
   listField,
   numberField,
   objectOf,
@@ -8,7 +9,6 @@ import {
   textField,
   wordField
 } from './read.js';
-import { ProtocolError } from './errors.js';
 import { parseInterval, parsePredicted, type IInterval } from './interval.js';
 
 const VERSION = 1;
@@ -149,14 +149,7 @@ export interface IBeat {
  * @throws {@link ProtocolError} when a field is missing, or it is of another version.
  */
 export function parseRunInfo(json: unknown): IRunInfo {
-  const run = objectOf(json, 'The description of a run');
-  const version = numberField(run, 'version');
-  if (version !== VERSION) {
-    throw new ProtocolError(
-      `The description of a run has version ${version}, but this front end reads ${VERSION}. ` +
-        'Reload the page, or install the front end and the Python package from one version.'
-    );
-  }
+  const run = describedObject(json, 'The description of a run', VERSION);
   return {
     jobName: textField(run, 'job_name'),
     cluster: textField(run, 'cluster'),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import LauncherError
 from smtc_lab.launch.agent_configs import AgentPlace, agent_config
 from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
-from smtc_lab.launch.local_plan import default_workers
+from smtc_lab.launch.planning import num_workers
 from smtc_lab.machine.cores import versions
 from smtc_lab.spec.job import TrainingJob
 
@@ -93,9 +93,7 @@ def placed(
         num_cpus = min(place.num_cpus, cpus_of_node.get(place.node_id, place.num_cpus))
         if quota is not None:
             num_cpus = max(1, math.ceil(quota))
-        job, role = plan.job, instance.role
-        asked = job.num_loader_workers if role == "train" else job.num_data_workers
-        workers = default_workers(job, role, quota, num_cpus) if asked is None else asked
+        workers = num_workers(plan.job, instance.role, quota=quota, num_cpus=num_cpus)
         instances.append(
             replace(instance, address=place.address, num_cpus=num_cpus, num_workers=workers)
         )

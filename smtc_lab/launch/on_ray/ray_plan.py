@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
-from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
-from smtc_lab.launch.local_plan import default_workers, speed_units_of_type
+from smtc_lab.launch.launcher import LaunchPlan
+from smtc_lab.launch.local_plan import speed_units_of_type
 from smtc_lab.launch.planning import (
+    Slot,
     entry_point_problems,
     group_problems,
+    instance_plans,
     instance_type_problems,
     named,
     price_notes,
@@ -21,9 +23,9 @@ from smtc_lab.machine.cores import versions
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.launch.launcher import InstancePlan
+    from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 
 
@@ -55,7 +57,7 @@ def make_plan(
     if problems := check(job, catalog):
         raise SpecError(problems)
     job = named(job)
-    instances = tuple(_instances(job, catalog))
+    instances = _instances(job, catalog)
     facts = {
         "cores_per_vcpu": job.emulation.cores_per_vcpu if job.emulation else None,
         "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
@@ -74,30 +76,17 @@ def make_plan(
     )
 
 
-def _instances(job: TrainingJob, catalog: Catalog) -> Iterable[InstancePlan]:
-    role_of = roles(job.cluster, catalog)
+def _instances(job: TrainingJob, catalog: Catalog) -> tuple[InstancePlan, ...]:
     scale = job.emulation.cores_per_vcpu if job.emulation else None
-    rank = 0
-    for host, group in job.cluster.hosts().items():
-        kind, role = group.instance_type, role_of[group.instance_group_name]
-        is_real = kind == LOCAL
-        quota = (
-            None
-            if scale is None or is_real
-            else scale * speed_units_of_type(job, catalog, kind)
-        )
-        num_cpus = 1 if is_real else catalog.get(kind).vcpus
-        num_cpus = num_cpus if quota is None else max(1, math.ceil(quota))
-        asked = job.num_loader_workers if role == "train" else job.num_data_workers
-        yield InstancePlan(
-            host=host,
-            address="",
-            instance_group_name=group.instance_group_name,
-            instance_type=kind,
-            role=role,
-            cpu_quota_cores=quota,
-            num_cpus=num_cpus,
-            num_workers=default_workers(job, role, quota, num_cpus) if asked is None else asked,
-            rank=rank if role == "train" else None,
-        )
-        rank += role == "train"
+
+    def slot_of(host: str, group: InstanceGroup) -> Slot:
+        del host
+        kind = group.instance_type
+        if kind == LOCAL:
+            return Slot(address="", num_cpus=1)
+        if scale is None:
+            return Slot(address="", num_cpus=catalog.get(kind).vcpus)
+        quota = scale * speed_units_of_type(job, catalog, kind)
+        return Slot(address="", num_cpus=max(1, math.ceil(quota)), cpu_quota_cores=quota)
+
+    return instance_plans(job, roles(job.cluster, catalog), slot_of)

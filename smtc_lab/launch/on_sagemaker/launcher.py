@@ -23,7 +23,7 @@ from smtc_lab.launch.on_sagemaker.source import remove_source, upload_source
 from smtc_lab.launch.on_sagemaker.sweep import sweep_jobs
 from smtc_lab.launch.on_sagemaker.training_jobs import TrainingJobs
 from smtc_lab.launch.supervised import SupervisedLauncher
-from smtc_lab.launch.supervision import is_supervised, start_supervisor
+from smtc_lab.launch.supervision import start_supervisor
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import read_state
 
@@ -197,10 +197,11 @@ def _follow(handle: Handle) -> None:
         LauncherError: No supervisor could be started.
     """
     folder = RunFolder(Path(handle.run_folder))
-    if read_state(folder).is_terminal or is_supervised(folder):
+    state = read_state(folder)
+    if state.is_terminal or state.is_supervised:
         return
     try:
         start_supervisor(folder, detach=True, environment=_environment())
     except LauncherError:
-        if not is_supervised(folder):  # another process was quicker
+        if not read_state(folder).is_supervised:  # another process was quicker
             raise

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launch.compiler_checks import compiler_problems
-from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
+from smtc_lab.launch.launcher import LaunchPlan
 from smtc_lab.launch.on_sagemaker.cost import worst_case_usd
 from smtc_lab.launch.on_sagemaker.request import source_uri, training_request
 from smtc_lab.launch.on_sagemaker.validate import request_problems, request_warnings
-from smtc_lab.launch.planning import entry_point_problems, is_in_s3, named, price_notes
+from smtc_lab.launch.planning import (
+    Slot,
+    entry_point_problems,
+    instance_plans,
+    is_in_s3,
+    named,
+    price_notes,
+)
 from smtc_lab.launch.source_archive import folder_problems, source_problems
 from smtc_lab.spec.cluster import LOCAL
 
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.launch.on_sagemaker.settings import SageMakerSettings
     from smtc_lab.spec.channel import Channel
-    from smtc_lab.spec.cluster import Role
+    from smtc_lab.spec.cluster import InstanceGroup, Role
     from smtc_lab.spec.job import TrainingJob
 
 GRACE_S = 120.0
@@ -60,6 +67,10 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
     if problems:
         raise SpecError(problems)
     usd_per_hour = _usd_per_hour(job, catalog)
+
+    def slot_of(host: str, group: InstanceGroup) -> Slot:
+        return Slot(address=host, num_cpus=_vcpus(group.instance_type, catalog))
+
     facts = {
         "sagemaker": {
             "request": request,
@@ -77,7 +88,7 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
     return LaunchPlan(
         launcher="sagemaker",
         job=job,
-        instances=tuple(_instances(job, catalog, role_of)),
+        instances=instance_plans(job, role_of, slot_of),
         usd_per_hour=usd_per_hour,
         price_notes=price_notes(job, catalog),
         facts=facts,
@@ -142,28 +153,6 @@ def _roles(job: TrainingJob, catalog: Catalog) -> Mapping[str, Role]:
                 "type is a new one."
             ) from None
         return given
-
-
-def _instances(
-    job: TrainingJob, catalog: Catalog, role_of: Mapping[str, Role]
-) -> Iterator[InstancePlan]:
-    rank = 0
-    for host, group in job.cluster.hosts().items():
-        role = role_of[group.instance_group_name]
-        num_cpus = _vcpus(group.instance_type, catalog)
-        asked = job.num_loader_workers if role == "train" else job.num_data_workers
-        yield InstancePlan(
-            host=host,
-            address=host,
-            instance_group_name=group.instance_group_name,
-            instance_type=group.instance_type,
-            role=role,
-            cpu_quota_cores=None,
-            num_cpus=num_cpus,
-            num_workers=num_cpus if asked is None else asked,
-            rank=rank if role == "train" else None,
-        )
-        rank += role == "train"
 
 
 def _vcpus(instance_type: str, catalog: Catalog) -> int:

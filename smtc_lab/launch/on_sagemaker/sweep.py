@@ -10,9 +10,9 @@ from smtc_lab.launch.launcher import Leftover
 from smtc_lab.launch.on_sagemaker.clients import aws_errors
 from smtc_lab.launch.on_sagemaker.request import TAG_MACHINE, TAG_OWNER, owner
 from smtc_lab.launch.on_sagemaker.training_jobs import TrainingJobs
-from smtc_lab.launch.supervision import is_supervised
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.store.state import read_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def sweep_jobs(
     leftovers = []
     for found in _running(sagemaker):
         name = found["TrainingJobName"]
-        if is_supervised(RunFolder(root / name)):
+        if read_state(RunFolder(root / name)).is_supervised:
             continue
         leftovers.append(Leftover(job_name=name, what=_what(found, region, catalog)))
         if stop:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.launch.agent_configs import AgentPlace, agent_config
-from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
-from smtc_lab.launch.planning import price_notes
+from smtc_lab.launch.launcher import LaunchPlan
+from smtc_lab.launch.planning import Slot, instance_plans, price_notes
 from smtc_lab.launch.render.needs import needs_of
 from smtc_lab.machine.cores import machine_facts, versions
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.launch.launcher import InstancePlan
+    from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
 
@@ -43,29 +44,16 @@ def cluster_plan(
         addresses: IP address of each instance, in the order of the cluster's hosts.
         facts: What else is known of how the job is carried out.
     """
-    role_of, ranks = roles(job.cluster, catalog), count()
-    instances = []
-    for (host, group), address in zip(job.cluster.hosts().items(), addresses, strict=True):
-        role = role_of[group.instance_group_name]
+    address_of = dict(zip(job.cluster.hosts(), addresses, strict=True))
+
+    def slot_of(host: str, group: InstanceGroup) -> Slot:
         cpus = needs_of(group.instance_type, catalog).cpus
-        asked = job.num_loader_workers if role == "train" else job.num_data_workers
-        instances.append(
-            InstancePlan(
-                host=host,
-                address=address,
-                instance_group_name=group.instance_group_name,
-                instance_type=group.instance_type,
-                role=role,
-                cpu_quota_cores=None,
-                num_cpus=cpus,
-                num_workers=cpus if asked is None else asked,
-                rank=next(ranks) if role == "train" else None,
-            )
-        )
+        return Slot(address=address_of[host], num_cpus=cpus)
+
     return LaunchPlan(
         launcher=launcher,
         job=job,
-        instances=tuple(instances),
+        instances=instance_plans(job, roles(job.cluster, catalog), slot_of),
         usd_per_hour=catalog.usd_per_hour(job.cluster),
         price_notes=price_notes(job, catalog),
         facts={

@@ -23,7 +23,8 @@ from smtc_lab.launch.on_ray.launcher import RayLauncher
 from smtc_lab.launch.on_ray.local_cluster import ClusterNode, LocalCluster
 from smtc_lab.launch.on_ray.nodes import TYPE
 from smtc_lab.testing.launch_sites.namespaces import Namespaces
-from smtc_lab.testing.launch_sites.site import command_of, pid_of_agent
+from smtc_lab.testing.launch_sites.site import pid_of_agent
+from smtc_lab.testing.runs import command_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self
 
-from smtc_lab.launch.supervision import RUN_VARIABLE
-from smtc_lab.machine.processes import processes_with_variable
+from smtc_lab.testing.runs import processes_of_job
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -42,27 +40,6 @@ class Site(Protocol):
     def pid(self, run: Run, what: Literal["script", "agent"], *, host: str) -> int:
         """Return a process of an instance of a run."""
         ...
-
-
-def processes_of_job(job_name: str) -> dict[int, str]:
-    """Return the living processes of a job on this machine, with their command lines.
-
-    Each of them carries the folder of its run, which bears the job's name wherever it lies.
-    """
-    return {
-        pid: command_of(pid)
-        for pid, folder in processes_with_variable(RUN_VARIABLE).items()
-        if pid != os.getpid() and Path(folder).name == job_name
-    }
-
-
-def command_of(pid: int) -> str:
-    """Return the command line of a process; empty: it is gone."""
-    try:
-        text = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return ""
-    return text.replace(b"\0", b" ").decode(errors="replace")
 
 
 def pid_of_agent(job_name: str, what: Literal["script", "agent"], *, host: str) -> int:

@@ -17,8 +17,7 @@ from smtc_lab.launch.on_ray.launcher import RayLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.store.state import current_state
 from smtc_lab.testing.launch_sites.ray import RaySite
-from smtc_lab.testing.launch_sites.site import processes_of_job
-from smtc_lab.testing.runs import wait_until
+from smtc_lab.testing.runs import processes_of_job, stopped_at_the_end, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,17 +46,8 @@ def site() -> Iterator[RaySite]:
 
 @pytest.fixture
 def start(site: RaySite, root: Path) -> Iterator[Start]:
-    runs = []
-
-    def start_run(job: TrainingJob) -> Run:
-        launcher = site.launcher(root)
-        run = Run(launcher, launcher.start(launcher.plan(job)))
-        runs.append(run)
-        return run
-
-    yield start_run
-    for run in runs:
-        run.stop()
+    with stopped_at_the_end() as launch:
+        yield lambda job: launch(site.launcher(root), job)
 
 
 def works_everywhere(run: Run) -> bool:

@@ -17,12 +17,10 @@ from smtc_lab.errors import RunFailedError
 from smtc_lab.launch.on_sagemaker.clients import client
 from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
 from smtc_lab.launch.run import Run
-from smtc_lab.launch.supervision import is_supervised
 from smtc_lab.store.state import current_state, read_state
 from smtc_lab.testing.fake_sagemaker.job import REVERSED
 from smtc_lab.testing.launch_sites.sagemaker import BUCKET, REGION, SageMakerSite
-from smtc_lab.testing.launch_sites.site import processes_of_job
-from smtc_lab.testing.runs import wait_until
+from smtc_lab.testing.runs import processes_of_job, stopped_at_the_end, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,17 +71,8 @@ def site() -> Iterator[SageMakerSite]:
 
 @pytest.fixture
 def start(site: SageMakerSite, root: Path) -> Iterator[Start]:
-    runs = []
-
-    def start_run(job: TrainingJob, launcher: SageMakerLauncher | None = None) -> Run:
-        launcher = launcher or site.launcher(root)
-        run = Run(launcher, launcher.start(launcher.plan(job)))
-        runs.append(run)
-        return run
-
-    yield start_run
-    for run in runs:
-        run.stop()
+    with stopped_at_the_end() as launch:
+        yield lambda job, launcher=None: launch(launcher or site.launcher(root), job)
 
 
 def s3_objects(job_name: str) -> dict[str, bytes]:
@@ -124,7 +113,8 @@ def kill_supervisor(run: Run, *, other_than: int | None = None) -> int:
     """Kill the supervisor of a run, once there is one; return its number."""
 
     def pid() -> int | None:
-        return read_state(run.folder).supervisor_pid if is_supervised(run.folder) else None
+        state = read_state(run.folder)
+        return state.supervisor_pid if state.is_supervised else None
 
     wait_until(lambda: pid() not in {None, other_than}, what="a supervisor", limit_s=LIMIT_S)
     found = pid() or 0
