@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import time
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
+from smtc_lab.compiler.apart import StepsApart
 from smtc_lab.compiler.guarded import leave
 from smtc_lab.compiler.precision import device_of
+from smtc_lab.compiler.xla_setup import prepare_xla
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.compiler.backends import MakeStep
+    from smtc_lab.compiler.step import CompiledStep
     from smtc_lab.compiler.trial import Trial
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
@@ -22,7 +28,9 @@ if TYPE_CHECKING:
 class AutoStep:
     """Runs each step under the backend that its trial wants next.
 
-    A batch whose step a backend could not run is run again eagerly, so none is lost.
+    Where the trial says so, a backend is tried in a copy of this process, on the batches that
+    eager steps then take here. A batch whose step a backend could not run is run again eagerly,
+    so none is lost.
     """
 
     def __init__(
@@ -50,7 +58,8 @@ class AutoStep:
         self._trial = trial
         self._is_paused = False
         self._fell_back_because: str | None = None
-        self._run = self._probe
+        self._apart: dict[str, StepsApart] = {}
+        self._run = self._first
         self._step = make("eager", config, self._failed)
 
     @property
@@ -73,6 +82,7 @@ class AutoStep:
 
     def leave(self) -> None:
         """Bring model and optimizer back to where they were before."""
+        self._end_copies()
         self._resume()
         self._step.leave()
 
@@ -85,9 +95,31 @@ class AutoStep:
             "fell_back_because": self._fell_back_because,
         }
 
+    def _first(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
+        """Copy this process before anything runs backward in it: then XLA works in the copy."""
+        for backend in self._trial.apart:
+            self._apart[backend] = StepsApart(partial(self._make_apart, backend))
+        if "xla" in self._apart:
+            with suppress(CompilerError):  # its copy tells
+                prepare_xla()  # or it could not be kept
+        self._run = self._probe
+        return self._probe(batch)
+
+    def _make_apart(self, backend: str) -> CompiledStep:
+        def failed(error: CompilerError) -> NoReturn:
+            raise error
+
+        self._step.leave()
+        return self._make(backend, self._config, failed)
+
     def _probe(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         """Run a step under the backend that is to be measured next, and measure it."""
         trial = self._trial
+        while not trial.is_over and trial.current in self._apart:
+            self._probe_apart(batch)
+        if trial.is_over:
+            self._settle()
+            return self._settled(batch)
         began_s = time.perf_counter()
         try:
             self._switch_to(trial.current)
@@ -100,18 +132,31 @@ class AutoStep:
             self._go_eager()
             loss = self._step(batch)
         trial.ended(time.perf_counter() - began_s, self._device)
-        if trial.is_over:
-            self._switch_to(trial.current)
-            self._run = self._settled
+        if self.is_settled:
+            self._settle()
         return loss
 
-    def _failed(self, error: CompilerError) -> None:
-        """Take note of what a backend cannot do; the call itself may go on eagerly."""
-        if not self.is_settled:
-            self._trial.failed(error)
-            return
-        self._fell_back_because = str(error)
-        self._say("warning", f"The step goes on eagerly: {error}")
+    def _probe_apart(self, batch: Any) -> None:  # noqa: ANN401  as __call__
+        """Take a step in a copy of this process, and measure it."""
+        trial, seconds = self._trial, 0.0
+        name = trial.current
+        limit_s = min(trial.compile_limit_s() or math.inf, self._config.timeout_s)
+        try:
+            seconds = self._apart[name].take(batch, limit_s=limit_s)
+        except CompilerError as error:
+            trial.failed(error)
+        trial.ended(seconds, self._device)
+        if trial.current not in {name, "eager"}:
+            self._apart[name].close()
+
+    def _settle(self) -> None:
+        """Stay with the backend that is kept."""
+        self._end_copies()
+        self._run = self._settled
+        try:
+            self._switch_to(self._trial.current)
+        except CompilerError as error:
+            self._failed(error)
 
     def _settled(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         try:
@@ -122,6 +167,18 @@ class AutoStep:
             self._failed(error)
         self._go_eager()
         return self._step(batch)
+
+    def _end_copies(self) -> None:
+        for copy in self._apart.values():
+            copy.close()
+
+    def _failed(self, error: CompilerError) -> None:
+        """Take note of what a backend cannot do; the call itself may go on eagerly."""
+        if not self.is_settled:
+            self._trial.failed(error)
+            return
+        self._fell_back_because = str(error)
+        self._say("warning", f"The step goes on eagerly: {error}")
 
     def _switch_to(self, backend: str) -> None:
         """Make the next step run under a backend."""
@@ -135,7 +192,11 @@ class AutoStep:
         if backend == self._step.backend:
             return
         self._step.leave()
-        self._step = self._make(backend, self._limited(backend), self._failed)
+        try:
+            self._step = self._make(backend, self._limited(backend), self._failed)
+        except CompilerError:
+            self._step = self._make("eager", self._config, self._failed)
+            raise
 
     def _limited(self, backend: str) -> TrainingCompilerConfig:
         """Return the settings with a compile time limit beyond which nothing pays back."""

@@ -1,20 +1,23 @@
 """Chooses a backend by what its steps took: the reckoning behind ``auto``, without a clock.
 
 Whoever runs the steps asks ``current`` for the backend of the next one, and says how long it
-took. The steps are real ones, so no progress is lost; what a probe costs is only what it takes
-beyond the same steps under the backend that is kept.
+took. Steps in this process are real ones, so no progress is lost, and a probe costs only what
+it takes beyond the same steps under the backend that is kept. Steps in another process cost all
+that they take, and compiling again what is kept.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import chain
 from statistics import median
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.compiler_report import Probe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
 _UNSETTLED_STEPS = 2
 """Steps of each backend that are not steady: the first compiles, the second may compile again
@@ -55,17 +58,19 @@ class Chooser:
         backends: Sequence[str],
         *,
         num_steps: Callable[[], int | None],
-        turns: frozenset[str] = frozenset({"inductor"}),
+        apart: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         """Begin with the first backend.
 
         Args:
             backends: What may be chosen; the first one is what nothing needs to be paid for.
             num_steps: Returns the steps of the job; None: not known, taken for many.
-            turns: Backends that can take turns with the first one at no cost.
+            apart: Backends whose steps are taken in another process; and the share of its
+                compile time that each takes again where it is kept.
         """
         self._num_steps_of_job = num_steps
-        self._turns = turns
+        self._apart = apart
+        self._turns = {"inductor", *apart}  # can take turns with the first one at no cost
         self._first = backends[0]
         self._times_s: dict[str, list[float]] = {name: [] for name in backends}
         self._next_look = dict.fromkeys(backends, 0)
@@ -104,7 +109,10 @@ class Chooser:
     def compile_limit_s(self) -> float | None:
         """Return how long ``current`` may compile at most to pay back; None: nobody knows."""
         left_s = self._left_s()
-        return None if left_s is None else max(left_s / 2, _LEAST_COMPILE_S["inductor"])
+        if left_s is None:
+            return None
+        times = 1 + self._apart.get(self.current, 0.0)
+        return max(left_s / 2 / times, _LEAST_COMPILE_S["inductor"])
 
     def probes(self) -> tuple[Probe, ...]:
         """Return what was measured, in the order in which it was tried."""
@@ -115,14 +123,21 @@ class Chooser:
         )
 
     def probe_steps(self) -> int:
-        """Return the steps that were taken so far."""
-        return sum(map(len, self._times_s.values()))
+        """Return the steps of the job that were taken so far."""
+        return len(self._steps_of_job())
 
     def probe_s(self) -> float:
-        """Return the seconds that the steps took beyond the same steps under ``current``."""
+        """Return the seconds that all took beyond the job's steps under ``current``."""
         step_s = self._steady_s(self.current)
-        everything = [time_s for times_s in self._times_s.values() for time_s in times_s]
-        return 0.0 if step_s is None else max(0.0, sum(everything) - step_s * len(everything))
+        if step_s is None:
+            return 0.0
+        of_job = self._steps_of_job()
+        apart_s = sum(sum(self._times_s[name]) for name in self._apart)
+        return max(0.0, sum(of_job) - step_s * len(of_job)) + apart_s
+
+    def _steps_of_job(self) -> list[float]:
+        times_s = (it for name, it in self._times_s.items() if name not in self._apart)
+        return list(chain.from_iterable(times_s))
 
     def _go_on(self, problem: str | None) -> None:
         try:
@@ -137,7 +152,7 @@ class Chooser:
         for name in self._times_s:
             if name == self._first:
                 continue
-            if (problem := self._cannot_pay()) is not None:
+            if (problem := self._cannot_pay(name)) is not None:
                 self._problems[name] = problem
             else:
                 yield from self._probe(name)
@@ -158,10 +173,10 @@ class Chooser:
             if problem is not None:
                 return
 
-    def _cannot_pay(self) -> str | None:
+    def _cannot_pay(self, name: str) -> str | None:
         """Return why compiling is not even tried; None: it may pay."""
         left_s = self._left_s()
-        least_s = min(_LEAST_COMPILE_S.values())
+        least_s = min(_LEAST_COMPILE_S.values()) * (1 + self._apart.get(name, 0.0))
         if left_s is None or left_s * _GAIN_HOPED > least_s:
             return None
         return (
@@ -224,9 +239,18 @@ class Chooser:
             if name == best:
                 continue
             ratio, doubt = self._ratio_to(name, best)
-            if ratio < 1 - _CLOSE or ratio * (1 + doubt) < 1:
+            is_faster = ratio < 1 - _CLOSE or ratio * (1 + doubt) < 1
+            if is_faster and self._to_go_s(name) < self._to_go_s(best):
                 best = name
         return best
+
+    def _to_go_s(self, name: str) -> float:
+        """Return what a backend would take from here on: all steps left, compile time in."""
+        step_s = self._steady_s(name) or math.inf
+        if self._num_steps is None:
+            return step_s
+        left = max(0, self._num_steps - self.probe_steps())
+        return left * step_s + self._apart.get(name, 0.0) * (self._compile_s(name) or 0.0)
 
     def _left_s(self) -> float | None:
         """Return the time of the steps left under the first backend; None: not known."""
@@ -240,11 +264,16 @@ class Chooser:
         usable = name not in self._problems and len(steady) >= _FEWEST_STEPS
         return median(steady) if usable else None
 
+    def _compile_s(self, name: str) -> float | None:
+        """Return what the first steps took beyond steady ones; None: it was not measured."""
+        step_s = self._steady_s(name)
+        if step_s is None:
+            return None
+        first_s = sum(self._times_s[name][:_UNSETTLED_STEPS])
+        return max(0.0, first_s - _UNSETTLED_STEPS * step_s)
+
     def _probe_of(self, name: str) -> Probe:
-        step_s, times_s = self._steady_s(name), self._times_s[name]
-        compile_s = None
-        if step_s is not None:
-            compile_s = max(0.0, sum(times_s[:_UNSETTLED_STEPS]) - _UNSETTLED_STEPS * step_s)
+        step_s, compile_s = self._steady_s(name), self._compile_s(name)
         predicted_s = None
         if step_s is not None and compile_s is not None and self._num_steps is not None:
             predicted_s = compile_s + self._num_steps * step_s
@@ -252,7 +281,7 @@ class Chooser:
             backend=name,
             compile_s=compile_s,
             step_time_s=step_s,
-            steps=max(0, len(times_s) - _UNSETTLED_STEPS),
+            steps=max(0, len(self._times_s[name]) - _UNSETTLED_STEPS),
             predicted_job_s=predicted_s,
             problem=self._problems.get(name),
         )
@@ -269,7 +298,18 @@ class Chooser:
             else f"{self._num_steps} steps"
         )
         problems = "".join(f"; {name} {why}" for name, why in self._problems.items())
-        return f"{self.current} is kept for {left}: a steady step takes {seen}{problems}"
+        again = "".join(map(self._too_late, self._apart))
+        return f"{self.current} is kept for {left}: a steady step takes {seen}{again}{problems}"
+
+    def _too_late(self, name: str) -> str:
+        """Return what is to be said of a faster backend that is not kept; empty: nothing."""
+        kept_s, step_s = self._steady_s(self.current), self._steady_s(name)
+        if kept_s is None or step_s is None or step_s >= (1 - _CLOSE) * kept_s:
+            return ""
+        again_s = self._apart[name] * (self._compile_s(name) or 0.0)
+        return (
+            f"; {name} would compile again for about {again_s:.3g} s, more than it would save"
+        )
 
 
 def not_tried(backend: str, why: str) -> Probe:

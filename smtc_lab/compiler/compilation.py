@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from smtc_lab.compiler.apart import tried_apart
 from smtc_lab.compiler.auto import AutoStep
 from smtc_lab.compiler.backends import step_maker
 from smtc_lab.compiler.debug_folder import DebugFolder
@@ -13,6 +14,7 @@ from smtc_lab.compiler.inductor_cache import cache_note
 from smtc_lab.compiler.inductor_facts import InductorFacts
 from smtc_lab.compiler.parity_recorder import ParityRecorder, make_comparable
 from smtc_lab.compiler.peak_memory import peak_memory_bytes
+from smtc_lab.compiler.precision import device_of
 from smtc_lab.compiler.preparation import Preparation, prepare_process
 from smtc_lab.compiler.trial import Trial
 from smtc_lab.metrics.compiler_report import CompilerReport
@@ -169,9 +171,11 @@ class Compilation:
         make = step_maker(train_step, model, optimizer, not_xla=not_xla)
         step: AutoStep | GuardedStep
         if self.config.backend == "auto":
+            backends = ["inductor"] if not_xla else ["xla", "inductor"]
             trial = Trial(
-                ["inductor"] if not_xla else ["xla", "inductor"],
+                backends,
                 num_steps=lambda: self.num_steps,
+                apart=tried_apart(backends, device_of(model), cache=self.config.cache),
                 not_tried={"xla": not_xla} if not_xla else {},
                 say=self._say,
             )

@@ -113,6 +113,8 @@ def _prepare_xla(
         if reason is not None:
             return reason
     from smtc_lab.compiler.xla_setup import (  # noqa: PLC0415  only where XLA is used
+        device_kind,
+        import_xla,
         prepare_xla,
         refuse_several_trainers,
     )
@@ -120,7 +122,9 @@ def _prepare_xla(
     dumps = folder / "xla" if config.debug and folder is not None else None
     try:
         refuse_several_trainers(world_size)
-        prepare_xla(dump_folder=dumps)
+        import_xla(dump_folder=dumps)
+        if config.backend == "xla" or device_kind() != "xla:CPU":
+            prepare_xla()  # else a copy of this process tries it, which must be the first
     except CompilerError as error:
         if config.backend == "auto":
             return f"not tried: {error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.compiler.agreement import FAILED_S, slowest_s
@@ -26,6 +27,7 @@ class Trial:
         backends: Sequence[str],
         *,
         num_steps: Callable[[], int | None],
+        apart: Mapping[str, float] = MappingProxyType({}),
         not_tried: Mapping[str, str],
         say: Callable[[str, str], None],
     ) -> None:
@@ -34,10 +36,15 @@ class Trial:
         Args:
             backends: What to try after eager, in this order.
             num_steps: Returns the steps of the job; None: not known.
+            apart: Backends whose steps are taken in another process; and the share of its
+                compile time that each takes again where it is kept.
             not_tried: Why other backends cannot be tried, by name.
             say: Tells people; called with a kind of event and a sentence.
         """
-        self._chooser = Chooser(["eager", *backends], num_steps=num_steps)
+        self._chooser = Chooser(["eager", *backends], num_steps=num_steps, apart=apart)
+        self.apart = tuple(apart)
+        """Backends whose steps are taken in another process."""
+
         self._not_tried = dict(not_tried)
         self._say = say
         self._problem: str | None = None

@@ -142,10 +142,21 @@ def _distinct(
 
 def _at(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Return a leaf on a device with a tensor's values, gradient."""
-    content = tensor.detach().to(device).requires_grad_(tensor.requires_grad)
+    content = _moved(tensor.detach(), device).requires_grad_(tensor.requires_grad)
     if tensor.grad is not None:
         content.grad = tensor.grad.detach().to(device)
     return content
+
+
+def _moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """Return a tensor on a device.
+
+    torch_xla keeps single numbers that are equal, such as the counters of batch norms, as one,
+    which the first step makes many: the second step would be another graph.
+    """
+    if tensor.dim() > 0:
+        return tensor.to(device)
+    return tensor.reshape(1).to(device).reshape(())
 
 
 def _place(tensor: torch.Tensor, content: torch.Tensor) -> torch.Tensor:

@@ -23,6 +23,23 @@ _MULTIPLIER = 6364136223846793005
 _INSTEAD = 'Choose backend="inductor" or backend="eager"'
 
 
+def import_xla(*, dump_folder: Path | None = None) -> None:
+    """Import torch_xla, and use no device yet: copies of this process still can.
+
+    Args:
+        dump_folder: Where XLA writes its programs (HLO) as text; None: it does not. Without
+            effect once XLA has compiled something in this process.
+
+    Raises:
+        CompilerError: torch_xla is missing, or made for another torch.
+    """
+    if dump_folder is not None:
+        dump_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        flags = f"--xla_dump_to={dump_folder.absolute()} --xla_dump_hlo_as_text"
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
+    _import_quietly()
+
+
 def prepare_xla(*, dump_folder: Path | None = None) -> None:
     """Import torch_xla and make it ready. Must run before the process's first backward.
 
@@ -31,18 +48,13 @@ def prepare_xla(*, dump_folder: Path | None = None) -> None:
     ``torch.utils.checkpoint`` works on XLA tensors.
 
     Args:
-        dump_folder: Where XLA writes its programs (HLO) as text; None: it does not. Without
-            effect once XLA has compiled something in this process.
+        dump_folder: As for ``import_xla``.
 
     Raises:
-        CompilerError: torch_xla is missing, made for another torch, imported too late, or has
+        CompilerError: torch_xla is missing, made for another torch, prepared too late, or has
             no device.
     """
-    if dump_folder is not None:
-        dump_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        flags = f"--xla_dump_to={dump_folder.absolute()} --xla_dump_hlo_as_text"
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
-    _import_quietly()
+    import_xla(dump_folder=dump_folder)
     _check_backward()
     # Module.to swaps what a parameter holds instead of making another parameter.
     torch.__future__.set_swap_module_params_on_conversion(True)
@@ -130,9 +142,10 @@ def _check_backward() -> None:
         if "INTERNAL ASSERT" not in str(error):
             raise
         raise CompilerError(
-            "torch_xla was imported after the first backward() of this process, and torch "
-            "cannot differentiate on XLA then. Import torch_xla (or smtc_lab, in a job with "
-            f"the xla backend) before the first backward(). {_INSTEAD}."
+            "XLA was made ready after the first backward() of this process, and torch cannot "
+            "differentiate on XLA then. Import torch_xla (or smtc_lab, in a job with the xla "
+            "backend; with auto, call session.compile and its step) before the first "
+            f"backward(). {_INSTEAD}."
         ) from error
 
 

@@ -11,7 +11,7 @@ import pytest
 from smtc_lab.compiler.chooser import Chooser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     Times = dict[str, Callable[[int], float]]
 
@@ -29,9 +29,15 @@ def steady(
     return time_s
 
 
-def run(times: Times, *, num_steps: int | None, most: int = 5000) -> tuple[Chooser, list[str]]:
+def run(
+    times: Times,
+    *,
+    num_steps: int | None,
+    most: int = 5000,
+    apart: Mapping[str, float] | None = None,
+) -> tuple[Chooser, list[str]]:
     """Take the steps of a job, and return the chooser and the backend of each step."""
-    chooser = Chooser(list(times), num_steps=lambda: num_steps)
+    chooser = Chooser(list(times), num_steps=lambda: num_steps, apart=apart or {})
     took = dict.fromkeys(times, 0)
     ran: list[str] = []
     for _ in range(min(most, num_steps or most)):
@@ -203,3 +209,57 @@ def test_what_is_kept_is_at_most_two_percent_slower_than_the_best(
 
     assert chooser.is_done
     assert step_s[chooser.current] <= 1.021 * min(step_s.values())
+
+
+def test_steps_of_another_process_are_no_steps_of_the_job() -> None:
+    chooser, ran = run(
+        {"eager": steady(0.1), "xla": steady(0.2, compile_s=10)},
+        num_steps=1000,
+        apart={"xla": 1.0},
+    )
+
+    of_job, apart = ran.count("eager"), ran.count("xla")
+    assert chooser.current == "eager"
+    assert chooser.probe_steps() == of_job
+    assert chooser.probe_s() == pytest.approx(10 + 0.2 * apart)
+    assert [probe.steps for probe in chooser.probes()] == [of_job - 2, apart - 2]
+
+
+def test_xla_takes_turns_with_eager_where_it_runs_in_another_process() -> None:
+    _, ran = run(
+        {"eager": steady(0.1, noise=0.2), "xla": steady(0.09, compile_s=5, noise=0.2)},
+        num_steps=100_000,
+        apart={"xla": 1.0},
+    )
+
+    turns = ran[7 + 3 :]
+    assert len(turns) > 10
+    assert all(one != other for one, other in pairwise(turns))
+
+
+@pytest.mark.parametrize(("num_steps", "kept"), [(300, "eager"), (100_000, "xla")])
+def test_a_backend_of_another_process_is_kept_if_it_pays_to_compile_it_again(
+    num_steps: int, kept: str
+) -> None:
+    times = {"eager": steady(0.1), "xla": steady(0.05, compile_s=20)}
+    chooser, _ = run(times, num_steps=num_steps, apart={"xla": 1.0})
+
+    assert (chooser.is_done, chooser.current) == (True, kept)
+    told = "xla would compile again for about 20 s, more than it would save"
+    assert (told in chooser.because) == (kept == "eager")
+
+
+def test_what_finds_its_code_in_a_cache_is_kept_for_fewer_steps() -> None:
+    times = {"eager": steady(0.1), "inductor": steady(0.05, compile_s=20)}
+    chooser, _ = run(times, num_steps=300, apart={"inductor": 0.25})
+
+    assert chooser.current == "inductor"
+
+
+def test_a_compilation_that_is_made_twice_may_take_half_as_long() -> None:
+    chooser = Chooser(["eager", "xla"], num_steps=lambda: 1007, apart={"xla": 1.0})
+    for _ in range(7):
+        chooser.ended(0.1)
+
+    assert chooser.current == "xla"
+    assert chooser.compile_limit_s() == pytest.approx(25)

@@ -134,7 +134,16 @@ def test_a_fallback_runs_the_same_batch_eagerly_and_says_so() -> None:
     ]
 
 
-@pytest.mark.usefixtures("failing_inductor")
+@pytest.fixture(params=["in a copy of the process", "in the process"])
+def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ``auto`` tries a backend."""
+    if request.param == "in the process":
+        monkeypatch.setattr(
+            "smtc_lab.compiler.compilation.tried_apart", lambda *_args, **_options: {}
+        )
+
+
+@pytest.mark.usefixtures("failing_inductor", "where")
 def test_auto_leaves_a_backend_that_fails_and_loses_no_batch() -> None:
     job = Job(TrainingCompilerConfig(keep_memory=False), None, world_size=2)
 

@@ -72,6 +72,10 @@ def test_state_is_created_before_the_first_step_so_one_graph_is_compiled(seen: A
     assert "creates its state in its first step" in late["SGD dampened"]["notes"][0]
 
 
+def test_a_model_that_has_stepped_before_is_compiled_once(seen: Any) -> None:
+    assert seen("resumed") == {"compilations": 1, "counters": [6, 6]}
+
+
 def test_every_optimizer_learns_what_it_learns_eagerly(seen: Any) -> None:
     for name, it in seen("optimizers").items():
         assert it["losses"] == pytest.approx(it["expected"], rel=1e-5), name
@@ -238,7 +242,7 @@ def test_an_import_after_a_backward_is_explained() -> None:
     )
 
     last = ran.stderr.splitlines()[-1]
-    assert "torch_xla was imported after the first backward()" in last
+    assert "XLA was made ready after the first backward()" in last
     assert 'backend="inductor"' in last
 
 

@@ -132,6 +132,33 @@ def seen_shapes() -> Any:
     return [it.model_dump() for it in facts["recompilations"]]
 
 
+def seen_resumed() -> Any:
+    """Batch norms whose counters are equal, which torch_xla uploads as one."""
+    layers = [nn.Linear(7, 9), nn.BatchNorm1d(9), nn.Linear(9, 2), nn.BatchNorm1d(2)]
+    model = nn.Sequential(*layers)
+    optimizer = torch.optim.AdamW(model.parameters(), 0.01)
+
+    def train_step(model: Any, optimizer: Any, batch: Any) -> Any:
+        optimizer.zero_grad()
+        loss = model(batch).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    data = torch.randn(4, 7, generator=torch.Generator().manual_seed(5))
+    for _ in range(3):
+        train_step(model, optimizer, data)
+    step = make_step(train_step, model, optimizer)
+    for _ in range(3):
+        step(data)
+    compilations = step.facts()["compile_time"].compilations
+    step.leave()
+    return {
+        "compilations": compilations,
+        "counters": [int(model[it].num_batches_tracked) for it in (1, 3)],
+    }
+
+
 def seen_identity() -> Any:
     """What the script holds before the step is made, and what is left of it."""
     model = make_net()

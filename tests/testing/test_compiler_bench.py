@@ -52,14 +52,16 @@ def test_ratios_are_made_within_a_round() -> None:
     assert ratios_to(rows, "bert", "xla", "plain") == {0: 2.0}
 
 
-def test_the_best_single_backend_is_the_best_of_its_round() -> None:
+def test_the_best_single_backend_is_one_choice_for_all_rounds() -> None:
     rows = [
-        *(row("auto", 1.0, number=number) for number in range(2)),
-        *(row("eager", 1.0 + number, number=number) for number in range(2)),
-        *(row("xla", 2.0 - number, number=number) for number in range(2)),
+        *(row("auto", 1.0, number=number) for number in range(3)),
+        *(row("eager", time_s, number=number) for number, time_s in enumerate((1.0, 1.0, 4.0))),
+        *(row("xla", 2.0, number=number) for number in range(3)),
     ]
 
-    assert ratios_to_best(rows, "bert", "auto", ("eager", "xla")) == {0: 1.0, 1: 1.0}
+    ratios = ratios_to_best(rows, "bert", "auto", ("eager", "xla", "inductor"))
+    assert ratios == {0: 1.0, 1: 1.0, 2: 4.0}
+    assert ratios_to_best(rows, "gpt2", "auto", ("eager", "xla")) == {}
 
 
 def test_a_mean_over_models_takes_the_rounds_that_have_all() -> None:

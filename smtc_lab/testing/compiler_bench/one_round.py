@@ -56,7 +56,7 @@ class Row:
 
     compile_cpu_s: float
     """CPU time of the first steps beyond as many steady ones, compilers' processes in it. Of
-    ``auto``: of all steps until it had chosen."""
+    ``auto``: all steps until it had chosen are among them, with its trials."""
 
     probe_steps: int
     """Steps until ``auto`` had chosen; 0: there was no choice."""
@@ -128,7 +128,7 @@ def _row(run: RunRecords, model: str, number: int, folder: Path) -> Row:
     (path,) = (folder / str(run.job.job_name)).rglob("step_times.json")
     times = json.loads(path.read_text(encoding="utf-8"))
     report = next(iter(run.compiler.values()))
-    first = max(UNSETTLED_STEPS, report.probe_steps)
+    first = report.probe_steps + UNSETTLED_STEPS
     cpu_s, wall_s = (times[clock][first:] for clock in ("cpu_s", "wall_s"))
     step_cpu_s = median(cpu_s)
     return Row(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,13 +26,17 @@ def ratios_to(rows: Sequence[Row], model: str, set_up: str, baseline: str) -> di
 def ratios_to_best(
     rows: Sequence[Row], model: str, set_up: str, singles: Iterable[str]
 ) -> dict[int, float]:
-    """Return how many times as fast as the best of some others a set-up was, by round."""
+    """Return how many times as fast as the best of some others a set-up was, by round.
+
+    The best one is one choice for all rounds: the quickest of several noisy times of a round is
+    quicker than each of them is on the average.
+    """
     others = [ratios_to(rows, model, set_up, single) for single in singles]
-    rounds = {number for other in others for number in other}
-    return {
-        number: min(other[number] for other in others if number in other)
-        for number in sorted(rounds)
-    }
+    return min((ratios for ratios in others if ratios), key=_typical, default={})
+
+
+def _typical(ratios: dict[int, float]) -> float:
+    return median(ratios.values())
 
 
 def geometric_means(of_models: Sequence[dict[int, float]]) -> list[float]:
