@@ -14,7 +14,9 @@ from smtc_lab.compiler.blocks import blocks_worth_compiling, without_generation_
 from smtc_lab.compiler.compile_failure import compiler_error, compiler_failures, is_of_cache
 from smtc_lab.compiler.compile_limit import CompileLimit
 from smtc_lab.compiler.eager import EagerStep
+from smtc_lab.compiler.fast_functions import FASTER_COMPILED, replaced
 from smtc_lab.compiler.inductor_cache import CACHE_VARIABLE, leave_cache
+from smtc_lab.compiler.precision import device_of
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ class CompiledModel:
         self._undo.enter_context(dynamo_config.patch(fail_on_recompile_limit_hit=True))
         self._limit = CompileLimit(config.timeout_s)
         self._undo.callback(self._limit.close)
+        if device_of(model).type == "cpu":
+            self._undo.enter_context(replaced(FASTER_COMPILED))
         if blocks:
             self._undo.callback(without_generation_cache(model))
         for module in blocks or [model]:

@@ -9,11 +9,9 @@ from unittest.mock import patch
 
 import torch
 from torch.amp.autocast_mode import autocast
-from torch.nn import functional
 
-from smtc_lab.compiler.xla_attention import scaled_dot_product_attention
+from smtc_lab.compiler.fast_functions import FASTER_COMPILED, replaced
 from smtc_lab.compiler.xla_conv import conv2d
-from smtc_lab.compiler.xla_dropout import dropout
 from smtc_lab.compiler.xla_linear import linear
 from smtc_lab.compiler.xla_max_pool import max_pool2d
 from smtc_lab.compiler.xla_move import map_tensors
@@ -23,22 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FASTER_ON_CPU: dict[str, Any] = {
+    **FASTER_COMPILED,
     "conv2d": conv2d,
-    "dropout": dropout,
     "linear": linear,
     "max_pool2d": max_pool2d,
-    "scaled_dot_product_attention": scaled_dot_product_attention,
 }
 """Functions of ``torch.nn.functional`` by name, with what does the same faster."""
-
-
-def _faster_functions() -> dict[str, Any]:
-    """Return those of them that nobody else has replaced, as a parity launch does dropout."""
-    return {
-        name: faster
-        for name, faster in _FASTER_ON_CPU.items()
-        if getattr(functional, name).__module__.partition(".")[0] == "torch"
-    }
 
 
 class XlaForward:
@@ -82,11 +70,11 @@ class XlaForward:
         checkpointed layers again.
         """
         self.in_step = True
-        faster = _faster_functions() if self._is_cpu else {}
+        faster = replaced(_FASTER_ON_CPU) if self._is_cpu else nullcontext()
         try:
             with (
                 patch.object(autocast, "__init__", _autocast_on_xla),
-                patch.multiple(functional, **faster) if faster else nullcontext(),
+                faster,
             ):
                 yield
         finally:

@@ -1,4 +1,4 @@
-"""Attention that drops weights with the random numbers of ``xla_dropout``."""
+"""Attention that drops weights with the random numbers of ``fast_dropout``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from smtc_lab.compiler.xla_dropout import dropout
+from smtc_lab.compiler.fast_dropout import dropout, is_compiled
 
 _torch_attention = functional.scaled_dot_product_attention
 
@@ -26,11 +26,11 @@ def scaled_dot_product_attention(  # noqa: PLR0913, PLR0917  torch's signature
 ) -> torch.Tensor:
     """Return what ``torch.nn.functional.scaled_dot_product_attention`` returns.
 
-    Torch drops weights inside of its own function, with XLA's generator. On XLA that function
-    is this formula anyway: there are no fused kernels.
+    Torch drops weights inside of its own function, with the compiler's generator. That function
+    is this formula anyway: on a CPU no fused kernel drops weights.
     """
     how: dict[str, Any] = {"scale": scale, "enable_gqa": enable_gqa}
-    if not 0 < dropout_p < 1 or query.device.type != "xla":
+    if not 0 < dropout_p < 1 or not is_compiled(query):
         return _torch_attention(query, key, value, attn_mask, dropout_p, is_causal, **how)
     if attn_mask is not None and attn_mask.dtype == torch.bool:  # else added as zeros and ones
         nothing = torch.zeros((), dtype=query.dtype, device=query.device)
