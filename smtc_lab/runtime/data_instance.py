@@ -2,8 +2,8 @@
 
 The same script runs on every instance. On a trainer its dataloaders ask the data servers. On a
 data instance it runs up to its first iteration over a dataloader, in a process group of its
-own where it makes one; there the loaders made so far are served until the trainers are done,
-and the script ends.
+own where it makes one, and on the CPU where it asks for a GPU that is not there. Then the
+loaders made so far are served until the trainers are done, and the script ends.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.placement import Placement, ServerAddress, set_default
 from smtc_lab.dataservice.server import DataServer
 from smtc_lab.dataservice.source import can_be_served, source_of
+from smtc_lab.runtime import without_gpu
 from smtc_lab.runtime.lone_group import stay_alone
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def use_data_service(runtime: InstanceRuntime) -> None:
     )
     if context.role == "data":
         stay_alone()
+        if not torch.cuda.is_available():
+            without_gpu.compute_on_cpu()
     if context.role == "data" or context.data_servers or context.measure is not None:
         _replace_torch_dataloader(dataloader_class(runtime))
 
@@ -89,6 +92,7 @@ def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
     Raises:
         SystemExit: Always; with success.
     """
+    without_gpu.end()
     context = runtime.context
     loaders = {
         loader.loader_name: source_of(loader) for loader in _LOADERS if can_be_served(loader)

@@ -30,6 +30,7 @@ _OWN_FILES = (
     "script_watch.py",
     "script_xla.py",
     "session.py",
+    "without_gpu.py",
 )
 """Files whose frames tell a reader of a traceback nothing."""
 

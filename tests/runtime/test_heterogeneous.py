@@ -125,6 +125,32 @@ DISTRIBUTED_SCRIPT = """
     keep(hosts=sorted(hosts))
 """
 
+# Trainers have a GPU as far as this script is concerned, so its data instance is asked for one.
+GPU_SCRIPT = """
+    import torch.distributed as dist
+    from torch.nn.parallel import DistributedDataParallel
+    from torch.utils.data import DataLoader
+
+    sampler.epoch = 0
+    if os.environ["SM_CURRENT_INSTANCE_GROUP"] == "data_group":
+        dist.init_process_group("nccl")
+        torch.cuda.set_device(0)
+        device = torch.device("cuda", torch.cuda.current_device())
+        model = torch.nn.Linear(1, 1).cuda()
+        model = DistributedDataParallel(model.to(0), device_ids=[0], output_device=0)
+        scale = torch.ones(1, device="cuda:0") + torch.tensor([1.0]).to(device=device)
+        model(scale.to(device, non_blocking=True).pin_memory()).backward()
+        torch.cuda.synchronize()
+        print("computed", model.module.weight.grad.item(), flush=True)
+    loader = DataLoader(Ids(), batch_size=2, sampler=sampler, num_workers=0)
+    hosts, ids = set(), []
+    for batch, names in loader:
+        ids += batch.tolist()
+        hosts.update(names)
+    seen.append(ids)
+    keep(hosts=sorted(hosts))
+"""
+
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
@@ -214,6 +240,15 @@ def test_an_unmodified_distributed_script_is_fed_by_a_data_instance(start: Start
     assert batches_by_server(records) == {"algo-3": NUM_SAMPLES // 2}
     assert "algo-3 serves 1 dataloaders with 1 data workers" in run.logs("algo-3")
     assert set(records.system) == {"algo-1", "algo-2", "algo-3"}
+
+
+def test_a_data_instance_without_a_gpu_runs_a_script_that_asks_for_one(start: Start) -> None:
+    run = start(GPU_SCRIPT).wait(120)
+
+    seen = seen_by(run)
+    assert seen["seen"] == seen["orders"][:1]
+    assert seen["hosts"] == ["algo-2"]
+    assert "computed 2.0" in run.logs("algo-2")
 
 
 def test_kill_9_of_a_data_worker_costs_no_sample_and_is_told(
