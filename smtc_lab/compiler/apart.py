@@ -24,7 +24,7 @@ from torch import distributed
 from smtc_lab.compiler.xla_move import map_tensors
 from smtc_lab.compiler.xla_setup import device_kind
 from smtc_lab.errors import CompilerError
-from smtc_lab.machine.processes import TreeClock, descendants, die_with_parent
+from smtc_lab.machine.processes import TreeClock, descendants, die_with_parent, send_signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -121,13 +121,16 @@ class StepsApart:
         return float(seconds)
 
     def close(self) -> None:
-        """End the copy. Twice is once."""
+        """End the copy and what it has started. Twice is once."""
         if self._connection.closed:
             return
         self._connection.close()
         os.close(self._last_words)
+        started = descendants(self._process.pid or 0)  # compilers
         self._process.kill()
+        send_signal(started, signal.SIGKILL)
         self._process.join()
+        self._process.close()
 
     def _await_answer(self, limit_s: float) -> None:
         began_s = idle_since_s = time.monotonic()

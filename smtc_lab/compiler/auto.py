@@ -98,7 +98,8 @@ class AutoStep:
     def _first(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         """Copy this process before anything runs backward in it: then XLA works in the copy."""
         for backend in self._trial.apart:
-            self._apart[backend] = StepsApart(partial(self._make_apart, backend))
+            with suppress(OSError):  # no memory for a copy: it is tried here
+                self._apart[backend] = StepsApart(partial(self._make_apart, backend))
         if "xla" in self._apart:
             with suppress(CompilerError):  # its copy tells
                 prepare_xla()  # or it could not be kept
@@ -169,8 +170,8 @@ class AutoStep:
         return self._step(batch)
 
     def _end_copies(self) -> None:
-        for copy in self._apart.values():
-            copy.close()
+        while self._apart:
+            self._apart.popitem()[1].close()
 
     def _failed(self, error: CompilerError) -> None:
         """Take note of what a backend cannot do; the call itself may go on eagerly."""

@@ -14,19 +14,16 @@ from statistics import median
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.compiler_report import Probe
+from smtc_lab.compiler.step_times import FEWEST_STEPS, UNSETTLED_STEPS, StepTimes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-_UNSETTLED_STEPS = 2
-"""Steps of each backend that are not steady: the first compiles, the second may compile again
-(XLA, when the optimizer's state appeared) or fill caches."""
+    from smtc_lab.metrics.compiler_report import Probe
 
-_FEWEST_STEPS = 5
 _SHORTEST_S = 0.25
-"""Steady steps of each backend before anything is concluded, and how long they take at least:
-what disturbs the machine, such as a compiler that is just ending, lasts tenths of a second."""
+"""How long the steady steps of a backend take at least before anything is concluded: what
+disturbs the machine, such as a compiler that is just ending, lasts tenths of a second."""
 
 _BUDGET_S = 10.0
 _BUDGET_FRACTION = 0.05
@@ -72,9 +69,8 @@ class Chooser:
         self._apart = apart
         self._turns = {"inductor", *apart}  # can take turns with the first one at no cost
         self._first = backends[0]
-        self._times_s: dict[str, list[float]] = {name: [] for name in backends}
+        self._times = StepTimes(backends)
         self._next_look = dict.fromkeys(backends, 0)
-        self._problems: dict[str, str] = {}
         self._plan = self._probe_all()
         self.current = next(self._plan)
         """Backend of the next step."""
@@ -98,12 +94,12 @@ class Chooser:
 
     def ended(self, seconds: float) -> None:
         """Say what the step under ``current`` took."""
-        self._times_s[self.current].append(seconds)
+        self._times.add(self.current, seconds)
         self._go_on(None)
 
     def failed(self, problem: str) -> None:
         """Say that ``current`` could not run its step."""
-        self._problems[self.current] = problem
+        self._times.problems[self.current] = problem
         self._go_on(problem)
 
     def compile_limit_s(self) -> float | None:
@@ -116,11 +112,7 @@ class Chooser:
 
     def probes(self) -> tuple[Probe, ...]:
         """Return what was measured, in the order in which it was tried."""
-        return tuple(
-            self._probe_of(name)
-            for name, times_s in self._times_s.items()
-            if times_s or name in self._problems
-        )
+        return self._times.probes(self._num_steps)
 
     def probe_steps(self) -> int:
         """Return the steps of the job that were taken so far."""
@@ -128,16 +120,16 @@ class Chooser:
 
     def probe_s(self) -> float:
         """Return the seconds that all took beyond the job's steps under ``current``."""
-        step_s = self._steady_s(self.current)
+        step_s = self._times.step_s(self.current)
         if step_s is None:
             return 0.0
         of_job = self._steps_of_job()
-        apart_s = sum(sum(self._times_s[name]) for name in self._apart)
+        apart_s = sum(sum(self._times.all_s(name)) for name in self._apart)
         return max(0.0, sum(of_job) - step_s * len(of_job)) + apart_s
 
     def _steps_of_job(self) -> list[float]:
-        times_s = (it for name, it in self._times_s.items() if name not in self._apart)
-        return list(chain.from_iterable(times_s))
+        here = (name for name in self._times.backends if name not in self._apart)
+        return list(chain.from_iterable(map(self._times.all_s, here)))
 
     def _go_on(self, problem: str | None) -> None:
         try:
@@ -147,13 +139,11 @@ class Chooser:
 
     def _probe_all(self) -> Generator[str, str | None, None]:
         """Yield the backend of each step; is sent what went wrong in it, None if nothing."""
-        for _ in range(_UNSETTLED_STEPS + _FEWEST_STEPS):
+        for _ in range(UNSETTLED_STEPS + FEWEST_STEPS):
             yield self._first
-        for name in self._times_s:
-            if name == self._first:
-                continue
+        for name in self._times.backends[1:]:
             if (problem := self._cannot_pay(name)) is not None:
-                self._problems[name] = problem
+                self._times.problems[name] = problem
             else:
                 yield from self._probe(name)
         self.current = self._best()
@@ -167,8 +157,8 @@ class Chooser:
         ):
             yield self._first
         while not (self._is_due(name) and self._is_clear(name)):
-            steady = len(self._times_s[name]) > _UNSETTLED_STEPS
-            others_turn = steady and name in self._turns and not others_turn
+            is_steady = len(self._times.steady_s(name)) > 0
+            others_turn = is_steady and name in self._turns and not others_turn
             problem = yield self._first if others_turn else name
             if problem is not None:
                 return
@@ -190,7 +180,7 @@ class Chooser:
         Looking sorts all step times: after each of thousands of steps, that would take longer
         than short steps themselves.
         """
-        taken = len(self._times_s[name])
+        taken = len(self._times.all_s(name))
         if taken < self._next_look[name]:
             return False
         self._next_look[name] = taken + 1 + taken // 10
@@ -198,17 +188,18 @@ class Chooser:
 
     def _is_clear(self, name: str) -> bool:
         """Return whether more steps of a backend would tell nothing new, or cost too much."""
-        steady = self._times_s[name][_UNSETTLED_STEPS:]
-        if len(steady) < _FEWEST_STEPS or sum(steady) < min(_SHORTEST_S, self._budget_s()):
+        steady_s = self._times.steady_s(name)
+        shortest_s = min(_SHORTEST_S, self._budget_s())
+        if len(steady_s) < FEWEST_STEPS or sum(steady_s) < shortest_s:
             return False
-        ratio, doubt = self._ratio_to(name, self._rival(name))
+        ratio, doubt = self._times.ratio(name, self._rival(name))
         is_told_apart = not ratio * (1 - doubt) <= 1 <= ratio * (1 + doubt)
         return is_told_apart or doubt < _CLOSE / 2 or self._is_known(name)
 
     def _is_known(self, name: str) -> bool:
         """Return whether a step time is known well enough, or must be taken as it is."""
-        steady = self._times_s[name][_UNSETTLED_STEPS:]
-        return _doubt(steady) < _CLOSE / 2 or sum(steady) >= self._budget_s()
+        spent_s = sum(self._times.steady_s(name))
+        return self._times.doubt(name) < _CLOSE / 2 or spent_s >= self._budget_s()
 
     def _budget_s(self) -> float:
         """Return how long a backend is measured at most."""
@@ -217,28 +208,20 @@ class Chooser:
             return _BUDGET_UNKNOWN_S
         return min(_BUDGET_S, _BUDGET_FRACTION * left_s)
 
-    def _ratio_to(self, name: str, other: str) -> tuple[float, float]:
-        """Return a ratio of step times, and its doubt relative to it."""
-        mine, theirs = (self._times_s[it][_UNSETTLED_STEPS:] for it in (name, other))
-        return median(mine) / median(theirs), math.hypot(_doubt(mine), _doubt(theirs))
-
     def _rival(self, name: str) -> str:
         """Return the fastest of the backends that were measured before this one."""
         return min(
-            (it for it in self._measured() if it != name),
-            key=lambda it: median(self._times_s[it][_UNSETTLED_STEPS:]),
+            (it for it in self._times.measured() if it != name),
+            key=lambda it: median(self._times.steady_s(it)),
         )
-
-    def _measured(self) -> list[str]:
-        return [name for name in self._times_s if self._steady_s(name) is not None]
 
     def _best(self) -> str:
         """Return the fastest backend; the earlier one where they cannot be told apart."""
         best = self._first
-        for name in self._measured():
+        for name in self._times.measured():
             if name == best:
                 continue
-            ratio, doubt = self._ratio_to(name, best)
+            ratio, doubt = self._times.ratio(name, best)
             is_faster = ratio < 1 - _CLOSE or ratio * (1 + doubt) < 1
             if is_faster and self._to_go_s(name) < self._to_go_s(best):
                 best = name
@@ -246,91 +229,44 @@ class Chooser:
 
     def _to_go_s(self, name: str) -> float:
         """Return what a backend would take from here on: all steps left, compile time in."""
-        step_s = self._steady_s(name) or math.inf
+        step_s = self._times.step_s(name) or math.inf
         if self._num_steps is None:
             return step_s
         left = max(0, self._num_steps - self.probe_steps())
-        return left * step_s + self._apart.get(name, 0.0) * (self._compile_s(name) or 0.0)
+        return left * step_s + self._again_s(name)
+
+    def _again_s(self, name: str) -> float:
+        """Return what compiling takes again where a backend is kept."""
+        return self._apart.get(name, 0.0) * (self._times.compile_s(name) or 0.0)
 
     def _left_s(self) -> float | None:
         """Return the time of the steps left under the first backend; None: not known."""
-        step_s = self._steady_s(self._first)
+        step_s = self._times.step_s(self._first)
         if self._num_steps is None or step_s is None:
             return None
         return max(0, self._num_steps - self.probe_steps()) * step_s
 
-    def _steady_s(self, name: str) -> float | None:
-        steady = self._times_s[name][_UNSETTLED_STEPS:]
-        usable = name not in self._problems and len(steady) >= _FEWEST_STEPS
-        return median(steady) if usable else None
-
-    def _compile_s(self, name: str) -> float | None:
-        """Return what the first steps took beyond steady ones; None: it was not measured."""
-        step_s = self._steady_s(name)
-        if step_s is None:
-            return None
-        first_s = sum(self._times_s[name][:_UNSETTLED_STEPS])
-        return max(0.0, first_s - _UNSETTLED_STEPS * step_s)
-
-    def _probe_of(self, name: str) -> Probe:
-        step_s, compile_s = self._steady_s(name), self._compile_s(name)
-        predicted_s = None
-        if step_s is not None and compile_s is not None and self._num_steps is not None:
-            predicted_s = compile_s + self._num_steps * step_s
-        return Probe(
-            backend=name,
-            compile_s=compile_s,
-            step_time_s=step_s,
-            steps=max(0, len(self._times_s[name]) - _UNSETTLED_STEPS),
-            predicted_job_s=predicted_s,
-            problem=self._problems.get(name),
-        )
-
     def _reason(self) -> str:
         seen = ", ".join(
             f"{name} {1000 * step_s:.4g} ms"
-            for name in self._times_s
-            if (step_s := self._steady_s(name)) is not None
+            for name in self._times.backends
+            if (step_s := self._times.step_s(name)) is not None
         )
         left = (
             "a number of steps that is not known, taken for many"
             if self._num_steps is None
             else f"{self._num_steps} steps"
         )
-        problems = "".join(f"; {name} {why}" for name, why in self._problems.items())
+        problems = "".join(f"; {name} {why}" for name, why in self._times.problems.items())
         again = "".join(map(self._too_late, self._apart))
         return f"{self.current} is kept for {left}: a steady step takes {seen}{again}{problems}"
 
     def _too_late(self, name: str) -> str:
         """Return what is to be said of a faster backend that is not kept; empty: nothing."""
-        kept_s, step_s = self._steady_s(self.current), self._steady_s(name)
+        kept_s, step_s = map(self._times.step_s, (self.current, name))
         if kept_s is None or step_s is None or step_s >= (1 - _CLOSE) * kept_s:
             return ""
-        again_s = self._apart[name] * (self._compile_s(name) or 0.0)
         return (
-            f"; {name} would compile again for about {again_s:.3g} s, more than it would save"
+            f"; {name} would compile again for about {self._again_s(name):.3g} s, more than it "
+            "would save"
         )
-
-
-def not_tried(backend: str, why: str) -> Probe:
-    """Return the probe of a backend that was not tried."""
-    return Probe(
-        backend=backend,
-        compile_s=None,
-        step_time_s=None,
-        steps=0,
-        predicted_job_s=None,
-        problem=why,
-    )
-
-
-def _doubt(times_s: Sequence[float]) -> float:
-    """Return the half-width of a 95 % interval of a median, relative to it.
-
-    Robust against a few slow steps: the standard error comes from the median absolute
-    deviation. The factor allows for how little so few steps tell (close to Student's t).
-    """
-    center = median(times_s)
-    spread = 1.4826 * median(abs(time_s - center) for time_s in times_s)
-    factor = 2 + 6 / len(times_s)
-    return factor * 1.2533 * spread / math.sqrt(len(times_s)) / center

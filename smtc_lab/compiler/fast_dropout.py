@@ -19,7 +19,7 @@ def dropout(
     """Drop values as ``torch.nn.functional.dropout``: each with probability ``p``, alone.
 
     XLA's own generator took 64 ns for a number: 38 of 172 ms of a step of MNIST's CNN.
-    Inductor's took 9 % of a step of DistilBERT and 13 % of GPT-2's. Here a number is a hash of
+    Inductor's took 9 % of a step of DistilBERT and 12 % of GPT-2's. Here a number is a hash of
     its place, with two words that the compiler's generator draws for each call, so that seeds
     and checkpointing act as ever. Probabilities are exact to 2**-32.
     """

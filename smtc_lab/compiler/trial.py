@@ -6,7 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.compiler.agreement import FAILED_S, slowest_s
-from smtc_lab.compiler.chooser import Chooser, not_tried
+from smtc_lab.compiler.chooser import Chooser
+from smtc_lab.compiler.step_times import not_tried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -30,10 +30,16 @@ def fresh_dynamo() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def settings_of_dynamo() -> Iterator[None]:
+def settings_of_torch() -> Iterator[None]:
     """Undo what a compiled model that a test did not leave has set for its process."""
     import torch._dynamo.config as dynamo_config
+    from torch.nn import functional
+
+    from smtc_lab.compiler.fast_functions import FASTER_COMPILED
 
     fails = dynamo_config.fail_on_recompile_limit_hit
+    plain = {name: getattr(functional, name) for name in FASTER_COMPILED}
     yield
     dynamo_config.fail_on_recompile_limit_hit = fails
+    for name, function in plain.items():
+        setattr(functional, name, function)

@@ -55,6 +55,10 @@ def steps_apart() -> Iterator[Apart]:
         steps.close()
 
 
+def is_running(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
 def children() -> set[int]:
     return {child.pid for child in psutil.Process().children()}
 
@@ -129,6 +133,20 @@ def test_a_step_over_its_time_limit_ends_the_copy(steps_apart: Apart) -> None:
         steps.take(1, limit_s=1)
     steps.close()
     assert children() <= before
+
+
+def test_what_a_copy_has_started_ends_with_it(steps_apart: Apart, tmp_path: Path) -> None:
+    def start_compiler(_: object) -> None:
+        compiler = subprocess.Popen(["/bin/sleep", "600"])
+        (tmp_path / "pid").write_text(str(compiler.pid))
+
+    steps = steps_apart(start_compiler)
+    steps.take(1, limit_s=LIMIT_S)
+    pid = int((tmp_path / "pid").read_text())
+    assert psutil.pid_exists(pid)
+
+    steps.close()
+    wait_until(lambda: not is_running(pid), what="its end")
 
 
 def test_a_copy_that_waits_for_ever_is_given_up(
