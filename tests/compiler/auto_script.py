@@ -22,6 +22,8 @@ from smtc_lab.spec.compiler import TrainingCompilerConfig
 MOST_STEPS = 300
 STEPS_AFTER = 10
 STEP_S = 0.02
+SLOW_STEP_S = 0.3
+"""Far beyond what a busy machine makes of a quick step."""
 
 
 def workload() -> tuple[nn.Module, torch.optim.Optimizer]:
@@ -44,7 +46,7 @@ def main() -> None:
 
     def train_step(model: nn.Module, optimizer: Any, batch: torch.Tensor) -> torch.Tensor:
         is_slow = next(model.parameters()).device.type == slow
-        time.sleep(2 * STEP_S if is_slow else STEP_S)
+        time.sleep(SLOW_STEP_S if is_slow else STEP_S)
         optimizer.zero_grad()
         loss: torch.Tensor = model(batch).square().mean() + model[0](batch).mean()
         loss.backward()
