@@ -130,12 +130,18 @@ workbench
     assert dialogs == []
 
 
+KERNEL_IS_IDLE = """() => {
+  const { sessionContext } = window.jupyterapp?.shell.currentWidget ?? {};
+  return sessionContext?.isReady && sessionContext.session?.kernel?.status === 'idle';
+}"""
+
+
 def test_a_run_is_watched_in_notebook_7(server: Server, browser: Browser) -> None:
     notebook = server.write("classic.ipynb", [LAUNCH % 100_000])
 
     with server.page(browser, f"notebooks/{notebook.name}") as page:
+        page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
         page.locator(".jp-Cell .cm-content").first.click()
-        page.wait_for_selector("[data-status=idle], .jp-Notebook-ExecutionIndicator")
         page.keyboard.press("Shift+Enter")
         page.wait_for_selector(".smtc-run .smtc-chart canvas", timeout=60_000)
         page.get_by_role("button", name="Stop", exact=True).click()

@@ -179,6 +179,7 @@ def running_server(
             f"--ServerApp.root_dir={root}",
             f"--IdentityProvider.token={token}",
             "--LabApp.expose_app_in_browser=True",
+            "--JupyterNotebookApp.expose_app_in_browser=True",
             "--LabApp.news_url=None",
         ],
         env=environment,
