@@ -139,12 +139,13 @@ class AutoStep:
 
     def _probe_apart(self, batch: Any) -> None:  # noqa: ANN401  as __call__
         """Take a step in a copy of this process, and measure it."""
-        trial, seconds = self._trial, 0.0
-        name = trial.current
+        trial, name = self._trial, self._trial.current
         limit_s = min(trial.compile_limit_s() or math.inf, self._config.timeout_s)
+        began_s = time.perf_counter()
         try:
             seconds = self._apart[name].take(batch, limit_s=limit_s)
         except CompilerError as error:
+            seconds = time.perf_counter() - began_s
             trial.failed(error)
         trial.ended(seconds, self._device)
         if trial.current not in {name, "eager"}:

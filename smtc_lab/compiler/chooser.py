@@ -71,6 +71,7 @@ class Chooser:
         self._first = backends[0]
         self._times = StepTimes(backends)
         self._next_look = dict.fromkeys(backends, 0)
+        self._lost_s = 0.0
         self._plan = self._probe_all()
         self.current = next(self._plan)
         """Backend of the next step."""
@@ -97,8 +98,9 @@ class Chooser:
         self._times.add(self.current, seconds)
         self._go_on(None)
 
-    def failed(self, problem: str) -> None:
-        """Say that ``current`` could not run its step."""
+    def failed(self, problem: str, *, lost_s: float) -> None:
+        """Say that ``current`` could not run its step, and what the attempt took."""
+        self._lost_s += lost_s
         self._times.problems[self.current] = problem
         self._go_on(problem)
 
@@ -125,7 +127,7 @@ class Chooser:
             return 0.0
         of_job = self._steps_of_job()
         apart_s = sum(sum(self._times.all_s(name)) for name in self._apart)
-        return max(0.0, sum(of_job) - step_s * len(of_job)) + apart_s
+        return max(0.0, sum(of_job) - step_s * len(of_job)) + apart_s + self._lost_s
 
     def _steps_of_job(self) -> list[float]:
         here = (name for name in self._times.backends if name not in self._apart)

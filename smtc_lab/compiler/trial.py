@@ -73,17 +73,17 @@ class Trial:
         """Say what the step took, after which the trial may be over.
 
         Args:
-            seconds: What it took on this trainer; of no matter after ``failed``.
+            seconds: What it took on this trainer; after ``failed``, what was lost by it.
             device: Where the trainers exchange tensors: the device of the model.
         """
         problem, self._problem = self._problem, None
-        seconds = slowest_s(FAILED_S if problem else seconds, device)
-        if seconds == FAILED_S:
+        slowest = slowest_s(FAILED_S if problem else seconds, device)
+        if slowest == FAILED_S:
             problem = problem or "another trainer could not run it"
             self._say("warning", f"auto: {self.current} cannot run this job: {problem}")
-            self._chooser.failed(problem)
+            self._chooser.failed(problem, lost_s=seconds)
         else:
-            self._chooser.ended(seconds)
+            self._chooser.ended(slowest)
         if self.is_over:
             self._probe_s = self._chooser.probe_s()
             self._say("compiler", f"auto: {self._chooser.because}")

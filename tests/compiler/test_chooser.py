@@ -163,7 +163,7 @@ def test_a_backend_that_fails_is_told_and_left() -> None:
     while not chooser.is_done and took < 1000:
         took += 1
         if chooser.current == "xla":
-            chooser.failed("no such operator")
+            chooser.failed("no such operator", lost_s=30.0)
         else:
             chooser.ended({"eager": 0.1, "inductor": 0.05}[chooser.current])
 
@@ -171,6 +171,7 @@ def test_a_backend_that_fails_is_told_and_left() -> None:
     probes = {probe.backend: probe for probe in chooser.probes()}
     assert (probes["xla"].problem, probes["xla"].step_time_s) == ("no such operator", None)
     assert "xla no such operator" in chooser.because
+    assert chooser.probe_s() >= 30.0
 
 
 def test_the_probe_counts_what_it_took_beyond_the_kept_backend() -> None:
