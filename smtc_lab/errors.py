@@ -6,6 +6,7 @@
     ├── LauncherError        a run that could not be started, found or stopped
     ├── RunFailedError       a run that ended other than Completed
     ├── StoreError           a run folder that cannot be read or written
+    ├── PythonEnvironmentError an environment that is not there, or cannot run a job
     ├── PlannerError         a workload that cannot be calibrated, or a plan that cannot be made
     ├── ViewError            something that cannot be shown
     ├── EntryPointError      a script that asks the session for something it cannot have
@@ -54,6 +55,10 @@ class RunFailedError(SmtcLabError):
 
 class StoreError(SmtcLabError):
     """A run folder that cannot be read or written."""
+
+
+class PythonEnvironmentError(SmtcLabError):
+    """A Python environment that is not there, cannot be made, or cannot run a job."""
 
 
 class PlannerError(SmtcLabError):

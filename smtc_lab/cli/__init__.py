@@ -11,6 +11,7 @@ from smtc_lab.cli.batch_size import batch_size
 from smtc_lab.cli.bench import bench
 from smtc_lab.cli.check import check
 from smtc_lab.cli.compare import compare
+from smtc_lab.cli.environment import environment
 from smtc_lab.cli.plan import plan
 from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
@@ -41,6 +42,7 @@ cli.add_command(batch_size)
 cli.add_command(plan)
 cli.add_command(render_job)
 cli.add_command(runs)
+cli.add_command(environment)
 cli.add_command(check)
 cli.add_command(bench)
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from smtc_lab.store.run_folder import HOME_VARIABLE
+from smtc_lab.machine.home import HOME_VARIABLE
 
 CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 """Environment variable by which inductor knows its cache."""

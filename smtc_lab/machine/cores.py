@@ -9,6 +9,11 @@ from pathlib import Path
 
 from smtc_lab.machine.cgroups import own_limit_cores
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
+    from collections.abc import Mapping
+
+
 _PACKAGES = (
     "smtc-lab",
     "torch",
@@ -40,15 +45,25 @@ def machine_facts() -> dict[str, object]:
     }
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of the packages that decide a result; those installed only."""
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+def versions(packages: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the versions of the packages that decide a result; those installed only.
+
+    Args:
+        packages: Version of each package of an environment, by normalized name; None: of the
+            one that this process runs in.
+    """
+    found = {name: _version(name, packages) for name in _PACKAGES}
+    return {name: version for name, version in found.items() if version is not None}
+
+
+def _version(package: str, packages: Mapping[str, str] | None) -> str | None:
+    # a job runs this very package, whatever its environment has
+    if packages is not None and package != "smtc-lab":
+        return packages.get(package.replace("_", "-"))
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _memory_bytes() -> int:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from smtc_lab.errors import StoreError
-
-HOME_VARIABLE = "SMTC_LAB_HOME"
-"""Environment variable that moves the folder of all runs."""
+from smtc_lab.machine.home import HOME_VARIABLE, home
 
 _BALLAST_BYTES = 256 * 1024
 _JOB_NAME = re.compile(r"(?=.{1,63}$)[A-Za-z0-9](-*[A-Za-z0-9])*")
@@ -24,6 +21,7 @@ class RunFolder:
     ::
 
         job.json  plan.json  handle.json  state.json
+        environment.json              what was installed where the entry point ran
         logs/<host>.log               what the entry point printed
         records/<host>-rank<n>.sqlite step, loader and event records of a trainer
         records/<host>-system.sqlite  system samples of an instance
@@ -106,6 +104,16 @@ class RunFolder:
         return self.path / "plan.json"
 
     @property
+    def environment_file(self) -> Path:
+        """Python and packages of the environment that the entry point runs in, as JSON."""
+        return self.path / "environment.json"
+
+    @property
+    def shown_package(self) -> Path:
+        """Folder that shows this package to another environment's interpreter."""
+        return self.path / "package"
+
+    @property
     def handle_file(self) -> Path:
         """What a launcher needs to find the run again."""
         return self.path / "handle.json"
@@ -155,12 +163,7 @@ class RunFolder:
 
 def runs_root() -> Path:
     """Return the folder of all runs: ``$SMTC_LAB_HOME/runs``, or the user's data folder."""
-    home = os.environ.get(HOME_VARIABLE)
-    if home:
-        return Path(home).expanduser().resolve() / "runs"
-    import platformdirs  # noqa: PLC0415  only the default needs it
-
-    return Path(platformdirs.user_data_dir("smtc_lab")) / "runs"
+    return home() / "runs"
 
 
 def find_runs(root: Path | None = None) -> list[RunFolder]:

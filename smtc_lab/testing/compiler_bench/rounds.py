@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import RunFailedError
-from smtc_lab.store.run_folder import HOME_VARIABLE
+from smtc_lab.machine.home import HOME_VARIABLE
 from smtc_lab.testing.compiler_bench.one_round import Row, measure_round
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.errors import LauncherError, SpecError
+from smtc_lab.machine.home import HOME_VARIABLE
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.store.run_folder import HOME_VARIABLE
 from smtc_lab.testing.quick_script import QUICK_SCRIPT
 from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.widgets.workbench import Workbench

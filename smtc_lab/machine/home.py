@@ -1,0 +1,19 @@
+"""Where smtc_lab keeps what belongs to the user: runs, caches, environments."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+HOME_VARIABLE = "SMTC_LAB_HOME"
+"""Environment variable that moves all of it."""
+
+
+def home() -> Path:
+    """Return ``$SMTC_LAB_HOME``, or the user's data folder for this package."""
+    given = os.environ.get(HOME_VARIABLE)
+    if given:
+        return Path(given).expanduser().resolve()
+    import platformdirs  # noqa: PLC0415  only the default needs it
+
+    return Path(platformdirs.user_data_dir("smtc_lab"))
