@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.launch.compiler_environment import compiler_environment
@@ -35,6 +35,9 @@ class AgentPlace:
 
     num_gpus: int = 0
     """Accelerators of the instance."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that belong to the interpreter; they win over those of the job."""
 
 
 def agent_config(plan: LaunchPlan, instance: InstancePlan, place: AgentPlace) -> dict[str, Any]:
@@ -73,7 +76,7 @@ def agent_config(plan: LaunchPlan, instance: InstancePlan, place: AgentPlace) ->
             if not channel.instance_group_names
             or instance.instance_group_name in channel.instance_group_names
         },
-        "environment": _environment(plan, instance),
+        "environment": {**_environment(plan, instance), **place.environment},
         "num_cpus": instance.num_cpus,
         "num_gpus": place.num_gpus,
         "cpu_quota_cores": instance.cpu_quota_cores,

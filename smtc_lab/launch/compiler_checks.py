@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from smtc_lab.errors import PythonEnvironmentError
+from smtc_lab.launch.job_environment import environment_name
+from smtc_lab.machine.environments.named import TODAY, XLA, find_environment
+from smtc_lab.machine.environments.probe import environment_facts, remedy
 
 if TYPE_CHECKING:
     from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -39,14 +42,15 @@ def compiler_problems(
             f"{num_trainers} training instances. Use backend='inductor', or one training "
             "instance and data instances beside it."
         )
-    if runs_here and (missing := _missing(config.backend)):
+    if runs_here and (missing := _missing(config.backend, environment_name(job))):
         problems.append(missing)
     return problems
 
 
 def runnable_backends() -> list[str]:
     """Return the backends that can run here: ``eager`` first."""
-    return [name for name in ("eager", "inductor", "xla") if _missing(name) is None]
+    found = [name for name in ("eager", "inductor") if _missing(name, TODAY) is None]
+    return found if why_no_xla(TODAY) and why_no_xla(XLA) else [*found, "xla"]
 
 
 def _setting_problems(config: TrainingCompilerConfig) -> list[str]:
@@ -60,10 +64,10 @@ def _setting_problems(config: TrainingCompilerConfig) -> list[str]:
     ]
 
 
-def _missing(backend: str) -> str | None:
-    """Return what a backend lacks here and how to get it; None: nothing."""
-    if backend == "xla":
-        return _missing_xla()
+def _missing(backend: str, environment: str) -> str | None:
+    """Return what a backend lacks in an environment and how to get it; None: nothing."""
+    if backend == "xla" and (why_not := why_no_xla(environment)) is not None:
+        return f"The compiler backend 'xla' cannot be used: {why_not}"
     compiler = os.environ.get("CXX", "g++")  # as inductor looks for it
     if backend == "inductor" and shutil.which(compiler) is None:
         return (
@@ -74,20 +78,17 @@ def _missing(backend: str) -> str | None:
     return None
 
 
-def _missing_xla() -> str | None:
-    if find_spec("torch_xla") is None:
-        return (
-            "The compiler backend 'xla' needs torch_xla, which is not installed. Run: pip "
-            "install 'smtc-lab[xla]', or use backend='inductor'."
-        )
+def why_no_xla(environment: str) -> str | None:
+    """Return why XLA cannot be used in an environment, and what to do; None: it can."""
     try:
-        torch, torch_xla = version("torch"), version("torch_xla")
-    except PackageNotFoundError:  # built from source without metadata: the run will tell
+        why_not = environment_facts(environment).why_not_xla
+    except PythonEnvironmentError as error:
+        return str(error)
+    if why_not is None:
         return None
-    if torch.split(".")[:2] != torch_xla.split(".")[:2]:
-        return (
-            f"torch_xla {torch_xla} was built for another torch than {torch}, and cannot be "
-            f"loaded. Run: pip install 'torch_xla=={'.'.join(torch.split('.')[:2])}.*', or use "
-            "backend='inductor'."
-        )
-    return None
+    if environment == XLA:
+        return f"{why_not}. {remedy(find_environment(XLA))}"
+    return (
+        f"{why_not}. torch_xla 2.9 is the last one, and has an environment of its own with "
+        "torch 2.9: make it with 'smtc-lab environment make xla', or use backend='inductor'."
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
+from smtc_lab.launch.job_environment import environment_problems, job_environment
 from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
 from smtc_lab.launch.planning import (
     Slot,
@@ -58,7 +59,7 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
             f"The cluster has {job.cluster.num_instances} instances, but one machine can stand "
             f"in for {_MOST_INSTANCES}. Lower instance_count."
         )
-    problems += channel_problems(job)
+    problems += [*channel_problems(job), *environment_problems(job)]
     if not problems:
         problems = [*group_problems(job, catalog), *_scale_problems(job, catalog)]
     return problems
@@ -78,6 +79,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
     if job.emulation is not None:
         scale = job.emulation.cores_per_vcpu or fitting_scale([job], catalog, cores=cores)
     instances = _instances(job, catalog, scale, cores)
+    environment = job_environment(job)
     facts = {
         "num_cores": cores,
         "cores_per_vcpu": scale,
@@ -85,7 +87,8 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "machine": machine_facts(),
-        "versions": versions(),
+        "versions": versions(environment.packages),
+        "python_environment": environment.name,
     }
     return LaunchPlan(
         launcher="local",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import secrets
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.launch.agent_configs import AgentPlace, agent_config
+from smtc_lab.launch.job_environment import interpreter_variables, job_environment
+from smtc_lab.machine.environments.named import TODAY
+from smtc_lab.machine.environments.shown_package import show_package
+from smtc_lab.store.environment_file import write_environment
 
 if TYPE_CHECKING:
     from smtc_lab.launch.launcher import LaunchPlan
@@ -48,11 +51,20 @@ def write_run(folder: RunFolder, plan: LaunchPlan) -> None:
         channel.channel_name: str(Path(channel.source).resolve())
         for channel in plan.job.channels
     }
+    environment = job_environment(plan.job)
+    variables: dict[str, str] = {}
+    if environment.name != TODAY:
+        show_package(folder.shown_package)
+        variables = interpreter_variables(
+            environment, folder.shown_package, plan.job.environment
+        )
+    write_environment(folder, environment)
     place = AgentPlace(
         run_folder=str(folder.path),
         entry_point=Path(plan.job.entry_point).resolve(),
-        python=sys.executable,
+        python=environment.python,
         channels=channels,
+        environment=variables,
     )
     for instance in plan.instances:
         own = folder.instance(instance.host)

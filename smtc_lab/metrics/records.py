@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.compiler_report import CompilerReport
+    from smtc_lab.metrics.environments import RecordedEnvironment
     from smtc_lab.spec.job import TrainingJob
 
 
@@ -168,6 +169,9 @@ class RunRecords:
 
     events: list[EventRecord] = field(default_factory=list)
     """Events of all hosts, by time."""
+
+    environment: RecordedEnvironment | None = None
+    """What was installed where the entry point ran; None: not known."""
 
     @property
     def label(self) -> str:

@@ -23,6 +23,7 @@ from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.environment_name import EnvironmentName
 
 MAX_RUNTIME_S = 28 * 24 * 3600
 """SageMaker's longest MaxRuntimeInSeconds: 28 days."""
@@ -75,6 +76,11 @@ class TrainingJob(Displayed, Strict):
         default_factory=dict, json_schema_extra={"maxProperties": MAX_ENVIRONMENT_VARIABLES}
     )
     """Extra environment variables for the entry point, at most 100."""
+
+    python_environment: EnvironmentName | None = None
+    """Python environment whose interpreter runs the entry point, by a name that ``smtc-lab
+    environment`` lists; ``today`` or None: the one that launches. On SageMaker an image is the
+    environment, on Ray that of its nodes: there this must be None."""
 
     compiler_config: TrainingCompilerConfig | None = None
     """Compiler settings; None: the step runs eagerly."""

@@ -16,6 +16,7 @@ from smtc_lab.metrics.records import (
     SystemSample,
 )
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.environment_file import read_environment
 from smtc_lab.store.query import query
 from smtc_lab.store.state import current_state
 from smtc_lab.store.tables import TABLES, Record
@@ -81,6 +82,7 @@ def read_run(folder: RunFolder) -> RunRecords:
         system=system,
         compiler=compiler,
         events=sorted(events, key=lambda event: event.time_s),
+        environment=read_environment(folder),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
+from smtc_lab.launch.job_environment import elsewhere_problems
 from smtc_lab.launch.launcher import LaunchPlan
 from smtc_lab.launch.local_plan import speed_units_of_type
 from smtc_lab.launch.planning import (
@@ -34,6 +35,7 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     problems = [*entry_point_problems(job), *instance_type_problems(job, catalog)]
     if not problems:
         problems = [*source_problems(job.entry_point), *group_problems(job, catalog)]
+    problems += elsewhere_problems(job, "Ray's nodes run their own")
     return problems
 
 

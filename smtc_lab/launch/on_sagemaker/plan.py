@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launch.compiler_checks import compiler_problems
+from smtc_lab.launch.job_environment import elsewhere_problems
 from smtc_lab.launch.launcher import LaunchPlan
 from smtc_lab.launch.on_sagemaker.cost import worst_case_usd
 from smtc_lab.launch.on_sagemaker.request import source_uri, training_request
@@ -103,6 +104,7 @@ def _job_problems(job: TrainingJob) -> Iterator[str]:
                 f"Instance group {group.instance_group_name!r} has the type {LOCAL!r}, which "
                 "is this machine. Give a SageMaker type, for example 'ml.c5.9xlarge'."
             )
+    yield from elsewhere_problems(job, "a container runs what its image holds")
     if job.emulation is not None:
         yield (
             f"The job has an emulation ({job.emulation!r:.80}), which stands in for hardware "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launch.compiler_checks import compiler_problems
+from smtc_lab.launch.job_environment import elsewhere_problems
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
@@ -66,6 +67,7 @@ def cluster_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
             "The job has an emulation, which stands in for hardware on one machine. Drop it "
             "from the job to run on a cluster."
         )
+    problems += elsewhere_problems(job, "the nodes of a cluster run their own")
     return problems or _role_problems(job, catalog)
 
 
