@@ -10,18 +10,13 @@ import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import job_options
+from smtc_lab.cli.emulation_options import EMULATION_OPTIONS, emulation
 from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
     from smtc_lab.launch.compare import ComparisonOutcome
 
-_EMULATION_OPTIONS = {
-    "--device-time": "device_time",
-    "--scale": "scale",
-    "--cpu-speed": "cpu_speeds",
-}
 _COMPILER_OPTIONS = {
     "--precision": "precision",
     "--ablation": "ablation",
@@ -45,6 +40,13 @@ _COMPILER_OPTIONS = {
     "--compiler",
     metavar="NAME,…",
     help="Compilers to run under: eager, inductor, xla, auto; the baseline first.",
+)
+@click.option(
+    "--python-environment",
+    "environments",
+    metavar="NAME,…",
+    help="Python environments to run in, as 'smtc-lab environment' lists them; the baseline "
+    "first. 'today' is this one.",
 )
 @job_options.PRECISION
 @click.option(
@@ -119,7 +121,9 @@ _COMPILER_OPTIONS = {
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
-    """Run SCRIPT on clusters or under compilers, in interleaved launches, and compare them.
+    """Run SCRIPT on clusters, under compilers or in Python environments, and compare them.
+
+    Launches are interleaved, each in a fresh process.
 
     By default each instance is a process tree of this machine with a CPU quota in proportion to
     its type's vCPUs: a scale model, marked as emulated. With --on ray it is a node of the Ray
@@ -131,13 +135,15 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
         --cluster dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1 \\
         --steps 100 --device-time 0.04 --json comparison.json train.py
       smtc-lab compare --compiler eager,inductor,xla --steps 200 train.py
+      smtc-lab compare --python-environment today,torch-2.9 --steps 200 train.py
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     jobs, catalog = _given(options)
     from smtc_lab.launch.compare import compare as run_comparison  # noqa: PLC0415  heavy, so
     from smtc_lab.launch.parity_launches import ParityLaunches  # noqa: PLC0415  after all
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415  that can be refused
 
-    checks_parity = options["compiler"] and not options["no_parity"]
+    set_ups = options["compiler"] or options["environments"]
+    checks_parity = set_ups and not options["no_parity"]
     with ProgressLine(quiet=options["quiet"]) as line:
         outcome = run_comparison(
             jobs,
@@ -153,15 +159,17 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
 
 def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
     """Return the jobs that the options describe, or refuse all that is wrong at once."""
-    if not options["clusters"] and not options["compiler"]:
-        raise click.UsageError("Missing option '--cluster' or '--compiler'.")
+    if not (options["clusters"] or options["compiler"] or options["environments"]):
+        raise click.UsageError(
+            "Missing option '--cluster', '--compiler' or '--python-environment'."
+        )
     refusals = job_options.Refusals()
     today = datetime.now(UTC).date()
     prices = [refusals.tried(parse_price, text, today) for text in options["prices"]]
     overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
     catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
     values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
-    emulation = _emulation(options, refusals)
+    scale_model = emulation(options, refusals)
     clusters = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
     jobs = [
         job
@@ -172,7 +180,7 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
                 entry_point=str(options["script"]),
                 cluster=cluster,
                 hyperparameters=values,
-                emulation=emulation,
+                emulation=scale_model,
                 seed=options["seed"],
                 max_steps=options["steps"],
                 num_loader_workers=options["loader_workers"],
@@ -180,6 +188,8 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
             )
         )
     ]
+    if options["environments"] is not None:
+        jobs = refusals.tried(_in_environments, jobs, options["environments"]) or []
     if options["compiler"]:
         jobs = refusals.tried(_under_compilers, jobs, options) or []
     refusals.problems += _launch_problems(jobs, catalog, options)
@@ -194,20 +204,15 @@ def _this_machine() -> list[Cluster]:
     return [this_machine()]
 
 
-def _emulation(options: dict[str, Any], refusals: job_options.Refusals) -> Emulation | None:
-    """Return the scale model of clusters; this machine as it is has none."""
-    speeds = dict(
-        filter(None, (refusals.tried(_speed, text) for text in options["cpu_speeds"]))
-    )
-    if options["no_emulation"] or not options["clusters"]:
-        return None
-    emulation: Emulation | None = refusals.tried(
-        Emulation,
-        cores_per_vcpu=options["scale"],
-        device_step_time_s=options["device_time"],
-        relative_cpu_speed=speeds,
-    )
-    return emulation
+def _in_environments(jobs: list[TrainingJob], names: str) -> list[TrainingJob]:
+    """Return every job in every environment.
+
+    Raises:
+        SpecError: A name is none, or is given twice.
+    """
+    from smtc_lab.launch.compare_environments import environment_jobs  # noqa: PLC0415  as above
+
+    return list(environment_jobs(jobs, job_options.backend_names(names)))
 
 
 def _under_compilers(jobs: list[TrainingJob], options: dict[str, Any]) -> list[TrainingJob]:
@@ -254,26 +259,16 @@ def _option_problems(options: dict[str, Any]) -> list[str]:
     if without is not None:
         problems += [
             f"{name} is part of an emulation, and {without}. Drop one of them."
-            for name, option in _EMULATION_OPTIONS.items()
+            for name, option in EMULATION_OPTIONS.items()
             if options[option] not in {None, ()}
         ]
     if not options["compiler"]:
         problems += [
             f"{name} is about compilers, and --compiler names none. Add --compiler, or drop it."
             for name, option in _COMPILER_OPTIONS.items()
-            if options[option]
+            if options[option] and not (option == "no_parity" and options["environments"])
         ]
     return problems + job_options.unwritable(options["json_file"], options["report"])
-
-
-def _speed(text: str) -> tuple[str, float]:
-    name, _, factor = text.partition("=")
-    try:
-        return name, float(factor)
-    except ValueError:
-        raise ValueError(
-            f"CPU speed {text!r} is not TYPE=FACTOR. Write for example c5=1.4."
-        ) from None
 
 
 def _show(outcome: ComparisonOutcome, json_file: Path | None, report: Path | None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import RunFailedError, SpecError
+from smtc_lab.launch.job_environment import environment_name
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.local_plan import fitting_scale
 from smtc_lab.launch.names import launch_name
@@ -88,8 +89,8 @@ def compare(  # noqa: PLR0913  options by name, all with a default
 
     The order turns round from round to round (A B, B A, A B, …), so that a drift of the
     machine's speed hits all alike. All clusters of an emulation get the same scale. A job that
-    fails fails the comparison, unless its compiler settings differ from the baseline's: then
-    the others are compared without it, and a warning says so.
+    fails fails the comparison, unless its compiler settings or its environment differ from the
+    baseline's: then the others are compared without it, and a warning says so.
 
     Args:
         jobs: One for each cluster, the baseline first; the clusters' labels differ.
@@ -195,7 +196,7 @@ def _run_all(plan: ComparisonPlan, watch: Watch) -> tuple[list[RunRecords], list
             continue
         what = f"({label}) ended as {state.state}. {state.reason}"
         where = f"Launch {watch.begun} of {watch.launches}"
-        if launch.job.compiler_config == baseline.compiler_config:
+        if is_like(launch.job, baseline):
             raise RunFailedError(f"{where} {what} All logs: {run.folder.logs}")
         failed[label] = (
             f"{label} was left out: {where} {what} See 'smtc-lab runs show {run.job_name} "
@@ -205,6 +206,13 @@ def _run_all(plan: ComparisonPlan, watch: Watch) -> tuple[list[RunRecords], list
     if failed and {run.label for run in records} == {baseline.cluster.label}:
         raise RunFailedError(f"Nothing is left to compare. {' '.join(left_out)}")
     return records, left_out
+
+
+def is_like(job: TrainingJob, baseline: TrainingJob) -> bool:
+    """Return whether a job that fails says something of the baseline too."""
+    return job.compiler_config == baseline.compiler_config and environment_name(
+        job
+    ) == environment_name(baseline)
 
 
 def _elsewhere(plan: ComparisonPlan) -> list[str]:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import SpecError
 from smtc_lab.launch.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
 from smtc_lab.launch.compiler_checks import runnable_backends
-from smtc_lab.launch.compiler_setups import SetUp, ablation_set_ups, equal_set_ups, labelled
+from smtc_lab.launch.compiler_setups import (
+    SetUp,
+    ablation_set_ups,
+    equal_set_ups,
+    labelled,
+    with_xla_apart,
+)
 from smtc_lab.launch.parity_launches import ParityLaunches
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -106,7 +112,8 @@ def set_ups(
     names = [item for item in backends if isinstance(item, str)]
     configs = [item for item in backends if isinstance(item, TrainingCompilerConfig)]
     if not configs:
-        return ablation_set_ups(names, shared) if ablation else equal_set_ups(names, shared)
+        by_name = ablation_set_ups if ablation else equal_set_ups
+        return by_name(names, shared)
     if names or config is not None or ablation:
         raise SpecError(
             f"backends holds whole settings ({configs[0]!r}), which are taken as they are. "
@@ -120,7 +127,8 @@ def compiler_jobs(
 ) -> tuple[TrainingJob, ...]:
     """Return each job under each set-up, the first job's first.
 
-    With several jobs a label names the cluster too.
+    With several jobs a label names the cluster too. A job that names no Python environment
+    takes XLA's for XLA, where the one that launches has no torch_xla; eager then runs in both.
 
     Raises:
         SpecError: A label is too long for a table, or a device's step time is declared, which
@@ -134,9 +142,12 @@ def compiler_jobs(
                 f"{job.emulation.device_step_time_s:g} s, which no compiler can change. Leave "
                 "it out to compare compilers."
             )
-        for set_up in of_set_ups:
+        is_free = job.python_environment is None
+        for set_up in with_xla_apart(of_set_ups) if is_free else of_set_ups:
             label = set_up.label if len(jobs) == 1 else f"{job.cluster.label}, {set_up.label}"
             cluster = Cluster(instance_groups=job.cluster.instance_groups, name=label)
-            update = {"cluster": cluster, "compiler_config": set_up.config}
+            update: dict[str, Any] = {"cluster": cluster, "compiler_config": set_up.config}
+            if is_free:
+                update["python_environment"] = set_up.python_environment
             made.append(job.model_copy(update=update))
     return tuple(made)

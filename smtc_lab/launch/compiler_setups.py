@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SpecError
+from smtc_lab.machine.environments.named import XLA, has_environment
+from smtc_lab.machine.environments.probe import environment_facts, todays_facts
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ class SetUp:
 
     config: TrainingCompilerConfig
     """Its settings."""
+
+    python_environment: str | None = None
+    """Environment that it runs in; None: that of the job."""
 
 
 def equal_set_ups(backends: Iterable[str], shared: TrainingCompilerConfig) -> tuple[SetUp, ...]:
@@ -82,6 +87,33 @@ def labelled(configs: Sequence[TrainingCompilerConfig]) -> tuple[SetUp, ...]:
             "each one once."
         )
     return tuple(set_ups)
+
+
+def with_xla_apart(set_ups: Sequence[SetUp]) -> tuple[SetUp, ...]:
+    """Return set-ups of which those of XLA run in its environment, beside eager in it.
+
+    What XLA's own torch is worth is told by eager under both, what XLA is worth by the two of
+    its environment. Unchanged where torch_xla is at hand, where its environment is missing, and
+    where nothing is compared with eager.
+    """
+    if todays_facts().why_not_xla is None or not has_environment(XLA):
+        return tuple(set_ups)
+    torch = environment_facts(XLA).torch or "of XLA"
+    told = ".".join(torch.split(".")[:2])
+    of_xla = [
+        one.config.model_copy(update={"backend": "eager"}) for one in set_ups if _is_xla(one)
+    ]
+    made = []
+    for one in set_ups:
+        made.append(replace(one, python_environment=XLA) if _is_xla(one) else one)
+        if one.config in of_xla:
+            label = f"{one.label}, torch {told}"
+            made.append(replace(one, label=label, python_environment=XLA))
+    return tuple(made)
+
+
+def _is_xla(set_up: SetUp) -> bool:
+    return set_up.config.enabled and set_up.config.backend == "xla"
 
 
 def _under(backend: str, shared: TrainingCompilerConfig) -> TrainingCompilerConfig:

@@ -1,15 +1,17 @@
-"""Short launches that find out whether compiled set-ups train the same model as eager."""
+"""Short launches that find out whether set-ups train the model that the eager one trains."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import StoreError
+from smtc_lab.launch.job_environment import environment_name
 from smtc_lab.launch.names import launch_name
 from smtc_lab.launch.special_launch import as_parity_launch
 from smtc_lab.launch.watched_run import run_watched
+from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.metrics.parity import judge, unjudged
 from smtc_lab.store.parity_traces import read_parity_trace
 
@@ -50,40 +52,65 @@ class ParityLaunches:
     ) -> tuple[Mapping[str, ParityResult], Sequence[str]]:
         """Return what was found for each label that completed, and why launches failed."""
         eager_job = _eager_job(self.jobs)
-        configs = _checked_configs(self.jobs, runs)
-        candidates = {
-            config for config in configs.values() if config != eager_job.compiler_config
+        known = _subject(eager_job)
+        subjects = {
+            label: subject
+            for label, subject in _checked(self.jobs, runs).items()
+            if subject != known
         }
-        if not candidates:
+        if not subjects:
             return {}, ()
-        watch.launches += 2 + len(candidates)
-        configs = {label: one for label, one in configs.items() if one in candidates}
+        watch.launches += 2 + len(set(subjects.values()))
         launches = _Launches(launcher=launcher, watch=watch, steps=self.steps)
         eager = launches.trace(eager_job, "eager, parity")
         if isinstance(eager, str):
             unknown = unjudged(f"the eager launch {eager}")
-            return dict.fromkeys(configs, unknown), launches.problems
+            return dict.fromkeys(subjects, unknown), launches.problems
         noise = launches.trace(eager_job, "eager, other threads", is_noise=True)
-        found: dict[TrainingCompilerConfig, ParityResult] = {}
-        for config in configs.values():
-            if config not in found:
-                job = eager_job.model_copy(update={"compiler_config": config})
-                trace = launches.trace(job, f"{config.backend}, parity")
-                found[config] = _judged(trace, eager, noise, config)
-        return {label: found[config] for label, config in configs.items()}, launches.problems
+        found: dict[_Subject, ParityResult] = {}
+        for subject in subjects.values():
+            if subject not in found:
+                job = eager_job.model_copy(update=asdict(subject))
+                trace = launches.trace(job, subject.name)
+                found[subject] = _judged(trace, eager, noise, subject.compiler_config)
+        return {label: found[subject] for label, subject in subjects.items()}, launches.problems
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Subject:
+    """What of a job decides which model comes out of it; fields of ``TrainingJob``."""
+
+    compiler_config: TrainingCompilerConfig | None
+    python_environment: str | None
+
+    @property
+    def name(self) -> str:
+        """What the launch is called."""
+        backend = self.compiler_config.backend if self.compiler_config else "eager"
+        where = f" in {self.python_environment}" if self.python_environment else ""
+        return f"{backend}{where}, parity"
+
+
+def _subject(job: TrainingJob) -> _Subject:
+    name = environment_name(job)
+    return _Subject(
+        compiler_config=job.compiler_config,
+        python_environment=None if name == TODAY else name,
+    )
 
 
 def _judged(
     candidate: ParityTrace | str,
     eager: ParityTrace,
     noise: ParityTrace | str,
-    config: TrainingCompilerConfig,
+    config: TrainingCompilerConfig | None,
 ) -> ParityResult:
     """Return what a trace shows; a text instead of a trace says why there is none."""
     if isinstance(candidate, str):
         return unjudged(f"its launch {candidate}")
     known_noise = None if isinstance(noise, str) else noise
-    return judge(candidate, eager=eager, noise=known_noise, precision=config.precision)
+    precision = "highest" if config is None else config.precision
+    return judge(candidate, eager=eager, noise=known_noise, precision=precision)
 
 
 def _eager_job(jobs: Sequence[TrainingJob]) -> TrainingJob:
@@ -95,30 +122,28 @@ def _eager_job(jobs: Sequence[TrainingJob]) -> TrainingJob:
         config = job.compiler_config
         if config is not None and config.enabled and config.backend == "eager":
             return job.model_copy(update={"emulation": None})
-    config = next(job.compiler_config for job in jobs if job.compiler_config is not None)
-    eager = config.model_copy(
-        update={"backend": "eager", "mode": "default", "dynamic": None, "per_block": None}
-    )
+    configs = [job.compiler_config for job in jobs if job.compiler_config is not None]
+    plain = {"backend": "eager", "mode": "default", "dynamic": None, "per_block": None}
+    eager = configs[0].model_copy(update=plain) if configs else None
     return jobs[0].model_copy(update={"emulation": None, "compiler_config": eager})
 
 
-def _checked_configs(
-    jobs: Sequence[TrainingJob], runs: Sequence[RunRecords]
-) -> dict[str, TrainingCompilerConfig]:
-    """Return the settings to check by label; of ``auto``, the backend that it chose."""
-    configs = {}
+def _checked(jobs: Sequence[TrainingJob], runs: Sequence[RunRecords]) -> dict[str, _Subject]:
+    """Return what to check by label; of ``auto``, the backend that it chose."""
+    subjects = {}
     for job in jobs:
         config, label = job.compiler_config, job.cluster.label
         done = [run for run in runs if run.label == label]
-        if config is None or not (config.enabled and config.check_parity and done):
+        is_left_out = config is not None and not (config.enabled and config.check_parity)
+        if is_left_out or not done or (config is None and _subject(job) == _subject(jobs[0])):
             continue
-        if config.backend == "auto":
+        if config is not None and config.backend == "auto":
             chosen = [report.backend for run in done for report in run.compiler.values()]
             if not chosen:
                 continue
             config = config.model_copy(update={"backend": chosen[-1]})
-        configs[label] = config
-    return configs
+        subjects[label] = _subject(job.model_copy(update={"compiler_config": config}))
+    return subjects
 
 
 @dataclass(kw_only=True)

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.metrics.bootstrap import ratio_interval
+from smtc_lab.metrics.environments import environment_label
 from smtc_lab.metrics.result import Interval, Result
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.measured_cluster import MeasuredCluster
 
+ENVIRONMENT = "python_environment"
+"""The factor that is no setting of the compiler: which Python and torch it all runs on."""
+
 FACTORS = (
+    ENVIRONMENT,
     "backend",
     "precision",
     "fused_optimizer",
@@ -57,21 +62,27 @@ class FactorEffect(Result):
 def settings(config: TrainingCompilerConfig | None) -> dict[str, Any]:
     """Return the factors of a set-up by name; those without effect have their defaults."""
     used = _PLAIN if config is None or not config.enabled else config
-    values = {name: getattr(used, name) for name in FACTORS}
+    values = {name: getattr(used, name) for name in FACTORS if name != ENVIRONMENT}
     if used.backend not in {"inductor", "auto"}:
         values |= {name: getattr(_PLAIN, name) for name in _OF_INDUCTOR}
     return values
 
 
+def _factors(measured: MeasuredCluster) -> dict[str, Any]:
+    environment = {ENVIRONMENT: environment_label(measured)}
+    return environment | settings(measured.compiler_config)
+
+
 def differing_settings(first: MeasuredCluster, second: MeasuredCluster) -> list[str]:
     """Return the names of the factors in which two set-ups differ."""
-    one, other = settings(first.compiler_config), settings(second.compiler_config)
+    one, other = _factors(first), _factors(second)
     return [name for name in FACTORS if one[name] != other[name]]
 
 
 def differ_in_compiler_only(first: MeasuredCluster, second: MeasuredCluster) -> bool:
     """Return whether two set-ups ran one script on like instances, compiled in two ways."""
-    return bool(differing_settings(first, second)) and _has_like_jobs(first, second)
+    differing = set(differing_settings(first, second))
+    return bool(differing - {ENVIRONMENT}) and _has_like_jobs(first, second)
 
 
 def factor_effects(
@@ -94,8 +105,8 @@ def factor_effects(
         effects.append(
             FactorEffect(
                 factor=factor,
-                before=_shown(settings(first.compiler_config)[factor]),
-                after=_shown(settings(second.compiler_config)[factor]),
+                before=_shown(_factors(first)[factor]),
+                after=_shown(_factors(second)[factor]),
                 first=first.label,
                 second=second.label,
                 speedup=ratio_interval(
@@ -118,6 +129,7 @@ def _has_like_jobs(first: MeasuredCluster, second: MeasuredCluster) -> bool:
                 "job_name": None,
                 "max_steps": None,
                 "compiler_config": None,
+                "python_environment": None,
                 "cluster": cluster.cluster.model_copy(update={"name": None}),
             }
         )

@@ -12,6 +12,7 @@ from smtc_lab.metrics.cluster_result import cluster_result
 from smtc_lab.metrics.comparison import ClusterResult, Comparison, Evidence, PairResult
 from smtc_lab.metrics.compiler_result import compiler_result
 from smtc_lab.metrics.cost import saving_fraction, saving_interval
+from smtc_lab.metrics.environments import environment_results, package_differences
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.measured_cluster import MeasuredCluster, measured_clusters
 from smtc_lab.metrics.verdict import (
@@ -65,6 +66,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     ]
     if any(cluster.compiler_config is not None for cluster in measured):
         results = _with_compilers(measured, results, parity or {}, num_resamples)
+    results = _with_environments(measured, results, parity or {})
     compared = [launch.run for cluster in measured for launch in cluster.launches]
     emulation = _emulation(compared)
     clauses, pairs = [], []
@@ -90,6 +92,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
             emulation=emulation_clause(emulation),
             remarks=delivered_differences(results),
         ),
+        package_differences=package_differences(measured),
         factors=factor_effects(measured, num_resamples=num_resamples),
         warnings=cautions(measured, results),
         machine=machine,
@@ -116,6 +119,21 @@ def _with_compilers(
         )
         for cluster, result in zip(measured, results, strict=True)
     ]
+
+
+def _with_environments(
+    measured: Sequence[MeasuredCluster],
+    results: Sequence[ClusterResult],
+    parity: Mapping[str, ParityResult],
+) -> list[ClusterResult]:
+    """Return the results with their Python environments, where these are not all the same."""
+    made = []
+    for result, found in zip(results, environment_results(measured), strict=True):
+        environment = found
+        if found is not None and result.compiler is None:
+            environment = found.model_copy(update={"parity": parity.get(result.name)})
+        made.append(result.model_copy(update={"environment": environment}))
+    return made
 
 
 def _pair(

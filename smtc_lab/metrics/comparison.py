@@ -8,6 +8,7 @@ from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
 from smtc_lab.metrics.ablation import FactorEffect
 from smtc_lab.metrics.compiler_result import CompilerResult
+from smtc_lab.metrics.environments import EnvironmentResult, PackageDifference
 from smtc_lab.metrics.result import Interval, Result
 from smtc_lab.spec.cluster import Role
 
@@ -117,6 +118,9 @@ class ClusterResult(Result):
     compiler: CompilerResult | None = None
     """What the compiler did; None: no set-up of the comparison asked for one."""
 
+    environment: EnvironmentResult | None = None
+    """Its Python environment; None: all have the same, or it is not known."""
+
 
 class PairResult(Result):
     """One cluster against the first one."""
@@ -181,6 +185,9 @@ class Comparison(BundleDisplayed, Result):
     factors: tuple[FactorEffect, ...] = ()
     """What each setting of the compiler brings by itself, of every two set-ups that differ in
     that setting alone."""
+
+    package_differences: tuple[PackageDifference, ...] = ()
+    """Packages whose versions differ between the Python environments of the clusters."""
 
     warnings: tuple[str, ...] = ()
     """What a reader must know before trusting the numbers."""

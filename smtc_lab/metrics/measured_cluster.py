@@ -98,6 +98,12 @@ def _measured_cluster(label: str, runs: Sequence[RunRecords]) -> MeasuredCluster
             f"Runs of {label!r} have different compiler settings, so they cannot be told "
             "apart. Give the cluster of each setting a name of its own: NAME@GROUP=TYPE:COUNT."
         )
+    if len({run.job.python_environment for run in runs}) > 1:
+        raise ValueError(
+            f"Runs of {label!r} have different Python environments, so they cannot be told "
+            "apart. Give the cluster of each environment a name of its own: "
+            "NAME@GROUP=TYPE:COUNT."
+        )
     launches, rounds, left_out = [], [], []
     for number, run in enumerate(runs):
         launch = measured_launch(run) if run.state == COMPLETED else None
