@@ -3,40 +3,57 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
-READY := .venv/.ready
-UV_VERSION := 0.13.8
+# auto: the CPU build of torch where there is no NVIDIA GPU, as far as a package index has one;
+# newest: the torch of constraints.txt; cpu: no other than a CPU build
+TORCH ?= auto
+READY := .venv/.ready-$(TORCH)
+UV_VERSION := 0.13.9
+XLA_LOCK := smtc_lab/machine/environments/xla
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
 # The parts of `make test`; the third one is all the rest.
 COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
 SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
+# what runs on an instance, and so under the torch of any environment
+CORE := $(addprefix tests/,compiler dataservice runtime store)
+XLA_TESTS := $(addprefix tests/,compiler launch runtime)
 # jlpm with a node: the machine's, or that of the wheel in .venv
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm
 
-.PHONY: help setup front demo test test-compute test-scripts test-jobs soak fuzz lab lint types check fix bench lock clean
+.PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-xla test-oldest soak fuzz lab \
+  lint types check fix bench lock clean
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
 	@echo "make lab    open JupyterLab on the guided tour"
+	@echo "make xla    make the environment of XLA: torch 2.9 and torch_xla 2.9"
 	@echo "make front  build the front end in extensions/ again"
 	@echo "make test   run all tests"
+	@echo "make test-oldest  run the core's tests on torch 2.9"
 	@echo "make soak   run the tests that take long"
 	@echo "make fuzz   look for bytes that crash the data service, for FUZZ_S=$(FUZZ_S) seconds"
 	@echo "make check  run the linters, the type checker and the architecture rules"
 	@echo "make bench  run the overhead benchmark, write build/bench/"
 	@echo "make fix    format and mend what can be mended"
-	@echo "make lock   renew constraints.txt"
+	@echo "make lock   renew constraints.txt and the lock of XLA's environment"
+	@echo "TORCH=newest takes the CUDA build of torch also without a GPU, TORCH=cpu a CPU build"
 
 setup: $(READY)
 
 $(READY): constraints.txt pyproject.toml extensions/package.json extensions/yarn.lock
+	@rm -f .venv/.ready*
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "smtc_lab needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	VIRTUAL_ENV=.venv $(BIN)/uv pip sync --quiet --require-hashes --compile-bytecode constraints.txt
+	@$(BIN)/python smtc_lab/machine/environments/install_locked.py --torch $(TORCH) \
+	  $(BIN)/python constraints.txt
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
+
+# Made once; what stands there of the same lock stays.
+xla: $(READY)
+	@$(BIN)/smtc-lab environment make xla
 
 # Runs the build hook, which builds what is not there or has other sources.
 front: $(READY)
@@ -59,8 +76,9 @@ demo: $(READY)
 # Three parts side by side on two cores: one computes, and the jobs of the other two wait half of
 # their time, for their CPU quota and for each other. Browsers come last, alone: a page that shares
 # its cores is slow to show anything.
-test: front
+test: front xla
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync=line test-compute test-scripts test-jobs
+	@$(MAKE) --no-print-directory test-xla
 	$(BIN)/pytest tests/browser
 
 test-compute:
@@ -73,6 +91,13 @@ test-scripts:
 test-jobs:
 	$(BIN)/pytest $(addprefix --ignore=,$(COMPUTE) $(SCRIPTS) tests/browser)
 
+# In XLA's environment, which has no smtc_lab of its own: what needs torch_xla, and the core.
+test-xla: xla
+	PYTHONPATH=. "$$($(BIN)/smtc-lab environment python xla)" -m pytest -m xla $(XLA_TESTS)
+
+test-oldest: xla
+	PYTHONPATH=. "$$($(BIN)/smtc-lab environment python xla)" -m pytest -m "not xla" $(CORE)
+
 soak: $(READY)
 	$(BIN)/pytest -m soak
 
@@ -84,7 +109,7 @@ fuzz: $(READY)
 	$(BIN)/python tests/fuzz/fuzz_frames.py build/fuzz/frames -artifact_prefix=build/fuzz/ \
 	  -max_total_time=$(FUZZ_S) -max_len=4096 -timeout=10 -print_final_stats=1
 
-lab: $(READY)
+lab: xla
 	$(BIN)/jupyter lab notebooks/tour.ipynb
 
 lint: front
@@ -113,8 +138,10 @@ bench: $(READY)
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	  --no-emit-index-url --no-emit-find-links \
-	  --extra xla --extra models --extra vision --extra ray --extra sagemaker --extra dev \
+	  --extra models --extra vision --extra ray --extra sagemaker --extra dev \
 	  --output-file constraints.txt pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate --no-emit-index-url --no-emit-find-links --output-file $(XLA_LOCK).txt $(XLA_LOCK).in
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -99,6 +99,13 @@ def show(name: str, *, as_json: bool) -> None:
 
 @environment.command()
 @click.argument("name")
+def python(name: str) -> None:
+    """Print the path of the interpreter of an environment, for a command line."""
+    click.echo(environment_facts(name).python)
+
+
+@environment.command()
+@click.argument("name")
 def remove(name: str) -> None:
     """Forget a NAME, and remove what was made for it; what existed before stays."""
     remove_environment(name)
