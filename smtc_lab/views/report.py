@@ -12,6 +12,7 @@ from smtc_lab.views import format as fmt
 from smtc_lab.views.compiler_figures import COMPILER_FIGURE_NAMES
 from smtc_lab.views.compiler_section import compiler_section
 from smtc_lab.views.cost_figures import overview_figure
+from smtc_lab.views.environment_words import environment_section
 from smtc_lab.views.figure_words import figure_words, overview_title
 from smtc_lab.views.figures import figure_names, make_figure
 from smtc_lab.views.frame import rendered
@@ -79,6 +80,7 @@ def report_html(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
         machine=machine_facts(comparison.machine),
         figures=[figures[name] for name in figures if name not in COMPILER_FIGURE_NAMES],
         compilers=compiler_section(comparison, runs),
+        environments=environment_section(comparison),
         compiler_figures=[figures[name] for name in figures if name in COMPILER_FIGURE_NAMES],
         tells_cost=words.tells_cost(comparison),
     )

@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.views import compiler_words
 from smtc_lab.views import format as fmt
+from smtc_lab.views.environment_words import (
+    checks_environments,
+    differences_sentence,
+    environment_lines,
+    has_environments,
+    same_model_lines,
+)
 from smtc_lab.views.words import (
     cost_finding,
     price_line,
@@ -51,6 +58,8 @@ def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
     """Return the comparison as rows of text; each row has one cell for each cluster."""
     clusters = comparison.clusters
     rows = [_row("instances", clusters, _instances)]
+    if has_environments(comparison):
+        rows.append(_row("Python environment", clusters, environment_lines))
     is_priced = tells_cost(comparison)
     if is_priced:
         rows.append(_row("$/h", clusters, lambda c: (fmt.price_digits(c.usd_per_hour),)))
@@ -66,6 +75,8 @@ def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
         if is_priced:
             saving = _pair_cells(pairs, _saving)
             rows.append(ComparisonRow(label="saving per step", cells=saving))
+    if checks_environments(comparison):
+        rows.append(_row("trains the same model", clusters, same_model_lines))
     if compiler_words.has_compilers(comparison):
         rows.extend(_compiler_rows(clusters))
     rows.extend(
@@ -106,7 +117,9 @@ def comparison_table(comparison: Comparison) -> str:
     lines.extend(["", INTERVAL_NOTE])
     if tells_cost(comparison):
         lines.extend(_wrapped(price_line(comparison), indent=len("prices: ")))
-    if comparison.factors:
+    if differing := differences_sentence(comparison):
+        lines.extend(["", *_wrapped(differing)])
+    if comparison.factors and compiler_words.has_compilers(comparison):
         lines.extend(["", *_wrapped(fmt.plain(compiler_words.factors_sentence(comparison)))])
     return "\n".join(lines)
 
@@ -114,7 +127,8 @@ def comparison_table(comparison: Comparison) -> str:
 def table_title(comparison: Comparison) -> str:
     """Return the heading of the table, with the word ``emulated`` or ``measured``."""
     script = fmt.plain(comparison.entry_point, _TEXT_COLUMNS - 30)
-    what = "set-up" if compiler_words.has_compilers(comparison) else "cluster"
+    has_set_ups = compiler_words.has_compilers(comparison) or has_environments(comparison)
+    what = "set-up" if has_set_ups else "cluster"
     clusters = fmt.count(len(comparison.clusters), what)
     return f"{script} on {clusters}, {comparison.evidence}"
 

@@ -1,0 +1,91 @@
+"""Python environments of a comparison in words: cells of a table, packages that differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smtc_lab.views import format as fmt
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.comparison import ClusterResult, Comparison
+
+NOT_INSTALLED = "not installed"
+"""What a table says of a package that an environment does not have."""
+
+_NAMED = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EnvironmentSection:
+    """What a report tells of the Python environments."""
+
+    columns: tuple[str, ...]
+    """Headings: the package, then each cluster's name."""
+
+    rows: list[tuple[str, ...]]
+    """Each package that differs, with its version in each environment."""
+
+
+def has_environments(comparison: Comparison) -> bool:
+    """Return whether the clusters of a comparison ran in several Python environments."""
+    return any(cluster.environment is not None for cluster in comparison.clusters)
+
+
+def environment_lines(cluster: ClusterResult) -> tuple[str, ...]:
+    """Return the name of a cluster's environment, its Python and its torch."""
+    environment = cluster.environment
+    if environment is None:
+        return (fmt.UNKNOWN,)
+    torch = f"torch {environment.torch}" if environment.torch else "no torch"
+    return (fmt.plain(environment.name), f"Python {fmt.plain(environment.python)}", torch)
+
+
+def same_model_lines(cluster: ClusterResult) -> tuple[str, ...]:
+    """Return whether the same training comes out as in the first environment."""
+    parity = cluster.environment.parity if cluster.environment is not None else None
+    if parity is None:
+        return ("not checked",)
+    if parity.equal is None:
+        return ("not judged",)
+    if parity.equal:
+        return ("yes",)
+    return ("no" if parity.first_step is None else f"no, from step {parity.first_step} on",)
+
+
+def checks_environments(comparison: Comparison) -> bool:
+    """Return whether it was checked that all environments train the same model."""
+    return any(
+        cluster.environment is not None and cluster.environment.parity is not None
+        for cluster in comparison.clusters
+    )
+
+
+def environment_section(comparison: Comparison) -> EnvironmentSection | None:
+    """Return what a report tells of the environments; None: there was one only."""
+    if not has_environments(comparison):
+        return None
+    return EnvironmentSection(
+        columns=("package", *(cluster.name for cluster in comparison.clusters)),
+        rows=[
+            (one.package, *(version or NOT_INSTALLED for version in one.versions))
+            for one in comparison.package_differences
+        ],
+    )
+
+
+def differences_sentence(comparison: Comparison) -> str:
+    """Return what differs between the environments in one sentence; empty: nothing is known."""
+    differing = comparison.package_differences
+    if not differing:
+        return ""
+    # what all of them have says more than what one of them lacks
+    ranked = sorted(differing, key=lambda one: None in one.versions)
+    told = [
+        f"{fmt.plain(one.package)} "
+        + " / ".join(fmt.plain(version or "none") for version in one.versions)
+        for one in ranked[:_NAMED]
+    ]
+    rest = f", and {len(differing) - _NAMED:,} more" if len(differing) > _NAMED else ""
+    count = fmt.count(len(differing), "package")
+    return f"The environments differ in {count}: {', '.join(told)}{rest}."
