@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import smtc_lab
 from smtc_lab.launch.compiler_environment import compiler_environment
 from smtc_lab.launch.special_launch import MEASURE, MEMORY_LIMIT_BYTES, PARITY_STEPS
 
@@ -50,6 +51,7 @@ def agent_config(plan: LaunchPlan, instance: InstancePlan, place: AgentPlace) ->
     """
     job = plan.job
     return {
+        "package_version": smtc_lab.__version__,
         "run_folder": place.run_folder,
         "host": instance.host,
         "hosts": {item.host: item.address for item in plan.instances},

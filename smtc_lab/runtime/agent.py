@@ -21,7 +21,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.errors import StoreError
+import smtc_lab
+from smtc_lab.errors import EntryPointError, StoreError
 from smtc_lab.machine.cpu_quota import open_quota
 from smtc_lab.machine.processes import (
     become_subreaper,
@@ -109,6 +110,11 @@ class Agent:
         os.set_inheritable(ready_write, True)
         environment["SMTC_READY_FD"] = str(ready_write)
         hosts_file = str(self._instance / "hosts")
+        if not os.access(config.command[0], os.X_OK):
+            raise EntryPointError(
+                f"The entry point was not started: its interpreter {config.command[0]!r} is "
+                "gone. Bring its environment back, or name another python_environment."
+            )
         with self._folder.log_file(config.host).open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603  the job's own command
                 [*config.command, *arguments],
@@ -220,21 +226,33 @@ class Agent:
 def main(path: str) -> int:
     """Run the agent that a file describes; return the entry point's exit code."""
     become_subreaper()
-    config = AgentConfig(**json.loads(Path(path).read_text(encoding="utf-8")))
-    folder = RunFolder(Path(config.run_folder))
+    values = json.loads(Path(path).read_text(encoding="utf-8"))
+    folder, host = RunFolder(Path(values["run_folder"])), values["host"]
     try:
-        outcome = Agent(config).run()
+        _check_version(values.get("package_version"))
+        outcome = Agent(AgentConfig(**values)).run()
+    except EntryPointError as error:
+        outcome = InstanceExit(exit_code=1, cpu_quota_mechanism="none", problems=[str(error)])
     except Exception as error:  # noqa: BLE001  the only one who knows why must say it
         traceback.print_exc()
-        problem = f"The agent of {config.host} failed: {type(error).__name__}: {error}."
+        problem = f"The agent of {host} failed: {type(error).__name__}: {error}."
         outcome = InstanceExit(exit_code=1, cpu_quota_mechanism="none", problems=[problem])
     text = json.dumps(asdict(outcome))
     try:
-        replace_file(folder.instance(config.host) / "exit.json", text)
+        replace_file(folder.instance(host) / "exit.json", text)
     except OSError:
         folder.ballast.unlink(missing_ok=True)
-        replace_file(folder.instance(config.host) / "exit.json", text)
+        replace_file(folder.instance(host) / "exit.json", text)
     return outcome.exit_code
+
+
+def _check_version(launching: str | None) -> None:
+    """Refuse what another version of this package wrote: it may mean something else."""
+    if launching not in {None, smtc_lab.__version__}:
+        raise EntryPointError(
+            f"This instance has smtc_lab {smtc_lab.__version__}, but {launching} launched it. "
+            "Install the same version on all machines of the job."
+        )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import smtc_lab
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgentConfig:
@@ -42,6 +44,9 @@ class AgentConfig:
 
     cpu_quota_cores: float | None
     """Cores that the instance may use; None: no limit."""
+
+    package_version: str = smtc_lab.__version__
+    """Version of the package that launches; an agent of another one refuses."""
 
     memory_limit_bytes: int | None = None
     """Memory that each process of the entry point may take for its data; None: no limit."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from smtc_lab.errors import StoreError
+from smtc_lab.store.tables import RECORDS_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,18 @@ def _connected(paths: Sequence[Path], flags: int) -> apsw.Connection:
         for place in range(len(paths)):
             schema = f"r{place}" if place else "main"
             connection.execute(f"SELECT 1 FROM {schema}.sqlite_master").fetchall()  # noqa: S608  our own names
-    except apsw.Error:
+            (version,) = next(connection.execute(f"PRAGMA {schema}.user_version"))
+            _check_version(paths[place], version)
+    except (apsw.Error, StoreError):
         connection.close()
         raise
     return connection
+
+
+def _check_version(path: Path, version: int) -> None:
+    if version > RECORDS_VERSION:
+        raise StoreError(
+            f"The record file {str(path)!r} is of version {version}, but this smtc_lab reads "
+            f"up to version {RECORDS_VERSION}. Read it with the version that wrote it, or "
+            "install a newer one."
+        )

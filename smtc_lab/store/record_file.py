@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from smtc_lab.store.tables import TABLES
+from smtc_lab.store.tables import RECORDS_VERSION, TABLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +26,7 @@ def open_record_file(path: Path) -> apsw.Connection:
     connection.set_busy_timeout(_BUSY_MS)
     path.chmod(0o600)
     connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA user_version={RECORDS_VERSION}")
     for table in TABLES.values():
         connection.execute(table.create)
     return connection

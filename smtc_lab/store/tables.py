@@ -12,6 +12,9 @@ from smtc_lab.metrics.records import EventRecord, LoaderRecord, StepRecord, Syst
 Record = StepRecord | SystemSample | LoaderRecord | EventRecord
 """Everything that a record file can hold."""
 
+RECORDS_VERSION = 1
+"""``user_version`` of a record file; files from before it was written have 0."""
+
 
 @dataclass(frozen=True)
 class Table:

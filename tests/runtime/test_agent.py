@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import smtc_lab
 from smtc_lab.machine.processes import descendants
 from smtc_lab.metrics.records import SystemSample
 from smtc_lab.store.reader import read_records
@@ -63,12 +64,14 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Instance]]:
     """Start an agent whose entry point is a Python program."""
     instances: list[Instance] = []
 
-    def start_instance(
+    def start_instance(  # noqa: PLR0913  what an agent is told, by name
         program: str,
         *,
         cpu_quota_cores: float | None = None,
         hyperparameters: dict[str, object] | None = None,
         prepare: Callable[[RunFolder], None] = lambda _: None,
+        python: str | Path = sys.executable,
+        package_version: str = smtc_lab.__version__,
         **environment: str,
     ) -> Instance:
         folder = RunFolder.create(tmp_path / "runs", f"train-{len(instances)}")
@@ -79,7 +82,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Instance]]:
             "host": "algo-1",
             "hosts": {"algo-1": "127.70.1.1", "algo-2": "127.70.1.2"},
             "instance_groups": [["dnn", "ml.p3.2xlarge", 1], ["data", "ml.c5.9xlarge", 1]],
-            "command": [sys.executable, "-c", textwrap.dedent(program)],
+            "package_version": package_version,
+            "command": [str(python), "-c", textwrap.dedent(program)],
             "hyperparameters": hyperparameters or {},
             "channels": {"training": str(tmp_path)},
             "environment": {"SMTC_ROLE": "train"},
@@ -215,6 +219,25 @@ def test_an_agent_that_cannot_work_says_why(start: Callable[..., Instance]) -> N
     assert ended["exit_code"] == 1
     (problem,) = ended["problems"]
     assert problem.startswith("The agent of algo-1 failed: OSError: SMTC_CPU_QUOTA='magic'")
+
+
+def test_an_agent_whose_interpreter_is_gone_says_so(
+    start: Callable[..., Instance], tmp_path: Path
+) -> None:
+    ended = start("pass", python=tmp_path / "gone" / "python").end()
+
+    (problem,) = ended["problems"]
+    assert "its interpreter" in problem
+    assert "is gone. Bring its environment back" in problem
+
+
+def test_an_agent_of_another_version_refuses(start: Callable[..., Instance]) -> None:
+    instance = start("print('ran')", package_version="0.0.1")
+
+    (problem,) = instance.end()["problems"]
+
+    assert "but 0.0.1 launched it. Install the same version" in problem
+    assert instance.log == ""
 
 
 def test_records_that_cannot_be_kept_are_a_problem_of_the_instance(

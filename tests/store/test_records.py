@@ -275,6 +275,24 @@ def test_a_file_of_another_version_says_how_it_can_be_read(path: Path) -> None:
         read_records(path, StepRecord)
 
 
+def test_a_file_of_a_later_version_is_refused_by_its_number(path: Path) -> None:
+    write(path, step_record(step=0))
+    assert steps_in(path) == [0]
+
+    apsw.Connection(str(path)).execute("PRAGMA user_version=7")
+
+    with pytest.raises(StoreError, match=r"is of version 7, but .* up to version 1\. Read it"):
+        read_records(path, StepRecord)
+
+
+def test_a_file_from_before_there_were_versions_is_read(path: Path) -> None:
+    write(path, step_record(step=0))
+
+    apsw.Connection(str(path)).execute("PRAGMA user_version=0")
+
+    assert steps_in(path) == [0]
+
+
 def test_a_folder_in_the_place_of_a_file_says_so(path: Path) -> None:
     path.mkdir()
 
