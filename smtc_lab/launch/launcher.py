@@ -12,6 +12,7 @@ from smtc_lab.errors import LauncherError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.machine.environments.probe import EnvironmentFacts
     from smtc_lab.metrics.records import EventRecord
     from smtc_lab.spec.cluster import Role
     from smtc_lab.spec.job import TrainingJob
@@ -74,6 +75,9 @@ class LaunchPlan(BundleDisplayed):
 
     facts: dict[str, Any] = field(default_factory=dict)
     """How it will be carried out; goes into the run's state as it is."""
+
+    environment: EnvironmentFacts | None = None
+    """Python environment of the entry point; None: another machine brings it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,6 +97,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
         usd_per_hour=catalog.usd_per_hour(job.cluster),
         price_notes=price_notes(job, catalog),
         facts=facts,
+        environment=environment,
     )
 
 

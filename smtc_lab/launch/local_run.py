@@ -51,7 +51,7 @@ def write_run(folder: RunFolder, plan: LaunchPlan) -> None:
         channel.channel_name: str(Path(channel.source).resolve())
         for channel in plan.job.channels
     }
-    environment = job_environment(plan.job)
+    environment = plan.environment or job_environment(plan.job)
     variables: dict[str, str] = {}
     if environment.name != TODAY:
         show_package(folder.shown_package)

@@ -68,6 +68,8 @@ def look_at_the_run(smtc_lab: SmtcLab, home: Path, comparison: Comparison) -> No
     assert (row["job_name"], row["state"]) == (name, "Completed")
     assert row["exit_codes"] == {"algo-1": 0}
 
+    values = json.loads(smtc_lab("runs", "show", name, "--json").out)
+    assert values["usd_per_job"] > 0
     shown = smtc_lab("runs", "show", name[:6], "--log").out
     assert shown.startswith(f"{name}: Completed\n")
     for words in (
@@ -77,16 +79,13 @@ def look_at_the_run(smtc_lab: SmtcLab, home: Path, comparison: Comparison) -> No
         " cores, device 0.002 s per step",
         "measured, ",
         "s mean, data wait ",
-        "cost       $0.00",
-        "at $3.6/h, start-up included",
+        f"cost       ${values['usd_per_job']:.4f} at $3.6/h, start-up included",
         f"folder     {home / 'runs' / name}",
     ):
         assert words in shown
-    values = json.loads(smtc_lab("runs", "show", name, "--json").out)
     assert values["evidence"] == "emulated"
     assert values["steps"] == comparison.clusters[0].steps
     assert values["mean_step_time_s"] == pytest.approx(comparison.clusters[0].step_time_s.mean)
-    assert values["usd_per_job"] > 0
 
 
 def test_all_that_is_wrong_is_said_at_once_and_nothing_is_started(

@@ -2,19 +2,22 @@ from __future__ import annotations
 
 import json
 import shutil
-from importlib import metadata
-from importlib.util import find_spec
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.launch import compiler_checks
+from smtc_lab.launch import compiler_setups, job_environment
 from smtc_lab.launch.compiler_checks import runnable_backends
 from smtc_lab.launch.compiler_environment import compiler_environment
 from smtc_lab.launch.local_run import write_run
 from smtc_lab.launch.special_launch import as_parity_launch, with_memory_limit
+from smtc_lab.machine.environments import probe
+from smtc_lab.machine.environments.named import add_environment
+from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.testing.environments import borrowing_venv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 XLA = TrainingCompilerConfig(backend="xla")
 INDUCTOR = TrainingCompilerConfig(backend="inductor")
+WITHOUT_XLA = {"torch": "2.15.0"}
 FED = "a=local:1:train,b=local:1:data"
 
 
@@ -40,9 +44,28 @@ def problems(
     return launcher.check(make_job("", cluster=cluster, compiler_config=config))
 
 
-def test_every_backend_runs_on_this_machine(launcher: LocalLauncher, make_job: MakeJob) -> None:
-    if find_spec("torch_xla") is None:
-        pytest.skip("torch_xla is not installed")
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that makes the environment of XLA; at first there is none."""
+    monkeypatch.setenv("SMTC_LAB_ENVIRONMENTS", str(tmp_path / "environments"))
+    # This one's own torch_xla, where tests run with it, would do for everything.
+    facts = replace(todays_facts(), packages=WITHOUT_XLA)
+    for module in (probe, job_environment, compiler_setups):
+        monkeypatch.setattr(module, "todays_facts", lambda: facts)
+
+    def make(**versions: str) -> None:
+        borrowing_venv(tmp_path / "venv", **versions)
+        add_environment("xla", tmp_path / "venv")
+
+    return make
+
+
+def test_every_backend_runs_where_xla_has_its_environment(
+    launcher: LocalLauncher, make_job: MakeJob, environment: Callable[..., None]
+) -> None:
+    assert runnable_backends() == ["eager", "inductor"]
+
+    environment(torch="2.9.1", torch_xla="2.9.0")
 
     assert runnable_backends() == ["eager", "inductor", "xla"]
     for backend in ("eager", "inductor", "xla", "auto"):
@@ -51,8 +74,10 @@ def test_every_backend_runs_on_this_machine(launcher: LocalLauncher, make_job: M
 
 
 def test_xla_on_several_trainers_is_refused_with_what_to_do(
-    launcher: LocalLauncher, make_job: MakeJob
+    launcher: LocalLauncher, make_job: MakeJob, environment: Callable[..., None]
 ) -> None:
+    environment(torch="2.9.1", torch_xla="2.9.0")
+
     (problem,) = problems(launcher, make_job, XLA, "here=local:2")
 
     assert "'xla' trains on one instance, but the cluster has 2 training instances" in problem
@@ -69,31 +94,27 @@ def test_xla_on_several_trainers_is_no_problem_where_the_job_may_go_on_eagerly(
 
 
 def test_a_missing_torch_xla_is_refused_unless_the_job_may_fall_back(
-    launcher: LocalLauncher, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
+    launcher: LocalLauncher, make_job: MakeJob, environment: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(compiler_checks, "find_spec", lambda _: None)
+    assert callable(environment)
 
     (problem,) = problems(launcher, make_job, XLA)
 
-    assert "needs torch_xla, which is not installed. Run: pip install" in problem
+    assert "'xla' cannot be used: the environment 'today' has no torch_xla" in problem
+    assert "make it with 'smtc-lab environment make xla'" in problem
     assert problems(launcher, make_job, XLA.model_copy(update={"fallback": "eager"})) == []
     assert problems(launcher, make_job, XLA.model_copy(update={"enabled": False})) == []
-    assert runnable_backends() == ["eager", "inductor"]
 
 
 def test_a_torch_xla_of_another_torch_is_refused(
-    launcher: LocalLauncher, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
+    launcher: LocalLauncher, make_job: MakeJob, environment: Callable[..., None]
 ) -> None:
-    versions = {"torch": "2.9.1+cpu", "torch_xla": "2.8.0"}
-    monkeypatch.setattr(compiler_checks, "find_spec", lambda _: object())
-    monkeypatch.setattr(
-        compiler_checks, "version", lambda name: versions.get(name) or metadata.version(name)
-    )
+    environment(torch="2.9.1+cpu", torch_xla="2.8.0")
 
     (problem,) = problems(launcher, make_job, XLA)
 
-    assert "torch_xla 2.8.0 was built for another torch than 2.9.1+cpu" in problem
-    assert "'torch_xla==2.9.*'" in problem
+    assert "torch_xla 2.8.0, which was built for another torch than its 2.9.1+cpu" in problem
+    assert "Remove it with 'smtc-lab environment remove xla'" in problem
 
 
 def test_a_missing_cpp_compiler_is_refused(
