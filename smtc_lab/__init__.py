@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.launch.batch_size import find_batch_size
     from smtc_lab.launch.compare import ComparisonOutcome, compare
     from smtc_lab.launch.compare_compilers import compare_compilers
+    from smtc_lab.launch.compare_environments import compare_environments
     from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
     from smtc_lab.launch.on_ray.launcher import RayLauncher
     from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
@@ -76,6 +77,7 @@ _HOMES = {
     "calibrate": "smtc_lab.planner.calibrate",
     "compare": "smtc_lab.launch.compare",
     "compare_compilers": "smtc_lab.launch.compare_compilers",
+    "compare_environments": "smtc_lab.launch.compare_environments",
     "find_batch_size": "smtc_lab.launch.batch_size",
     "launch_comparison": "smtc_lab.launch.comparison_run",
     "plan": "smtc_lab.planner.plan",
