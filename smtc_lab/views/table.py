@@ -76,7 +76,8 @@ def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
             saving = _pair_cells(pairs, _saving)
             rows.append(ComparisonRow(label="saving per step", cells=saving))
     if checks_environments(comparison):
-        rows.append(_row("trains the same model", clusters, same_model_lines))
+        told = [("baseline",), *map(same_model_lines, clusters[1:])]
+        rows.append(ComparisonRow(label="trains the same model", cells=tuple(told)))
     if compiler_words.has_compilers(comparison):
         rows.extend(_compiler_rows(clusters))
     rows.extend(

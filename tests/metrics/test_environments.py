@@ -110,7 +110,7 @@ def test_the_table_names_environments_and_whether_the_model_is_the_same() -> Non
 
     lines = {line[:24].strip(): line[24:].split() for line in table.splitlines()}
     assert lines["Python environment"] == ["today", "old"]
-    assert lines["trains the same model"] == ["not", "checked", "yes"]
+    assert lines["trains the same model"] == ["baseline", "yes"]
     assert "The environments differ in 4 packages: python 3.12.1 / 3.11.7, torch" in table
 
 
