@@ -117,6 +117,7 @@ __all__ = [
     "catalog",
     "compare",
     "compare_compilers",
+    "compare_environments",
     "find_batch_size",
     "launch",
     "launch_comparison",
