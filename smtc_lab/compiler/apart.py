@@ -21,26 +21,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import torch
 from torch import distributed
 
+from smtc_lab.compiler.patience import Patience, how_it_ended
 from smtc_lab.compiler.xla_move import map_tensors
 from smtc_lab.compiler.xla_setup import device_kind
 from smtc_lab.errors import CompilerError
-from smtc_lab.machine.processes import TreeClock, descendants, die_with_parent, send_signal
+from smtc_lab.machine.processes import descendants, die_with_parent, send_signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from multiprocessing.connection import Connection
 
     from smtc_lab.compiler.step import CompiledStep
-
-_LOOK_S = 1.0
-"""Between two looks at a process that takes a step."""
-
-_IDLE_LIMIT_S = 60.0
-"""After this long without work, a process waits for what never comes: for a lock, say, that
-another thread held when it was forked."""
-
-_IDLE_SHARE = 0.01
-"""Share of one core below which a process does no work: a watch in it may still tick."""
 
 
 def tried_apart(
@@ -90,7 +81,7 @@ class StepsApart:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._process.start()
         theirs.close()
-        self._clock = TreeClock()
+        self._patience = Patience(self._process.pid or 0)
 
     def take(self, batch: Any, *, limit_s: float) -> float:  # noqa: ANN401  whatever the dataset collates to
         """Take one step on a batch; return the seconds that it took.
@@ -111,7 +102,7 @@ class StepsApart:
             ) from error
         try:
             self._connection.send_bytes(sent)
-            self._await_answer(limit_s)
+            self._patience.wait([self._connection], limit_s=limit_s)
             answer = self._connection.recv_bytes()
         except (EOFError, OSError):
             raise CompilerError(self._why_it_ended()) from None
@@ -132,32 +123,10 @@ class StepsApart:
         self._process.join()
         self._process.close()
 
-    def _await_answer(self, limit_s: float) -> None:
-        began_s = idle_since_s = time.monotonic()
-        worked_s = 0.0
-        while not self._connection.poll(_LOOK_S):
-            now_s, before_s = time.monotonic(), worked_s
-            pid = self._process.pid or 0
-            worked_s = sum(self._clock.look([pid, *descendants(pid)]))
-            if worked_s - before_s > _IDLE_SHARE * _LOOK_S:
-                idle_since_s = now_s
-            if now_s - began_s > limit_s:
-                raise CompilerError(f"a step, compiling in, took longer than {limit_s:.3g} s")
-            if now_s - idle_since_s > _IDLE_LIMIT_S:
-                raise CompilerError(
-                    f"the process where it is tried has done nothing for {_IDLE_LIMIT_S:g} s"
-                )
-
     def _why_it_ended(self) -> str:
         """Return what is known of the end of the copy, in one sentence."""
         self._process.join()
-        os.lseek(self._last_words, 0, os.SEEK_SET)
-        with os.fdopen(os.dup(self._last_words), errors="replace") as file:
-            lines = [line.strip() for line in file if line.strip()]
-        code = self._process.exitcode or 0
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
-        last = f": {lines[-1]}" if lines else ""
-        return f"the process where it was tried was ended {how}{last}"
+        return how_it_ended(self._process.exitcode or 0, self._last_words)
 
 
 def _serve(
