@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
-from smtc_lab.compiler.apart import StepsApart
+from smtc_lab.compiler.apart import StepsApart, tried_apart
 from smtc_lab.compiler.guarded import leave
 from smtc_lab.compiler.precision import device_of
+from smtc_lab.compiler.trial import Trial
 from smtc_lab.compiler.xla_setup import prepare_xla
 from smtc_lab.errors import CompilerError
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.compiler.backends import MakeStep
+    from smtc_lab.compiler.elsewhere import Elsewhere, TriedSteps
     from smtc_lab.compiler.step import CompiledStep
-    from smtc_lab.compiler.trial import Trial
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 
@@ -30,10 +31,11 @@ class AutoStep:
 
     Where the trial says so, a backend is tried in a copy of this process, on the batches that
     eager steps then take here. A batch whose step a backend could not run is run again eagerly,
-    so none is lost.
+    so none is lost. XLA may lie in another environment: it is tried there, and where it is kept
+    this process becomes the job's script there.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a trial needs, by name
         self,
         make: MakeStep,
         model: torch.nn.Module,
@@ -41,6 +43,7 @@ class AutoStep:
         *,
         config: TrainingCompilerConfig,
         say: Callable[[str, str], None],
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         """Begin eagerly.
 
@@ -50,7 +53,9 @@ class AutoStep:
             trial: What is tried; new.
             config: Settings of the job.
             say: Tells people; called with a kind of event and a sentence.
+            elsewhere: The environment where XLA is; None: it is here, or nowhere.
         """
+        self._elsewhere = elsewhere
         self._make = make
         self._device = device_of(model)
         self._config = config
@@ -58,7 +63,8 @@ class AutoStep:
         self._trial = trial
         self._is_paused = False
         self._fell_back_because: str | None = None
-        self._apart: dict[str, StepsApart] = {}
+        self._apart: dict[str, TriedSteps] = {}
+        self._took_from_s = 0.0
         self._run = self._first
         self._step = make("eager", config, self._failed)
 
@@ -98,9 +104,12 @@ class AutoStep:
     def _first(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         """Copy this process before anything runs backward in it: then XLA works in the copy."""
         for backend in self._trial.apart:
+            if backend == "xla" and self._elsewhere is not None:
+                self._apart[backend] = self._elsewhere.steps(self._started)
+                continue
             with suppress(OSError):  # no memory for a copy: it is tried here
                 self._apart[backend] = StepsApart(partial(self._make_apart, backend))
-        if "xla" in self._apart:
+        if "xla" in self._apart and self._elsewhere is None:
             with suppress(CompilerError):  # its copy tells
                 prepare_xla()  # or it could not be kept
         self._run = self._probe
@@ -138,24 +147,31 @@ class AutoStep:
         return loss
 
     def _probe_apart(self, batch: Any) -> None:  # noqa: ANN401  as __call__
-        """Take a step in a copy of this process, and measure it."""
+        """Take a step in another process, and measure it."""
         trial, name = self._trial, self._trial.current
         limit_s = min(trial.compile_limit_s() or math.inf, self._config.timeout_s)
-        began_s = time.perf_counter()
+        self._took_from_s = time.perf_counter()
         try:
             seconds = self._apart[name].take(batch, limit_s=limit_s)
         except CompilerError as error:
-            seconds = time.perf_counter() - began_s
+            seconds = time.perf_counter() - self._took_from_s
             trial.failed(error)
         trial.ended(seconds, self._device)
         if trial.current not in {name, "eager"}:
             self._apart[name].close()
+
+    def _started(self, seconds: float, place: str) -> None:
+        """Take note of how long another process took before the step that is asked of it."""
+        self._took_from_s = time.perf_counter()
+        self._trial.started(seconds, place)
 
     def _settle(self) -> None:
         """Stay with the backend that is kept."""
         self._end_copies()
         self._run = self._settled
         try:
+            if self._trial.current == "xla" and self._elsewhere is not None:
+                self._elsewhere.move(self._trial.facts())
             self._switch_to(self._trial.current)
         except CompilerError as error:
             self._failed(error)
@@ -218,3 +234,43 @@ class AutoStep:
         if self._is_paused:
             self._is_paused = False
             torch.compiler.set_stance("default")
+
+
+def auto_step(  # noqa: PLR0913  what a trial needs, by name
+    make: MakeStep,
+    model: torch.nn.Module,
+    *,
+    config: TrainingCompilerConfig,
+    num_steps: Callable[[], int | None],
+    not_xla: str | None,
+    elsewhere: Elsewhere | None,
+    say: Callable[[str, str], None],
+) -> AutoStep:
+    """Return the step of a session, with a trial of every backend that can be tried.
+
+    Args:
+        make: Makes a step under a backend.
+        model: The model that it trains.
+        config: Settings of the job.
+        num_steps: Returns the steps of the job; None: not known.
+        not_xla: Why XLA is not tried; None: it is.
+        elsewhere: The environment where XLA is; None: it is here, or nowhere.
+        say: Tells people; called with a kind of event and a sentence.
+    """
+    backends = ["inductor"] if not_xla else ["xla", "inductor"]
+    if not_xla:
+        elsewhere = None
+    here = ["inductor"] if elsewhere is not None else backends
+    apart = tried_apart(here, device_of(model), cache=config.cache)
+    anew = {}
+    if elsewhere is not None:
+        apart["xla"], anew["xla"] = 1.0, elsewhere.expected_start_s()
+    trial = Trial(
+        backends,
+        num_steps=num_steps,
+        apart=apart,
+        anew=anew,
+        not_tried={"xla": not_xla} if not_xla else {},
+        say=say,
+    )
+    return AutoStep(make, model, trial, config=config, say=say, elsewhere=elsewhere)

@@ -23,12 +23,13 @@ class Trial:
     Whoever runs the steps switches to ``current``, and tells how each step went.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what is known, by name
         self,
         backends: Sequence[str],
         *,
         num_steps: Callable[[], int | None],
         apart: Mapping[str, float] = MappingProxyType({}),
+        anew: Mapping[str, float] = MappingProxyType({}),
         not_tried: Mapping[str, str],
         say: Callable[[str, str], None],
     ) -> None:
@@ -39,10 +40,14 @@ class Trial:
             num_steps: Returns the steps of the job; None: not known.
             apart: Backends whose steps are taken in another process; and the share of its
                 compile time that each takes again where it is kept.
+            anew: Those for which the script starts anew where they are kept; and the seconds
+                from its start to its first step, as far as they can be foreseen.
             not_tried: Why other backends cannot be tried, by name.
             say: Tells people; called with a kind of event and a sentence.
         """
-        self._chooser = Chooser(["eager", *backends], num_steps=num_steps, apart=apart)
+        self._chooser = Chooser(
+            ["eager", *backends], num_steps=num_steps, apart=apart, anew=anew
+        )
         self.apart = tuple(apart)
         """Backends whose steps are taken in another process."""
 
@@ -64,6 +69,10 @@ class Trial:
     def compile_limit_s(self) -> float | None:
         """Return how long ``current`` may compile at most to pay back; None: nobody knows."""
         return self._chooser.compile_limit_s()
+
+    def started(self, seconds: float, place: str) -> None:
+        """Say how long the script took to start for ``current``, and where it did."""
+        self._chooser.started(seconds, place)
 
     def failed(self, error: CompilerError) -> None:
         """Say that ``current`` cannot run the step; the step itself may go on eagerly."""

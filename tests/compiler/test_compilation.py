@@ -340,7 +340,9 @@ def test_auto_does_not_try_xla_where_it_cannot_or_need_not() -> None:
     assert "10 steps are too few" in str(backends.why_not_xla(world_size=1, max_steps=10))
 
 
-def test_auto_says_that_torch_xla_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_says_that_xlas_environment_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
-    assert "pip install" in str(backends.why_not_xla(world_size=1, max_steps=None))
+    assert "smtc-lab environment make xla" in str(
+        backends.why_not_xla(world_size=1, max_steps=None)
+    )
