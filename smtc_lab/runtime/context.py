@@ -14,6 +14,7 @@ from smtc_lab.store.run_folder import RunFolder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from smtc_lab.compiler.kept import Kept
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 
@@ -73,6 +74,10 @@ class InstanceContext:
     """Steps of a parity launch, which leaves dropout out and records losses and weights; None:
     an ordinary launch."""
 
+    kept: Kept | None
+    """What ``auto`` chose in the job's first steps, before the script started anew in this
+    process; None: this is its first."""
+
     measure: Measure | None
     """What a launch of a calibration measures; None: an ordinary launch."""
 
@@ -110,6 +115,7 @@ class InstanceContext:
                 max_steps=parity_steps or _whole(environment, "SMTC_MAX_STEPS"),
                 compiler=_compiler(environment, is_parity=parity_steps is not None),
                 parity_steps=parity_steps,
+                kept=_kept(environment),
                 measure=_measure(environment),
                 device_step_time_s=_number(environment, "SMTC_DEVICE_STEP_TIME_S"),
                 run_folder=RunFolder(Path(folder)) if folder else None,
@@ -152,6 +158,14 @@ def _compiler(
     if config.enabled:
         return config
     return plain if is_parity else None
+
+
+def _kept(environment: Mapping[str, str]) -> Kept | None:
+    if "SMTC_XLA_KEPT" not in environment:
+        return None
+    from smtc_lab.compiler.kept import Kept  # noqa: PLC0415  others start without pydantic
+
+    return Kept.from_environment(environment)
 
 
 def _measure(environment: Mapping[str, str]) -> Measure | None:

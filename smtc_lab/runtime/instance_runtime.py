@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtc_lab.machine.xla_environment import xla_environment
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.runtime.context import InstanceContext
 from smtc_lab.runtime.step_timer import StepTimer
@@ -16,6 +17,8 @@ from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from smtc_lab.compiler.compilation import Compilation
+    from smtc_lab.compiler.elsewhere import Elsewhere
+    from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.store.sink import RecordSink
     from smtc_lab.store.tables import Record
 
@@ -53,10 +56,31 @@ class InstanceRuntime:
             world_size=self.context.world_size,
             say=self.event,
             parity_steps=self.context.parity_steps,
+            elsewhere=self._elsewhere(config),
+            kept=self.context.kept,
         )
         self.timer.on_step = compilation.step_ended
         atexit.register(self.close)
         return compilation
+
+    def _elsewhere(self, config: TrainingCompilerConfig) -> Elsewhere | None:
+        """Return the script in XLA's environment; None: there is none, or it is not wanted."""
+        environment = xla_environment() if config.backend == "auto" else None
+        if environment is None or self.context.parity_steps is not None:
+            return None
+        from smtc_lab.runtime.elsewhere.move import ScriptElsewhere  # noqa: PLC0415  the others do without
+        from smtc_lab.runtime.elsewhere.started import started  # noqa: PLC0415  as above
+
+        start = started()
+        if start is None:  # not through us
+            return None
+        return ScriptElsewhere(
+            environment,
+            start,
+            config=config,
+            num_steps=lambda: self.timer.num_steps,
+            close=self.close,
+        )
 
     @property
     def compiler_folder(self) -> Path | None:

@@ -48,6 +48,10 @@ def main(script: str, arguments: list[str]) -> int:
 
 
 def _run(script: str, arguments: list[str]) -> int:
+    if any(name.startswith("SMTC_XLA_") for name in os.environ):
+        from smtc_lab.runtime.elsewhere.started import note_start  # noqa: PLC0415  most jobs do without
+
+        note_start(script, arguments)
     _resolve_hosts()
     after_import("torch", _install_hooks)
     sys.argv = [script, *arguments]

@@ -15,6 +15,7 @@ from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import EntryPointError
 from smtc_lab.runtime.checkpoint import load_checkpoint, save_checkpoint
 from smtc_lab.runtime.data_instance import dataloader_class, serve_until_stopped
+from smtc_lab.runtime.elsewhere.started import SERVED_VARIABLE
 from smtc_lab.runtime.instance_runtime import instance_runtime
 from smtc_lab.runtime.step_timer import num_samples_of
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from smtc_lab.compiler.compilation import Compilation
     from smtc_lab.compiler.step import CompiledStep
     from smtc_lab.dataservice.dataloader import DataLoader
+    from smtc_lab.runtime.elsewhere.served import ServedStep
 
 T = TypeVar("T")
 
@@ -47,6 +49,7 @@ class Session:
     def __init__(self) -> None:
         self._runtime = instance_runtime()
         self._context = self._runtime.context
+        self._served: ServedStep | None = None
         if self._runtime.compilation is not None:  # before anything runs backward
             self._runtime.compilation.prepare()
 
@@ -135,7 +138,13 @@ class Session:
         """
         if self._runtime.compilation is None:
             return EagerStep(train_step, model, optimizer)
-        return self._runtime.compilation.compile(train_step, model, optimizer)
+        step = self._runtime.compilation.compile(train_step, model, optimizer)
+        if SERVED_VARIABLE not in os.environ:
+            return step
+        from smtc_lab.runtime.elsewhere.served import ServedStep  # noqa: PLC0415  other processes do without
+
+        self._served = ServedStep(step)
+        return self._served
 
     def steps(self, loader: TorchDataLoader[Any], *, epochs: int | None = 1) -> Iterator[Any]:
         """Yield batches, and time the step that the loop body makes of each.
@@ -155,6 +164,8 @@ class Session:
         runtime, timer = self._runtime, self._runtime.timer
         if self._runtime.timer.is_done:
             return
+        if self._served is not None:
+            self._served.serve()
         runtime.is_timed_by_session = True
         compilation = runtime.compilation
         if compilation is not None:

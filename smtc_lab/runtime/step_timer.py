@@ -18,7 +18,8 @@ class StepTimer:
 
     One record costs the trainer at most 5 microseconds (``notebooks/bench_overhead.ipynb``).
     Where an emulated device is declared, the end of a step waits until the device would have
-    been ready: its time runs from the moment the batch is there.
+    been ready: its time runs from the moment the batch is there. In a script that ``auto`` has
+    started anew, steps are numbered on from those that it took before.
     """
 
     on_step: Callable[[int, float], None] | None = None
@@ -30,6 +31,7 @@ class StepTimer:
         self._writer = writer
         self._device_step_time_s = context.device_step_time_s
         self._max_steps = context.max_steps
+        self._first_step = 0 if context.kept is None else context.kept.steps
         self._begin_s: float | None = None
         self._asked_s = 0.0
         self._got_s = 0.0
@@ -38,7 +40,7 @@ class StepTimer:
         self._unopened: tuple[float | None, float, int | None] = (None, 0.0, None)
         self._is_ready = False
         self.num_steps = 0
-        """Steps that have ended."""
+        """Steps that have ended in this process."""
 
         self.synchronized = True
         """Whether a step's end waits for the device; a CPU always does."""
@@ -97,11 +99,12 @@ class StepTimer:
             if left_s > 0:
                 time.sleep(left_s)
         now_s = time.perf_counter()
+        step = self._first_step + self.num_steps
         if self._writer is not None:
             self._writer.append_values(
                 StepRecord,
                 (  # in the order of its fields
-                    self.num_steps,
+                    step,
                     time.time(),
                     now_s - begin_s,
                     self._data_wait_s,
@@ -111,7 +114,7 @@ class StepTimer:
                 ),
             )
         if self.on_step is not None:
-            self.on_step(self.num_steps, now_s - begin_s - self._data_wait_s)
+            self.on_step(step, now_s - begin_s - self._data_wait_s)
         self.num_steps += 1
         self._data_wait_s = 0.0
         self._num_samples = None
