@@ -139,7 +139,7 @@ def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     """Where ``auto`` tries a backend."""
     if request.param == "in the process":
         monkeypatch.setattr(
-            "smtc_lab.compiler.compilation.tried_apart", lambda *_args, **_options: {}
+            "smtc_lab.compiler.auto.tried_apart", lambda *_args, **_options: {}
         )
 
 
