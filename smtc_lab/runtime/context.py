@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, cast
 
 from smtc_lab.errors import EntryPointError
+from smtc_lab.runtime.elsewhere.started import SERVED_VARIABLE
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ class InstanceContext:
         try:
             hosts = json.loads(environment.get("SMTC_HOSTS", "{}"))
             data_hosts = json.loads(environment.get("SMTC_DATA_HOSTS", "[]"))
-            folder = environment.get("SMTC_RUN_ID")
+            is_served = SERVED_VARIABLE in environment  # its parent keeps the records
+            folder = None if is_served else environment.get("SMTC_RUN_ID")
             parity_steps = _whole(environment, "SMTC_PARITY_STEPS")
             return cls(
                 role=cast('Literal["train", "data"]', environment.get("SMTC_ROLE", "train")),

@@ -31,7 +31,9 @@ class StepTimer:
         self._writer = writer
         self._device_step_time_s = context.device_step_time_s
         self._max_steps = context.max_steps
-        self._first_step = 0 if context.kept is None else context.kept.steps
+        self.first_step = 0 if context.kept is None else context.kept.steps
+        """Number of the first step of this process."""
+
         self._begin_s: float | None = None
         self._asked_s = 0.0
         self._got_s = 0.0
@@ -99,7 +101,7 @@ class StepTimer:
             if left_s > 0:
                 time.sleep(left_s)
         now_s = time.perf_counter()
-        step = self._first_step + self.num_steps
+        step = self.first_step + self.num_steps
         if self._writer is not None:
             self._writer.append_values(
                 StepRecord,

@@ -33,10 +33,10 @@ _OF_THE_RUN = (
     "SMTC_MEASURE",
     "SMTC_PARITY_STEPS",
     "SMTC_READY_FD",
-    "SMTC_RUN_ID",
     XLA_ENVIRONMENT_VARIABLE,
 )
-"""Variables by which a process writes records, asks data servers, or says that it is ready."""
+"""Variables by which a process asks data servers, or says that it is ready. The run's folder
+stays among the others: by it whoever looks for a run's processes finds them."""
 
 _OUTPUTS = ("output", "model")
 """Folders below ``/opt/ml`` that a script writes into."""

@@ -56,7 +56,8 @@ class Row:
 
     compile_cpu_s: float
     """CPU time of the first steps beyond as many steady ones, compilers' processes in it. Of
-    ``auto``: all steps until it had chosen are among them, with its trials."""
+    ``auto``: all steps until it had chosen are among them, with its trials, unless the script started
+    anew: what was before that is not."""
 
     probe_steps: int
     """Steps until ``auto`` had chosen; 0: there was no choice."""
@@ -128,7 +129,7 @@ def _row(run: RunRecords, model: str, number: int, folder: Path) -> Row:
     (path,) = (folder / str(run.job.job_name)).rglob("step_times.json")
     times = json.loads(path.read_text(encoding="utf-8"))
     report = next(iter(run.compiler.values()))
-    first = report.probe_steps + UNSETTLED_STEPS
+    first = report.probe_steps - times["first_step"] + UNSETTLED_STEPS
     cpu_s, wall_s = (times[clock][first:] for clock in ("cpu_s", "wall_s"))
     step_cpu_s = median(cpu_s)
     return Row(

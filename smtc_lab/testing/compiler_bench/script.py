@@ -12,7 +12,8 @@ from smtc_lab.examples.train_model import train
 from smtc_lab.runtime.instance_runtime import instance_runtime
 
 TIMES_FILE = "step_times.json"
-"""Written to the output's data folder: ``cpu_s`` and ``wall_s`` of each step, in seconds."""
+"""Written to the output's data folder: ``cpu_s`` and ``wall_s`` of each step of this process, in
+seconds, and ``first_step``, the number of the first of them."""
 
 _LOOK_EVERY = 4
 
@@ -46,6 +47,7 @@ class Clock:
         """Write what each step took."""
         pairs = list(zip(self._readings, self._readings[1:], strict=False))
         times = {
+            "first_step": instance_runtime().timer.first_step,
             "cpu_s": [after[0] - before[0] for before, after in pairs],
             "wall_s": [after[1] - before[1] for before, after in pairs],
         }
