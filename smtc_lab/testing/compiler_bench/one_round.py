@@ -56,8 +56,8 @@ class Row:
 
     compile_cpu_s: float
     """CPU time of the first steps beyond as many steady ones, compilers' processes in it. Of
-    ``auto``: all steps until it had chosen are among them, with its trials, unless the script started
-    anew: what was before that is not."""
+    ``auto``: all steps until it had chosen are among them, with its trials; but none from
+    before the script started anew."""
 
     probe_steps: int
     """Steps until ``auto`` had chosen; 0: there was no choice."""

@@ -12,8 +12,8 @@ from smtc_lab.examples.train_model import train
 from smtc_lab.runtime.instance_runtime import instance_runtime
 
 TIMES_FILE = "step_times.json"
-"""Written to the output's data folder: ``cpu_s`` and ``wall_s`` of each step of this process, in
-seconds, and ``first_step``, the number of the first of them."""
+"""Written to the output's data folder: ``cpu_s`` and ``wall_s`` of each step of this process,
+in seconds, and ``first_step``, the number of the first of them."""
 
 _LOOK_EVERY = 4
 
