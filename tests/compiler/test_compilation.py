@@ -138,9 +138,7 @@ def test_a_fallback_runs_the_same_batch_eagerly_and_says_so() -> None:
 def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where ``auto`` tries a backend."""
     if request.param == "in the process":
-        monkeypatch.setattr(
-            "smtc_lab.compiler.auto.tried_apart", lambda *_args, **_options: {}
-        )
+        monkeypatch.setattr("smtc_lab.compiler.auto.tried_apart", lambda *_args, **_options: {})
 
 
 @pytest.mark.usefixtures("failing_inductor", "where")
