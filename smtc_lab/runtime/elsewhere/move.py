@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from torch.utils.data import dataloader
@@ -135,6 +136,9 @@ def _end_what_runs_beside() -> None:
             with suppress(Exception):  # a worker that has ended by itself
                 item._shutdown_workers()  # noqa: SLF001  as above
     atexit._run_exitfuncs()  # noqa: SLF001  there is no other way to end as at an exit
+    tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001  it ends with its users, and hears no signal
+    if tracker._fd is not None:  # noqa: SLF001  as above
+        os.close(tracker._fd)  # noqa: SLF001  as above
 
     def members() -> list[int]:
         reap()
@@ -153,10 +157,4 @@ def _forget_what_is_inherited() -> None:
             with suppress(OSError):  # the listing's own
                 os.set_inheritable(int(name), False)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    for number in signal.valid_signals():
-        if signal.getsignal(number) is signal.SIG_IGN and number not in _IGNORED_BY_PYTHON:
-            signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-
-
-_IGNORED_BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}

@@ -90,7 +90,10 @@ class StepsElsewhere:
             ) from error
         if self._child is None:
             began_s = time.perf_counter()
-            self._child = _Child(self._environment, self._start, self._settings)
+            try:
+                self._child = _Child(self._environment, self._start, self._settings)
+            except OSError as error:
+                raise CompilerError(f"its environment does not start: {error}") from error
             version = self._child.answer(limit_s)["torch"]
             self._started(time.perf_counter() - began_s, f"XLA's environment (torch {version})")
         self._child.send(message)
@@ -133,9 +136,9 @@ class _Child:
                 stderr=self._last_words,
                 pass_fds=[theirs.fileno()],
             )
-        except OSError as error:
+        except OSError:
             self._let_go()
-            raise CompilerError(f"its environment does not start: {error}") from error
+            raise
         finally:
             theirs.close()
         with suppress(OSError):  # it has ended already
