@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.launch.agent_configs import AgentPlace, agent_config
-from smtc_lab.launch.job_environment import interpreter_variables, job_environment
+from smtc_lab.launch.job_environment import (
+    interpreter_variables,
+    job_environment,
+    xla_beside,
+)
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.machine.environments.shown_package import show_package
+from smtc_lab.machine.xla_environment import XlaEnvironment, with_xla_environment
 from smtc_lab.store.environment_file import write_environment
 
 if TYPE_CHECKING:
     from smtc_lab.launch.launcher import LaunchPlan
+    from smtc_lab.machine.environments.probe import EnvironmentFacts
     from smtc_lab.store.run_folder import RunFolder
 
 
@@ -52,22 +58,32 @@ def write_run(folder: RunFolder, plan: LaunchPlan) -> None:
         for channel in plan.job.channels
     }
     environment = plan.environment or job_environment(plan.job)
-    variables: dict[str, str] = {}
-    if environment.name != TODAY:
-        show_package(folder.shown_package)
-        variables = interpreter_variables(
-            environment, folder.shown_package, plan.job.environment
-        )
     write_environment(folder, environment)
     place = AgentPlace(
         run_folder=str(folder.path),
         entry_point=Path(plan.job.entry_point).resolve(),
         python=environment.python,
         channels=channels,
-        environment=variables,
+        environment=_variables(folder, plan, environment),
     )
     for instance in plan.instances:
         own = folder.instance(instance.host)
         own.mkdir(parents=True, mode=0o700)
         config = json.dumps(agent_config(plan, instance, place), indent=1)
         (own / "agent.json").write_text(config, encoding="utf-8")
+
+
+def _variables(
+    folder: RunFolder, plan: LaunchPlan, environment: EnvironmentFacts
+) -> dict[str, str]:
+    """Return what the interpreter must be told, and show this package to others than ours."""
+    path, variables = folder.shown_package, {}
+    if environment.name != TODAY:
+        variables = interpreter_variables(environment, path, plan.job.environment)
+    trainers = [instance for instance in plan.instances if instance.rank is not None]
+    xla = xla_beside(plan.job, environment) if len(trainers) == 1 else None
+    if xla is not None:
+        variables |= with_xla_environment(XlaEnvironment(python=xla.python, path=str(path)))
+    if variables:
+        show_package(path)
+    return variables
