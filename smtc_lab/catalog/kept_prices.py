@@ -38,6 +38,8 @@ def kept_prices_path() -> Path:
 def read_kept_prices() -> KeptPrices | None:
     """Return the prices that were refreshed, or None: there are none, or they are damaged."""
     path = kept_prices_path()
+    if not os.path.isdir(path.parent):  # noqa: PTH112  Path.is_dir raises where rights are missing
+        return None  # also where there is no home folder at all
     try:
         return KeptPrices.model_validate_json(path.read_bytes())
     except FileNotFoundError:

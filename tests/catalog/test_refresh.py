@@ -193,3 +193,12 @@ def test_damaged_kept_prices_are_said_and_not_used() -> None:
 
     with pytest.warns(UserWarning, match=r"cannot be read.*smtc_lab\.catalog\.refresh"):
         assert Catalog.reload().get("ml.g5.xlarge") == before
+
+
+def test_where_no_folder_can_be_there_are_simply_no_kept_prices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file" / "no where"))
+
+    assert Catalog.reload() == Catalog.load()  # a warning would be an error
