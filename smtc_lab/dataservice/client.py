@@ -7,7 +7,7 @@ import os
 import time
 import weakref
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice.auto_workers import AutoWorkers
@@ -139,6 +139,9 @@ class Client:
         finalizer = self._owners.pop(epoch, None)
         if finalizer is not None:
             epoch.is_complete = is_complete
+            if is_complete:  # a data worker that ended after its last batch held up nobody
+                self._parts.local.mend()
+                self._tell()
             finalizer()
             self._hand_over_records()
 
@@ -221,15 +224,15 @@ class Client:
                 f"data worker {link.data_worker} on {link.server} has not answered for "
                 f"{_SUSPICION_S:.0f} s; others are asked meanwhile, if there are any"
             )
-        while True:
-            try:
-                self._notify(self._events.get_nowait())
-            except Empty:
-                break
+        self._tell()
         if self._auto is not None and self._auto.has_begun:
             self._settle_workers()
         if self._parts.ledger.error is not None:
             raise self._parts.ledger.error
+
+    def _tell(self) -> None:
+        while not self._events.empty():
+            self._notify(self._events.get_nowait())
 
     def count(self, outcome: Outcome, get_wait_s: float, *, was_ready: bool) -> None:
         """Count a delivered batch, and record what is due.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import select
 import signal
 import socket
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,17 @@ def plain(batch: Any) -> tuple[list[int], list[float]]:
     return batch[0].tolist(), batch[1].flatten().tolist()
 
 
+def kill(pid: int | None) -> None:
+    """Kill a process and wait for its end: on a busy machine that takes a while."""
+    assert pid is not None
+    process = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        assert select.select([process], [], [], 20)[0], "it did not end"
+    finally:
+        os.close(process)
+
+
 def unused_address() -> ServerAddress:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return ServerAddress("127.0.0.1", listener.getsockname()[1])
@@ -93,7 +105,7 @@ def test_a_killed_data_worker_of_the_trainer_loses_no_sample(
     got = [plain(next(batches)) for _ in range(4)]
     eventually(dataset.stuck_pid)
 
-    os.kill(dataset.stuck_pid(), signal.SIGKILL)  # type: ignore[arg-type]
+    kill(dataset.stuck_pid())
     got += [plain(batch) for batch in batches]
 
     assert got == undisturbed()
@@ -101,6 +113,27 @@ def test_a_killed_data_worker_of_the_trainer_loses_no_sample(
     assert events[0].endswith(
         "of this trainer ended by signal 9 (SIGKILL, often a lack of memory); started again"
     )
+    loader.close()
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+def test_a_data_worker_that_ends_after_its_last_batch_is_told_of(*, persistent: bool) -> None:
+    events: list[str] = []
+    loader = DataLoader(
+        Noisy(), 4, num_workers=1, persistent_workers=persistent, notify=events.append
+    )
+    batches = iter(loader)
+    got = [next(batches)[0].tolist() for _ in range(NUM_SAMPLES // 4)]
+    (pid,) = loader._client.local_pids  # type: ignore[union-attr]
+
+    # Nothing is received meanwhile, as where the trainer leaves no CPU to that thread.
+    with loader._client._parts.reception._receiving:  # type: ignore[union-attr]
+        kill(pid)
+        got += [batch[0].tolist() for batch in batches]
+
+    assert list(itertools.chain(*got)) == [*range(NUM_SAMPLES)]
+    assert len(events) == 1
+    assert "of this trainer ended by signal 9" in events[0]
     loader.close()
 
 
@@ -123,7 +156,7 @@ def test_a_killed_data_worker_of_a_server_loses_no_sample(
     got = [plain(next(batches)) for _ in range(4)]
     eventually(dataset.stuck_pid)
 
-    os.kill(dataset.stuck_pid(), signal.SIGKILL)  # type: ignore[arg-type]
+    kill(dataset.stuck_pid())
     got += [plain(batch) for batch in batches]
 
     assert got == undisturbed()
