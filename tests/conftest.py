@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
+import tempfile
 
 import pytest
 
@@ -14,13 +17,31 @@ QUICK = {
     "TORCHINDUCTOR_VEC_ISA_OK": "1",  # else a program is compiled to try vector instructions
 }
 
+# What would lead a tool to the user's own settings, prices or runs.
+HOMES = r"XDG_\w+_HOME|XDG_RUNTIME_DIR|JUPYTER_\w+(DIR|PATH)|(IPYTHON|MPLCONFIG)DIR|SMTC_LAB_HOME"
 
-def pytest_configure() -> None:
+
+def pytest_configure(config: pytest.Config) -> None:
     for name, value in QUICK.items():
         os.environ.setdefault(name, value)
+    _live_in_an_own_home(config)
     # A shell starts what runs behind "&" with Ctrl-C ignored, and every process that a test
     # starts would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _live_in_an_own_home(config: pytest.Config) -> None:
+    """Need no home folder, and see and leave nothing in the user's."""
+    for name in [name for name in os.environ if re.fullmatch(HOMES, name)]:
+        del os.environ[name]
+    os.environ["HOME"] = home = tempfile.mkdtemp(prefix="smtc lab home ")
+    owner = os.getpid()
+
+    def leave() -> None:
+        if os.getpid() == owner:
+            shutil.rmtree(home, ignore_errors=True)
+
+    config.add_cleanup(leave)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
