@@ -18,7 +18,7 @@ QUICK = {
 }
 
 # What would lead a tool to the user's own settings, prices or runs.
-HOMES = r"XDG_\w+_HOME|XDG_RUNTIME_DIR|JUPYTER_\w+(DIR|PATH)|(IPYTHON|MPLCONFIG)DIR|SMTC_LAB_HOME"
+HOMES = r"XDG_\w+_HOME|JUPYTER_\w+(DIR|PATH)|(IPYTHON|MPLCONFIG)DIR|SMTC_LAB_HOME"
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -10,7 +10,8 @@ import os
 import sys
 import time
 import warnings
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import torch
@@ -18,6 +19,12 @@ from torch import nn
 
 from smtc_lab.compiler.compilation import Compilation
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.twins import distance, no_toss, twins
+
+if TYPE_CHECKING:
+    from tests.twins import Result, Toss
 
 MOST_STEPS = 300
 STEPS_AFTER = 10
@@ -34,6 +41,14 @@ def workload() -> tuple[nn.Module, torch.optim.Optimizer]:
     return model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
 
+def learn(model: Any, optimizer: Any, batch: torch.Tensor) -> torch.Tensor:
+    optimizer.zero_grad()
+    loss: torch.Tensor = model(batch).square().mean() + model[0](batch).mean()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
 def report_steps(compilation: Compilation) -> int:
     report = compilation.report()
     return 0 if report is None else report.probe_steps
@@ -47,11 +62,7 @@ def main() -> None:
     def train_step(model: nn.Module, optimizer: Any, batch: torch.Tensor) -> torch.Tensor:
         is_slow = next(model.parameters()).device.type == slow
         time.sleep(SLOW_STEP_S if is_slow else STEP_S)
-        optimizer.zero_grad()
-        loss: torch.Tensor = model(batch).square().mean() + model[0](batch).mean()
-        loss.backward()
-        optimizer.step()
-        return loss.detach()
+        return learn(model, optimizer, batch)
 
     data = torch.randn(MOST_STEPS, 4, 6, generator=torch.Generator().manual_seed(2))
     compilation = Compilation(
@@ -76,14 +87,21 @@ def main() -> None:
 
     compiled = metrics.metric_data("CompileTime")
     compilation.close()
-    plain, plain_optimizer = workload()
-    expected = [
-        float(train_step(plain, plain_optimizer, batch)) for batch in data[: len(losses)]
-    ]
+
+    def eagerly(toss: Toss) -> Result:
+        plain, plain_optimizer = workload()
+        found = []
+        for batch in data[: len(losses)]:
+            toss(plain)
+            found.append(learn(plain, plain_optimizer, batch))
+        return {"losses": torch.stack(found)}
+
+    expected = eagerly(no_toss)
     seen = {
         "backend": report.backend,
         "losses": losses,
-        "expected": expected,
+        "expected": expected["losses"].tolist(),
+        "distance": distance({"losses": torch.tensor(losses)}, expected, twins(eagerly)),
         "compilations": report.compile_time.compilations if report.compile_time else None,
         "xla_compilations": compiled[0] if compiled else 0,
         "copies_left": len(psutil.Process(os.getpid()).children()),

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.twins import SLACK
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -50,7 +52,7 @@ def test_xla_is_kept_after_it_was_tried_in_a_copy_and_learns_the_same(train: Tra
     seen = train("cpu")
 
     assert seen["backend"] == "xla"
-    assert seen["losses"] == pytest.approx(seen["expected"], rel=1e-4)
+    assert seen["distance"] <= SLACK
     assert seen["compilations"] == 1
     assert seen["copies_left"] == 0
     probes = {probe["backend"]: probe for probe in seen["probes"]}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from smtc_lab.errors import CompilerError
+from tests.twins import SLACK
 
 HERE = Path(__file__).parent
 # Compiles in a third of the time; the programs are slower, and mean the same.
@@ -78,12 +79,7 @@ def test_a_model_that_has_stepped_before_is_compiled_once(seen: Any) -> None:
 
 def test_every_optimizer_learns_what_it_learns_eagerly(seen: Any) -> None:
     for name, it in seen("optimizers").items():
-        assert it["losses"] == pytest.approx(it["expected"], rel=1e-5), name
-
-
-def test_running_variances_are_those_of_torch(seen: Any) -> None:
-    for name, it in seen("optimizers").items():
-        assert it["variance"] == pytest.approx(it["expected_variance"], rel=1e-4), name
+        assert it["distance"] <= SLACK, name  # of losses and of a running variance
 
 
 def test_a_fused_optimizer_is_fused_again_after_leaving(seen: Any) -> None:
@@ -179,7 +175,7 @@ def test_a_forked_process_that_would_train_is_told_so_and_does_not_hang(seen: An
 def test_a_hugging_face_model_with_a_mask_is_one_graph_and_stays_tied(seen: Any) -> None:
     it = seen("hugging_face")
 
-    assert it["losses"] == pytest.approx(it["expected"], rel=1e-5)
+    assert it["distance"] <= SLACK
     assert (it["graphs"], it["compilations"], it["tied"]) == (1, 1, True)
     assert any("mask" in note for note in it["notes"])
 
@@ -298,6 +294,7 @@ import os, resource, torch
 from smtc_lab.compiler.xla import XlaStep
 from smtc_lab.compiler.xla_setup import prepare_xla
 from smtc_lab.errors import CompilerError
+from tests.twins import SLACK
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 def train_step(model, optimizer, batch):

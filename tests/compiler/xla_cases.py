@@ -34,9 +34,12 @@ from smtc_lab.compiler.xla_move import host_copy
 from smtc_lab.compiler.xla_setup import prepare_xla
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.insert(0, str(Path(__file__).parent))
 import step_contract
 from step_contract import adamw, batches, make_net, plain_step
+
+from tests.twins import distance, no_toss, twins
 
 
 def make_step(train_step: Any, model: Any, optimizer: Any, **settings: Any) -> XlaStep:
@@ -68,26 +71,35 @@ class Plain(nn.Module):
 
 
 def _against_eager(make_optimizer: Any, train_step: Any = plain_step, **settings: Any) -> Any:
-    plain, model = Plain(), Plain()
-    plain_optimizer = make_optimizer(plain.parameters())
+    model = Plain()
     optimizer = make_optimizer(model.parameters())
     generator = torch.Generator().manual_seed(2)
     inputs = [torch.randn(4, 6, generator=generator) for _ in range(3)]
     data = [(it, (it[:, 0] > 0).long()) for it in inputs]
-    expected = [float(train_step(plain, plain_optimizer, it).detach()) for it in data]
+
+    def eagerly(toss: Any) -> Any:
+        plain = Plain()
+        plain_optimizer = make_optimizer(plain.parameters())
+        losses = []
+        for it in data:
+            toss(plain)
+            losses.append(train_step(plain, plain_optimizer, it).detach())
+        return {"losses": torch.stack(losses), "variance": plain.layers[1].running_var}
+
+    expected = eagerly(no_toss)
     step = make_step(train_step, model, optimizer, **settings)
-    losses = [float(step(it).detach()) for it in data]
+    losses = torch.stack([step(it).detach().cpu() for it in data])
     facts = step.facts()
     step.leave()
+    learned = {"losses": losses, "variance": model.layers[1].running_var}
     return {
-        "losses": losses,
-        "expected": expected,
+        "losses": losses.tolist(),
+        "expected": expected["losses"].tolist(),
+        "distance": distance(learned, expected, twins(eagerly)),
         "compilations": facts["compile_time"].compilations,
         "graphs": facts["graphs"],
         "notes": facts["notes"],
         "fused": optimizer.defaults.get("fused"),
-        "variance": model.layers[1].running_var.tolist(),
-        "expected_variance": plain.layers[1].running_var.tolist(),
     }
 
 
@@ -315,17 +327,23 @@ def seen_hugging_face() -> Any:
     batch = transformers.BatchEncoding(
         {"input_ids": ids, "attention_mask": mask, "labels": ids}
     )
-    plain, model = make(), make()
-    plain_optimizer, optimizer = adamw(plain), adamw(model)
-    expected = [float(train_step(plain, plain_optimizer, batch).detach()) for _ in range(3)]
-    step = make_step(train_step, model, optimizer)
-    losses = [float(step(batch).detach()) for _ in range(3)]
+
+    def eagerly(toss: Any) -> Any:
+        plain = make()
+        plain_optimizer, losses = adamw(plain), []
+        for _ in range(3):
+            toss(plain)
+            losses.append(train_step(plain, plain_optimizer, batch).detach())
+        return {"losses": torch.stack(losses)}
+
+    model = make()
+    step = make_step(train_step, model, adamw(model))
+    losses = torch.stack([step(batch).detach().cpu() for _ in range(3)])
     facts = step.facts()
     tied = model.lm_head.weight is model.transformer.wte.weight
     step.leave()
     return {
-        "losses": losses,
-        "expected": expected,
+        "distance": distance({"losses": losses}, eagerly(no_toss), twins(eagerly)),
         "tied": tied,
         "graphs": facts["graphs"],
         "compilations": facts["compile_time"].compilations,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from torch.nn import functional
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REPLACED = ("conv2d", "dropout", "linear", "max_pool2d", "scaled_dot_product_attention")
 
@@ -26,12 +29,15 @@ class Net(nn.Module):
         return hidden
 
 
-def train(device: str) -> dict[str, Any]:
+def train(
+    device: str, before_step: Callable[[nn.Module], object] = lambda _: None
+) -> dict[str, Any]:
     torch.manual_seed(1)
     model = Net().to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     losses = []
     for batch in torch.randn(6, 1, 10, 10).split(2):
+        before_step(model)
         optimizer.zero_grad()
         loss = model(batch.to(device)).square().mean()
         loss.backward()

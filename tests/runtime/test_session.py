@@ -126,7 +126,7 @@ def test_a_compiled_step_is_the_step(session: Session) -> None:
 
     assert step.backend == "eager"
     assert not loss.requires_grad
-    assert model.weight.item() == pytest.approx(before - 0.1)
+    assert model.weight.item() == pytest.approx(before - 0.1, abs=1e-6)  # it may be near 0
 
 
 @pytest.fixture
