@@ -8,6 +8,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from smtc_lab.views.column_widths import column_widths
 from smtc_lab.views.format import plain
 
 
@@ -23,7 +24,7 @@ def png_uri(data: bytes) -> Markup:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("smtc_lab.views"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -31,6 +32,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["column_widths"] = column_widths
+    return environment
 
 
 def _readable(value: object) -> object:

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 PAPER_PX = 598
 """Width of an output in nbconvert's PDF, in CSS pixels."""
 
+FONTS = {
+    "usual": "14px sans-serif",
+    "wide": "14px monospace; letter-spacing: .25em",
+    "large": "20px sans-serif; letter-spacing: .1em",
+}
+"""The last two are wider than any font, so that it does not matter which ones there are."""
+
 WIDE = """() => [...document.querySelectorAll('*')]
   .filter(element => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
   .map(element => `${element.tagName} ${element.textContent.trim().slice(0, 60)}`)"""
@@ -60,6 +67,7 @@ def _run_list(_: Path) -> str:
     return RunList(rows=(row,), root=Path("/runs"), begin_with="%%smtc")._repr_html_()
 
 
+@pytest.mark.parametrize("font", FONTS)
 @pytest.mark.parametrize(
     "made",
     [
@@ -71,8 +79,33 @@ def _run_list(_: Path) -> str:
     ],
     ids=["job", "plan", "comparison", "run", "runs"],
 )
-def test_nothing_is_cut_off_on_paper(paper: Page, tmp_path: Path, made: object) -> None:
+def test_nothing_is_cut_off_on_paper(
+    paper: Page, tmp_path: Path, made: object, font: str
+) -> None:
     assert callable(made)
-    paper.set_content(f"<body style='margin: 0; font: 14px sans-serif'>{made(tmp_path)}")
+    paper.set_content(f"<body style='margin: 0; font: {FONTS[font]}'>{made(tmp_path)}")
 
     assert paper.evaluate(WIDE) == []
+
+
+def test_words_are_broken_only_where_there_is_no_room_for_them(
+    paper: Page, tmp_path: Path
+) -> None:
+    broken = """word => {
+      const range = document.createRange();
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) {
+        const start = texts.currentNode.data.indexOf(word);
+        if (start < 0) continue;
+        range.setStart(texts.currentNode, start);
+        range.setEnd(texts.currentNode, start + word.length);
+        return range.getClientRects().length > 1;
+      }
+    }"""
+
+    def is_broken(style: str) -> object:
+        paper.set_content(f"<body style='margin: 0; {style}'>{_run_list(tmp_path)}")
+        return paper.evaluate(broken, "InProgress")
+
+    assert is_broken("font: 10px sans-serif") is False
+    assert is_broken("font: 10px sans-serif; letter-spacing: 3em") is True
