@@ -238,6 +238,8 @@ def orphan(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.P
         [sys.executable, "-S", "-c", "import time; time.sleep(600)"],
         env={**os.environ, RUN_VARIABLE: run_id},
     ) as process:
+        # A new program has no environment for a moment after its parent goes on.
+        wait_until(lambda: process.pid in only_ours(RUN_VARIABLE), what="its environment")
         yield process
         process.kill()
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Train = Callable[..., dict[str, Any]]
 
+pytestmark = pytest.mark.timeout(400)
+
 SCRIPT = str(Path(__file__).with_name("auto_script.py"))
 
 

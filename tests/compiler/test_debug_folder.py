@@ -6,13 +6,13 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
+import pytest
+
 from smtc_lab.compiler import debug_folder
 from smtc_lab.compiler.debug_folder import DebugFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 COMPILES = """
     import sys
@@ -40,6 +40,7 @@ COMPILES = """
 """
 
 
+@pytest.mark.timeout(300)
 def test_what_inductor_makes_of_a_model_lies_there_by_name(
     tmp_path: Path, code_cache: str
 ) -> None:

@@ -58,6 +58,7 @@ def compile_in_a_process(script: Path) -> dict[str, object]:
     return facts
 
 
+@pytest.mark.timeout(600)
 def test_a_second_process_finds_the_code_and_damage_harms_none(tmp_path: Path) -> None:
     first = compile_in_a_process(tmp_path / "train.py")
     second = compile_in_a_process(tmp_path / "train.py")

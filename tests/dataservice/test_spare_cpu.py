@@ -94,7 +94,7 @@ def test_a_busy_process_on_the_same_core_holds_the_trainer_up() -> None:
     assert seen.delay_fraction > 0.1
     assert seen.trainer_delay_s is not None
     assert seen.trainer_delay_s <= seen.interval_s
-    assert seen.local_cores > 0.1
+    assert seen.local_cores > 0.3 * seen.trainer_cores > 0  # the core is shared fairly
 
 
 def test_a_trainer_that_waits_is_not_held_up() -> None:

@@ -308,7 +308,7 @@ def test_sweep_ends_what_a_lost_run_left(
     try:
         found = [item for item in launcher.sweep(stop=True) if item.job_name == run.job_name]
         assert [item.pids for item in found] == [(orphan.pid,)]
-        assert orphan.wait(5) == -signal.SIGTERM
+        assert orphan.wait(30) == -signal.SIGTERM
     finally:
         orphan.kill()
         orphan.wait()

@@ -74,7 +74,7 @@ def test_a_web_socket_is_passed_on_both_ways_and_counted(echo: Server) -> None:
 
             assert told(connection, b"\r\n\r\n") == payload
             assert UPGRADE.encode() in head
-            assert proxy.still_open("/stream") == [1]
+            wait_until(lambda: proxy.still_open("/stream") == [1], what="the news of it")
 
         wait_until(lambda: proxy.still_open("/stream") == [], what="the end of the socket")
         assert proxy.opened("/stream") == [1]
@@ -95,7 +95,7 @@ def test_what_lies_outside_of_the_path_is_answered_by_the_proxy(echo: Server) ->
         with asked(proxy.seen(echo), "/lab") as connection:
             assert told(connection, b"-").startswith(b"HTTP/1.1 404")
 
-        assert proxy.strays == ["/lab"]
+        wait_until(lambda: proxy.strays == ["/lab"], what="the news of it")
 
 
 def test_a_server_that_is_gone_is_told() -> None:

@@ -65,7 +65,7 @@ def test_all_data_workers_of_the_only_server_are_killed_and_come_back(
                 os.kill(pid, signal.SIGKILL)
 
     trial.judge()
-    assert {server.next_event(timeout_s=5)[:13], server.next_event(timeout_s=5)[:13]} == {
+    assert {server.next_event()[:13], server.next_event()[:13]} == {
         "data worker 0",
         "data worker 1",
     }

@@ -61,7 +61,6 @@ def freeze(serve: Callable[..., RunningServer]) -> Iterator[Callable[[RunningSer
     signalled(frozen, signal.SIGCONT)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("where", ["trainer", "server"])
 def test_requests_of_a_data_worker_that_hangs_go_elsewhere(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial], where: str
@@ -81,7 +80,6 @@ def test_requests_of_a_data_worker_that_hangs_go_elsewhere(
     assert trial.count("sent") > NUM_SAMPLES // 4
 
 
-@pytest.mark.timeout(60)
 def test_requests_of_a_server_that_hangs_go_elsewhere(
     serve: Callable[..., RunningServer],
     begin: Callable[..., Trial],
@@ -102,7 +100,6 @@ def test_requests_of_a_server_that_hangs_go_elsewhere(
     trial.judge()
 
 
-@pytest.mark.timeout(60)
 def test_a_server_that_hung_and_goes_on_is_late_once_and_does_its_share_again(
     serve: Callable[..., RunningServer],
     begin: Callable[..., Trial],
@@ -149,7 +146,7 @@ def test_the_only_server_hangs_for_good(
 def test_a_data_worker_that_is_20_times_slower_gets_less(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial], where: str
 ) -> None:
-    dataset = Uneven(NUM_SAMPLES, work_s=0.003)
+    dataset = Uneven(NUM_SAMPLES, work_s=0.01)
     if where == "server":
         trial = begin(dataset, [serve(sources_of(dataset)).address])
     else:

@@ -50,7 +50,6 @@ def test_a_short_partition_only_costs_time(
     assert {server for server, _ in trial.holders()} == {"algo-2"}
 
 
-@pytest.mark.timeout(60)
 def test_a_trainer_goes_on_alone_and_takes_the_server_back_when_the_network_heals(
     cable: Cable, server: RunningServer, begin: Callable[..., Trial]
 ) -> None:
