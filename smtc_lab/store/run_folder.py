@@ -171,8 +171,21 @@ def find_runs(root: Path | None = None) -> list[RunFolder]:
 
     Args:
         root: Folder of runs; None: ``runs_root()``.
+
+    Raises:
+        StoreError: The folder may not be read.
     """
     root = runs_root() if root is None else root
+    try:
+        return _runs_in(root)
+    except PermissionError as error:
+        raise StoreError(
+            f"The runs in {str(root)!r} cannot be listed: {error.strerror}. Give yourself the "
+            f"right to read this folder, or set {HOME_VARIABLE} to another one."
+        ) from error
+
+
+def _runs_in(root: Path) -> list[RunFolder]:
     if not root.is_dir():
         return []
     folders = [RunFolder(path) for path in root.iterdir() if (path / "job.json").is_file()]

@@ -9,10 +9,12 @@ from smtc_lab.errors import StoreError
 from smtc_lab.store.run_folder import RunFolder, find_run, find_runs, runs_root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     MakeRun = Callable[[str], RunFolder]
+
+NOBODY = 65534
 
 
 def mode_of(path: Path) -> int:
@@ -136,6 +138,24 @@ def test_runs_are_listed_oldest_first_and_other_folders_are_passed_over(
 
     assert find_runs(root) == [old, new]
     assert find_runs(root / "nowhere") == []
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Iterator[Path]:
+    """A folder that this process may not enter, as a home folder of somebody else."""
+    (tmp_path / "home").mkdir(mode=0)
+    is_root = os.geteuid() == 0  # who may enter every folder
+    if is_root:
+        os.seteuid(NOBODY)
+    yield tmp_path / "home"
+    if is_root:
+        os.seteuid(0)
+    (tmp_path / "home").chmod(0o700)
+
+
+def test_runs_that_may_not_be_read_are_no_empty_list(closed: Path) -> None:
+    with pytest.raises(StoreError, match=r"cannot be listed: Permission.*set SMTC_LAB_HOME"):
+        find_runs(closed / "runs")
 
 
 def test_the_folder_of_all_runs_can_be_moved(
