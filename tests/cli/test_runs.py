@@ -255,6 +255,6 @@ def test_sweep_finds_what_a_lost_run_left_and_ends_it_when_told_to(
 
     ended = smtc_lab("runs", "sweep", "--stop")
     assert ended.out.endswith(f"ended ({orphan.pid})\n")
-    assert orphan.wait(10) < 0
+    assert orphan.wait(30) < 0
 
     assert smtc_lab("runs", "sweep").out == "Nothing is left of any run.\n"

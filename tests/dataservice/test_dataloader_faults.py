@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import select
 import signal
 import socket
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.placement import ServerAddress
 from smtc_lab.dataservice.source import source_of
 from smtc_lab.errors import DataServiceError
+from tests.dataservice.killing import kill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,17 +77,6 @@ def plain(batch: Any) -> tuple[list[int], list[float]]:
     return batch[0].tolist(), batch[1].flatten().tolist()
 
 
-def kill(pid: int | None) -> None:
-    """Kill a process and wait for its end: on a busy machine that takes a while."""
-    assert pid is not None
-    process = os.pidfd_open(pid)
-    try:
-        signal.pidfd_send_signal(process, signal.SIGKILL)
-        assert select.select([process], [], [], 20)[0], "it did not end"
-    finally:
-        os.close(process)
-
-
 def unused_address() -> ServerAddress:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return ServerAddress("127.0.0.1", listener.getsockname()[1])
@@ -105,7 +94,7 @@ def test_a_killed_data_worker_of_the_trainer_loses_no_sample(
     got = [plain(next(batches)) for _ in range(4)]
     eventually(dataset.stuck_pid)
 
-    kill(dataset.stuck_pid())
+    kill(dataset.stuck_pid())  # type: ignore[arg-type]
     got += [plain(batch) for batch in batches]
 
     assert got == undisturbed()
@@ -156,7 +145,7 @@ def test_a_killed_data_worker_of_a_server_loses_no_sample(
     got = [plain(next(batches)) for _ in range(4)]
     eventually(dataset.stuck_pid)
 
-    kill(dataset.stuck_pid())
+    kill(dataset.stuck_pid())  # type: ignore[arg-type]
     got += [plain(batch) for batch in batches]
 
     assert got == undisturbed()
@@ -219,7 +208,7 @@ def test_a_server_that_is_not_there_disturbs_nobody_who_has_data_workers(secret:
 
 def test_another_secret_gets_nothing(serve: Callable[..., Any]) -> None:
     server = serve({"0": source_of(TorchDataLoader(Noisy()))})
-    loader = DataLoader(Noisy(), servers=[server.address], secret=bytes(32), timeout=0.5)
+    loader = DataLoader(Noisy(), servers=[server.address], secret=bytes(32), timeout=3)
 
     with pytest.raises(DataServiceError, match="it holds another secret"):
         next(iter(loader))
@@ -233,7 +222,7 @@ def test_a_server_without_this_loader_is_named_with_what_it_serves(
 ) -> None:
     server = serve({"train": source_of(TorchDataLoader(Noisy()))})
     servers = [server.address]
-    loader = DataLoader(Noisy(), servers=servers, secret=secret, timeout=0.5, loader_name="val")
+    loader = DataLoader(Noisy(), servers=servers, secret=secret, timeout=3, loader_name="val")
 
     with pytest.raises(DataServiceError, match="serves the loaders 'train', but not 'val'"):
         next(iter(loader))

@@ -27,7 +27,7 @@ SOURCES = {"0": source_of(TorchDataLoader(DATASET, batch_size=4))}
 
 def connected(server: Any) -> socket.socket:
     connection = socket.create_connection((server.address.host, server.address.port))
-    connection.settimeout(10)
+    connection.settimeout(30)
     return connection
 
 

@@ -130,13 +130,13 @@ def test_the_only_server_hangs_for_good(
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
     server = serve(sources_of(dataset))
-    trial = begin(dataset, [server.address], timeout=0.5)
+    trial = begin(dataset, [server.address], timeout=5)
     steps = iter(trial)
     for _ in range(12):
         next(steps)
 
     freeze(server)
-    with pytest.raises(DataServiceError, match=r"did not come within timeout=0\.5 s"):
+    with pytest.raises(DataServiceError, match=r"did not come within timeout=5"):
         list(steps)
 
     assert trial.got == undisturbed(dataset)[: len(trial.got)]
@@ -168,7 +168,7 @@ def test_no_data_worker_that_hangs_outlives_its_loader(
 ) -> None:
     frozen: Any = multiprocessing.get_context("fork").Event()
     dataset = Frozen(NUM_SAMPLES, frozen, sample=undisturbed(Noisy(NUM_SAMPLES))[3][0][0])
-    trial = begin(dataset, num_local_workers=1, timeout=0.5)
+    trial = begin(dataset, num_local_workers=1, timeout=5)
 
     steps = iter(trial)
     next(steps)

@@ -78,7 +78,7 @@ def test_a_trainer_goes_on_alone_and_takes_the_server_back_when_the_network_heal
 def test_a_trainer_that_is_cut_off_for_good_is_told_so(
     cable: Cable, server: RunningServer, begin: Callable[..., Trial]
 ) -> None:
-    trial = begin(Noisy(NUM_SAMPLES), [server.address], timeout=1)
+    trial = begin(Noisy(NUM_SAMPLES), [server.address], timeout=5)
 
     with inside(cable.near):
         steps = iter(trial)

@@ -134,6 +134,6 @@ def test_closing_a_monitor_leaves_the_comparison_alone(running: ComparisonRun) -
 
     monitor.close()
 
-    assert monitor.wait(10)
+    assert monitor.wait(60)
     assert not monitor.ended
     assert not running.state.is_terminal
