@@ -14,6 +14,7 @@ from smtc_lab.compiler.inductor_facts import InductorFacts
 from smtc_lab.compiler.parity_recorder import ParityRecorder, make_comparable
 from smtc_lab.compiler.peak_memory import peak_memory_bytes
 from smtc_lab.compiler.preparation import Preparation, prepare_process
+from smtc_lab.errors import CompilerError
 from smtc_lab.metrics.compiler_report import CompilerReport
 from smtc_lab.store.state import replace_file
 
@@ -286,6 +287,8 @@ class Compilation:
             action()
         except OSError as error:
             self._say("warning", f"The compiler's files cannot be kept: {error.strerror}.")
+        except CompilerError as error:
+            self._say("warning", f"The compiler's files cannot be kept: {error}")
 
     def _write(self) -> None:
         report = self.report()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.compiler.compile_limit import CompileTookTooLong
 from smtc_lab.compiler.places import script_place
+from smtc_lab.compiler.torch_names import needed
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from smtc_lab.metrics.compiler_report import Place
+
+_ANY_FAILURE = "torch._dynamo.exc:TorchDynamoException"
+_AGAIN_AND_AGAIN = "torch._dynamo.exc:FailOnRecompileLimitHit"
+_CXX_FAILED = "torch._inductor.exc:CppCompileError"
+_NO_CXX = "torch._inductor.exc:InvalidCxxCompiler"
 
 _CAUSE_CHARACTERS = 300
 _FILE_ERRORS = (OSError, ImportError, EOFError, pickle.UnpicklingError)
@@ -24,17 +30,13 @@ _FIXED_INPUTS = "Pad its inputs to one shape (max_length, drop_last=True), set d
 
 
 def compiler_failures() -> tuple[type[BaseException], ...]:
-    """Return what torch raises when it cannot compile, and nothing that a model raises."""
-    from torch._dynamo.exc import FailOnRecompileLimitHit, TorchDynamoException  # noqa: PLC0415  seconds
-    from torch._inductor.exc import CppCompileError, InvalidCxxCompiler  # noqa: PLC0415  seconds
+    """Return what torch raises when it cannot compile, and nothing that a model raises.
 
-    return (
-        TorchDynamoException,
-        FailOnRecompileLimitHit,
-        CppCompileError,
-        InvalidCxxCompiler,
-        CompileTookTooLong,
-    )
+    Raises:
+        CompilerError: This torch does not tell the two apart.
+    """
+    failures = map(needed, (_ANY_FAILURE, _AGAIN_AND_AGAIN, _CXX_FAILED, _NO_CXX))
+    return (*failures, CompileTookTooLong)
 
 
 def compiler_error(error: BaseException, *, limit_s: float | None) -> CompilerError:
@@ -78,18 +80,15 @@ def _raised_in(error: BaseException) -> str:
 
 
 def _cause(error: BaseException, limit_s: float | None) -> tuple[str, str]:
-    from torch._dynamo.exc import FailOnRecompileLimitHit  # noqa: PLC0415  takes seconds
-    from torch._inductor.exc import InvalidCxxCompiler  # noqa: PLC0415  takes seconds
-
     if limit_s is not None:
         return (
             f"compiling took longer than timeout_s={limit_s:g}",
             f"Raise timeout_s, or {_GO_ON}",
         )
     chain = list(_chain(error))
-    if any(isinstance(one, FailOnRecompileLimitHit) for one in chain):
+    if any(isinstance(one, needed(_AGAIN_AND_AGAIN)) for one in chain):
         return _CHANGING_INPUTS, f"{_FIXED_INPUTS}, or {_GO_ON}"
-    if any(isinstance(one, InvalidCxxCompiler) for one in chain):
+    if any(isinstance(one, needed(_NO_CXX)) for one in chain):
         cause = "inductor needs a C++ compiler on the CPU, and found none that works"
         return cause, f"Install g++, or {_GO_ON}"
     for one in chain:

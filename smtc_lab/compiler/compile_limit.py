@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from smtc_lab.compiler.torch_names import needed, optional
+
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -34,9 +36,11 @@ class CompileLimit:
     """
 
     def __init__(self, limit_s: float) -> None:
-        """Watch all compilations of this process, until ``close``."""
-        from torch._dynamo.callback import callback_handler  # noqa: PLC0415  takes seconds
+        """Watch all compilations of this process, until ``close``.
 
+        Raises:
+            CompilerError: This torch does not tell when it compiles.
+        """
         self.limit_s = limit_s
         """Seconds that one compilation may take."""
 
@@ -45,9 +49,9 @@ class CompileLimit:
 
         self._began_at = 0.0
         self._timer: threading.Timer | None = None
-        self._callbacks = callback_handler
-        callback_handler.register_start_callback(self._begin)
-        callback_handler.register_end_callback(self._end)
+        self._callbacks = needed("torch._dynamo.callback:callback_handler")
+        self._callbacks.register_start_callback(self._begin)
+        self._callbacks.register_end_callback(self._end)
 
     def close(self) -> None:
         """Watch no more. Twice is once."""
@@ -107,8 +111,7 @@ def _end_compilers(*, since: float) -> None:
 
 def _drop_waiting_compilers() -> None:
     """Start none of the compilers that are still waiting for their turn."""
-    from torch._inductor.async_compile import AsyncCompile  # noqa: PLC0415  takes seconds
-
-    if AsyncCompile.pool.cache_info().currsize:
-        AsyncCompile.pool().shutdown(wait=False, cancel_futures=True)
-        AsyncCompile.pool.cache_clear()
+    pool = optional("torch._inductor.async_compile:AsyncCompile.pool")
+    if pool is not None and pool.cache_info().currsize:
+        pool().shutdown(wait=False, cancel_futures=True)
+        pool.cache_clear()

@@ -7,6 +7,8 @@ import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.compiler.torch_names import home_of, needed
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -74,19 +76,22 @@ class DebugFolder:
 
         Compiled code is not taken out of caches from now on: what comes out of them has no
         intermediate files.
-        """
-        import torch._dynamo.config as dynamo  # noqa: PLC0415  takes time; only for debugging
-        import torch._inductor.config as inductor  # noqa: PLC0415
-        from torch._logging import _internal as logs  # noqa: PLC0415
 
+        Raises:
+            CompilerError: This torch writes none.
+        """
+        inductor = home_of("torch._inductor.config:trace.enabled")
+        needed("torch._inductor.config:force_disable_caches")
+        dynamo = home_of("torch._dynamo.config:debug_dir_root")
+        set_logs = needed("torch._logging._internal:set_logs")
+        registry = needed("torch._logging._internal:log_registry")
         self._own.mkdir(parents=True, exist_ok=True)
         (self._folder / "README.txt").write_text(_README, encoding="utf-8")
-        settings: Any = inductor
-        settings.trace.enabled = True
-        settings.force_disable_caches = True
+        inductor.trace.enabled = True
+        inductor.force_disable_caches = True
         dynamo.debug_dir_root = str(self._own)
-        logs.set_logs(guards=True, recompiles=True, graph_breaks=True)
-        self._send_logs_to_files()
+        set_logs(guards=True, recompiles=True, graph_breaks=True)
+        self._send_logs_to_files(registry)
 
     def tidy(self) -> None:
         """Give the files that are there readable names, and keep the folder within its bound.
@@ -115,11 +120,8 @@ class DebugFolder:
         for path in self._own.glob("run_*"):
             shutil.rmtree(path, ignore_errors=True)  # emptied, but for torch's own log
 
-    def _send_logs_to_files(self) -> None:
+    def _send_logs_to_files(self, registry: Any) -> None:  # noqa: ANN401  torch's own, under a private name
         """Keep these messages out of the run's log, where they would bury everything else."""
-        from torch._logging import _internal  # noqa: PLC0415  as above
-
-        registry: Any = _internal.log_registry
         for artifact, file in _LOGS.items():
             handler = _ArtifactFile(artifact, self._own / file)
             self._handlers.append(handler)

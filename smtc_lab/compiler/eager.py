@@ -6,10 +6,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._pytree import tree_map
 
 from smtc_lab.compiler.optimizers import FusedOptimizer
 from smtc_lab.compiler.precision import device_of, use_bfloat16
+from smtc_lab.compiler.torch_names import needed
 
 if TYPE_CHECKING:
     from smtc_lab.compiler.step import TrainStep
@@ -33,6 +33,8 @@ class EagerStep:
         self._model = model
         self._optimizer = optimizer
         self._device = device_of(model)
+        if self._device.type != "cpu":
+            self._map = needed("torch.utils._pytree:tree_map")
         self._fused: FusedOptimizer | None = None
         self._changes = ExitStack()
         if config is not None and config.precision == "bf16":
@@ -44,7 +46,7 @@ class EagerStep:
     def __call__(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  whatever the dataset collates to
         """Run one training step on a batch and return its loss."""
         if self._device.type != "cpu":
-            batch = tree_map(self._to_device, batch)
+            batch = self._map(self._to_device, batch)
         return self._train_step(self._model, self._optimizer, batch)
 
     def wait(self) -> None:

@@ -9,8 +9,10 @@ import torch
 from torch.nn import functional
 
 from smtc_lab.compiler.fast_dropout import dropout, is_compiled
+from smtc_lab.compiler.torch_names import optional
 
 _torch_attention = functional.scaled_dot_product_attention
+_has_formula = optional("torch:_scaled_dot_product_attention_math") is not None
 
 
 def scaled_dot_product_attention(  # noqa: PLR0913, PLR0917  torch's signature
@@ -30,7 +32,7 @@ def scaled_dot_product_attention(  # noqa: PLR0913, PLR0917  torch's signature
     is this formula anyway: on a CPU no fused kernel drops weights.
     """
     how: dict[str, Any] = {"scale": scale, "enable_gqa": enable_gqa}
-    if not 0 < dropout_p < 1 or not is_compiled(query):
+    if not 0 < dropout_p < 1 or not is_compiled(query) or not _has_formula:
         return _torch_attention(query, key, value, attn_mask, dropout_p, is_causal, **how)
     if attn_mask is not None and attn_mask.dtype == torch.bool:  # else added as zeros and ones
         nothing = torch.zeros((), dtype=query.dtype, device=query.device)

@@ -14,8 +14,11 @@ import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from smtc_lab.compiler.torch_names import optional
 from smtc_lab.machine.home import HOME_VARIABLE
+from smtc_lab.machine.torch_names import private_name
 
 CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 """Environment variable by which inductor knows its cache."""
@@ -26,6 +29,7 @@ MOST_BYTES = 4 * 2**30
 _IN_USE_S = 3600.0
 """Files that were used in the last hour stay: they may be another run's."""
 
+_VECTORS = "torch._inductor.cpu_vec_isa:VecISA"
 _note: str | None = None
 
 
@@ -77,10 +81,9 @@ def leave_cache(error: BaseException) -> bool:
     """
     global _note  # noqa: PLW0603  as above
     folder = Path(os.environ.get(CACHE_VARIABLE, ""))
-    if not folder.is_relative_to(cache_root()):
+    clear_caches = optional("torch._inductor.utils:clear_caches")
+    if not folder.is_relative_to(cache_root()) or clear_caches is None:
         return False
-    from torch._inductor.utils import clear_caches  # noqa: PLC0415  takes seconds
-
     reason = (str(error).strip().splitlines() or ["no reason given"])[0]
     _note = (
         f"The cache of compiled code in {str(folder)!r} failed ({reason[:200]}), so this run "
@@ -125,23 +128,23 @@ def _remember_what_loads() -> None:
 
     Each of them imports torch, once for each instruction set, in every run.
     """
-    from torch._inductor.cpu_vec_isa import VecISA  # noqa: PLC0415  takes a second
-
-    try_it = VecISA.check_build
+    try_it = optional(f"{_VECTORS}.check_build")
+    if try_it is None or optional(f"{_VECTORS}.build_arch_flags") is None:
+        return
     builder = Path(shutil.which(os.environ.get("CXX", "g++")) or "none")
     made = f"{builder}{builder.stat().st_mtime_ns if builder.exists() else 0}"
 
-    def check_build(self: VecISA, code: str) -> bool:
+    def check_build(self: Any, code: str) -> bool:  # noqa: ANN401  torch's own, under a private name
         asked = f"{made}{self.build_arch_flags()}{code}"
         name = f"loads-{hashlib.sha256(asked.encode()).hexdigest()[:16]}"
         mark = Path(os.environ[CACHE_VARIABLE]) / name
-        loads = mark.exists() or try_it(self, code)
+        loads: bool = mark.exists() or try_it(self, code)
         if loads:
             with suppress(OSError):  # a full cache is told elsewhere
                 mark.touch()
         return loads
 
-    VecISA.check_build = check_build  # type: ignore[method-assign]  # it has no setting for this
+    private_name(_VECTORS).check_build = check_build  # it has no setting for this
 
 
 def _make_private(folder: Path) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from smtc_lab.compiler.torch_names import home_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -32,6 +34,9 @@ def make_comparable(*, backend: str) -> None:
 
     Args:
         backend: The backend that runs; ``inductor`` then draws the random numbers of eager.
+
+    Raises:
+        CompilerError: It cannot, with this torch.
     """
     functional: Any = torch.nn.functional
     for name in _DROPOUTS:
@@ -43,9 +48,7 @@ def make_comparable(*, backend: str) -> None:
     torch.backends.cudnn.deterministic = True
     torch.backends.cudnn.benchmark = False
     if backend in {"inductor", "auto"}:
-        from torch._inductor import config  # noqa: PLC0415  takes time; only for inductor
-
-        config.fallback_random = True
+        home_of("torch._inductor.config:fallback_random").fallback_random = True
 
 
 class ParityRecorder:

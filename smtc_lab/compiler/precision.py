@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._pytree import tree_map
+
+from smtc_lab.compiler.module_call import eager_call, replace_call, replaced_call
+from smtc_lab.compiler.torch_names import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,29 +47,25 @@ class Bfloat16Call:
     def __init__(self, call: Callable[..., Any], device_type: str) -> None:
         self._call = call
         self._device_type = device_type
+        self._map = needed("torch.utils._pytree:tree_map")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  whatever the model takes
         """Call the model."""
         with torch.autocast(self._device_type, torch.bfloat16):
             output = self._call(*args, **kwargs)
-        return tree_map(_to_float32, output)
+        return self._map(_to_float32, output)
 
 
 def use_bfloat16(model: torch.nn.Module) -> Callable[[], None]:
     """Run calls of a model under automatic mixed precision; return what undoes it.
 
     Wraps the compiled call where the model has one.
+
+    Raises:
+        CompilerError: This torch has no place for it.
     """
-    # mypy knows attributes of a module as tensors and modules only.
-    hooked: Any = model
-    before = hooked._compiled_call_impl  # noqa: SLF001  the place of Module.compile; copies leave it out
-    call = before or hooked._call_impl  # noqa: SLF001  what Module.compile compiles
-    hooked._compiled_call_impl = Bfloat16Call(call, device_of(model).type)  # noqa: SLF001  as above
-
-    def undo() -> None:
-        hooked._compiled_call_impl = before  # noqa: SLF001  as above
-
-    return undo
+    call = replaced_call(model) or eager_call(model)
+    return replace_call(model, Bfloat16Call(call, device_of(model).type))
 
 
 def device_of(model: torch.nn.Module) -> torch.device:

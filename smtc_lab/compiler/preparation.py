@@ -14,12 +14,16 @@ from smtc_lab.compiler.host_memory import keep_memory
 from smtc_lab.compiler.inductor_cache import use_cache
 from smtc_lab.compiler.peak_memory import reset_peak_memory
 from smtc_lab.compiler.precision import matmul_error, set_matmul_precision
+from smtc_lab.compiler.torch_names import home_of, optional
 from smtc_lab.errors import CompilerError
+from smtc_lab.machine.torch_names import untested
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.spec.compiler import TrainingCompilerConfig
+
+_THREADS = "torch._inductor.config:cpp.threads"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +60,7 @@ def prepare_process(
     Raises:
         CompilerError: The backend cannot be used here, and may not be replaced.
     """
-    notes = []
+    notes = [note for note in (untested(),) if note is not None]
     keeping_problem = keep_memory() if config.keep_memory else None
     if keeping_problem is not None:
         notes.append(keeping_problem)
@@ -90,17 +94,16 @@ def _look_code_up_by_threads() -> None:
     It writes the number into the code, and leaves it out of the key: code that was made for two
     threads then runs on one, and was seen to take ten times as long.
     """
-    from torch._dynamo.callback import callback_handler  # noqa: PLC0415  takes seconds
-
-    if _compilation_begins not in callback_handler.start_callbacks:
-        callback_handler.register_start_callback(_compilation_begins)
+    callbacks = optional("torch._dynamo.callback:callback_handler")
+    if callbacks is None:
+        return  # so nothing is compiled, as the model's compilation tells
+    if _compilation_begins not in callbacks.start_callbacks:
+        callbacks.register_start_callback(_compilation_begins)
 
 
 def _compilation_begins(_: object) -> None:
-    from torch._inductor import config  # noqa: PLC0415  takes seconds
-
-    settings: Any = config
-    settings.cpp.threads = torch.get_num_threads()
+    if optional(_THREADS) is not None:
+        home_of(_THREADS).cpp.threads = torch.get_num_threads()
 
 
 def _prepare_xla(

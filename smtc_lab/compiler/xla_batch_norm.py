@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.autograd.grad_mode import _unsafe_preserve_version_counter
-from torch.nn.modules.batchnorm import _BatchNorm
+
+from smtc_lab.compiler.torch_names import needed
 
 
 class UnbiasedVariances:
@@ -16,12 +16,18 @@ class UnbiasedVariances:
     """
 
     def __init__(self, model: torch.nn.Module) -> None:
-        """Put hooks on the batch normalizations of a model."""
+        """Put hooks on the batch normalizations of a model.
+
+        Raises:
+            CompilerError: This torch does not tell them from other modules.
+        """
+        kind = needed("torch.nn.modules.batchnorm:_BatchNorm")
+        self._unseen = needed("torch.autograd.grad_mode:_unsafe_preserve_version_counter")
         self._before: dict[torch.nn.Module, torch.Tensor] = {}
         self._handles = [
             handle
             for module in model.modules()
-            if isinstance(module, _BatchNorm) and module.running_var is not None
+            if isinstance(module, kind) and module.running_var is not None
             for handle in (
                 module.register_forward_pre_hook(self._remember),
                 module.register_forward_hook(self._correct),
@@ -47,5 +53,5 @@ class UnbiasedVariances:
             momentum = 1 / module.num_batches_tracked
         variance = module.running_var
         # The backward holds on to the running variance, and in training does not use it.
-        with torch.no_grad(), _unsafe_preserve_version_counter(variance):
+        with torch.no_grad(), self._unseen(variance):
             variance.add_((variance - (1 - momentum) * before) / (values - 1))

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from smtc_lab.compiler.torch_names import needed
+
 _HOST_STATE = frozenset({"step", "mu_product", "eta", "mu"})
 """Numbers of torch's optimizers that Python reads in each step: they stay on the host."""
 
@@ -54,9 +56,7 @@ def host_copy(tree: Any) -> Any:  # noqa: ANN401  a state dict, or a tree of the
     def to_host(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.device.type != "xla":
             return tensor
-        from torch_xla import _XLAC  # type: ignore[attr-defined]  # torch_xla's own extension
-
-        number: int = _XLAC._xla_get_tensor_id(tensor)  # noqa: SLF001  torch_xla has no public name
+        number: int = needed("torch_xla:_XLAC._xla_get_tensor_id")(tensor)
         if number not in done:
             done[number] = tensor.detach().cpu()
         return done[number]
@@ -80,7 +80,12 @@ class Moved:
             model: Its parameters and buffers.
             optimizer: Its parameters and state.
             device: The XLA device.
+
+        Raises:
+            CompilerError: This torch lets no tensor move in place.
         """
+        for hooks in ("_backward_hooks", "_post_accumulate_grad_hooks"):
+            needed(f"torch:Tensor.{hooks}")
         self._optimizer = optimizer
         self._tensors = list(_distinct(model, optimizer))
         contents = [_at(tensor, device) for tensor in self._tensors]
@@ -168,7 +173,7 @@ def _place(tensor: torch.Tensor, content: torch.Tensor) -> torch.Tensor:
     # Hooks belong to the object: handles that remove them go on working.
     content._backward_hooks = tensor._backward_hooks  # noqa: SLF001  torch has no public name
     content._post_accumulate_grad_hooks = tensor._post_accumulate_grad_hooks  # noqa: SLF001  as above
-    torch._C._swap_tensor_impl(tensor, content)  # noqa: SLF001  as above
+    needed("torch._C:_swap_tensor_impl")(tensor, content)
     return content
 
 

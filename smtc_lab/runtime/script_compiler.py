@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
+from smtc_lab.compiler.module_call import eager_call, replace_call, replaced_call
 from smtc_lab.compiler.optimizers import FusedOptimizer
 from smtc_lab.compiler.precision import device_of, use_bfloat16
 from smtc_lab.compiler.trial import Trial
+from smtc_lab.errors import CompilerError
 from smtc_lab.runtime.script_watch import ScriptWatch
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from smtc_lab.compiler.compilation import Compilation
     from smtc_lab.compiler.inductor import CompiledModel
-    from smtc_lab.errors import CompilerError
 
 _MOST_MODELS = 16
 """A script that calls more modules than this one by one has no few models to compile."""
@@ -135,10 +136,14 @@ class ScriptCompiler:
     def _compile(self, model: torch.nn.Module) -> None:
         from smtc_lab.compiler.inductor import CompiledModel  # noqa: PLC0415  takes seconds; eager does without
 
-        compiled = CompiledModel(model, self._config, on_failure=self._failed)
-        self._compiled.append(compiled)
-        self._changes.callback(compiled.leave)
-        self._changes.callback(_compile_training_only(model))
+        try:
+            compiled = CompiledModel(model, self._config, on_failure=self._failed)
+        except CompilerError as error:
+            self._failed(error)
+        else:
+            self._compiled.append(compiled)
+            self._changes.callback(compiled.leave)
+            self._changes.callback(_compile_training_only(model))
         if self._config.precision == "bf16":
             self._changes.callback(use_bfloat16(model))
 
@@ -184,13 +189,12 @@ class ScriptCompiler:
                 self._changes.callback(use_bfloat16(model))
 
 
-def _compile_training_only(model: Any) -> Callable[[], None]:  # noqa: ANN401  private names of a module
+def _compile_training_only(model: torch.nn.Module) -> Callable[[], None]:
     """Make calls of a compiled model that do not train it, as in evaluation, run eagerly.
 
     They would be compiled again for the few batches that there are. Returns what undoes it.
     """
-    before = model._compiled_call_impl  # noqa: SLF001  the place of Module.compile
-    call = before or model._call_impl  # noqa: SLF001  what Module.compile compiles
+    call = replaced_call(model) or eager_call(model)
 
     def called(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  whatever the model takes
         if model.training and torch.is_grad_enabled():
@@ -198,9 +202,4 @@ def _compile_training_only(model: Any) -> Callable[[], None]:  # noqa: ANN401  p
         with torch.compiler.set_stance("force_eager"):
             return call(*args, **kwargs)
 
-    model._compiled_call_impl = called  # noqa: SLF001  as above
-
-    def undo() -> None:
-        model._compiled_call_impl = before  # noqa: SLF001  as above
-
-    return undo
+    return replace_call(model, called)
