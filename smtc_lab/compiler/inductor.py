@@ -13,10 +13,13 @@ from torch.nn.parallel import DistributedDataParallel
 from smtc_lab.compiler.blocks import blocks_worth_compiling, without_generation_cache
 from smtc_lab.compiler.compile_failure import compiler_error, compiler_failures, is_of_cache
 from smtc_lab.compiler.compile_limit import CompileLimit
+from smtc_lab.compiler.compile_settings import CompileSettings
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.compiler.fast_functions import FASTER_COMPILED, replaced
 from smtc_lab.compiler.inductor_cache import CACHE_VARIABLE, leave_cache
+from smtc_lab.compiler.module_call import eager_call, replace_call, replaced_call
 from smtc_lab.compiler.precision import device_of
+from smtc_lab.compiler.torch_names import needed
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:
@@ -51,10 +54,9 @@ class CompiledModel:
                 from that very call on. None: the error is raised out of the call.
 
         Raises:
-            CompilerError: The script compiles the model by itself.
+            CompilerError: The script compiles the model by itself, or this torch lacks what
+                it takes.
         """
-        from torch._dynamo import config as dynamo_config  # noqa: PLC0415  takes seconds
-
         if isinstance(model, DistributedDataParallel):
             model = model.module
         self._on_failure = on_failure
@@ -70,15 +72,16 @@ class CompiledModel:
         """What torch raises when it cannot compile."""
 
         for module in model.modules():
-            if getattr(module, "_compiled_call_impl", None) is not None:
+            if replaced_call(module) is not None:
                 raise CompilerError(
                     f"The script compiles its {type(module).__name__} by itself, so it cannot "
                     "be compiled again. Remove torch.compile or .compile() from the script, or "
                     "set enabled=False."
                 )
-        _compile_backward_at_once()
-        # Else torch goes on with such code eagerly, and says so in its log only.
-        self._undo.enter_context(dynamo_config.patch(fail_on_recompile_limit_hit=True))
+        self.settings = CompileSettings()
+        """Settings of torch under which its calls run."""
+
+        self._undo.callback(self.settings.undo)
         self._limit = CompileLimit(config.timeout_s)
         self._undo.callback(self._limit.close)
         if device_of(model).type == "cpu":
@@ -92,23 +95,17 @@ class CompiledModel:
         """Run the model as it was written again. Twice is once."""
         self._undo.close()
 
-    def _compile(self, module: Any, config: TrainingCompilerConfig) -> None:  # noqa: ANN401  private names of a module
-        from torch._dynamo import trace_rules  # noqa: PLC0415  takes seconds
-
-        eager = module._call_impl  # noqa: SLF001  what Module.compile compiles
+    def _compile(self, module: torch.nn.Module, config: TrainingCompilerConfig) -> None:
+        eager = eager_call(module)
         mode = None if config.mode == "default" else config.mode
         settings: Any = {"dynamic": config.dynamic, "mode": mode}
         compiled: Callable[..., Any]
-        if trace_rules.check(module.forward):
+        if needed("torch._dynamo.trace_rules:check")(module.forward):
             compiled = functools.partial(torch.compile(_run, **settings), module)
         else:
             compiled = torch.compile(eager, **settings)
-        module._compiled_call_impl = _GuardedCall(self, module, eager, compiled)  # noqa: SLF001  as Module.compile
-
-        def undo() -> None:
-            module._compiled_call_impl = None  # noqa: SLF001  as above
-
-        self._undo.callback(undo)
+        guarded = _GuardedCall(self, module, eager, compiled)
+        self._undo.callback(replace_call(module, guarded))
 
     def leave_cache(self, error: BaseException) -> bool:
         """Whether a compilation failed at the cache, and is to be tried again without it."""
@@ -159,6 +156,7 @@ class _GuardedCall:
         """Call the module."""
         if self._owner.failed:
             return self.eager(*args, **kwargs)
+        self._owner.settings.apply()
         before = None if self._has_run else _Before(self._module)
         try:
             output = self.compiled(*args, **kwargs)
@@ -234,22 +232,3 @@ class InductorStep(EagerStep):
         """Bring model and optimizer back to where they were before, with what they learnt."""
         super().leave()
         self._compiled.leave()
-
-
-@functools.cache
-def _compile_backward_at_once() -> None:
-    """Make torch compile the backward pass together with the forward pass.
-
-    Else it does so in the first ``backward()``, where nothing can go on eagerly any more: the
-    forward pass has run, and saved what only compiled code can read.
-    """
-    from torch._functorch._aot_autograd.schemas import AOTConfig  # noqa: PLC0415  takes seconds
-
-    check: Callable[[AOTConfig], None] = AOTConfig.__post_init__
-
-    def at_once(self: AOTConfig) -> None:
-        check(self)
-        self.force_non_lazy_backward_lowering = True
-
-    # torch has no setting for it.
-    AOTConfig.__post_init__ = at_once  # type: ignore[method-assign]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import psutil
@@ -200,6 +201,30 @@ def test_inputs_that_change_all_the_time_are_refused() -> None:
 
         with pytest.raises(CompilerError, match=r"compiled again and again.*Pad its inputs"):
             model(torch.ones(2), "c")
+
+
+@pytest.mark.usefixtures("aot_only")
+def test_inputs_that_change_all_the_time_are_refused_in_any_thread() -> None:
+    from torch._dynamo import config
+
+    class Repeating(nn.Module):
+        def forward(self, x: torch.Tensor, times: int) -> torch.Tensor:
+            return torch.cat([x] * times)
+
+    def train() -> None:
+        with config.patch(recompile_limit=2, automatic_dynamic_shapes=False):
+            for times in range(2, 6):
+                model(torch.ones(2), times)
+
+    model = Repeating()
+    compiled = CompiledModel(model, CONFIG)
+
+    with ThreadPoolExecutor() as other_thread:
+        error = other_thread.submit(train).exception()
+
+    compiled.leave()
+    assert isinstance(error, CompilerError)
+    assert "compiled again and again" in str(error)
 
 
 def test_a_model_that_the_script_compiled_is_refused() -> None:
