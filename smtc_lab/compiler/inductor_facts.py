@@ -7,20 +7,57 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.compiler.guard_words import guard_in_words
 from smtc_lab.compiler.places import place, script_place
+from smtc_lab.compiler.torch_names import optional, why_unknown
+from smtc_lab.machine.torch_names import private_name
 from smtc_lab.metrics.compiler_report import CompileTime, GraphBreak, Recompilation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from torch._dynamo.callback import CallbackArgs
     from torch._dynamo.utils import CompilationMetrics
 
 _MOST_COMPILATIONS = 4096
 """Compilations whose metrics are kept; torch keeps 64 by itself."""
 
 _BRANCH = "generic_jump"
-_LIMIT_EXCEEDED = "RecompileLimitExceeded"
+_LIMIT_REACHED = ("recompile_limit reached", "Dynamo recompile limit exceeded")
+"""How torch begins to say that it gives code up: 2.9, and later ones."""
+
 _REASON_CHARACTERS = 240
+
+_CALLBACKS = "torch._dynamo.callback:callback_handler"
+_METRICS = (
+    "torch._dynamo.utils:CompilationMetrics",
+    "torch._dynamo.utils:get_compilation_metrics",
+    "torch._dynamo.utils:clear_compilation_metrics",
+    "torch._dynamo.utils:set_compilation_metrics_limit",
+    "torch._dynamo.config:recompile_limit",
+)
+_FIELDS = (
+    "aot_autograd_cumulative_compile_time_us",
+    "backward_cumulative_compile_time_us",
+    "co_filename",
+    "co_firstlineno",
+    "co_name",
+    "compile_id",
+    "duration_us",
+    "dynamo_cumulative_compile_time_us",
+    "fail_reason",
+    "fail_type",
+    "graph_op_count",
+    "inductor_code_gen_cumulative_compile_time_us",
+    "recompile_reason",
+)
+_BREAKS = (
+    "torch._dynamo.output_graph:GraphCompileReason",
+    "torch._dynamo.utils:graph_break_reasons",
+)
+_COUNTERS = "torch._dynamo.utils:counters"
+_KERNELS = (
+    "torch._inductor.metrics:generated_kernel_count",
+    "torch._inductor.metrics:ir_nodes_pre_fusion",
+    "torch._inductor.metrics:reset",
+)
 
 
 class InductorFacts:
@@ -37,61 +74,95 @@ class InductorFacts:
             current_step: Returns the number of the step that runs, from 0; it is called when
                 a compilation begins.
         """
-        import torch._dynamo.utils as dynamo  # noqa: PLC0415  takes seconds; only for inductor
-        from torch._dynamo import config  # noqa: PLC0415
-        from torch._dynamo.callback import callback_handler  # noqa: PLC0415
-        from torch._inductor import metrics  # noqa: PLC0415
-
         self._current_step = current_step
         self._steps: dict[str, int] = {}
-        self._config = config
-        self._dynamo, self._metrics, self._callbacks = dynamo, metrics, callback_handler
-        dynamo.set_compilation_metrics_limit(_MOST_COMPILATIONS)
-        dynamo.clear_compilation_metrics()
-        dynamo.counters.clear()
-        dynamo.graph_break_reasons.clear()
-        metrics.reset()
-        callback_handler.register_start_callback(self._compilation_begins)
+        self._unknown: list[str] = []
+        self._callbacks: Any = None
+        self._metrics: Any = None
+        self._breaks: Any = None
+        self._counters: Any = None
+        self._kernels: Any = None
+        if self._knows("The steps of recompilations are", _CALLBACKS):
+            self._callbacks = optional(_CALLBACKS)
+            self._callbacks.register_start_callback(self._compilation_begins)
+        if self._knows("Compile time and recompilations are", *_METRICS, fields=_FIELDS):
+            self._metrics = private_name("torch._dynamo.utils:")
+            self._metrics.set_compilation_metrics_limit(_MOST_COMPILATIONS)
+            self._metrics.clear_compilation_metrics()
+        if self._knows("Graph breaks are", *_BREAKS, fields=("reason", "user_stack")):
+            self._breaks = optional(_BREAKS[1])
+            self._breaks.clear()
+        if self._knows("Kernels and hits of the cache are", _COUNTERS):
+            self._counters = optional(_COUNTERS)
+            self._counters.clear()
+            if self._knows("Operators and kernels are", *_KERNELS):
+                self._kernels = private_name("torch._inductor.metrics:")
+                self._kernels.reset()
 
     def close(self) -> None:
         """Count no longer in which steps compilations happen. Twice is once."""
-        if self._compilation_begins in self._callbacks.start_callbacks:
-            self._callbacks.remove_start_callback(self._compilation_begins)
+        callbacks = self._callbacks
+        if callbacks is not None and self._compilation_begins in callbacks.start_callbacks:
+            callbacks.remove_start_callback(self._compilation_begins)
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a ``CompilerReport`` that are known of torch.compile.
 
         Empty before anything was compiled.
         """
-        attempts = self._dynamo.get_compilation_metrics()
-        compilations = [one for one in attempts if one.fail_type is None]
-        if not attempts:
+        attempts = None if self._metrics is None else self._metrics.get_compilation_metrics()
+        if attempts is not None and not attempts:
             return {}
-        graphs = {_code(one) for one in compilations if one.graph_op_count}
-        inductor = self._dynamo.counters["inductor"]
-        external = inductor["extern_calls"]
-        generated = self._metrics.generated_kernel_count
-        hits = inductor["fxgraph_cache_hit"]
-        misses = inductor["fxgraph_cache_miss"]
-        has_cache = bool(hits or misses)
-        operators = (
-            self._metrics.ir_nodes_pre_fusion or None
-        )  # 0: another backend than inductor
-        given_up = _given_up(attempts, limit=self._config.recompile_limit)
+        fields: dict[str, Any] = self._compilations(attempts) if attempts else {}
+        if self._breaks is not None:
+            fields["graph_breaks"] = _graph_breaks(self._breaks)
+        if self._counters is not None:
+            hits = self._counters["inductor"]["fxgraph_cache_hit"]
+            misses = self._counters["inductor"]["fxgraph_cache_miss"]
+            if hits or misses:
+                fields |= {"cache_hits": hits, "cache_misses": misses}
+        if self._kernels is not None:
+            fields |= self._kernel_fields()
+        notes = (*fields.get("notes", ()), *self._unknown)
+        return {**fields, "notes": notes} if notes else fields
+
+    def _compilations(self, attempts: Sequence[CompilationMetrics]) -> dict[str, Any]:
+        compilations = [one for one in attempts if one.fail_type is None]
+        limit = optional("torch._dynamo.config:recompile_limit")
         return {
             "compile_time": _compile_time(compilations),
-            "graphs": len(graphs),
-            "graph_breaks": _graph_breaks(self._dynamo.graph_break_reasons),
+            "graphs": len({_code(one) for one in compilations if one.graph_op_count}),
             "recompilations": _recompilations(compilations, self._steps),
-            "operators": operators,
-            "kernels": None if operators is None else generated + external,
-            "fused_kernels": None if operators is None else generated,
-            "cache_hits": hits if has_cache else None,
-            "cache_misses": misses if has_cache else None,
-            **({"notes": given_up} if given_up else {}),
+            "notes": _given_up(attempts, limit=limit),
         }
 
-    def _compilation_begins(self, args: CallbackArgs) -> None:
+    def _kernel_fields(self) -> dict[str, Any]:
+        operators = self._kernels.ir_nodes_pre_fusion
+        if not operators:  # another backend than inductor
+            return {}
+        generated = self._kernels.generated_kernel_count
+        external = self._counters["inductor"]["extern_calls"]
+        return {
+            "operators": operators,
+            "kernels": generated + external,
+            "fused_kernels": generated,
+        }
+
+    def _knows(self, fact: str, *names: str, **fields: Iterable[str]) -> bool:
+        """Return whether torch has all that tells a fact; else a note says what is missing.
+
+        Args:
+            fact: What would not be known, with its verb.
+            names: Of ``WHAT_FOR``.
+            fields: What instances of the first name must have.
+        """
+        wanted = [why_unknown(names[0], **fields), *map(why_unknown, names[1:])]
+        missing = next((why for why in wanted if why is not None), None)
+        if missing is not None:
+            self._unknown.append(f"{fact} not known: {missing}")
+        return missing is None
+
+    def _compilation_begins(self, args: Any) -> None:  # noqa: ANN401  torch's own, under a private name
         self._steps.setdefault(args.compile_id, self._current_step())
 
 
@@ -177,7 +248,7 @@ def _given_up(attempts: Sequence[CompilationMetrics], *, limit: int) -> tuple[st
     given_up: dict[str, None] = {}  # a set that keeps the order
     names = {_frame(one): one for one in attempts if one.co_name}
     for one in attempts:
-        if one.fail_type != _LIMIT_EXCEEDED:
+        if not (one.fail_reason or "").startswith(_LIMIT_REACHED):
             continue
         known = names.get(_frame(one))
         where = place(known.co_filename or "<", known.co_firstlineno) if known else None
