@@ -6,13 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torch.utils.data._utils import worker as torch_worker
-
 from smtc_lab.dataservice.messages import pack_batch, pack_end, pack_failure
 from smtc_lab.dataservice.remedies import SAME_LOADERS
 from smtc_lab.dataservice.seeding import sample_seeds, seed_sample
 from smtc_lab.dataservice.source import StreamPlace, StreamSource, make_batch
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
+from smtc_lab.dataservice.worker_info import new_worker_info, set_worker_info
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
@@ -104,11 +103,13 @@ class BatchMaker:
         number = self._identity.number
         if source is not self._current:
             self._current = source
-            torch_worker._worker_info = torch_worker.WorkerInfo(  # type: ignore[no-untyped-call]  # noqa: SLF001  what get_worker_info() returns
-                id=number,
-                num_workers=self._identity.num_data_workers,
-                seed=sample_seeds(place.seed, 0, number)[1],
-                dataset=source.dataset,
+            set_worker_info(
+                new_worker_info(
+                    number=number,
+                    num_workers=self._identity.num_data_workers,
+                    seed=sample_seeds(place.seed, 0, number)[1],
+                    dataset=source.dataset,
+                )
             )
         if loader not in self._initialized:
             if source.worker_init_fn is not None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
-from torch.utils.data._utils import collate as torch_collate
+
+from smtc_lab.dataservice.torch_names import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+_STACKS = "torch.utils.data._utils.collate:collate_tensor_fn"
+_STACKERS = "torch.utils.data._utils.collate:default_collate_fn_map"
 
 
 def collate_into(take: Callable[[int], torch.Tensor]) -> None:
@@ -20,18 +24,20 @@ def collate_into(take: Callable[[int], torch.Tensor]) -> None:
     Args:
         take: Returns so many bytes of undefined content, with a storage of their own.
     """
-    otherwise = torch_collate.collate_tensor_fn
+    otherwise, stackers = map(optional, (_STACKS, _STACKERS))
+    if otherwise is None or stackers is None:
+        return  # torch's own costs time, and nothing else
 
     def stack(batch: Sequence[torch.Tensor], *, collate_fn_map: object = None) -> torch.Tensor:
         first = batch[0]
         nbytes = first.nbytes * len(batch)
         if not nbytes or not all(map(_is_plain, batch)) or _differ(batch):
-            fallback: torch.Tensor = otherwise(batch, collate_fn_map=collate_fn_map)  # type: ignore[arg-type, no-untyped-call, unused-ignore]  # torch's own map
+            fallback: torch.Tensor = otherwise(batch, collate_fn_map=collate_fn_map)
             return fallback
         out = take(nbytes).view(first.dtype).reshape(len(batch), *first.shape)
         return torch.stack(tuple(batch), 0, out=out)
 
-    torch_collate.default_collate_fn_map[torch.Tensor] = stack
+    stackers[torch.Tensor] = stack
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:

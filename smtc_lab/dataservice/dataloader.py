@@ -19,6 +19,7 @@ from smtc_lab.dataservice.stream_iterators import (
     InProcessStreamIterator,
     StreamServiceIterator,
 )
+from smtc_lab.dataservice.torch_names import needed
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from smtc_lab.dataservice.placement import Placement, ServerAddress
     from smtc_lab.metrics.records import LoaderRecord
+else:
+    needed("torch.utils.data.dataloader:DataLoader._get_iterator")  # or ours were never called
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -203,7 +206,7 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         self.epoch = epoch + 1
         return epoch
 
-    def _get_iterator(self) -> torch_dataloader._BaseDataLoaderIter:
+    def _get_iterator(self) -> Any:  # noqa: ANN401  torch's own, under a private name
         is_ours = self.seeding == "sample" and can_be_served(self)
         if not is_ours or self._wants_other_start_method():
             return super()._get_iterator()

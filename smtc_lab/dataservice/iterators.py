@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.data import _utils as torch_utils
-from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from smtc_lab.dataservice.local import host_name
 from smtc_lab.dataservice.messages import BatchRequest, Outcome, failure_text, to_error
 from smtc_lab.dataservice.seeding import preserved_random_state, stream_seed
 from smtc_lab.dataservice.source import BatchFailure, Place, make_batch, source_of
 from smtc_lab.dataservice.statistics import LOCAL, LoaderStatistics
+from smtc_lab.dataservice.torch_iterator import TorchIterator
+from smtc_lab.dataservice.torch_names import needed, optional
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
@@ -26,21 +26,26 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.dataloader import DataLoader
     from smtc_lab.dataservice.epoch import Epoch
 
+_PIN = "torch.utils.data._utils.pin_memory:pin_memory"
+_PROFILES = "torch.autograd.profiler:_is_profiler_enabled"
 
-class SeededIterator(_BaseDataLoaderIter):
+
+class SeededIterator(TorchIterator):
     """Draws indices exactly as torch does, and knows where in the run each sample stands."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
+        self._asks_profiler = optional(_PROFILES) is None
         self._begin_epoch(loader)
 
     def __next__(self) -> object:
         """Return the next batch."""
-        profiler = torch.autograd.profiler
-        if profiler._is_profiler_enabled or self._IterableDataset_len_called is not None:  # noqa: SLF001  torch asks it the same way
+        # Torch asks it in the same way.
+        profiles = self._asks_profiler or torch.autograd.profiler._is_profiler_enabled  # noqa: SLF001
+        if profiles or self._IterableDataset_len_called is not None:
             return super().__next__()
         # To tell no profiler of a small batch costs torch more than the batch.
-        batch: object = self._next_data()  # type: ignore[no-untyped-call]  # torch's own name
+        batch = self._next_data()
         self._num_yielded += 1
         return batch
 
@@ -52,7 +57,7 @@ class SeededIterator(_BaseDataLoaderIter):
 
     def _next_place(self) -> tuple[object, Place]:
         """Return the next indices of the sampler, and where their first sample stands."""
-        indices: Any = self._next_index()  # type: ignore[no-untyped-call]
+        indices = self._next_index()
         place = Place(self._seed, self._epoch_number, self._position)
         if self._auto_collation and not isinstance(indices, Sized):
             indices = list(indices)
@@ -120,7 +125,7 @@ class ServiceIterator(SeededIterator):
         super().__init__(loader)
 
     def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:  # noqa: FBT001, FBT002  torch's signature
-        super()._reset(loader, first_iter)  # type: ignore[no-untyped-call]
+        super()._reset(loader, first_iter)
         self._begin_epoch(loader)
 
     def _begin_epoch(self, loader: DataLoader[Any]) -> None:
@@ -206,7 +211,7 @@ def _pinned(outcome: Outcome, *, device: str | None, index: int) -> Outcome:
     try:
         # A new thread would otherwise set up a context on the first device.
         torch.accelerator.set_device_index(index)
-        value: object = torch_utils.pin_memory.pin_memory(outcome.value, device)  # type: ignore[no-untyped-call]  # torch's own
+        value: object = needed(_PIN)(outcome.value, device)
     except Exception as error:  # noqa: BLE001  anything that torch or a batch type may raise
         failure = DataServiceError(
             f"A batch from {outcome.server} could not be copied to pinned memory ({error}). "

@@ -28,12 +28,11 @@ from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
-
-from torch.utils.data._utils import worker as torch_worker
+from typing import TYPE_CHECKING, Any, cast
 
 from smtc_lab.dataservice.seeding import sample_seeds, seed_sample
 from smtc_lab.dataservice.source import BatchFailure, StreamPlace, StreamSource
+from smtc_lab.dataservice.worker_info import new_worker_info, set_worker_info, worker_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,7 +116,7 @@ class _Stream:
         self._copies = copies
         self._seed = sample_seeds(begin.seed, _STREAMS, begin.stream)[0]
         self._iterator: Iterator[object] | None = None
-        self._info: torch_worker.WorkerInfo | None = None
+        self._info: Any = None
         self._num_samples = 0
         self._is_ended = False
 
@@ -162,12 +161,13 @@ class _Stream:
             if place.num_streams:
                 # As in torch: the seeds of an epoch's streams are consecutive.
                 base_seed = sample_seeds(place.seed, place.epoch, _BEGIN)[1] >> 1
-                self._info = torch_worker._worker_info = torch_worker.WorkerInfo(  # type: ignore[no-untyped-call]  # noqa: SLF001  what get_worker_info() returns
-                    id=place.stream,
+                self._info = new_worker_info(
+                    number=place.stream,
                     num_workers=place.num_streams,
                     seed=base_seed + place.stream,
                     dataset=dataset,
                 )
+                set_worker_info(self._info)
             seed_sample(self._seed, place.epoch, _BEGIN)
             if place.num_streams and self._source.worker_init_fn is not None:
                 self._source.worker_init_fn(place.stream)
@@ -211,12 +211,12 @@ class _Stream:
     @contextmanager
     def _as_worker(self) -> Iterator[None]:
         """Let the dataset see who it is; in a data worker that has other streams as well."""
-        before = torch_worker._worker_info  # noqa: SLF001  what get_worker_info() returns
-        torch_worker._worker_info = self._info  # noqa: SLF001  the same
+        before = worker_info()
+        set_worker_info(self._info)
         try:
             yield
         finally:
-            torch_worker._worker_info = before  # noqa: SLF001  the same
+            set_worker_info(before)
 
 
 def _own(dataset: object) -> object:

@@ -1,0 +1,77 @@
+"""Private names of torch that dataloaders need, each with what it is for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import DataServiceError
+from smtc_lab.machine.torch_names import lacks, private_name, releases_tested
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ITERATOR = "torch.utils.data.dataloader:_BaseDataLoaderIter"
+
+WHAT_FOR: Mapping[str, str] = {
+    "torch.autograd.profiler:_is_profiler_enabled": "tells that a profiler runs",
+    "torch.utils.data._utils.collate:collate_tensor_fn": "stacks tensors",
+    "torch.utils.data._utils.collate:default_collate_fn_map": "says who stacks what",
+    "torch.utils.data._utils.pin_memory:pin_memory": "copies a batch to pinned memory",
+    "torch.utils.data._utils.worker:WorkerInfo": "describes a data worker",
+    "torch.utils.data._utils.worker:_worker_info": "is what get_worker_info() returns",
+    "torch.utils.data.dataloader:DataLoader._get_iterator": "begins an epoch",
+    _ITERATOR: "is the base of iterators over batches",
+    f"{_ITERATOR}._next_index": "draws the samples of a batch",
+    f"{_ITERATOR}._next_data": "makes the next batch",
+    f"{_ITERATOR}._reset": "begins another epoch",
+}
+"""By name, what is lost without it; to follow "which"."""
+
+ITERATOR_FIELDS: Mapping[str, str] = {
+    "_IterableDataset_len_called": "holds the length that the dataset tells",
+    "_auto_collation": "tells whether samples are put together",
+    "_num_yielded": "counts the batches",
+    "_pin_memory": "tells whether batches are pinned",
+    "_pin_memory_device": "tells for which device they are",
+    "_timeout": "is how long a batch is waited for",
+}
+"""What torch's iterators hold once they are made, by name; as above."""
+
+
+def needed(name: str) -> Any:  # noqa: ANN401  whatever it stands for
+    """Return what a name of ``WHAT_FOR`` stands for.
+
+    Raises:
+        DataServiceError: This torch does not have it.
+    """
+    try:
+        return private_name(name)
+    except LookupError as error:
+        raise _lacking(name, WHAT_FOR[name]) from error
+
+
+def optional(name: str) -> Any:  # noqa: ANN401  as above
+    """Return what a name of ``WHAT_FOR`` stands for; None: this torch does not have it."""
+    assert name in WHAT_FOR  # noqa: S101  so that its absence is tested
+    try:
+        return private_name(name)
+    except LookupError:
+        return None
+
+
+def check_fields(iterator: object) -> None:
+    """Make sure that an iterator holds what we read of it.
+
+    Raises:
+        DataServiceError: It does not, because this torch is another one.
+    """
+    for field, what_for in ITERATOR_FIELDS.items():
+        if not hasattr(iterator, field):
+            raise _lacking(f"{_ITERATOR}.{field}", what_for)
+
+
+def _lacking(name: str, what_for: str) -> DataServiceError:
+    return DataServiceError(
+        f"{lacks(name, what_for)} {releases_tested(name)}; use one of these, or torch's own "
+        "DataLoader."
+    )
