@@ -27,9 +27,9 @@ def install_hooks() -> None:
     from torch.optim.optimizer import (  # noqa: PLC0415  it is there now
         register_optimizer_step_post_hook,
     )
-    from torch.utils.data import dataloader  # noqa: PLC0415
 
     from smtc_lab.dataservice.iterators import SeededIterator  # noqa: PLC0415  needs torch
+    from smtc_lab.dataservice.torch_names import needed  # noqa: PLC0415  others do without torch
     from smtc_lab.runtime.data_instance import use_data_service  # noqa: PLC0415  needs torch
 
     runtime = instance_runtime()
@@ -40,7 +40,7 @@ def install_hooks() -> None:
         # Its hooks come before ours: a step ends when the device is done.
         adopt_script(runtime.compilation, say=runtime.event)
     register_optimizer_step_post_hook(_optimizer_stepped)
-    theirs: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001  where batches pass
+    theirs = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")  # where batches pass
     ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
     for iterator in (theirs, ours):
         iterator.__next__ = _timed_next(iterator.__next__)
