@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import time
 from contextlib import nullcontext
@@ -62,9 +63,8 @@ class XlaStep:
         prepare_xla()
         if torch.distributed.is_initialized():
             refuse_several_trainers(torch.distributed.get_world_size())
-        import torch_xla
-        import torch_xla.core.xla_model as xm
-
+        torch_xla = importlib.import_module("torch_xla")
+        xm = importlib.import_module("torch_xla.core.xla_model")
         self._wait = xm.wait_device_ops
         self._sync = torch_xla.sync
         self._train_step = train_step
@@ -75,7 +75,7 @@ class XlaStep:
         self._is_first = True
         self._random_state: torch.Tensor | None = None
         # torch.manual_seed does not reach XLA; it takes 63 bits.
-        torch_xla.manual_seed(torch.initial_seed() & (2**63 - 1))  # type: ignore[no-untyped-call]  # torch_xla's own
+        torch_xla.manual_seed(torch.initial_seed() & (2**63 - 1))
         self._unfused = Unfused(optimizer)
         late_state = create_state(optimizer)
         self._moved = Moved(model, optimizer, device=self._device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,7 @@ class XlaCounters:
     """
 
     def __init__(self) -> None:
-        from torch_xla.debug import metrics
-
-        self._metrics = metrics
+        self._metrics = importlib.import_module("torch_xla.debug.metrics")
         self._compile_s, self._compilations = self._compiled()
         self._first_compile_s, self._first_compilations = self._compile_s, self._compilations
         self._capture_s = 0.0
@@ -53,7 +52,7 @@ class XlaCounters:
 
     def compilations(self) -> tuple[int, int]:
         """Return how many compilations of this process have begun, and how many have ended."""
-        data = self._metrics.metric_data("CompileTime")  # type: ignore[no-untyped-call]  # torch_xla's own
+        data = self._metrics.metric_data("CompileTime")
         return self._count("UncachedCompile"), 0 if data is None else int(data[0])
 
     def begin_step(self) -> None:
@@ -109,17 +108,17 @@ class XlaCounters:
 
     def _fallbacks(self) -> dict[str, int]:
         """Return how often the host ran each operator for the device, in this process."""
-        names = self._metrics.executed_fallback_ops()  # type: ignore[no-untyped-call]  # torch_xla's own
+        names = self._metrics.executed_fallback_ops()
         return {name: self._count(name) for name in names if name != _HOST_READ}
 
     def _compiled(self) -> tuple[float, int]:
         """Return seconds and number of compilations of this process so far."""
-        data = self._metrics.metric_data("CompileTime")  # type: ignore[no-untyped-call]  # as above
+        data = self._metrics.metric_data("CompileTime")
         seconds = 0.0 if data is None else data[1] / 1e9
         return seconds, self._count("UncachedCompile")
 
     def _count(self, name: str) -> int:
-        return int(self._metrics.counter_value(name) or 0)  # type: ignore[no-untyped-call]  # as above
+        return int(self._metrics.counter_value(name) or 0)
 
 
 def shapes_of(batch: Any, *, name: str = "batch") -> dict[str, tuple[int, ...]]:  # noqa: ANN401  whatever the dataset collates to

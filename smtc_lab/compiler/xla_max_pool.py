@@ -26,7 +26,9 @@ def max_pool2d(input: torch.Tensor, kernel_size: Any, *args: Any, **options: Any
         _pair(value) == (0, 0) for value in given.values()
     )
     if _pair(stride) == window and is_plain:
-        return _TiledMaxPool.apply(input, window)  # type: ignore[no-untyped-call]  # torch's own
+        apply: Any = _TiledMaxPool.apply  # typed in some releases of torch only
+        tiled: torch.Tensor = apply(input, window)
+        return tiled
     return _torch_max_pool2d(input, kernel_size, *args, **options)
 
 

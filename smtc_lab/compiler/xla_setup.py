@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from smtc_lab.compiler.torch_names import home_of
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:
@@ -68,10 +69,8 @@ def xla_device() -> torch.device:
     Raises:
         CompilerError: There is none.
     """
-    import torch_xla
-
     try:
-        device: torch.device = torch_xla.device()
+        device: torch.device = importlib.import_module("torch_xla").device()
     except Exception as error:
         raise CompilerError(
             f"XLA found no device with PJRT_DEVICE={os.environ.get('PJRT_DEVICE')!r}: {error}. "
@@ -101,10 +100,9 @@ def refuse_several_trainers(world_size: int) -> None:
 
 def _import_quietly() -> None:
     """Import torch_xla; leave logging and torch.compile's settings as they were."""
-    from torch._dynamo import config as dynamo_config  # noqa: PLC0415  takes a second
-
     if sys.modules.get("torch_xla") is not None:
         return
+    dynamo_config = home_of("torch._dynamo.config:automatic_dynamic_shapes")
     compiles_for_any_shape = dynamo_config.automatic_dynamic_shapes
     handlers, disabled = list(logging.root.handlers), logging.root.manager.disable
     # It warns that it takes the CPU where no device was asked for, which is what is meant.
@@ -151,7 +149,7 @@ def _check_backward() -> None:
 
 def _device_module() -> types.ModuleType:
     """Return what ``torch.utils.checkpoint`` looks for as ``torch.xla``."""
-    import torch_xla.core.xla_model as xm
+    xm = importlib.import_module("torch_xla.core.xla_model")
 
     def get_rng_state(device: Any = None) -> int:  # noqa: ANN401, ARG001  torch's signature
         # Within a graph torch_xla knows the state at its begin only. So the state is set to

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -43,9 +44,8 @@ class ScriptOnXla:
         Raises:
             CompilerError: XLA has no device here.
         """
-        import torch_xla
-        import torch_xla.core.xla_model as xm
-
+        torch_xla = importlib.import_module("torch_xla")
+        xm = importlib.import_module("torch_xla.core.xla_model")
         self._sync, self._wait_for_device = torch_xla.sync, xm.wait_device_ops
         self._compilation = compilation
         self._device = xla_device()
@@ -62,7 +62,7 @@ class ScriptOnXla:
         self._watch = ScriptWatch(on_model=self._adopt, on_optimizer=self._take_over)
         self._handle = register_optimizer_step_post_hook(self._stepped)
         seed = torch.initial_seed() & (2**63 - 1)  # it takes 63 bits
-        torch_xla.manual_seed(seed)  # type: ignore[no-untyped-call]  # torch_xla's own
+        torch_xla.manual_seed(seed)
 
     def stop(self) -> None:
         """Leave everything to a session, which the script uses after all."""

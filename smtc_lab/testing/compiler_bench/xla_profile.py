@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -129,8 +130,7 @@ def _eager_ms(model: str) -> dict[str, float]:
 
 
 def _xla_ms(model: str, folder: Path) -> dict[str, float]:
-    from torch_xla.debug import profiler
-
+    profiler = importlib.import_module("torch_xla.debug.profiler")
     step, batch = _step(model, "xla")
     total, host = _cpu_ms(step, batch)
     profiler.start_trace(str(folder))
