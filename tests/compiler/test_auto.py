@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
     Train = Callable[..., dict[str, Any]]
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(find_spec("torch_xla") is None, reason="needs torch_xla"),
+]
 
 SCRIPT = str(Path(__file__).with_name("auto_script.py"))
 
