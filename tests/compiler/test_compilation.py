@@ -282,17 +282,15 @@ def test_a_job_that_ends_before_the_choice_says_so() -> None:
     ]
 
 
-def test_compiled_code_is_looked_up_by_the_number_of_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_compiled_code_is_looked_up_by_the_number_of_threads() -> None:
     from torch._inductor import config
 
-    monkeypatch.setattr(config.cpp, "threads", -1)
-    Job(TrainingCompilerConfig(keep_memory=False), None, world_size=2)
+    with config.patch({"cpp.threads": -1}):  # monkeypatch would delete it in the end
+        Job(TrainingCompilerConfig(keep_memory=False), None, world_size=2)
 
-    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
+        torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
 
-    assert config.cpp.threads == torch.get_num_threads()
+        assert config.cpp.threads == torch.get_num_threads()
 
 
 @pytest.mark.usefixtures("fresh_dynamo")
