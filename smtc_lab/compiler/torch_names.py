@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import CompilerError
-from smtc_lab.machine.torch_names import lacks, private_name, releases_tested
+from smtc_lab.machine.torch_names import (
+    TESTED_XLA,
+    lacks,
+    private_name,
+    release,
+    releases_tested,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -116,3 +122,13 @@ def why_unknown(name: str, *, fields: Iterable[str] = ()) -> str | None:
         if field not in kind.__dataclass_fields__:  # the class has those only with a default
             return f"{lacks(f'{name}.{field}', WHAT_FOR[name])} {releases_tested(name)}."
     return None
+
+
+def how_to_install_xla() -> str:
+    """Return how torch_xla comes beside this torch, to follow that it is not installed."""
+    install = "pip install 'smtc-lab[xla]'"
+    _, last = TESTED_XLA
+    version = private_name("torch:__version__")
+    if release(version) <= release(last):
+        return install
+    return f"its last release goes with torch {last}, not {version}: {install}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from smtc_lab.compiler.torch_names import home_of
+from smtc_lab.compiler.torch_names import home_of, how_to_install_xla
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def _import_quietly() -> None:
         importlib.import_module("torch_xla")
     except ModuleNotFoundError as error:
         raise CompilerError(
-            f"The xla backend needs the package {error.name!r}, which is not installed. Run: "
-            f"pip install 'smtc-lab[xla]' (Linux only). {_INSTEAD}."
+            f"The xla backend needs the package {error.name!r}, which is not installed "
+            f"({how_to_install_xla()}; Linux only). {_INSTEAD}."
         ) from error
     except (ImportError, OSError) as error:
         raise CompilerError(

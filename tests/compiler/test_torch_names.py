@@ -22,7 +22,7 @@ from smtc_lab.compiler.inductor_facts import InductorFacts
 from smtc_lab.compiler.parity_recorder import make_comparable
 from smtc_lab.compiler.precision import use_bfloat16
 from smtc_lab.compiler.preparation import prepare_process
-from smtc_lab.compiler.torch_names import WHAT_FOR, needed, optional
+from smtc_lab.compiler.torch_names import WHAT_FOR, how_to_install_xla, needed, optional
 from smtc_lab.compiler.xla_batch_norm import UnbiasedVariances
 from smtc_lab.compiler.xla_move import Moved
 from smtc_lab.dataservice import torch_names as data_names
@@ -412,3 +412,21 @@ def test_every_name_of_a_list_is_used() -> None:
 
     for name in (*WHAT_FOR, *data_names.WHAT_FOR, *data_names.ITERATOR_FIELDS):
         assert name.rpartition(":")[2].rpartition(".")[2] in code, name
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("2.9.1", "pip install 'smtc-lab[xla]'"),
+        (
+            "2.15.0",
+            "its last release goes with torch 2.9, not 2.15.0: pip install 'smtc-lab[xla]'",
+        ),
+    ],
+)
+def test_xla_beside_a_newer_torch_is_told_to_need_an_older_one(
+    version: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "__version__", version)
+
+    assert how_to_install_xla() == said
