@@ -36,6 +36,12 @@ export interface TrainingJob {
     [k: string]: string;
   };
   /**
+   * Python environment whose interpreter runs the entry point, by a name that ``smtc-lab
+   * environment`` lists; ``today`` or None: the one that launches. On SageMaker an image is the
+   * environment, on Ray that of its nodes: there this must be None.
+   */
+  python_environment?: string | null;
+  /**
    * Compiler settings; None: the step runs eagerly.
    */
   compiler_config?: TrainingCompilerConfig | null;
