@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SpecError
 from smtc_lab.examples import example
+from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.spec.cluster import LOCAL, Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.code import compare_code, job_code
+from smtc_lab.views.environments.choices import EnvironmentChoices, named_choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +23,7 @@ _FIRST_CLUSTERS = (
 )
 _FIRST_STEPS = 32
 _DEVICE_STEP_TIME_S = 0.03
+_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,17 +52,21 @@ class CheckedSetUps:
         }
 
 
-def checked_set_ups(values: Sequence[object], rounds: int) -> CheckedSetUps:
+def checked_set_ups(
+    values: Sequence[object], rounds: int, *, environments: EnvironmentChoices | None = None
+) -> CheckedSetUps:
     """Check the set-ups of a form.
 
     Args:
         values: Each a ``TrainingJob`` as JSON, legal or not; the baseline first.
         rounds: Launches of each set-up, at least 1.
+        environments: What is known of the Python environments; None: their names.
     """
-    checked = [_checked(value) for value in values]
+    environments = named_choices() if environments is None else environments
+    checked = [_checked(value, environments) for value in values]
     problems = tuple(problems for _, problems in checked)
     legal = tuple(job for job, _ in checked if job is not None)
-    jobs = () if any(problems) else legal
+    jobs = () if any(problems) else _told_apart(legal)
     return CheckedSetUps(
         problems=problems,
         jobs=jobs,
@@ -82,12 +89,43 @@ def first_jobs() -> list[TrainingJob]:
     ]
 
 
-def _checked(value: object) -> tuple[TrainingJob | None, tuple[str, ...]]:
+def _checked(
+    value: object, environments: EnvironmentChoices
+) -> tuple[TrainingJob | None, tuple[str, ...]]:
     """Return the job of a form, or None and what is wrong with it."""
     try:
-        return _runnable(TrainingJob.model_validate(value)), ()
+        job = _runnable(TrainingJob.model_validate(value))
     except SpecError as error:
         return None, tuple(error.problems)
+    problems = environments.problems(job)
+    return (None, tuple(problems)) if problems else (job, ())
+
+
+def _told_apart(jobs: Sequence[TrainingJob]) -> tuple[TrainingJob, ...]:
+    """Return jobs whose clusters are called alike with their environment in the name.
+
+    Those that differ in nothing else than the environment are what upgrading is tried with.
+    """
+    labels = [job.cluster.label for job in jobs]
+    return tuple(
+        job if labels.count(job.cluster.label) == 1 else _named_by_environment(job, jobs)
+        for job in jobs
+    )
+
+
+def _named_by_environment(job: TrainingJob, jobs: Sequence[TrainingJob]) -> TrainingJob:
+    label = job.cluster.label
+    alike = {_environment(other) for other in jobs if other.cluster.label == label}
+    if len(alike) == 1:
+        return job  # what starts them says that they cannot be told apart
+    environment = f", {_environment(job)}"
+    name = (label[: max(1, _LONGEST_NAME - len(environment))] + environment)[:_LONGEST_NAME]
+    cluster = Cluster(instance_groups=job.cluster.instance_groups, name=name)
+    return job.model_copy(update={"cluster": cluster})
+
+
+def _environment(job: TrainingJob) -> str:
+    return job.python_environment or TODAY
 
 
 def _runnable(job: TrainingJob) -> TrainingJob:
