@@ -9,6 +9,9 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError
 from smtc_lab.launch.comparison_folder import comparisons_root
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.views.environments.choices import asked_choices, named_choices
+from smtc_lab.views.environments.told import environments_json
+from smtc_lab.views.environments.xla_maker import XLA_MAKER
 from smtc_lab.views.live.stopping import stop_soon
 from smtc_lab.views.live.stream import FRAMES_PER_S
 from smtc_lab.views.server.list_follower import ListFollower
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from smtc_lab.views.environments.choices import EnvironmentChoices
     from smtc_lab.views.server.list_row import Row
     from smtc_lab.views.server.names import Kind
     from smtc_lab.views.server.topic import Listener, Topic
@@ -45,6 +49,7 @@ class Hub:
         self._follower = ListFollower(self.root)
         self._topics: dict[tuple[str, str], Topic] = {}
         self._lock = threading.Lock()
+        self._environments: EnvironmentChoices | None = None
 
     def rows(self, last: int | None) -> list[Row]:
         """Return the rows of the newest runs and comparisons, oldest first; None: of all."""
@@ -54,6 +59,25 @@ class Hub:
     def catalog(self) -> list[dict[str, Any]]:
         """Return what a browser needs to know of each instance type."""
         return catalog_json(Catalog.load())
+
+    def environments(self) -> dict[str, Any]:
+        """Return what a browser needs to know of each Python environment; takes a moment.
+
+        While one is being made, nothing but how far it is: a browser asks each second.
+        """
+        making = XLA_MAKER.making
+        if self._environments is None or making.state != "making":
+            self._environments = asked_choices()
+        return environments_json(self._environments, making)
+
+    def known_environments(self) -> EnvironmentChoices:
+        """Return the Python environments as they were told last, or their names."""
+        return self._environments or named_choices()
+
+    def make_xla(self) -> dict[str, Any]:
+        """Begin to make the environment of XLA, and return what ``environments`` does."""
+        XLA_MAKER.start()
+        return self.environments()
 
     def join(self, view: str, name: str, listener: Listener) -> None:
         """Let a listener watch, beside those that watch the same already.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jupyter_server.utils import url_path_join
 from tornado.ioloop import IOLoop
 
+from smtc_lab.views.server.environments import EnvironmentsHandler
 from smtc_lab.views.server.lab import SETTING, Lab
 from smtc_lab.views.server.rest import (
     BundleHandler,
@@ -29,6 +30,7 @@ _NAMED = r"(runs|comparisons)/([A-Za-z0-9-]{1,63})"
 ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("info", InfoHandler),
     ("catalog", CatalogHandler),
+    ("environments", EnvironmentsHandler),
     ("runs", RunsHandler),
     (f"{_NAMED}/stop", StopHandler),
     (f"{_NAMED}/bundle", BundleHandler),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tornado import web
 
 from smtc_lab.views.server.auth import READ, authorized_to
 from smtc_lab.views.server.rest import LabHandler, Refused
+
+if TYPE_CHECKING:
+    from smtc_lab.views.server.hub import Hub
 
 _MOST_SET_UPS = 20
 _MOST_ROUNDS = 100
@@ -32,13 +35,14 @@ class SetUpsHandler(LabHandler):
                 f"{str(asked)[:200]!r} holds no set-ups. Send value, a list of at most "
                 f"{_MOST_SET_UPS} jobs or null, and rounds, from 1 to {_MOST_ROUNDS}.",
             )
-        self.tell(await self.ask(lambda _hub: _checked(value, rounds)))
+        self.tell(await self.ask(lambda hub: _checked(value, rounds, hub)))
 
 
-def _checked(value: list[Any] | None, rounds: int) -> dict[str, Any]:
+def _checked(value: list[Any] | None, rounds: int, hub: Hub) -> dict[str, Any]:
     # the specs must not slow down the start of every server
     from smtc_lab.views.set_ups import checked_set_ups, first_jobs  # noqa: PLC0415
 
     if value is None:
         value = [job.model_dump(mode="json") for job in first_jobs()]
-    return {"value": value, **checked_set_ups(value, rounds).as_dict()}
+    checked = checked_set_ups(value, rounds, environments=hub.known_environments())
+    return {"value": value, **checked.as_dict()}

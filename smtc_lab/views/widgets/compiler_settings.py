@@ -13,7 +13,7 @@ from smtc_lab.metrics.learning_rate import LearningRate, scaled_learning_rate
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.code import compiler_code
-from smtc_lab.views.widgets.base import View
+from smtc_lab.views.widgets.environments_trait import EnvironmentsView
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -36,7 +36,7 @@ def _settings(*, read_only: bool = False) -> traitlets.Dict[str, Any]:
     )
 
 
-class CompilerSettings(View):
+class CompilerSettings(EnvironmentsView):
     """A form for compiler settings and for the batch size.
 
     ::
@@ -101,6 +101,7 @@ class CompilerSettings(View):
         self._config = config
         super().__init__(**({} if config is None else {"value": config.model_dump()}) | traits)
         self._read(None)
+        self.on_msg(self._on_message)
 
     @property
     def config(self) -> TrainingCompilerConfig | None:
@@ -122,6 +123,10 @@ class CompilerSettings(View):
         if self.suggestion is not None:
             values[self.learning_rate_name] = self.suggestion["learning_rate"]
         return values
+
+    def _on_message(self, _widget: object, content: Any, _buffers: object) -> None:  # noqa: ANN401  what a browser sent
+        if isinstance(content, dict):
+            self.answer_environments(content)
 
     @traitlets.observe("value")
     def _read(self, _change: object) -> None:

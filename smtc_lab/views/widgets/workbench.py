@@ -11,6 +11,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, SmtcLabError, SpecError
 from smtc_lab.views.set_ups import checked_set_ups, first_jobs
 from smtc_lab.views.widgets.catalog_trait import catalog_trait
+from smtc_lab.views.widgets.environments_trait import EnvironmentsView
 from smtc_lab.views.widgets.watching import WatchingView
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from smtc_lab.views.live.comparison_watch import ComparisonWatch
 
 
-class Workbench(WatchingView):
+class Workbench(EnvironmentsView, WatchingView):
     """Two or more set-ups side by side, run and compared live.
 
     It begins with the pair of the demo: the same training script on one accelerator instance,
@@ -81,6 +82,8 @@ class Workbench(WatchingView):
         self._jobs: list[TrainingJob] = []
         self._watch: ComparisonWatch | None = None
         self._starting = threading.Lock()
+        # environments are told by a thread, and what they make wrong with what is typed
+        self._checking = threading.RLock()
         first = first_jobs() if jobs is None else list(jobs)
         super().__init__(
             catalog=catalog or Catalog.load(),
@@ -175,16 +178,20 @@ class Workbench(WatchingView):
             return
         if self._watch is not None and self._watch.answer(content):
             return
+        if self.answer_environments(content):
+            return
         if content.get("type") == "run":
             threading.Thread(target=self._run_and_tell, name="smtc-run", daemon=True).start()
         elif content.get("type") == "stop":
             self.stop()
 
-    @traitlets.observe("value", "rounds")
+    @traitlets.observe("value", "rounds", "environments")
     def _check(self, _change: object) -> None:
-        checked = checked_set_ups(self.value, self.rounds)
-        if not any(checked.problems):
-            self._jobs = list(checked.jobs)
-        with self.hold_sync():
+        with self._checking, self.hold_sync():
+            checked = checked_set_ups(
+                self.value, self.rounds, environments=self.environment_choices
+            )
+            if not any(checked.problems):
+                self._jobs = list(checked.jobs)
             self.set_trait("problems", [list(problems) for problems in checked.problems])
             self.set_trait("code", checked.code)
