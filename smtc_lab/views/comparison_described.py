@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.views.code import compare_code
+from smtc_lab.views.environments.told import other_environment
 from smtc_lab.views.live.comparison_info import (
     ComparisonInfo,
     LaunchInfo,
@@ -87,7 +88,16 @@ def _set_up(
         hosts=tuple((host, group.instance_group_name) for host, group in hosts.items()),
         usd_per_hour=cluster.usd_per_hour,
         evidence="emulated" if is_emulated else "measured",
+        python_environment=_environment(cluster, runs),
     )
+
+
+def _environment(cluster: ClusterResult, runs: Sequence[RunRecords]) -> str:
+    run = next((run for run in runs if run.label == cluster.name), None)
+    if run is None:
+        return ""
+    recorded = run.environment
+    return other_environment(run.job.python_environment if recorded is None else recorded.name)
 
 
 def _code(comparison: Comparison, runs: Sequence[RunRecords], names: Sequence[str]) -> str:

@@ -55,6 +55,7 @@ def _job_html(job: TrainingJob) -> str:
         ("entry point", job.entry_point),
         ("seed", str(job.seed)),
         ("steps", "until the script ends" if job.max_steps is None else f"{job.max_steps:,}"),
+        *_environment_facts(job),
         ("compiler", "eager" if job.compiler_config is None else job.compiler_config.backend),
     ]
     settings.extend(
@@ -71,6 +72,11 @@ def _job_html(job: TrainingJob) -> str:
             for name, value in job.hyperparameters.items()
         ],
     )
+
+
+def _environment_facts(job: TrainingJob) -> list[tuple[str, str]]:
+    name = job.python_environment
+    return [] if name is None else [("Python environment", name)]
 
 
 def _emulation_facts(job: TrainingJob) -> list[tuple[str, str]]:

@@ -45,6 +45,7 @@ def run_rows(run: RunSnapshot) -> list[tuple[str, str]]:
     rows = [
         ("numbers are", evidence_words(info)),
         ("script", info.entry_point),
+        *([("Python environment", info.python_environment)] if info.python_environment else []),
         *([("steps", steps), *_summary_rows(info)] if run.steps or info.ended else []),
         ("took", fmt.seconds(info.elapsed_s)),
         ("cost", f"{fmt.usd(info.usd_so_far)}, {price}"),

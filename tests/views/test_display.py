@@ -78,6 +78,14 @@ def test_a_job_shows_groups_settings_and_hyperparameters() -> None:
     assert "Hyperparameters batch-size: 32 learning-rate: 0.01" in text
 
 
+def test_a_job_shows_the_environment_that_it_names() -> None:
+    job = example_job(HOMOGENEOUS)
+    named = job.model_copy(update={"python_environment": "torch-2.9"})
+
+    assert "Python environment: torch-2.9" in _text(to_html(named))
+    assert "Python environment" not in _text(to_html(job))
+
+
 def test_a_job_without_a_name_or_hyperparameters_says_so() -> None:
     job = example_job(HOMOGENEOUS).model_copy(
         update={

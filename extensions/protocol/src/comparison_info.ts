@@ -56,6 +56,11 @@ export interface ISetUpInfo {
   readonly evidence: 'measured' | 'emulated';
 
   /**
+   * Name of its Python environment; empty: the one that launches.
+   */
+  readonly pythonEnvironment: string;
+
+  /**
    * What the planner predicted of a step, with its 80 % interval; null: nobody asked it.
    */
   readonly predictedStepTimeS: IInterval | null;
@@ -143,6 +148,11 @@ function parseSetUp(value: unknown): ISetUpInfo {
     hosts: listField(json, 'hosts', parseHost),
     usdPerHour: optionalNumber(json, 'usd_per_hour'),
     evidence: evidenceField(json),
+    // a result that was saved by a version without environments has none
+    pythonEnvironment: textField(
+      { python_environment: '', ...json },
+      'python_environment'
+    ),
     predictedStepTimeS: parsePredicted(json)
   };
 }

@@ -24,6 +24,11 @@ export interface IRunInfo {
   readonly cluster: string;
   readonly launcher: string;
   readonly entryPoint: string;
+
+  /**
+   * Empty: the one that launched.
+   */
+  readonly pythonEnvironment: string;
   readonly state: string;
   readonly reason: string;
   readonly ended: boolean;
@@ -155,6 +160,11 @@ export function parseRunInfo(json: unknown): IRunInfo {
     cluster: textField(run, 'cluster'),
     launcher: textField(run, 'launcher'),
     entryPoint: textField(run, 'entry_point'),
+    // a result that was saved by a version without environments has none
+    pythonEnvironment: textField(
+      { python_environment: '', ...run },
+      'python_environment'
+    ),
     state: textField(run, 'state'),
     reason: textField(run, 'reason'),
     ended: booleanField(run, 'ended'),

@@ -29,6 +29,13 @@ describe('a run as Python tells it', () => {
     expect(run.usdPerHour).toBeNull();
   });
 
+  it('that was saved before environments had names ran in the one that launched', () => {
+    const { python_environment: named, ...older } = fixture;
+
+    expect(named).toBe('');
+    expect(parseRunInfo(older).pythonEnvironment).toBe('');
+  });
+
   it('is refused with the field and its value', () => {
     expect(() => parseRunInfo({ ...fixture, steps: '7' })).toThrow(
       /steps="7".*finite number/

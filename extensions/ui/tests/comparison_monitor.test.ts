@@ -223,6 +223,26 @@ describe('the progress', () => {
 });
 
 describe('the monitor', () => {
+  it('names the Python environment in one line where all have the same', () => {
+    const named = (...names: string[]): object => ({
+      ...wire,
+      set_ups: fixture.set_ups.map((setUp, place) => ({
+        ...setUp,
+        python_environment: names[place] ?? ''
+      }))
+    });
+    const words = (): string =>
+      el.querySelector('.smtc-verdict')?.textContent ?? '';
+
+    model.change('info', named('torch-2.9', 'torch-2.9'));
+    expect(words()).toContain('Python environment: torch-2.9');
+    model.change('info', named('', 'torch-2.9')); // the table tells it
+    expect(words()).not.toContain('Python environment');
+    model.change('info', named('', ''));
+
+    expect(words()).not.toContain('Python environment');
+  });
+
   it('shows the verdict, the table and the launches as text, never as markup', () => {
     expect(el.querySelector('b')).toBeNull();
     expect(el.querySelector('.smtc-verdict-sentence')?.textContent).toBe(

@@ -146,6 +146,16 @@ describe('the run monitor', () => {
     return found;
   };
 
+  it('names the Python environment where it is not the one that launched', () => {
+    expect(el.textContent).not.toContain('Python environment');
+
+    model.change({ python_environment: 'torch-2.9' });
+
+    expect(el.querySelector('.smtc-facts')?.textContent).toContain(
+      'Python environmenttorch-2.9'
+    );
+  });
+
   it('asks for the rows that came before it', () => {
     expect(model.sent).toEqual([{ type: 'resync' }]);
   });

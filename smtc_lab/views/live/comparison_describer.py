@@ -11,6 +11,7 @@ from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state
 from smtc_lab.views import format as fmt
 from smtc_lab.views.code import compare_code
+from smtc_lab.views.environments.told import other_environment
 from smtc_lab.views.live.comparison_info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.live.followed_launch import FollowedLaunch
 from smtc_lab.views.live.predicted import predicted_step_time_s
@@ -79,7 +80,11 @@ class ComparisonDescriber:
             self._standing(),
             is_verdict=is_verdict,
             set_ups=tuple(
-                replace(set_up, predicted_step_time_s=self._predicted(place))
+                replace(
+                    set_up,
+                    predicted_step_time_s=self._predicted(place),
+                    python_environment=follower.environment_of(place),
+                )
                 for place, set_up in enumerate(self._begin.set_ups)
             ),
             launched=tuple(_launch(launch, follower) for launch in follower.launches),
@@ -150,6 +155,7 @@ def _set_up(job: TrainingJob, usd_per_hour: float | None) -> SetUpInfo:
         ),
         usd_per_hour=usd_per_hour,
         evidence="measured" if job.emulation is None else "emulated",
+        python_environment=other_environment(job.python_environment),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.views.environments.told import other_environment
 from smtc_lab.views.live.comparison_estimate import (
     RATIO_COLUMNS,
     ratio_row,
@@ -120,6 +121,12 @@ class ComparisonFollower:
             return True
         return before != self.state or was_over != self.is_over
 
+    def environment_of(self, set_up: int) -> str:
+        """Return the Python environment of a set-up; empty: the one that launches."""
+        if launches := self._of(set_up):
+            return launches[-1].follower.python_environment
+        return other_environment(self.jobs[set_up].python_environment)
+
     def rows(self) -> tuple[RowInfo, ...]:
         """Return the table of set-ups as it is now."""
         if self.state.state == "Completed" and self.comparison is not None:
@@ -131,7 +138,13 @@ class ComparisonFollower:
             )
             for place, job in enumerate(self.jobs)
         ]
-        rows = live_rows(self.jobs, self.prices, estimates, self._speedups)
+        rows = live_rows(
+            self.jobs,
+            self.prices,
+            estimates,
+            self._speedups,
+            [self.environment_of(place) for place in range(len(self.jobs))],
+        )
         return (*rows, *compiler_rows(self.comparison, self.jobs))
 
     def read(self, table: str, first: int, end: int, most: int) -> Frame | None:

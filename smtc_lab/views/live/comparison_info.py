@@ -30,6 +30,9 @@ class SetUpInfo:
     evidence: Evidence
     """Whether its instances are there or emulated."""
 
+    python_environment: str = ""
+    """Name of its Python environment; empty: the one that launches."""
+
     predicted_step_time_s: PredictedInfo | None = None
     """What the planner predicted of a step, in seconds; None: nobody asked it."""
 

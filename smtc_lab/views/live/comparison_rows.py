@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.metrics.cost import saving_interval, usd_per_step_interval
 from smtc_lab.views import format as fmt
 from smtc_lab.views.live.comparison_info import RowInfo
@@ -26,6 +27,7 @@ def live_rows(
     prices: Sequence[float | None],
     estimates: Sequence[SetUpEstimate],
     speedups: Sequence[Interval | None],
+    environments: Sequence[str],
 ) -> tuple[RowInfo, ...]:
     """Return the table while launches run, of all steps so far.
 
@@ -34,6 +36,7 @@ def live_rows(
         prices: Price of each set-up per hour in USD; None: unknown.
         estimates: What is seen of each so far.
         speedups: Of each set-up against the baseline; None: the baseline, or not yet known.
+        environments: Python environment of each; empty: the one that launches.
     """
     places = range(len(jobs))
 
@@ -43,6 +46,11 @@ def live_rows(
     rows = [
         row("numbers are", lambda i: (_evidence(jobs[i]),)),
         row("instances", lambda i: _instances(jobs[i])),
+        *(
+            [row("Python environment", lambda i: (environments[i] or TODAY,))]
+            if len(set(environments)) > 1
+            else []
+        ),
         row("steps", lambda i: (f"{estimates[i].steps:,}",)),
         row("s/step", lambda i: (fmt.number_interval(estimates[i].step_time_s),)),
         row("speed-up", lambda i: (fmt.times_interval(speedups[i]),) if i else _BASELINE),

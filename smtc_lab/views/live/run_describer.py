@@ -101,6 +101,7 @@ class RunDescriber:
             cluster=job.cluster.label,
             launcher=str(plan.get("launcher", "")),
             entry_point=_cut(job.entry_point),
+            python_environment=follower.python_environment,
             state=state.state,
             reason=_cut(state.reason),
             ended=state.is_terminal,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.state import RunState, current_state
+from smtc_lab.views.environments.told import other_environment
 from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.live.host_table import HostTable
 from smtc_lab.views.live.step_table import StepTable
@@ -75,6 +76,12 @@ class RunFollower:
     def quota_cores(self, host: str) -> float | None:
         """Return the CPU quota of an instance in cores; None: it has none."""
         return _number(self.state.facts.get("cpu_quota_cores"), host)
+
+    @property
+    def python_environment(self) -> str:
+        """Name of the Python environment; empty: it is the one that launched."""
+        named = self.job.python_environment
+        return other_environment(self.state.facts.get("python_environment", named))
 
     def look(self) -> bool:
         """Take in what is new; False: nothing is.

@@ -140,6 +140,9 @@ class RunInfo:
     entry_point: str
     """The script."""
 
+    python_environment: str
+    """Name of the Python environment that ran it; empty: the one that launched."""
+
     state: str
     """SageMaker's spelling: ``Pending``, ``InProgress``, ``Stopping``, ``Completed``, …"""
 

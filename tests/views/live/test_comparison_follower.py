@@ -23,7 +23,9 @@ from smtc_lab.spec.job import TrainingJob
 from smtc_lab.testing.calibrations import calibration
 from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber
+from smtc_lab.views.live.comparison_estimate import set_up_estimate
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
+from smtc_lab.views.live.comparison_rows import live_rows
 from smtc_lab.views.live.run_info import PredictedInfo
 from smtc_lab.views.live.stream import Stream
 
@@ -191,6 +193,21 @@ def test_what_was_predicted_of_a_launch_is_told_of_its_set_up(ended: ComparisonR
     ]
     step = made.prediction.step_time_s
     assert told == [PredictedInfo(mean=step.value, low=step.low, high=step.high), None]
+
+
+def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
+    jobs = [
+        TrainingJob(entry_point="train.py", cluster=Cluster.parse(f"{name}@here=local:1"))
+        for name in ("one", "two")
+    ]
+    estimates = [set_up_estimate([], ["here"]) for _ in jobs]
+
+    def rows(*names: str) -> dict[str, object]:
+        told = live_rows(jobs, [None, None], estimates, [None, None], names)
+        return {row.label: row.cells for row in told}
+
+    assert rows("", "torch-2.9")["Python environment"] == (("today",), ("torch-2.9",))
+    assert "Python environment" not in rows("torch-2.9", "torch-2.9")
 
 
 def test_a_description_before_the_first_look_is_right_too(ended: ComparisonRun) -> None:

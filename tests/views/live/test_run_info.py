@@ -99,6 +99,16 @@ def test_cost_is_price_times_time(tmp_path: Path) -> None:
     assert info.summary.usd_per_1000_steps.mean == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(("name", "told"), [("torch-2.9", "torch-2.9"), ("today", "")])
+def test_the_environment_is_told_where_it_is_not_that_of_the_launch(
+    tmp_path: Path, name: str, told: str
+) -> None:
+    run = run_records([0.2] * 5)
+    run.facts["python_environment"] = name
+
+    assert describe(write_run_folder(tmp_path, run)).python_environment == told
+
+
 def test_what_is_not_known_is_none(tmp_path: Path) -> None:
     run = run_records([], cpu_quota_cores=None, state="InProgress")
 

@@ -31,7 +31,10 @@ export class Verdict implements IPart {
         { class: `smtc-badge smtc-${info.evidence}` },
         t(info.evidence)
       ),
-      ` ${info.scale === '' ? t('on the hardware that is named') : info.scale}`
+      ` ${info.scale === '' ? t('on the hardware that is named') : info.scale}`,
+      ...environmentOf(info).map(
+        name => ` · ${t('Python environment')}: ${name}`
+      )
     );
     this._speak(info);
   }
@@ -64,4 +67,13 @@ export class Verdict implements IPart {
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _said = '';
   private _saidMs = -SPEECH_MS;
+}
+
+/**
+ * Return the Python environment that all set-ups have, where it is another than that of the
+ * launch. Where they differ, the table of set-ups says it.
+ */
+function environmentOf(info: IComparisonInfo): readonly string[] {
+  const names = new Set(info.setUps.map(setUp => setUp.pythonEnvironment));
+  return names.size > 1 ? [] : [...names].filter(name => name !== '');
 }

@@ -139,6 +139,9 @@ export class RunHeader implements IPart {
     this._facts.set(t(run.evidence), evidenceWords(run));
     this._facts.set(t('prices'), run.priceNotes.join('; ') || t('unknown'));
     this._facts.set(t('script'), run.entryPoint);
+    if (run.pythonEnvironment !== '') {
+      this._facts.set(t('Python environment'), run.pythonEnvironment);
+    }
   }
 
   private _showProgress(run: IRunInfo): void {
