@@ -1,5 +1,6 @@
 import { Signal } from '@lumino/signaling';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import wire from '../../../tests/fixtures/environments.json';
 import { RequestError } from '../src/connection/request_error.js';
 import { SocketModel } from '../src/connection/socket_model.js';
 import { WorkbenchModel } from '../src/designer/workbench_model.js';
@@ -40,6 +41,10 @@ class FakeStream {
   of(path: string): unknown[] {
     return this.asked.filter(([to]) => to === path).map(([, body]) => body);
   }
+}
+
+function environments(state: string): object {
+  return { ...wire, making: { state, sentence: '' } };
 }
 
 let stream: FakeStream;
@@ -144,6 +149,72 @@ describe('the workbench without a kernel', () => {
 
     expect(model.get('start_problem')).toMatch(/server does not answer/);
     expect(stream.of('runs')).toEqual([]);
+  });
+
+  it('tells the environments, and what is wrong with them in mind', async () => {
+    const model = await opened();
+    stream.answers['environments'] = () => environments('idle');
+
+    model.send({ type: 'environments' });
+    await vi.runAllTimersAsync();
+
+    expect(stream.of('environments')).toEqual([undefined]);
+    expect(model.get('environments')).toEqual(environments('idle'));
+    expect(stream.of('set-ups')).toHaveLength(2);
+  });
+
+  it('asks each second how far XLA is, until it is made', async () => {
+    const model = await opened();
+    const told = vi.fn();
+    model.on('change:environments', told);
+    stream.answers['environments'] = () => environments('making');
+
+    model.send({ type: 'make-xla' });
+    await vi.advanceTimersByTimeAsync(2500);
+    expect(stream.of('environments')).toEqual([
+      { make: 'xla' },
+      undefined,
+      undefined
+    ]);
+    expect(told).toHaveBeenCalledTimes(1);
+    stream.answers['environments'] = () => environments('done');
+    await vi.runAllTimersAsync();
+
+    expect(stream.of('environments')).toHaveLength(4);
+    expect(model.get('environments')).toEqual(environments('done'));
+  });
+
+  it('does not ask while nobody looks, and at once when somebody does', async () => {
+    const model = await opened();
+    stream.answers['environments'] = () => environments('making');
+    model.send({ type: 'make-xla' });
+    await vi.advanceTimersByTimeAsync(0);
+
+    model.look(false);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(stream.of('environments')).toHaveLength(1);
+    model.look(true);
+    await vi.advanceTimersByTimeAsync(0);
+
+    expect(stream.of('environments')).toHaveLength(2);
+    model.dispose();
+    await vi.runAllTimersAsync();
+    expect(stream.of('environments')).toHaveLength(2);
+  });
+
+  it("tells the server's own words when XLA may not be made", async () => {
+    const model = await opened();
+    stream.answers['environments'] = () => {
+      throw new RequestError(403, 'Forbidden.');
+    };
+
+    model.send({ type: 'make-xla' });
+    await vi.runAllTimersAsync();
+
+    expect(model.get('environments')).toMatchObject({
+      choices: [],
+      making: { state: 'failed', sentence: 'Forbidden.' }
+    });
   });
 
   it('hands rows of what runs to its view', async () => {

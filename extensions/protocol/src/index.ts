@@ -4,6 +4,7 @@ export * from './cluster_rules.js';
 export * from './comparison_info.js';
 export * from './compiler.js';
 export * from './curve.js';
+export * from './environments.js';
 export * from './errors.js';
 export * from './frame.js';
 export * from './interval.js';

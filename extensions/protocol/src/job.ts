@@ -5,6 +5,7 @@ import { pythonRepr } from './python_text.js';
 import {
   objectOf,
   optionalNumber,
+  optionalText,
   textField,
   type JsonObject
 } from './read.js';
@@ -16,7 +17,8 @@ const SHOWN = new Set([
   'compiler_config',
   'entry_point',
   'hyperparameters',
-  'max_steps'
+  'max_steps',
+  'python_environment'
 ]);
 const HYPERPARAMETER = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/;
 
@@ -37,6 +39,11 @@ export interface IJob {
   readonly entryPoint: string;
   readonly cluster: ICluster;
   readonly hyperparameters: JsonObject;
+
+  /**
+   * Name of the Python environment that it runs in; null: the one that launches.
+   */
+  readonly pythonEnvironment: string | null;
 
   /**
    * Null: the step is plain PyTorch.
@@ -66,6 +73,10 @@ export function parseJob(json: unknown): IJob {
     entryPoint: textField(job, 'entry_point'),
     cluster: parseCluster(job['cluster']),
     hyperparameters: objectOf(job['hyperparameters'] ?? {}, 'Hyperparameters'),
+    pythonEnvironment: optionalText(
+      { python_environment: null, ...job },
+      'python_environment'
+    ),
     compilerConfig: parseCompilerConfig(job['compiler_config']),
     maxSteps: optionalNumber({ max_steps: null, ...job }, 'max_steps'),
     rest: Object.fromEntries(rest)
@@ -81,6 +92,7 @@ export function jobToJson(job: IJob): TrainingJob {
     entry_point: job.entryPoint,
     cluster: clusterToJson(job.cluster),
     hyperparameters: job.hyperparameters,
+    python_environment: job.pythonEnvironment,
     compiler_config: job.compilerConfig,
     max_steps: job.maxSteps
   };

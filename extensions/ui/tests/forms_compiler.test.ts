@@ -1,5 +1,9 @@
 import { expect, it, vi } from 'vitest';
-import { COMPILER_DEFAULTS, type CompilerConfig } from '@smtc-lab/protocol';
+import {
+  COMPILER_DEFAULTS,
+  NO_ENVIRONMENTS,
+  type CompilerConfig
+} from '@smtc-lab/protocol';
 import { compilerSettings } from '../src/forms/compiler_settings.js';
 import { batchSize, type IBatchSize } from '../src/forms/batch_size.js';
 import { choice, host, labelled, problemsIn, type } from './forms_kit.js';
@@ -7,7 +11,13 @@ import { choice, host, labelled, problemsIn, type } from './forms_kit.js';
 function settings(config: CompilerConfig | null) {
   const root = host();
   const onChange = vi.fn<(config: CompilerConfig | null) => void>();
-  const component = compilerSettings(root, { config, onChange });
+  const component = compilerSettings(root, {
+    config,
+    environments: NO_ENVIRONMENTS,
+    pythonEnvironment: null,
+    onMake: vi.fn(),
+    onChange
+  });
   return { root, component, onChange };
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import environments from '../../../tests/fixtures/environments.json';
 import { viewNamed } from '../src/views.js';
 import {
   button,
@@ -129,14 +130,37 @@ it('shows a problem of the batch size beside its field only', () => {
   expect(problemsIn(el)).toEqual([problem]);
 });
 
-it.each([
-  ['instance-type-picker', { value: 'local' }],
-  ['cluster-designer', { value: CLUSTER, problems: [] }],
-  ['compiler-settings', SETTINGS]
-])('%s leaves nothing behind', (view, values) => {
-  const { dispose, model } = shown(view, values);
+it('has the environment of XLA made', () => {
+  const { el, model } = shown('compiler-settings', {
+    ...SETTINGS,
+    value: { backend: 'xla' },
+    environments
+  });
+  expect(problemsIn(el)).toEqual([environments.no_xla]);
 
-  dispose();
+  button(el, 'Make it').click();
+  model.set('environments', {
+    ...environments,
+    making: { state: 'making', sentence: 'Resolving its packages.' }
+  });
 
-  expect(model.numCallbacks).toBe(0);
+  expect(model.sent.at(-1)).toEqual({ type: 'make-xla' });
+  expect(el.textContent).toContain('Resolving its packages.');
 });
+
+it.each([
+  ['instance-type-picker', { value: 'local' }, []],
+  ['cluster-designer', { value: CLUSTER, problems: [] }, []],
+  ['compiler-settings', SETTINGS, [{ type: 'environments' }]]
+])(
+  '%s asks for no more than it shows, and leaves nothing behind',
+  (...given) => {
+    const [view, values, asked] = given;
+    const { dispose, model } = shown(view, values);
+
+    dispose();
+
+    expect(model.sent).toEqual(asked);
+    expect(model.numCallbacks).toBe(0);
+  }
+);

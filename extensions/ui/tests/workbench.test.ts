@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SetUps, freeName } from '../src/workbench/set_ups.js';
 import { ScopedModel } from '../src/workbench/scoped_model.js';
-import { catalogJson, FakeModel } from './forms_kit.js';
+import wire from '../../../tests/fixtures/environments.json';
+import {
+  catalogJson,
+  choice,
+  FakeModel,
+  problemsIn,
+  type
+} from './forms_kit.js';
 
 const JOB = {
   entry_point: 'train.py',
@@ -81,6 +88,60 @@ describe('the set-ups of the workbench', () => {
     expect(
       [...setUps.element.querySelectorAll('h3')].map(each => each.textContent)
     ).toEqual(['other: baseline', 'one: set-up 2']);
+  });
+});
+
+describe('the Python environment of a set-up', () => {
+  let model: FakeModel;
+  let setUps: SetUps;
+
+  beforeEach(() => {
+    model = new FakeModel({
+      value: [JOB],
+      problems: [[]],
+      catalog: catalogJson,
+      environments: wire
+    });
+    setUps = new SetUps(model);
+    document.body.replaceChildren(setUps.element);
+  });
+
+  it('is saved with the job, and stands in its title', () => {
+    type(choice(setUps.element, 'Python environment'), 'torch-2.9');
+
+    expect(model.get('value')).toMatchObject([
+      { python_environment: 'torch-2.9' }
+    ]);
+    expect(setUps.element.querySelector('h3')?.textContent).toBe(
+      'one, torch-2.9: baseline'
+    );
+  });
+
+  it('has its problem beside it, and not at the cluster', () => {
+    const problem = "There is no environment named 'gone'. Make it.";
+    model.set('value', [{ ...JOB, python_environment: 'gone' }]);
+    model.set('problems', [[problem]]);
+    setUps.update();
+
+    expect(problemsIn(setUps.element)).toEqual([problem]);
+    expect(
+      setUps.element.querySelector('.smtc-environment')?.textContent
+    ).toContain(problem);
+  });
+
+  it('without XLA unfolds the compiler, which says it once', () => {
+    const compiler_config = { backend: 'xla' };
+    model.set('value', [{ ...JOB, compiler_config }]);
+    model.set('problems', [[wire.no_xla]]);
+    setUps.update();
+
+    const compiler = [...setUps.element.querySelectorAll('details')].find(
+      part => part.querySelector('summary')?.textContent === 'Compiler'
+    );
+    expect(compiler?.open).toBe(true);
+    expect(problemsIn(setUps.element)).toEqual([wire.no_xla]);
+    button(setUps, 'Make it').click();
+    expect(model.sent).toEqual([{ type: 'make-xla' }]);
   });
 });
 

@@ -5,6 +5,7 @@ import { RequestError } from '../connection/request_error.js';
 import { diagnose } from '../diagnosis.js';
 import type { Texts } from '../texts.js';
 import type { IStream, IWatch } from '../tokens.js';
+import { EnvironmentsPoll } from './environments_poll.js';
 
 const TYPING_MS = 200;
 const FORWARDED = ['info', 'result', 'beat', 'stop_problem'];
@@ -52,6 +53,14 @@ export class WorkbenchModel implements IModel {
     values: JsonObject
   ) {
     this._values = new Map(Object.entries(values));
+    this._environments = new EnvironmentsPoll(
+      body => _stream.request('environments', body),
+      told => {
+        this.set('environments', told);
+        void this._check(); // what is wrong may be another thing
+      },
+      error => this._wordsOf(error)
+    );
   }
 
   /**
@@ -88,8 +97,13 @@ export class WorkbenchModel implements IModel {
   }
 
   send(message: unknown): void {
-    if (objectOf(message, 'A message')['type'] === 'run') {
+    const { type } = objectOf(message, 'A message');
+    if (type === 'run') {
       void this._start();
+    } else if (type === 'environments') {
+      void this._environments.look();
+    } else if (type === 'make-xla') {
+      void this._environments.make();
     } else {
       this._watch?.send(message);
     }
@@ -99,6 +113,7 @@ export class WorkbenchModel implements IModel {
    * Watch what runs only while somebody can see it.
    */
   look(isVisible: boolean): void {
+    this._environments.setVisible(isVisible);
     if (isVisible) {
       this._watch?.resume();
     } else {
@@ -109,6 +124,7 @@ export class WorkbenchModel implements IModel {
   dispose(): void {
     clearTimeout(this._timer);
     this._asked += 1;
+    this._environments.dispose();
     this._watch?.dispose();
     this._watch = null;
   }
@@ -205,6 +221,7 @@ export class WorkbenchModel implements IModel {
   }
 
   private readonly _values: Map<string, unknown>;
+  private readonly _environments: EnvironmentsPoll;
   private readonly _events = new ModelEvents();
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _watch: IWatch | null = null;

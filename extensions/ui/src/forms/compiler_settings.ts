@@ -1,13 +1,16 @@
 import {
   COMPILER_DEFAULTS,
   MAX_TIMEOUT_S,
+  noXlaIn,
   whyWithoutEffect,
   type CompilerConfig,
-  type CompilerSetting
+  type CompilerSetting,
+  type IEnvironments
 } from '@smtc-lab/protocol';
 import { Component, type IComponent } from './component.js';
 import { settingField, type ISettingField } from './setting_field.js';
 import { Field, selectOf } from './field.js';
+import { XlaBox } from './xla_box.js';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
 
@@ -24,6 +27,18 @@ export interface ICompilerSettingsProps {
    * What Python found wrong.
    */
   readonly problems?: readonly string[];
+
+  readonly environments: IEnvironments;
+
+  /**
+   * Name of the Python environment that the settings are for; null: that of the launch.
+   */
+  readonly pythonEnvironment: string | null;
+
+  /**
+   * Have the environment of XLA made.
+   */
+  readonly onMake: () => void;
 
   readonly onChange: (config: CompilerConfig | null) => void;
 }
@@ -87,6 +102,7 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
       'div',
       { class: 'smtc-compiler' },
       this._backend.element,
+      this._xla.element,
       h('div', { class: 'smtc-settings' }, ...this._elements(true)),
       h(
         'details',
@@ -105,6 +121,7 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
     const { config, problems } = this.props;
     this._last = config ?? this._last;
     this._select.value = config === null ? '' : config.backend;
+    this._showXla();
     this._backend.switchOff(
       config === null ? null : whyWithoutEffect('backend', config)
     );
@@ -117,6 +134,14 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
     this._problems.replaceChildren(
       ...others.map(text => h('p', { class: 'smtc-problem' }, text))
     );
+  }
+
+  private _showXla(): void {
+    const { config, environments, pythonEnvironment } = this.props;
+    const isWanted =
+      config !== null && config.enabled && config.backend === 'xla';
+    const reason = noXlaIn(environments, pythonEnvironment);
+    this._xla.show(reason, environments, isWanted);
   }
 
   private _change(config: CompilerConfig | null): void {
@@ -136,6 +161,9 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
     this._change(word === '' ? null : { ...this._last, backend });
   });
   private readonly _backend = new Field(t('Compiler'), this._select);
+  private readonly _xla = new XlaBox(() => {
+    this.props.onMake();
+  });
   private readonly _fields = new Map<CompilerSetting, ISettingField>();
   private readonly _problems = h('div', { role: 'status' });
 

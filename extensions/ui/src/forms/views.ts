@@ -3,6 +3,7 @@ import {
   parseCatalog,
   parseCluster,
   parseCompilerConfig,
+  parseEnvironments,
   ProtocolError,
   type ICluster,
   type Rule
@@ -103,6 +104,10 @@ export const compilerSettingsView: IView = {
     el.append(compilerPart, batchPart);
     const settings = compilerSettings(compilerPart, {
       ...settingsOf(model),
+      pythonEnvironment: null,
+      onMake: () => {
+        model.send({ type: 'make-xla' });
+      },
       onChange: value => {
         save(model, { value });
       }
@@ -118,12 +123,13 @@ export const compilerSettingsView: IView = {
       }
     });
     const code = codeSection(el, model);
-    const names = ['value', 'problems', 'job_steps'];
+    const names = ['value', 'problems', 'environments', 'job_steps'];
     const watched = [...names, ...Object.values(BATCH_TRAITS)];
     const leave = onChanges(model, watched, () => {
       settings.update(settingsOf(model));
       batch.update(batchOf(model));
     });
+    model.send({ type: 'environments' });
     return () => {
       leave();
       code();
@@ -149,6 +155,7 @@ function codeSection(el: HTMLElement, model: IModel): () => void {
 function settingsOf(model: IModel): {
   readonly config: ReturnType<typeof parseCompilerConfig>;
   readonly problems: readonly string[];
+  readonly environments: ReturnType<typeof parseEnvironments>;
 } {
   const placed = new Set(
     batchSizeProblems(batchOf(model).values).map(problem => problem.text)
@@ -156,7 +163,8 @@ function settingsOf(model: IModel): {
   const problems = textsOf(model, 'problems');
   return {
     config: parseCompilerConfig(model.get('value')),
-    problems: problems.filter(text => !placed.has(text))
+    problems: problems.filter(text => !placed.has(text)),
+    environments: parseEnvironments(model.get('environments'))
   };
 }
 

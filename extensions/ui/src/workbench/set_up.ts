@@ -1,6 +1,7 @@
 import {
   scaledLearningRate,
   type Catalog,
+  type IEnvironments,
   type IJob,
   type JsonObject
 } from '@smtc-lab/protocol';
@@ -10,8 +11,10 @@ import { batchSize, type IBatchSize } from '../forms/batch_size.js';
 import { clusterDesigner } from '../forms/cluster_designer.js';
 import { compilerSettings } from '../forms/compiler_settings.js';
 import type { IComponent } from '../forms/component.js';
+import { environmentField } from '../forms/environment_field.js';
 import { hyperparameters } from '../forms/hyperparameters.js';
 import { numberField } from '../forms/number_field.js';
+import { nameOf, problemsByPart } from './set_up_words.js';
 
 /**
  * One set-up of the workbench.
@@ -19,6 +22,7 @@ import { numberField } from '../forms/number_field.js';
 export interface ISetUpProps {
   readonly job: IJob;
   readonly catalog: Catalog;
+  readonly environments: IEnvironments;
 
   /**
    * Its place, from 0. The first one is the baseline.
@@ -32,6 +36,11 @@ export interface ISetUpProps {
 
   readonly canCopy: boolean;
   readonly canRemove: boolean;
+
+  /**
+   * Have the environments looked for again, or the one of XLA made.
+   */
+  readonly onAsk: (what: 'environments' | 'make-xla') => void;
   readonly onChange: (job: IJob) => void;
   readonly onCopy: () => void;
   readonly onRemove: () => void;
@@ -65,18 +74,34 @@ class SetUp implements IComponent<ISetUpProps> {
       ...batchSizeIn(props.job.hyperparameters)
     };
     this.element = h('section', { class: 'smtc-set-up' });
-    const { job, catalog, problems } = props;
+    const { job, catalog, environments } = props;
     this._cluster = clusterDesigner(this._part(t('Cluster'), true), {
       cluster: job.cluster,
       catalog,
-      problems,
+      problems: problemsByPart(props).cluster,
       onChange: cluster => {
         this._change({ cluster });
       }
     });
-    const compilerPart = this._part(t('Compiler'), false);
-    this._compiler = compilerSettings(compilerPart, {
+    this._environment = environmentField(this.element, {
+      value: job.pythonEnvironment,
+      environments,
+      problems: problemsByPart(props).environment,
+      onOpen: () => {
+        this._props.onAsk('environments');
+      },
+      onChange: pythonEnvironment => {
+        this._change({ pythonEnvironment });
+      }
+    });
+    this._compilerPart = this._part(t('Compiler'), false);
+    this._compiler = compilerSettings(this._compilerPart, {
       config: job.compilerConfig,
+      environments,
+      pythonEnvironment: job.pythonEnvironment,
+      onMake: () => {
+        this._props.onAsk('make-xla');
+      },
       onChange: compilerConfig => {
         this._change({ compilerConfig });
       }
@@ -149,9 +174,11 @@ class SetUp implements IComponent<ISetUpProps> {
   }
 
   private _show(): void {
-    const { job, catalog, place, problems, canCopy, canRemove } = this._props;
+    const { job, catalog, environments, place } = this._props;
+    const { canCopy, canRemove } = this._props;
+    const problems = problemsByPart(this._props);
     const role = place === 0 ? t('baseline') : t('set-up %1', place + 1);
-    const name = job.cluster.name ?? '';
+    const name = nameOf(job);
     const title = name === '' ? role : `${name}: ${role}`;
     this._title.textContent = title;
     this.element.setAttribute('aria-label', title);
@@ -163,11 +190,35 @@ class SetUp implements IComponent<ISetUpProps> {
     this._remove.setAttribute('aria-label', t('Remove %1', title));
     this._copy.disabled = !canCopy;
     this._remove.disabled = !canRemove;
-    this._cluster.update({ cluster: job.cluster, catalog, problems });
-    this._compiler.update({ config: job.compilerConfig });
+    this._cluster.update({
+      cluster: job.cluster,
+      catalog,
+      problems: problems.cluster
+    });
+    this._environment.update({
+      value: job.pythonEnvironment,
+      environments,
+      problems: problems.environment
+    });
+    this._showCompilerProblem(problems.compiler.length > 0);
+    this._compiler.update({
+      config: job.compilerConfig,
+      environments,
+      pythonEnvironment: job.pythonEnvironment
+    });
     this._batch.update({ values: this._batchSize, jobSteps: job.maxSteps });
     this._hyperparameters.update({ values: job.hyperparameters });
     this._steps.update({ value: job.maxSteps });
+  }
+
+  /**
+   * Unfold the compiler when something comes up there that keeps all from being run.
+   */
+  private _showCompilerProblem(hasProblem: boolean): void {
+    if (hasProblem && !this._hasCompilerProblem) {
+      this._compilerPart.closest('details')?.setAttribute('open', '');
+    }
+    this._hasCompilerProblem = hasProblem;
   }
 
   private _change(changed: Partial<IJob>): void {
@@ -198,12 +249,15 @@ class SetUp implements IComponent<ISetUpProps> {
 
   private readonly _title = h('h3', { class: 'smtc-set-up-title' });
   private readonly _cluster: ReturnType<typeof clusterDesigner>;
+  private readonly _environment: ReturnType<typeof environmentField>;
+  private readonly _compilerPart: HTMLElement;
   private readonly _compiler: ReturnType<typeof compilerSettings>;
   private readonly _batch: ReturnType<typeof batchSize>;
   private readonly _hyperparameters: ReturnType<typeof hyperparameters>;
   private readonly _steps: ReturnType<typeof numberField>;
   private _props: ISetUpProps;
   private _batchSize: IBatchSize;
+  private _hasCompilerProblem = false;
   private _copy = h('button');
   private _remove = h('button');
 }

@@ -1,6 +1,7 @@
 import {
   jobToJson,
   parseCatalog,
+  parseEnvironments,
   parseJob,
   type IJob
 } from '@smtc-lab/protocol';
@@ -96,10 +97,14 @@ export class SetUps {
     return {
       job,
       catalog: parseCatalog(this._model.get('catalog')),
+      environments: parseEnvironments(this._model.get('environments')),
       place,
       problems: Array.isArray(own) ? own.map(String) : [],
       canCopy: this._jobs.length < MOST,
       canRemove: this._jobs.length > 1,
+      onAsk: type => {
+        this._model.send({ type });
+      },
       onChange: changed => {
         this._jobs = this._jobs.map((other, at) =>
           at === place ? changed : other

@@ -40,7 +40,11 @@ export const workbench: IView = {
     };
     let away = shown.showIn(below);
     const leave = [
-      onChanges(model, ['value', 'problems', 'code', 'rounds', 'info'], forms),
+      onChanges(
+        model,
+        ['value', 'problems', 'environments', 'code', 'rounds', 'info'],
+        forms
+      ),
       onChanges(model, ['start_problem'], () => {
         if (model.get('start_problem') !== '') {
           runBar.settled();
@@ -52,6 +56,7 @@ export const workbench: IView = {
         away = shown.showIn(below);
       })
     ];
+    model.send({ type: 'environments' });
     return () => {
       leave.forEach(stop => {
         stop();

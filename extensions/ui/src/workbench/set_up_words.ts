@@ -1,0 +1,48 @@
+import {
+  noXlaIn,
+  TODAY,
+  type IEnvironments,
+  type IJob
+} from '@smtc-lab/protocol';
+
+/**
+ * A job, and what Python found wrong with it.
+ */
+interface IChecked {
+  readonly job: IJob;
+  readonly environments: IEnvironments;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Return what a set-up is called: its cluster, and its environment where it names one.
+ */
+export function nameOf({ cluster, pythonEnvironment }: IJob): string {
+  const other = pythonEnvironment === TODAY ? null : pythonEnvironment;
+  return [cluster.name ?? '', other ?? '']
+    .filter(name => name !== '')
+    .join(', ');
+}
+
+const OF_ENVIRONMENT =
+  /^(There is no environment named|What is known of the environment|python_environment) /;
+
+/**
+ * Return problems by the part that they stand in; the compiler says its own by itself.
+ */
+export function problemsByPart({ job, environments, problems }: IChecked): {
+  readonly cluster: readonly string[];
+  readonly environment: readonly string[];
+  readonly compiler: readonly string[];
+} {
+  const name = job.pythonEnvironment;
+  const noXla = noXlaIn(environments, name);
+  const own = environments.choices.find(choice => choice.name === name);
+  const isOfEnvironment = (text: string): boolean =>
+    text === own?.problem || OF_ENVIRONMENT.test(text);
+  return {
+    cluster: problems.filter(text => text !== noXla && !isOfEnvironment(text)),
+    environment: problems.filter(isOfEnvironment),
+    compiler: problems.filter(text => text === noXla)
+  };
+}
