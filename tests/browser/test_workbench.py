@@ -17,6 +17,15 @@ workbench.jobs = jobs
 workbench
 """
 
+ENVIRONMENTS = """
+import os, sys, tempfile
+from pathlib import Path
+os.environ["SMTC_LAB_ENVIRONMENTS"] = tempfile.mkdtemp()
+from smtc_lab.machine.environments.named import add_environment
+add_environment("mine", Path(sys.executable))
+add_environment("false", Path("/bin/false"))
+"""
+
 
 def opened(page: Page) -> None:
     command(page, "application:toggle-left-area")  # the file browser takes half a small screen
@@ -68,6 +77,27 @@ def test_a_wrong_set_up_cannot_be_run_and_says_why(server: Server, browser: Brow
         counts.first.fill("0")
         page.get_by_text("to be mended first").wait_for()
         assert page.get_by_role("button", name="Run", exact=True).is_disabled()
+
+
+def test_a_set_up_gets_another_python_environment_by_keyboard(
+    server: Server, browser: Browser
+) -> None:
+    notebook = server.write("environments.ipynb", [ENVIRONMENTS, WORKBENCH])
+    asked = "() => document.querySelector('.smtc-set-up .smtc-environment option:nth-child(3)')"
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        page.wait_for_function(f"{asked}.text.startsWith('mine (torch ')")
+        card = page.locator(".smtc-set-up").nth(1)
+        select = card.get_by_label("Python environment")
+        assert select.locator("option").nth(1).is_disabled()
+        card.get_by_text("Why false cannot be chosen").click()
+        card.get_by_text("does not answer as a Python does").wait_for()
+        select.focus()
+        page.keyboard.press("m")
+        card.get_by_role("heading", name="heterogeneous, mine: set-up 2").wait_for()
+        page.get_by_text("Code that does the same").first.click()
+        page.get_by_text('python_environment="mine"').first.wait_for()
 
 
 def test_keys_that_are_pressed_in_a_form_do_not_reach_the_notebook(

@@ -141,6 +141,7 @@ it('tells while it is being made what is done, and offers no second start', () =
   });
 
   expect(status()).toBe('Installing 80 packages.');
+  expect(problemsIn(root)).toEqual([]);
   expect(button(root, 'Make it').hidden).toBe(true);
   expect(document.activeElement).toBe(root.querySelector('[role=status]'));
 });

@@ -46,8 +46,7 @@ export class XlaBox {
     if (JSON.stringify(this._making) !== this._asked) {
       this._asked = null; // an answer has come
     }
-    this._reason.textContent = reason;
-    this._reason.className = reason === '' ? '' : 'smtc-problem';
+    this._because = reason;
     this._canMake =
       reason !== '' && environments.choices.every(({ name }) => name !== XLA);
     this.element.hidden =
@@ -60,6 +59,9 @@ export class XlaBox {
     const state = isAsked ? 'making' : this._making.state;
     const words = isAsked ? t('Asking for it …') : this._making.sentence;
     const isOld = state === 'done' && this._canMake; // it was removed again
+    const reason = state === 'making' ? '' : this._because; // it asks for what is done
+    this._reason.textContent = reason;
+    this._reason.className = reason === '' ? '' : 'smtc-problem';
     this._bar.hidden = state !== 'making';
     this._button.hidden = state === 'making' || !this._canMake;
     this._status.className = state === 'failed' ? 'smtc-problem' : '';
@@ -76,6 +78,7 @@ export class XlaBox {
   });
   private readonly _button: HTMLButtonElement;
   private _making = NO_ENVIRONMENTS.making;
+  private _because = '';
   private _canMake = false;
 
   /**
