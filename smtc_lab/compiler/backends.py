@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from smtc_lab.compiler.eager import EagerStep
-from smtc_lab.compiler.torch_names import how_to_install_xla
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:

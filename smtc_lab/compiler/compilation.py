@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from smtc_lab.compiler.auto import AutoStep, auto_step
 from smtc_lab.compiler.backends import step_maker
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import torch
 
     from smtc_lab.compiler.elsewhere import Elsewhere
+    from smtc_lab.compiler.followed import Followed, Script
     from smtc_lab.compiler.kept import Kept
     from smtc_lab.compiler.step import CompiledStep, TrainStep
     from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -42,36 +43,6 @@ _SEVERAL_STEPS = (
 
 _REPORT_AFTER = (10, 100, 1000)
 """Steps after which a report is written, so that a run that is killed has one."""
-
-
-class Followed(Protocol):
-    """Whatever compiles in this process: the step of a session, or a script's models."""
-
-    @property
-    def backend(self) -> str:
-        """The backend that runs the next step."""
-        ...
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the backend stays."""
-        ...
-
-    def wait(self) -> None:
-        """Return when the device has computed every step so far."""
-        ...
-
-    def facts(self) -> dict[str, Any]:
-        """Return fields of a ``CompilerReport``."""
-        ...
-
-
-class Script(Followed, Protocol):
-    """An unmodified script that compiles its models."""
-
-    def stop(self) -> None:
-        """Leave everything to a session, which the script uses after all."""
-        ...
 
 
 class Compilation:
