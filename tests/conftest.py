@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import tempfile
+from importlib.util import find_spec
 
 import pytest
+
+from smtc_lab.errors import PythonEnvironmentError
+from smtc_lab.machine.environments.named import ENVIRONMENTS_VARIABLE, XLA, environments_root
+from smtc_lab.machine.environments.probe import EnvironmentFacts, environment_facts
 
 # What torch and transformers would else do, at an import or before they compile, takes seconds
 # in each process that a test starts, and changes nothing that we test.
@@ -18,12 +24,19 @@ QUICK = {
 }
 
 # What would lead a tool to the user's own settings, prices or runs.
-HOMES = r"XDG_\w+_HOME|JUPYTER_\w+(DIR|PATH)|(IPYTHON|MPLCONFIG)DIR|SMTC_LAB_HOME"
+HOMES = (
+    r"XDG_\w+_HOME|JUPYTER_\w+(DIR|PATH)|(IPYTHON|MPLCONFIG)DIR|SMTC_LAB_(HOME|ENVIRONMENTS)"
+)
+
+ENVIRONMENTS = pytest.StashKey[str]()
+"""Where this user's Python environments lie, which a test sees only if it asks."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     for name, value in QUICK.items():
         os.environ.setdefault(name, value)
+    with contextlib.suppress(RuntimeError):  # no home folder at all
+        config.stash[ENVIRONMENTS] = str(environments_root())
     _live_in_an_own_home(config)
     # A shell starts what runs behind "&" with Ctrl-C ignored, and every process that a test
     # starts would inherit that.
@@ -55,9 +68,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("xla") is not None and find_spec("torch_xla") is None:
+        pytest.skip("needs torch_xla in this very environment, as 'make test-xla' has it")
     if item.get_closest_marker("gpu") is None:
         return
     import torch  # it is slow to import, and few tests ask
 
     if not torch.cuda.is_available():
         pytest.skip("torch sees no CUDA device")
+
+
+@pytest.fixture
+def xla_environment(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> EnvironmentFacts:
+    """Let the test see this user's environments, and return that of XLA."""
+    if find_spec("torch_xla") is not None:
+        pytest.skip("torch_xla is at hand here, so XLA needs no other environment")
+    monkeypatch.setenv(ENVIRONMENTS_VARIABLE, request.config.stash.get(ENVIRONMENTS, "/none"))
+    try:
+        return environment_facts(XLA)
+    except PythonEnvironmentError as error:
+        pytest.skip(f"make xla: {error}")

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.timeout(400),
-    pytest.mark.skipif(find_spec("torch_xla") is None, reason="needs torch_xla"),
+    pytest.mark.xla,
 ]
 
 SCRIPT = str(Path(__file__).with_name("auto_script.py"))

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ QUICK.pop("PJRT_DEVICE", None)
 pytestmark = [
     pytest.mark.timeout(400),
     # Not imported here: it changes the settings of torch for the whole process.
-    pytest.mark.skipif(find_spec("torch_xla") is None, reason="needs torch_xla"),
+    pytest.mark.xla,
 ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -129,7 +128,7 @@ def test_compiled_trainers_that_a_data_group_feeds_learn_together_as_eagerly(
     check(ended, trainers=2, backend="inductor")
 
 
-@pytest.mark.skipif(find_spec("torch_xla") is None, reason="torch_xla is not installed")
+@pytest.mark.usefixtures("xla_environment")
 def test_a_trainer_on_xla_that_a_data_group_feeds_learns_as_eagerly(
     run: Callable[..., Run],
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import runpy
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
 
     Run = Callable[..., ScriptRun]
 
-pytestmark = pytest.mark.skipif(
-    find_spec("torch_xla") is None, reason="torch_xla is not installed"
-)
+pytestmark = pytest.mark.xla
 
 SCRIPT = """
     import os, sys

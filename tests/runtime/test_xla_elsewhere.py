@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +10,8 @@ import pytest
 
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.run import Run
-from smtc_lab.machine.xla_environment import XlaEnvironment, with_xla_environment
+from smtc_lab.machine.environments.named import XLA
+from smtc_lab.machine.environments.probe import environment_facts
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -21,6 +20,8 @@ from smtc_lab.testing.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from smtc_lab.machine.environments.probe import EnvironmentFacts
 
     Start = Callable[..., Run]
 
@@ -31,26 +32,13 @@ LIMIT_S = 360
 ALONE, FED = "a=local:1:train", "a=local:1:train,b=local:1:data"
 
 
-def xla_python() -> str:
-    """Return the interpreter of XLA's environment, or skip the test."""
-    python = os.environ.get("SMTC_TEST_XLA_PYTHON")
-    if python is None:
-        pytest.skip("SMTC_TEST_XLA_PYTHON is unset: no environment with torch_xla is known")
-    if importlib.util.find_spec("torch_xla") is not None:
-        pytest.skip("torch_xla is installed beside this torch: there is no other environment")
-    return python
-
-
 @pytest.fixture
-def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+def start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, xla_environment: EnvironmentFacts
+) -> Iterator[Start]:
     """Start the script on a trainer that knows XLA's environment; it ends with the test."""
+    assert xla_environment.why_not_xla is None
     monkeypatch.chdir(tmp_path)
-    package = tmp_path / "package" / "smtc_lab"
-    package.parent.mkdir()
-    package.symlink_to(Path(importlib.util.find_spec("smtc_lab").origin).parent)  # type: ignore[union-attr,arg-type]  # it is imported
-    environment = XlaEnvironment(python=xla_python(), path=str(package.parent))
-    for name, value in with_xla_environment(environment).items():
-        monkeypatch.setenv(name, value)
     monkeypatch.setenv("SMTC_LAB_HOME", str(tmp_path / "home"))
     runs = []
 
@@ -151,7 +139,7 @@ def test_xla_of_another_environment_is_kept_and_the_job_starts_anew_there(
     first, child, second = starts(tmp_path)
     assert (first["pid"], first["children"]) == (second["pid"], second["children"])
     assert child["pid"] != first["pid"]
-    assert child["python"] == second["python"] == xla_python()
+    assert child["python"] == second["python"] == environment_facts(XLA).python
     assert [name for name in second["open"] if "sqlite" in name or "socket" in name] == []
     assert sorted(path.name for path in outputs(run).glob("begun-*")) == [
         f"begun-{first['pid']}"
@@ -175,8 +163,13 @@ def test_where_eager_is_quicker_xlas_process_is_gone_and_nothing_is_lost(
     assert seen["losses"] == eager_losses(len(seen["losses"]))
     # The script leaves its loop in the middle of its last step.
     assert len(records.steps["algo-1-rank0"]) == len(seen["losses"]) - 1
-    assert [it["python"] == xla_python() for it in starts(tmp_path)] == [False, True]
-    assert [command for command in seen["children"] if xla_python() in command] == []
+    assert [it["python"] == environment_facts(XLA).python for it in starts(tmp_path)] == [
+        False,
+        True,
+    ]
+    assert [
+        command for command in seen["children"] if environment_facts(XLA).python in command
+    ] == []
     assert list(run.folder.opt_ml("algo-1").glob("auto-xla-*")) == []
 
 
