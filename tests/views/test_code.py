@@ -65,6 +65,7 @@ JOBS = st.builds(
     hyperparameters=st.dictionaries(NAMES.map("x{}".format), VALUES, max_size=3),
     channels=st.sampled_from([(), (Channel(channel_name="train", source="/data"),)]),
     environment=st.dictionaries(NAMES.map(lambda name: f"X{name.replace('-', '_')}"), TEXTS),
+    python_environment=st.none() | st.sampled_from(["today", "torch-2.9"]),
     compiler_config=st.none() | CONFIGS,
     emulation=st.none()
     | st.builds(
