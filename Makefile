@@ -4,11 +4,16 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 # auto: the CPU build of torch where there is no NVIDIA GPU, as far as a package index has one;
-# newest: the torch of constraints.txt; cpu: no other than a CPU build
-TORCH ?= auto
+# newest: the torch of constraints.txt; cpu: no other than a CPU build. By default as it was set up.
+TORCH ?= $(or $(patsubst .venv/.ready-%,%,$(firstword $(wildcard .venv/.ready-*))),auto)
 READY := .venv/.ready-$(TORCH)
 UV_VERSION := 0.13.9
 XLA_LOCK := smtc_lab/machine/environments/xla
+# where the home folder is of no use
+ifneq ($(shell test -d "$$HOME" && test -w "$$HOME" && echo yes),yes)
+export UV_CACHE_DIR ?= $(CURDIR)/.venv/cache
+export SMTC_LAB_ENVIRONMENTS ?= $(CURDIR)/.venv/environments
+endif
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
 # The parts of `make test`; the third one is all the rest.
