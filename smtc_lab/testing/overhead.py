@@ -63,17 +63,26 @@ def sampler_core_fraction(folder: Path, *, duration_s: float = 5.0) -> float:
     return used_s / took_s
 
 
-def start_and_end_s(folder: Path) -> tuple[float, float]:
+def start_and_end_s(
+    folder: Path, *, python_environment: str | None = None
+) -> tuple[float, float]:
     """Return how long a local job of three instances takes to start and to end, in seconds.
 
     Start: from the call to the first statement of the last entry point. End: from the call of
     ``stop`` to the death of the last process of the run.
+
+    Args:
+        folder: Where the run is kept.
+        python_environment: Environment of the job; None: today's.
     """
     script = folder / "sleeper.py"
     script.write_text(_SCRIPT, encoding="utf-8")
     cluster = Cluster.parse("dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2")
     launcher = LocalLauncher(root=folder / "runs")
-    plan = launcher.plan(TrainingJob(entry_point=str(script), cluster=cluster))
+    job = TrainingJob(
+        entry_point=str(script), cluster=cluster, python_environment=python_environment
+    )
+    plan = launcher.plan(job)
     began_s = time.time()
     handle = launcher.start(plan)
     hosts = [instance.host for instance in plan.instances]

@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from smtc_lab.launch.compare_compilers import compare_compilers
+from smtc_lab.machine.environments.named import TODAY, XLA
 from smtc_lab.testing.compiler_bench.set_ups import SET_UPS
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def measure_round(  # noqa: PLR0913  options by name
     size: str,
     folder: Path,
     environment: dict[str, str],
+    python_environment: str | None = None,
 ) -> tuple[list[Row], list[str]]:
     """Return what each set-up showed, and what went wrong.
 
@@ -100,6 +102,7 @@ def measure_round(  # noqa: PLR0913  options by name
         size: ``small`` or ``full``.
         folder: Where the runs are kept.
         environment: Variables of the trainer's process.
+        python_environment: Environment of every launch; None: today's, and XLA's for XLA.
 
     Raises:
         RunFailedError: The baseline could not be run, or nothing else could.
@@ -120,9 +123,18 @@ def measure_round(  # noqa: PLR0913  options by name
         parity=False,
         root=folder,
         environment=environment,
+        python_environment=python_environment,
     )
     warnings = [f"{model}: {text}" for text in outcome.comparison.warnings if "failed" in text]
     return [_row(run, model, number, folder) for run in outcome.runs], warnings
+
+
+def _set_up(run: RunRecords) -> str:
+    """Return the name of a set-up, with its environment where that is not the usual one."""
+    name = next(name for name, it in SET_UPS.items() if it == run.job.compiler_config)
+    environment = run.job.python_environment
+    is_usual = environment in {None, TODAY, XLA if name == "xla" else None}
+    return name if is_usual else f"{name} in {environment}"
 
 
 def _row(run: RunRecords, model: str, number: int, folder: Path) -> Row:
@@ -134,7 +146,7 @@ def _row(run: RunRecords, model: str, number: int, folder: Path) -> Row:
     step_cpu_s = median(cpu_s)
     return Row(
         model=model,
-        set_up=next(name for name, it in SET_UPS.items() if it == run.job.compiler_config),
+        set_up=_set_up(run),
         round=number,
         backend=report.backend,
         device=report.device,

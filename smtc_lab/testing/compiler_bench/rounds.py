@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import RunFailedError
+from smtc_lab.machine.environments.named import ENVIRONMENTS_VARIABLE, environments_root
 from smtc_lab.machine.home import HOME_VARIABLE
 from smtc_lab.testing.compiler_bench.one_round import Row, measure_round
 
@@ -37,6 +38,7 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
     budget_s: float = 1400.0,
     cores: Sequence[int | None] | None = None,
     kept_in: Path | None = None,
+    python_environment: str | None = None,
     say: Callable[[str], None] = print,
 ) -> Iterator[Row]:
     """Yield what each launch showed.
@@ -56,6 +58,8 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
             one process at a time, with all cores and as many threads, for a GPU.
         kept_in: Folder that keeps rows and the compilers' cache, so that a later call goes on
             with the rounds that are left; None: nothing is kept.
+        python_environment: Environment of every launch; None: today's, and XLA's for XLA, with
+            eager once more in it.
         say: Gets a sentence for whatever is left out.
     """
     free: SimpleQueue[int | None] = SimpleQueue()
@@ -81,6 +85,7 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
                     number=number,
                     steps=steps,
                     size=size,
+                    python_environment=python_environment,
                 )
             finally:
                 free.put(core)
@@ -120,7 +125,11 @@ def _in_process(say: Callable[[str], None], *, home: str, **arguments: Any) -> l
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, HOME_VARIABLE: home},
+        env={
+            **os.environ,
+            HOME_VARIABLE: home,
+            ENVIRONMENTS_VARIABLE: str(environments_root()),  # else they would lie below home
+        },
     )
     if ended.returncode:
         say(f"{arguments['model']} failed: {ended.stderr[-_SHOWN_CHARACTERS:]}")
