@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _SIGNAL = signal.SIGRTMAX - 1
 """A real-time signal: it ends waits for a lock or a process, and nobody else uses it."""
 
+_GIVING_UP_S = 10.0
+"""How long threads that start compilers may take to see that theirs were ended."""
+
 _CLOCK_TICK_S = 0.05
 """How coarsely the kernel dates processes, at most."""
 
@@ -61,7 +64,7 @@ class CompileLimit:
 
     def _begin(self, _args: object) -> None:
         self.expired = False
-        self._began_at = time.time() - _CLOCK_TICK_S
+        self._began_at = process_clock_s()
         in_main_thread = threading.current_thread() is threading.main_thread()
         if in_main_thread:
             # Stays: a signal that comes late must find somebody, or it ends the process.
@@ -77,8 +80,7 @@ class CompileLimit:
         timer.cancel()
         timer.join()
         if self.expired:
-            _drop_waiting_compilers()
-            _end_compilers(since=self._began_at)
+            _end_compilers_for_good(since=self._began_at)
 
     def _expire(self, in_main_thread: bool) -> None:  # noqa: FBT001  argument of a Timer
         self.expired = True
@@ -92,26 +94,50 @@ class CompileLimit:
             raise CompileTookTooLong
 
 
+def process_clock_s() -> float:
+    """Return the time by which processes are dated: from a boot at a whole second.
+
+    It is up to a second behind ``time.time``.
+    """
+    return psutil.boot_time() + time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
 def _end_compilers(*, since: float) -> None:
     """End the compilers that this process started, and theirs.
 
     Args:
-        since: When the compilation began, as ``time.time`` has it. Data workers are forks of
-            this process, and what the script started is older.
+        since: When the compilation began, as ``process_clock_s`` has it. Data workers are
+            forks of this process, and what the script started is older.
     """
     here = psutil.Process()
     for child in here.children():
         try:
-            if child.create_time() >= since and child.exe() != here.exe():
+            if child.create_time() >= since - _CLOCK_TICK_S and child.exe() != here.exe():
                 for process in (*child.children(recursive=True), child):
                     process.kill()
         except psutil.Error:  # it has ended by itself
             continue
 
 
-def _drop_waiting_compilers() -> None:
-    """Start none of the compilers that are still waiting for their turn."""
+def _end_compilers_for_good(*, since: float) -> None:
+    """Start none of the compilers that wait for their turn, and end what runs.
+
+    A thread that was about to start one does so even now: so they are ended until all threads
+    have given up.
+
+    Args:
+        since: As for ``_end_compilers``.
+    """
+    _end_compilers(since=since)
     pool = optional("torch._inductor.async_compile:AsyncCompile.pool")
-    if pool is not None and pool.cache_info().currsize:
-        pool().shutdown(wait=False, cancel_futures=True)
-        pool.cache_clear()
+    if pool is None or not pool.cache_info().currsize:
+        return
+    threads = pool()
+    pool.cache_clear()
+    threads.shutdown(wait=False, cancel_futures=True)
+    waiting = threading.Thread(target=threads.shutdown, daemon=True)
+    waiting.start()
+    deadline_s = time.monotonic() + _GIVING_UP_S
+    while waiting.is_alive() and time.monotonic() < deadline_s:
+        waiting.join(_CLOCK_TICK_S)
+        _end_compilers(since=since)
