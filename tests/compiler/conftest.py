@@ -10,6 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # torch 2.13 warns of itself where inductor is imported.
+    config.addinivalue_line(
+        "filterwarnings", "ignore:`torch.jit.script_method` is deprecated:DeprecationWarning"
+    )
+
+
 @pytest.fixture(scope="session")
 def code_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Keep compiled code for all tests of this run, so that equal graphs compile once."""
