@@ -284,7 +284,10 @@ def test_a_second_start_of_the_same_plan_starts_nothing(
     first, second = start(job), start(job)
 
     assert first.handle == second.handle
-    assert len(pids_running(first, "launch.supervisor")) == 1
+    # what it starts bears its name until it has become what it is to be
+    wait_until(
+        lambda: len(pids_running(first, "launch.supervisor")) == 1, what="one supervisor alone"
+    )
 
 
 def test_another_job_of_the_same_name_is_refused(make_job: MakeJob, start: Start) -> None:
