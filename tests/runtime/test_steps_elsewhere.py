@@ -13,6 +13,7 @@ import sys
 import textwrap
 from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,8 +108,19 @@ def elsewhere(tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch) -> It
         steps.close()
 
 
+@pytest.fixture(autouse=True)
+def children_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Know what earlier tests of this process have left behind; a zombie, say."""
+    monkeypatch.setattr(BEFORE, "children", psutil.Process().children(recursive=True))
+
+
+BEFORE = SimpleNamespace(children=[])
+
+
 def children() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
+    """Return the processes that the test has started, and that are there."""
+    found = psutil.Process().children(recursive=True)
+    return [process for process in found if process not in BEFORE.children]
 
 
 Pair = namedtuple("Pair", "say what")  # noqa: PYI024  a batch as scripts make them
