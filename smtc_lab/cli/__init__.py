@@ -15,7 +15,7 @@ from smtc_lab.cli.environment import environment
 from smtc_lab.cli.plan import plan
 from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
-from smtc_lab.errors import SmtcLabError, SpecError
+from smtc_lab.errors import PythonEnvironmentError, SmtcLabError, SpecError
 
 EXIT_FAILED = 1
 """A run failed, or could not be started, found or read."""
@@ -60,6 +60,9 @@ def main() -> None:
     except SpecError as error:
         for problem in error.problems:
             click.echo(f"Refused: {problem}", err=True)
+        sys.exit(EXIT_REFUSED)
+    except PythonEnvironmentError as error:
+        click.echo(f"Refused: {error}", err=True)
         sys.exit(EXIT_REFUSED)
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

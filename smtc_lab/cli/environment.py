@@ -109,10 +109,13 @@ def python(name: str) -> None:
 def remove(name: str) -> None:
     """Forget a NAME, and remove what was made for it; what existed before stays."""
     remove_environment(name)
+    click.echo(f"{name} is removed.")
 
 
 def _line(facts: EnvironmentFacts) -> str:
-    return f"{facts.name}: Python {facts.version}, torch {facts.torch}, {facts.python}"
+    torch_xla = facts.packages.get("torch-xla")
+    xla = f", torch_xla {torch_xla}" if torch_xla else ""
+    return f"{facts.name}: Python {facts.version}, torch {facts.torch}{xla}, {facts.python}"
 
 
 def _row(name: str | None) -> dict[str, str | None]:

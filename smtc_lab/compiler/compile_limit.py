@@ -99,7 +99,7 @@ def process_clock_s() -> float:
 
     It is up to a second behind ``time.time``.
     """
-    return psutil.boot_time() + time.clock_gettime(time.CLOCK_BOOTTIME)
+    return float(psutil.boot_time()) + time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _end_compilers(*, since: float) -> None:

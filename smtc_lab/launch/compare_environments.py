@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def compare_environments(  # noqa: PLR0913  options by name, all with a default
     entry_point: str | Path,
     *,
-    environments: Sequence[str],
+    environments: Sequence[str] | str,
     cluster: Cluster | None = None,
     hyperparameters: dict[str, Any] | None = None,
     steps: int | None = None,
@@ -45,8 +45,8 @@ def compare_environments(  # noqa: PLR0913  options by name, all with a default
 
     Args:
         entry_point: Path of the script.
-        environments: Names as ``smtc-lab environment`` lists them, the baseline first;
-            ``today`` is the one that launches.
+        environments: Names as ``smtc-lab environment`` lists them, the baseline first, also
+            as ``"today,torch-2.9"``; ``today`` is the one that launches.
         cluster: What to run on; None: this machine as it is.
         hyperparameters: Values for the script.
         steps: Steps of each launch; None: until the script ends.
@@ -68,7 +68,8 @@ def compare_environments(  # noqa: PLR0913  options by name, all with a default
         max_steps=steps,
         **fields,
     )
-    jobs = environment_jobs([job], environments)
+    names = environments.split(",") if isinstance(environments, str) else environments
+    jobs = environment_jobs([job], [name.strip() for name in names])
     return compare(
         jobs,
         rounds=rounds,

@@ -100,15 +100,15 @@ def with_xla_apart(set_ups: Sequence[SetUp]) -> tuple[SetUp, ...]:
         return tuple(set_ups)
     torch = environment_facts(XLA).torch or "of XLA"
     told = ".".join(torch.split(".")[:2])
-    of_xla = [
-        one.config.model_copy(update={"backend": "eager"}) for one in set_ups if _is_xla(one)
-    ]
     made = []
     for one in set_ups:
         made.append(replace(one, python_environment=XLA) if _is_xla(one) else one)
-        if one.config in of_xla:
-            label = f"{one.label}, torch {told}"
-            made.append(replace(one, label=label, python_environment=XLA))
+        eager = one.config.model_copy(update={"backend": "eager"})
+        twins = [it for it in set_ups if it.config == eager] if _is_xla(one) else []
+        made += [
+            replace(twin, label=f"{twin.label}, torch {told}", python_environment=XLA)
+            for twin in twins
+        ]
     return tuple(made)
 
 

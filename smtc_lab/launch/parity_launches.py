@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from smtc_lab.errors import StoreError
+from smtc_lab.errors import SpecError, StoreError
 from smtc_lab.launch.job_environment import environment_name
 from smtc_lab.launch.names import launch_name
 from smtc_lab.launch.special_launch import as_parity_launch
@@ -87,7 +87,8 @@ class _Subject:
     def name(self) -> str:
         """What the launch is called."""
         backend = self.compiler_config.backend if self.compiler_config else "eager"
-        where = f" in {self.python_environment}" if self.python_environment else ""
+        is_told = self.python_environment in {None, backend}
+        where = "" if is_told else f" in {self.python_environment}"
         return f"{backend}{where}, parity"
 
 
@@ -164,9 +165,14 @@ class _Launches:
         """Return the trace that a launch of the job wrote, or why there is none."""
         number = f"p{self.watch.begun + 1}"
         job_name = launch_name(job.entry_point, name, number, stamp=self._stamp)
-        plan = self.launcher.plan(job.model_copy(update={"job_name": job_name}))
-        if is_noise:
-            plan = self.launcher.plan(_with_other_threads(plan))
+        try:
+            plan = self.launcher.plan(job.model_copy(update={"job_name": job_name}))
+            if is_noise:
+                plan = self.launcher.plan(_with_other_threads(plan))
+        except SpecError as error:  # its environment has gone meanwhile, say
+            self.watch.launches -= 1
+            self.problems.append(f"The parity launch {name!r} could not be made. {error}")
+            return "could not be made"
         run = run_watched(
             self.launcher, as_parity_launch(plan, steps=self.steps), self.watch, name=name
         )

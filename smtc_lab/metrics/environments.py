@@ -87,7 +87,7 @@ def environment_results(
 def package_differences(measured: Sequence[MeasuredCluster]) -> tuple[PackageDifference, ...]:
     """Return every package whose version differs, Python first, then torch, then by name.
 
-    Empty where an environment is not known.
+    What some environment lacks comes behind what all have. Empty where one is not known.
     """
     found = [environment_of(cluster) for cluster in measured]
     known = [one for one in found if one is not None]
@@ -98,8 +98,9 @@ def package_differences(measured: Sequence[MeasuredCluster]) -> tuple[PackageDif
         set().union(*all_packages), key=lambda name: (name != "python", name != "torch", name)
     )
     rows = [(name, tuple(packages.get(name) for packages in all_packages)) for name in names]
-    return tuple(
+    differing = [
         PackageDifference(package=name, versions=versions)
         for name, versions in rows
         if len(set(versions)) > 1
-    )
+    ]
+    return tuple(sorted(differing, key=lambda one: None in one.versions))

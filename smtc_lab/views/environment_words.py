@@ -24,7 +24,10 @@ class EnvironmentSection:
     """Headings: the package, then each cluster's name."""
 
     rows: list[tuple[str, ...]]
-    """Each package that differs, with its version in each environment."""
+    """Each package that all have in different versions, with its version in each."""
+
+    lacking: list[tuple[str, ...]]
+    """Each package that some environment lacks, with its version in each."""
 
 
 def has_environments(comparison: Comparison) -> bool:
@@ -65,12 +68,14 @@ def environment_section(comparison: Comparison) -> EnvironmentSection | None:
     """Return what a report tells of the environments; None: there was one only."""
     if not has_environments(comparison):
         return None
+    rows: list[tuple[str, ...]] = [
+        (one.package, *(version or NOT_INSTALLED for version in one.versions))
+        for one in comparison.package_differences
+    ]
     return EnvironmentSection(
         columns=("package", *(cluster.name for cluster in comparison.clusters)),
-        rows=[
-            (one.package, *(version or NOT_INSTALLED for version in one.versions))
-            for one in comparison.package_differences
-        ],
+        rows=[row for row in rows if NOT_INSTALLED not in row],
+        lacking=[row for row in rows if NOT_INSTALLED in row],
     )
 
 
@@ -79,13 +84,13 @@ def differences_sentence(comparison: Comparison) -> str:
     differing = comparison.package_differences
     if not differing:
         return ""
-    # what all of them have says more than what one of them lacks
-    ranked = sorted(differing, key=lambda one: None in one.versions)
     told = [
         f"{fmt.plain(one.package)} "
         + " / ".join(fmt.plain(version or "none") for version in one.versions)
-        for one in ranked[:_NAMED]
+        for one in differing[:_NAMED]
     ]
-    rest = f", and {len(differing) - _NAMED:,} more" if len(differing) > _NAMED else ""
+    more = len(differing) - _NAMED
+    rest = f", and {more:,} more, all of them in the report" if more > 0 else ""
     count = fmt.count(len(differing), "package")
-    return f"The environments differ in {count}: {', '.join(told)}{rest}."
+    names = " / ".join(fmt.plain(cluster.name) for cluster in comparison.clusters)
+    return f"The environments differ in {count} ({names}): {', '.join(told)}{rest}."

@@ -142,7 +142,9 @@ def test_an_environment_whose_interpreter_is_gone_says_how_it_comes_back(
 
 
 def test_an_unknown_name_gets_a_hint(tmp_path: Path) -> None:
-    with pytest.raises(PythonEnvironmentError, match=r"no environment named 'xla'. There is"):
+    with pytest.raises(
+        PythonEnvironmentError, match=r"no environment named 'xla'. There are: today\\."
+    ):
         find_environment("xla")
     borrowing_venv(tmp_path / "venv")
     add_environment("torch-2.9", tmp_path / "venv")
@@ -219,7 +221,7 @@ def test_what_cannot_be_made_leaves_nothing(tmp_path: Path, root: Path) -> None:
     with pytest.raises(PythonEnvironmentError, match=r"'mine' cannot be made; uv said: .*"):
         make_environment("mine", requirements=wanted, say=said.append)
 
-    assert said == ["Resolving its packages."]
+    assert said == ["Resolving the packages of 'mine'."]
     assert not (root / "mine").exists()
     assert environments() == []
 

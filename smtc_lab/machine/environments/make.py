@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import PythonEnvironmentError
 from smtc_lab.machine.environments.named import (
     ENVIRONMENTS_VARIABLE,
+    TORCH,
     XLA,
     PythonEnvironment,
     environments,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _XLA_LOCK = Path(__file__).with_name("xla.txt")
 _XLA_NEWEST_PYTHON = (3, 13)
-_TORCH = re.compile(r"torch-(\d+\.\d+(?:\.\d+)?)")
 _OF_THIS_PROJECT = (
     "accelerate>=1.1",
     "scikit-learn>=1.5",
@@ -67,6 +67,7 @@ def make_environment(
         with _alone(folder):
             known = [one for one in environments() if one.name == name]
             if known and known[0].made_from == made_from and Path(known[0].python).exists():
+                say(f"The environment {name!r} is there already, of the same requirements.")
                 return known[0]
             if known and known[0].made_from is None:
                 raise PythonEnvironmentError(
@@ -94,7 +95,7 @@ def _wanted(name: str, requirements: Path | None) -> str:
             ) from error
     if name == XLA:
         return _XLA_LOCK.read_text(encoding="utf-8")
-    if match := _TORCH.fullmatch(name):
+    if match := re.fullmatch(TORCH, name):
         exact = match[1].count(".") == 2
         return "\n".join([f"torch=={match[1]}{'' if exact else '.*'}", *_OF_THIS_PROJECT])
     raise PythonEnvironmentError(
@@ -136,7 +137,7 @@ class _Maker:
             lock = self._folder / "requirements.txt"
             lock.write_text(wanted, encoding="utf-8")
             if "--hash=" not in wanted:
-                self._say("Resolving its packages.")
+                self._say(f"Resolving the packages of {self._name!r}.")
                 self._resolve(lock, wanted)
             count = len(re.findall(r"^[A-Za-z0-9]", lock.read_text("utf-8"), re.MULTILINE))
             self._say(

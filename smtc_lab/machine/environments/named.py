@@ -26,6 +26,9 @@ ENVIRONMENTS_VARIABLE = "SMTC_LAB_ENVIRONMENTS"
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 """What a name looks like, as a regular expression."""
 
+TORCH = r"torch-(\d+\.\d+(?:\.\d+)?)"
+"""Names of environments that can be made from the version of torch in them."""
+
 _FILE = "environment.json"
 _MOST_CHARACTERS = 64 * 1024
 
@@ -90,12 +93,14 @@ def find_environment(name: str) -> PythonEnvironment:
         return _read(name)
     known = [each.name for each in environments()]
     alike = difflib.get_close_matches(name, known)
-    those = f"There are: {', '.join([TODAY, *known])}." if known else "There is none yet."
+    those = f"There are: {', '.join([TODAY, *known])}."
     hint = f"Did you mean {alike[0]!r}?" if alike else those
+    is_known = name == XLA or re.fullmatch(TORCH, name)
+    options = "" if is_known else " --requirements FILE"
     raise PythonEnvironmentError(
         f"There is no environment named {name!r}. {hint} Make it with 'smtc-lab environment "
-        f"make {name}', or give an existing one this name: 'smtc-lab environment add {name} "
-        "FOLDER'."
+        f"make {name}{options}', or give an existing one this name: 'smtc-lab environment add "
+        f"{name} FOLDER'."
     )
 
 

@@ -150,12 +150,15 @@ def _asked(environment: PythonEnvironment, stamp: tuple[int, ...]) -> Environmen
     if version < OLDEST_PYTHON or told["implementation"] != "CPython":
         raise PythonEnvironmentError(
             f"The environment {name!r} has {told['implementation']} {facts.version}, but a job "
-            "needs CPython 3.11 or newer. Make it anew with another Python."
+            "needs CPython 3.11 or newer. Name an environment with such a Python."
         )
     if missing := told["missing"]:
         wanted = " ".join(f"'{NEEDED[module]}'" for module in missing)
+        install = f"{python} -m pip install"
+        if "pip" not in facts.packages:
+            install = f"uv pip install --python {python}"
         raise PythonEnvironmentError(
             f"The environment {name!r} has no {', '.join(missing)}, which a job needs. Run: "
-            f"{python} -m pip install {wanted}"
+            f"{install} {wanted}"
         )
     return facts
