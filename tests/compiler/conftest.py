@@ -15,6 +15,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "filterwarnings", "ignore:`torch.jit.script_method` is deprecated:DeprecationWarning"
     )
+    # torch warns of Python 3.13.0 when it compiles.
+    config.addinivalue_line(
+        "filterwarnings", "ignore:Guards may run slower on Python 3.13.0:RuntimeWarning"
+    )
 
 
 @pytest.fixture(scope="session")
