@@ -88,7 +88,7 @@ def test_what_a_job_needs_is_named_with_one_command(tmp_path: Path) -> None:
 
     with pytest.raises(
         PythonEnvironmentError,
-        match=rf"'bare' has no apsw, .*torch, .* Run: {python} -m pip install 'apsw>=",
+        match=rf"'bare' has no apsw, .*torch, .* Run: uv pip install --python {python} 'apsw>=",
     ):
         environment_facts("bare")
 
@@ -143,7 +143,7 @@ def test_an_environment_whose_interpreter_is_gone_says_how_it_comes_back(
 
 def test_an_unknown_name_gets_a_hint(tmp_path: Path) -> None:
     with pytest.raises(
-        PythonEnvironmentError, match=r"no environment named 'xla'. There are: today\\."
+        PythonEnvironmentError, match=r"no environment named 'xla'. There are: today\."
     ):
         find_environment("xla")
     borrowing_venv(tmp_path / "venv")
