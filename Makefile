@@ -21,7 +21,7 @@ COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rul
 SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
 # what runs on an instance, and so under the torch of any environment
 CORE := $(addprefix tests/,compiler dataservice runtime store)
-XLA_TESTS := $(addprefix tests/,compiler launch runtime)
+XLA_TESTS := $(addprefix tests/,compiler runtime)
 # jlpm with a node: the machine's, or that of the wheel in .venv
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm
 
