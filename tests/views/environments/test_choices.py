@@ -104,7 +104,7 @@ def test_a_job_that_names_a_missing_environment_has_a_problem_with_what_to_do() 
     (problem,) = named_choices().problems(job("gone"))
 
     assert problem.startswith("There is no environment named 'gone'.")
-    assert "'smtc-lab environment make gone'" in problem
+    assert "'smtc-lab environment make gone --requirements FILE'" in problem
 
 
 def test_what_is_wrong_with_a_named_environment_is_wrong_with_the_job() -> None:
