@@ -98,10 +98,10 @@ test-jobs:
 
 # In XLA's environment, which has no smtc_lab of its own: what needs torch_xla, and the core.
 test-xla: xla
-	PYTHONPATH=. "$$($(BIN)/smtc-lab environment python xla)" -m pytest -m xla $(XLA_TESTS)
+	PYTHONPATH="$(CURDIR)" "$$($(BIN)/smtc-lab environment python xla)" -m pytest -m xla $(XLA_TESTS)
 
 test-oldest: xla
-	PYTHONPATH=. "$$($(BIN)/smtc-lab environment python xla)" -m pytest -m "not xla" $(CORE)
+	PYTHONPATH="$(CURDIR)" "$$($(BIN)/smtc-lab environment python xla)" -m pytest -m "not xla" $(CORE)
 
 soak: $(READY)
 	$(BIN)/pytest -m soak
