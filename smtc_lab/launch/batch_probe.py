@@ -72,7 +72,11 @@ class BatchProbe:
         launch = measured_launch(records)
         if launch is None:
             return _because(trial, "no step was made: the dataset has fewer samples")
-        taken = max(step.num_samples or 0 for step in launch.steps)
+        taken = max(
+            step.num_samples or 0
+            for steps in records.steps.values()
+            for step in steps[launch.warm_up_steps :]
+        )
         known = launch.num_samples()
         if known is not None and (reason := self._not_that_large(batch_size, taken)):
             fits, words = reason

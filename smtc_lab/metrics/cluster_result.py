@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from smtc_lab.catalog.roles import roles
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.comparison import ClusterResult, GroupResult, Utilization
@@ -19,9 +21,10 @@ from smtc_lab.metrics.utilization import (
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.measured_cluster import MeasuredCluster
-    from smtc_lab.metrics.records import SystemSample
 
 
 def cluster_result(
@@ -34,7 +37,13 @@ def cluster_result(
         ValueError: A launch has no start time.
     """
     launches = measured.launches
-    steps = [step for launch in launches for step in launch.steps]
+    steps = np.concatenate([launch.steps for launch in launches], axis=1)
+    data_wait = data_wait_fraction(steps)
+    if data_wait is None:
+        raise ValueError(
+            f"The {steps.shape[1]} measured steps of {measured.label!r} took no time, so "
+            "nothing can be told of them. Time steps that do something."
+        )
     step_time_s = mean_interval(measured.step_times_s, num_resamples=num_resamples)
     usd_per_hour = catalog.usd_per_hour(measured.cluster)
     usd_per_step = usd_per_step_interval(step_time_s=step_time_s, usd_per_hour=usd_per_hour)
@@ -46,7 +55,7 @@ def cluster_result(
         instance_groups=_group_results(measured, catalog),
         usd_per_hour=usd_per_hour,
         launches=len(launches),
-        steps=len(steps),
+        steps=steps.shape[1],
         warm_up_steps=tuple(launch.warm_up_steps for launch in launches),
         step_time_s=step_time_s,
         usd_per_1000_steps=None if usd_per_step is None else usd_per_step.scaled(1000),
@@ -54,7 +63,7 @@ def cluster_result(
         usd_per_job=_mean_usd_per_job(measured, usd_per_hour),
         startup_s=_mean_startup_s(measured),
         samples_per_s=_samples_per_s(measured, step_time_s),
-        data_wait_fraction=data_wait_fraction(steps),
+        data_wait_fraction=data_wait,
         utilization=Utilization(
             device=device_utilization(steps),
             cpu={
@@ -94,14 +103,13 @@ def _group_results(measured: MeasuredCluster, catalog: Catalog) -> tuple[GroupRe
     return tuple(results)
 
 
-def _samples_of_groups(measured: MeasuredCluster) -> dict[str, list[SystemSample]]:
+def _samples_of_groups(measured: MeasuredCluster) -> dict[str, NDArray[np.float64]]:
+    names = [group.instance_group_name for group in measured.cluster.instance_groups]
     return {
-        group.instance_group_name: [
-            sample
-            for launch in measured.launches
-            for sample in launch.group_samples(group.instance_group_name)
-        ]
-        for group in measured.cluster.instance_groups
+        name: np.concatenate(
+            [launch.group_samples(name) for launch in measured.launches], axis=1
+        )
+        for name in names
     }
 
 

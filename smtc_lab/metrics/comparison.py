@@ -75,7 +75,7 @@ class ClusterResult(Result):
     """Runs of this cluster that were measured."""
 
     steps: int
-    """Measured steps of all launches and ranks, warm-up left out."""
+    """Measured steps of the job in all launches, warm-up left out."""
 
     warm_up_steps: tuple[int, ...]
     """Steps left out at the begin of each launch."""

@@ -57,11 +57,10 @@ def summarize(run: RunRecords) -> RunSummary:
             device_utilization=None,
             cpu_delivered_fraction=None,
         )
-    samples = [
-        sample
-        for group in run.job.cluster.instance_groups
-        for sample in launch.group_samples(group.instance_group_name)
-    ]
+    groups = run.job.cluster.instance_groups
+    samples = np.concatenate(
+        [launch.group_samples(group.instance_group_name) for group in groups], axis=1
+    )
     return RunSummary(
         steps=len(launch.step_time_s),
         warm_up_steps=launch.warm_up_steps,

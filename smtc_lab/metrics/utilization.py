@@ -2,90 +2,78 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from smtc_lab.metrics.columns import STEP, SYSTEM
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from numpy.typing import NDArray
 
-    from smtc_lab.metrics.records import StepRecord, SystemSample
+_TIME, _INTERVAL = SYSTEM["time_s"], SYSTEM["interval_s"]
+_USED, _ASKED, _QUOTA = SYSTEM["cpu_used_s"], SYSTEM["cpu_asked_s"], SYSTEM["cpu_quota_cores"]
 
 
-def device_utilization(steps: Sequence[StepRecord]) -> float | None:
+def device_utilization(steps: NDArray[np.float64]) -> float | None:
     """Return the share of the step time in which the device computed.
 
     Args:
-        steps: Measured steps, of any number of ranks.
+        steps: Measured steps of a job, shape (8, S), columns as in ``STEP_COLUMNS``.
 
     Returns:
-        Device time over step time, both summed over the steps. None when there is no step, or
-        the device time of one is not known.
+        Device time over step time, both summed over steps and ranks. None when there is no
+        step, or the device time of one is not known.
     """
-    device_s = [record.device_time_s for record in steps]
-    known_s = [time_s for time_s in device_s if time_s is not None]
-    total_s = sum(record.step_time_s for record in steps)
-    if len(known_s) < len(device_s) or total_s <= 0:
-        return None
-    return sum(known_s) / total_s
+    return _share(steps, "device_time_s")
 
 
-def data_wait_fraction(steps: Sequence[StepRecord]) -> float:
+def data_wait_fraction(steps: NDArray[np.float64]) -> float | None:
     """Return the share of the step time in which trainers waited for the next batch.
 
     Args:
-        steps: Measured steps, of any number of ranks. Long steps weigh more than short ones.
+        steps: Measured steps of a job, shape (8, S), columns as in ``STEP_COLUMNS``.
 
-    Raises:
-        ValueError: There is no step, or the steps took no time.
+    Returns:
+        Data wait over step time, both summed over steps and ranks, so that long steps weigh
+        more than short ones. None when there is no step.
     """
-    total_s = sum(record.step_time_s for record in steps)
-    if not steps or total_s <= 0:
-        raise ValueError(
-            f"No step records (got {len(steps)}, {total_s} s in all) to take a data wait of. "
-            "Wait for the run's first step."
-        )
-    return sum(record.data_wait_s for record in steps) / total_s
+    return _share(steps, "data_wait_s")
 
 
 def samples_between(
-    samples: Iterable[SystemSample], *, begin_s: float, end_s: float
-) -> list[SystemSample]:
+    samples: NDArray[np.float64], *, begin_s: float, end_s: float
+) -> NDArray[np.float64]:
     """Return the parts of system samples that lie in a window of time.
 
     A sample that reaches over an edge is cut there; its CPU time is taken to be spread evenly
     over its interval.
 
     Args:
-        samples: Samples of one instance.
+        samples: Samples of one instance, shape (9, N), columns as in ``SYSTEM_COLUMNS``.
         begin_s: Begin of the window, in seconds since the epoch.
         end_s: End of the window, in seconds since the epoch.
     """
-    inside = []
-    for sample in samples:
-        sample_begin_s = max(begin_s, sample.time_s - sample.interval_s)
-        length_s = min(end_s, sample.time_s) - sample_begin_s
-        if length_s <= 0:
-            continue
-        share = length_s / sample.interval_s
-        inside.append(
-            dataclasses.replace(
-                sample,
-                time_s=sample_begin_s + length_s,
-                interval_s=length_s,
-                cpu_used_s=sample.cpu_used_s * share,
-                cpu_asked_s=sample.cpu_asked_s * share,
-            )
-        )
+    sample_begin_s = np.maximum(begin_s, samples[_TIME] - samples[_INTERVAL])
+    length_s = np.minimum(end_s, samples[_TIME]) - sample_begin_s
+    counts = length_s > 0
+    inside = samples[:, counts].copy()
+    length_s = length_s[counts]
+    share = length_s / inside[_INTERVAL]
+    inside[_TIME] = sample_begin_s[counts] + length_s
+    inside[_INTERVAL] = length_s
+    inside[_USED] *= share
+    inside[_ASKED] *= share
     return inside
 
 
 def cpu_utilization(
-    samples: Sequence[SystemSample], *, num_cores: float | None = None
+    samples: NDArray[np.float64], *, num_cores: float | None = None
 ) -> float | None:
     """Return the CPU time that instances used over the CPU time they had.
 
     Args:
-        samples: Samples of all instances of a group, cut to the measured window.
+        samples: Samples of all instances of a group, cut to the measured window, shape (9, N).
         num_cores: Cores of the machine, which an instance without a quota has for itself.
             None: unknown.
 
@@ -96,32 +84,36 @@ def cpu_utilization(
         a quota is given out in periods, and a window that ends within one can hold up to one
         period more than its time allows.
     """
-    quotas = [
-        (sample, sample.cpu_quota_cores)
-        for sample in samples
-        if sample.cpu_quota_cores is not None
-    ]
-    if not quotas and num_cores is not None:
-        quotas = [(sample, num_cores) for sample in samples]
-    available_s = sum(sample.interval_s * cores for sample, cores in quotas)
+    cores = samples[_QUOTA]
+    if num_cores is not None and np.isnan(cores).all():
+        cores = np.full(cores.shape, num_cores)
+    known = ~np.isnan(cores)
+    available_s = float((samples[_INTERVAL] * cores)[known].sum())
     if available_s <= 0:
         return None
-    return min(1.0, sum(sample.cpu_used_s for sample, _ in quotas) / available_s)
+    return min(1.0, float(samples[_USED, known].sum()) / available_s)
 
 
-def cpu_delivered_fraction(samples: Sequence[SystemSample]) -> float | None:
+def cpu_delivered_fraction(samples: NDArray[np.float64]) -> float | None:
     """Return the CPU time that instances got over the CPU time they asked for.
 
     Args:
-        samples: Samples of all instances of a group, cut to the measured window. Only those
-            with a quota count.
+        samples: Samples of all instances of a group, cut to the measured window, shape (9, N).
+            Only those with a quota count.
 
     Returns:
         Near 1: the quota was really delivered. Lower: the machine was busy with other things.
         None: no sample has a quota, or nothing was asked for.
     """
-    limited = [sample for sample in samples if sample.cpu_quota_cores is not None]
-    asked_s = sum(sample.cpu_asked_s for sample in limited)
+    limited = ~np.isnan(samples[_QUOTA])
+    asked_s = float(samples[_ASKED, limited].sum())
     if asked_s <= 0:
         return None
-    return sum(sample.cpu_used_s for sample in limited) / asked_s
+    return float(samples[_USED, limited].sum()) / asked_s
+
+
+def _share(steps: NDArray[np.float64], column: str) -> float | None:
+    """Return a column's share of the ranks' step times; NaN in it is not known."""
+    total_s = float(steps[STEP["rank_time_s"]].sum())
+    part_s = float(steps[STEP[column]].sum())
+    return part_s / total_s if total_s > 0 and np.isfinite(part_s) else None

@@ -53,6 +53,26 @@ def warm_up_steps(step_time_s: NDArray[np.float64]) -> int:
     return 1 + BATCH_STEPS * _best_cut(batch_mean_s, num_cuts)
 
 
+def measured_from(
+    step: NDArray[np.float64], step_time_s: NDArray[np.float64], *, probe_steps: int
+) -> int:
+    """Return how many steps at the begin of a launch are not measured.
+
+    A compiler that is still being chosen is not the one to measure, so those steps go first;
+    one step at least stays. Of the rest the warm-up goes.
+
+    Args:
+        step: Number of each step, in order, shape (S,).
+        step_time_s: Its time in seconds, shape (S,).
+        probe_steps: Steps in which a compiler was being chosen.
+
+    Raises:
+        ValueError: As ``warm_up_steps``.
+    """
+    probed = int(np.sum(step[:-1] < probe_steps))
+    return probed + warm_up_steps(step_time_s[probed:])
+
+
 def _best_cut(batch_mean_s: NDArray[np.float64], num_cuts: int) -> int:
     """Return the cut below ``num_cuts`` with the least squared standard error."""
     left = np.arange(len(batch_mean_s), 0, -1)

@@ -16,6 +16,7 @@ from smtc_lab.launch.names import launch_name
 from smtc_lab.launch.special_launch import as_measuring_launch, with_cpu_quotas
 from smtc_lab.launch.watched_run import run_watched
 from smtc_lab.metrics.bootstrap import mean_interval
+from smtc_lab.metrics.columns import SYSTEM
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.utilization import samples_between
 from smtc_lab.planner.calibration import Measured
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from smtc_lab.launch.run import Run
     from smtc_lab.launch.watched_run import Watch
     from smtc_lab.metrics.measured_launch import MeasuredLaunch
-    from smtc_lab.metrics.records import LoaderRecord, SystemSample
+    from smtc_lab.metrics.records import LoaderRecord
     from smtc_lab.spec.job import TrainingJob
 
 TRAINER, DATA = "algo-1", "algo-2"
@@ -104,7 +105,7 @@ class Seen:
                 f"{self.launch.run.job.entry_point}: the samples of a batch cannot be counted "
                 "(num_samples=None): it holds no tensor. Let the dataset return tensors."
             )
-        return max(1, round(num_samples / len(self.launch.steps)))
+        return max(1, round(num_samples / len(self.launch.run.steps) / len(self.step_time_s)))
 
     def step(self) -> Measured:
         """Return the seconds per step."""
@@ -119,16 +120,17 @@ class Seen:
 
     def cpu_s_per_step(self, host: str) -> Measured | None:
         """Return the CPU-seconds of a host's processes per step; None: nobody looked."""
-        cores = [sample.cpu_used_s / sample.interval_s for sample in self._samples(host)]
-        if not cores:
+        samples = self._samples(host)
+        if not samples.shape[1]:
             return None
-        return product(measured_mean(np.array(cores)), self.step())
+        cores = samples[SYSTEM["cpu_used_s"]] / samples[SYSTEM["interval_s"]]
+        return product(measured_mean(cores), self.step())
 
     def delivered_fraction(self) -> float | None:
         """Return the CPU time that all processes got over what they asked for."""
-        samples = [one for host in (TRAINER, DATA) for one in self._samples(host)]
-        asked_s = sum(sample.cpu_asked_s for sample in samples)
-        return sum(sample.cpu_used_s for sample in samples) / asked_s if asked_s > 0 else None
+        samples = np.concatenate([self._samples(host) for host in (TRAINER, DATA)], axis=1)
+        asked_s = float(samples[SYSTEM["cpu_asked_s"]].sum())
+        return float(samples[SYSTEM["cpu_used_s"]].sum()) / asked_s if asked_s > 0 else None
 
     def received(self) -> tuple[float, float] | None:
         """Return bytes per batch, and seconds that a data worker was busy with one.
@@ -152,19 +154,18 @@ class Seen:
         times = [report.compile_time for report in self.launch.run.compiler.values()]
         return max((time.total_s for time in times if time is not None), default=None)
 
-    def _samples(self, host: str) -> list[SystemSample]:
-        """Return the looks at a host that lie wholly in the measured time.
+    def _samples(self, host: str) -> NDArray[np.float64]:
+        """Return the looks at a host that lie wholly in the measured time, shape (9, N).
 
         Part of a look would bring in what the script did before: its imports, say.
         """
-        samples = self.launch.run.system.get(host, ())
+        samples = self.launch.samples.get(host, np.empty((len(SYSTEM), 0)))
         begin_s, end_s = self.launch.begin_s, self.launch.end_s
-        whole = [
-            sample
-            for sample in samples
-            if begin_s <= sample.time_s - sample.interval_s and sample.time_s <= end_s
-        ]
-        return whole or samples_between(samples, begin_s=begin_s, end_s=end_s)
+        time_s, interval_s = samples[SYSTEM["time_s"]], samples[SYSTEM["interval_s"]]
+        whole = samples[:, (begin_s <= time_s - interval_s) & (time_s <= end_s)]
+        if whole.shape[1]:
+            return whole
+        return samples_between(samples, begin_s=begin_s, end_s=end_s)
 
 
 @dataclass(kw_only=True)

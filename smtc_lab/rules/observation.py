@@ -98,7 +98,12 @@ def observe(
         device_utilization=None if launch is None else device_utilization(launch.steps),
         cpu_utilization=None if launch is None else _preparing_cpu(launch),
         is_emulated=run.job.emulation is not None,
-        is_synchronized=launch is not None and all(step.synchronized for step in launch.steps),
+        is_synchronized=launch is not None
+        and all(
+            step.synchronized
+            for steps in run.steps.values()
+            for step in steps[launch.warm_up_steps :]
+        ),
         num_samples=tuple(
             step.num_samples for step in first_rank if step.num_samples is not None
         ),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.columns import SYSTEM_COLUMNS
 from smtc_lab.store.query import query
 
 if TYPE_CHECKING:
@@ -20,11 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-STEP_COLUMNS = ("step", "end_time_s", "step_time_s", "data_wait_s", "device_time_s", "device")
-"""The columns of a step of the job: its number; its end in seconds since the epoch, of the last
-rank; its time in seconds, the longest of all ranks, because they wait for each other; data wait
-and device time in seconds, means over the ranks; the share of the step time in which the
-devices computed. NaN: not known."""
+CHART_COLUMNS = ("step", "end_time_s", "step_time_s", "data_wait_s", "device_time_s", "device")
+"""What charts draw of a step: columns of ``metrics.columns.STEP_COLUMNS``, and the share of the
+ranks' step times in which their devices computed. NaN: not known."""
 
 _THREADS = 2
 _AT_ONCE = 100_000  # rows in memory as Python objects
@@ -59,7 +58,6 @@ class StepColumns:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = tuple(paths)
-        self._rows = _rows_sql(len(self._paths))
 
     def count(self) -> int:
         """Return how many steps all ranks have recorded.
@@ -73,28 +71,36 @@ class StepColumns:
         ]
         return min(rows[0][0] if rows else 0 for rows in counts)
 
-    def read(self, first: int, end: int | None = None) -> NDArray[np.float64]:
-        """Return steps as they are, shape (6, N), in the order of ``STEP_COLUMNS``.
+    def read(
+        self,
+        first: int,
+        end: int | None = None,
+        *,
+        columns: Sequence[str] = CHART_COLUMNS,
+    ) -> NDArray[np.float64]:
+        """Return steps as they are, shape (C, N).
 
         Args:
             first: Number of the first row, from 0.
             end: Number of the row behind the last one; None: all that are there.
+            columns: Names of the columns, of those of ``metrics.columns`` and of charts.
 
         Raises:
             StoreError: A file is damaged or cannot be read.
         """
         parts = []
+        sql = _rows_sql(len(self._paths), columns)
         while end is None or first < end:
             at_once = _AT_ONCE if end is None else min(_AT_ONCE, end - first)
-            rows = query(self._paths, f"{self._rows} LIMIT {at_once}", (first, first + at_once))
-            parts.append(np.array(rows, dtype=np.float64).reshape(-1, len(STEP_COLUMNS)).T)
+            rows = query(self._paths, f"{sql} LIMIT {at_once}", (first, first + at_once))
+            parts.append(np.array(rows, dtype=np.float64).reshape(-1, len(columns)).T)
             first += at_once
             if len(rows) < at_once:
                 break
-        return np.concatenate(parts, axis=1) if parts else np.empty((len(STEP_COLUMNS), 0))
+        return np.concatenate(parts, axis=1) if parts else np.empty((len(columns), 0))
 
     def bins(self, first: int, end: int, width: int) -> StepBins:
-        """Return steps in bins, each ``width`` rows wide, made in two threads.
+        """Return what charts draw in bins, each ``width`` rows wide, made in two threads.
 
         Args:
             first: Number of the first row, from 0.
@@ -104,7 +110,7 @@ class StepColumns:
         Raises:
             StoreError: A file is damaged or cannot be read.
         """
-        sql = _bins_sql(self._rows)
+        sql = _bins_sql(len(self._paths))
         share = -(-(end - first) // (_THREADS * width)) * width
         begins = range(first, end, share)
         with ThreadPoolExecutor(_THREADS) as pool:
@@ -115,63 +121,64 @@ class StepColumns:
                 begins,
             )
             rows = [row for part in parts for row in part]
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 3 * len(STEP_COLUMNS)).T
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 3 * len(CHART_COLUMNS)).T
         low, high, mean = columns[0::3], columns[1::3], columns[2::3]
         return StepBins(width=width, low=low, high=high, mean=mean)
 
 
-def _rows_sql(num_ranks: int) -> str:
+def _rows_sql(num_ranks: int, columns: Sequence[str]) -> str:
     """Return what selects the rows of all ranks, joined, between two row numbers."""
     schemas = ["main", *(f"r{place}" for place in range(1, num_ranks))]
-
-    def each(column: str) -> list[str]:
-        return [f"{schema}.step_record.{column}" for schema in schemas]
-
-    def most(column: str) -> str:
-        # max() of one argument would be an aggregate
-        return each(column)[0] if num_ranks == 1 else f"max({', '.join(each(column))})"
-
-    def mean(column: str) -> str:
-        return f"({' + '.join(each(column))}) / {num_ranks}.0"
-
     joins = "".join(
         f" JOIN {schema}.step_record ON {schema}.step_record.rowid = main.step_record.rowid"
         for schema in schemas[1:]
     )
-    time_s = most("step_time_s")
+    selected = ", ".join(f"{_column_sql(name, schemas)} AS {name}" for name in columns)
     return (
-        f"SELECT main.step_record.step AS step, {most('end_time_s')} AS end_time_s,"  # noqa: S608  our own names
-        f" {time_s} AS step_time_s, {mean('data_wait_s')} AS data_wait_s,"
-        f" {mean('device_time_s')} AS device_time_s,"
-        f" ({' + '.join(each('device_time_s'))}) / ({' + '.join(each('step_time_s'))})"
-        f" AS device FROM main.step_record{joins}"
+        f"SELECT {selected} FROM main.step_record{joins}"  # noqa: S608  our own names
         " WHERE main.step_record.rowid > ? AND main.step_record.rowid <= ?"
         " ORDER BY main.step_record.rowid"
     )
 
 
-def _bins_sql(rows: str) -> str:
+def _column_sql(name: str, schemas: Sequence[str]) -> str:
+    """Return a column of a step of the job, made of those of its ranks."""
+
+    def each(column: str) -> list[str]:
+        return [f"{schema}.step_record.{column}" for schema in schemas]
+
+    def extreme(function: str, values: list[str]) -> str:
+        # max() of one argument would be an aggregate
+        return values[0] if len(values) == 1 else f"{function}({', '.join(values)})"
+
+    def total(column: str) -> str:
+        return f"({' + '.join(each(column))})"
+
+    ends_and_times = zip(each("end_time_s"), each("step_time_s"), strict=True)
+    made = {
+        "step": "main.step_record.step",
+        "begin_time_s": extreme("min", [f"{end} - {time}" for end, time in ends_and_times]),
+        "end_time_s": extreme("max", each("end_time_s")),
+        "step_time_s": extreme("max", each("step_time_s")),
+        "rank_time_s": f"{total('step_time_s')} / {len(schemas)}.0",
+        "data_wait_s": f"{total('data_wait_s')} / {len(schemas)}.0",
+        "device_time_s": f"{total('device_time_s')} / {len(schemas)}.0",
+        "device": f"{total('device_time_s')} / {total('step_time_s')}",
+        "num_samples": total("num_samples"),
+    }
+    return made[name]
+
+
+def _bins_sql(num_ranks: int) -> str:
+    rows = _rows_sql(num_ranks, CHART_COLUMNS)
     inner = rows.replace("SELECT ", "SELECT main.step_record.rowid AS row, ", 1)
     # ordered already, by the key of the table; a second ORDER BY would sort
-    columns = ", ".join(f"min({name}), max({name}), avg({name})" for name in STEP_COLUMNS)
+    columns = ", ".join(f"min({name}), max({name}), avg({name})" for name in CHART_COLUMNS)
     return f"SELECT {columns} FROM ({inner}) GROUP BY (row - 1 - ?) / ?"  # noqa: S608  our own names
 
 
-SYSTEM_COLUMNS = (
-    "time_s",
-    "interval_s",
-    "cpu_used_s",
-    "cpu_quota_cores",
-    "memory_bytes",
-    "network_received_bytes",
-    "network_sent_bytes",
-    "gpu_utilization_fraction",
-)
-"""The columns of a system sample that charts are drawn from, as ``SystemSample`` has them."""
-
-
 def read_samples(path: Path, after: int = 0) -> NDArray[np.float64]:
-    """Return the samples of an instance behind so many, shape (8, N), NaN where not known.
+    """Return the samples of an instance behind so many, shape (9, N), NaN where not known.
 
     Args:
         path: Its record file; it may be growing, and may not be there yet.

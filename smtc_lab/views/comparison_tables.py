@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.columns import STEP, step_columns
 from smtc_lab.views.live.comparison_estimate import RATIO_COLUMNS
 from smtc_lab.views.live.host_table import HOST_COLUMNS
 from smtc_lab.views.run_snapshot import curve, steps_curve
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.records import RunRecords, StepRecord
+    from smtc_lab.metrics.records import RunRecords
     from smtc_lab.views.live.comparison_follower import ComparisonFollower
     from smtc_lab.views.live.followed_launch import FollowedLaunch
     from smtc_lab.views.run_snapshot import Curve
@@ -90,26 +91,16 @@ def _most_bins(numbers: int, columns: Sequence[str], tables: int) -> int:
 
 def _steps_in(run: RunRecords) -> NDArray[np.float64]:
     """Return the steps that all ranks made, shape (5, N), columns as they are drawn."""
-    ranks = [steps for steps in run.steps.values() if steps]
-    begin_s = run.started_s or 0.0
-    return (
-        np.array(
-            [_joined(step, begin_s) for step in zip(*ranks, strict=False)], dtype=np.float64
-        )
-        .reshape(-1, len(_STEPS_DRAWN))
-        .T
-    )
-
-
-def _joined(step: Sequence[StepRecord], begin_s: float) -> tuple[float, ...]:
-    """Return one step of all ranks, joined as in ``StepTable``."""
-    all_s = sum(each.step_time_s for each in step)
-    device_s = [each.device_time_s for each in step if each.device_time_s is not None]
-    is_known = len(device_s) == len(step) and all_s > 0
-    return (
-        step[0].step,
-        max(each.end_time_s for each in step) - begin_s,
-        max(each.step_time_s for each in step),
-        sum(each.data_wait_s for each in step) / len(step),
-        sum(device_s) / all_s if is_known else np.nan,
+    steps = step_columns(run.steps.values())
+    device = np.full(steps.shape[1], np.nan)
+    rank_time_s = steps[STEP["rank_time_s"]]
+    np.divide(steps[STEP["device_time_s"]], rank_time_s, out=device, where=rank_time_s > 0)
+    return np.array(
+        [
+            steps[STEP["step"]],
+            steps[STEP["end_time_s"]] - (run.started_s or 0.0),
+            steps[STEP["step_time_s"]],
+            steps[STEP["data_wait_s"]],
+            device,
+        ]
     )

@@ -117,13 +117,7 @@ def _step_times(
     cluster: ClusterResult, runs: Sequence[RunRecords]
 ) -> list[NDArray[np.float64]]:
     """Return the job's step times of each launch: in each step the longest of all ranks."""
-    found = []
-    for launch in launches_of(cluster, runs):
-        ranks = [[step.step_time_s for step in steps] for steps in launch.run.steps.values()]
-        steps = min((len(rank) for rank in ranks), default=0)
-        if steps:
-            found.append(np.max([rank[:steps] for rank in ranks], axis=0))
-    return found
+    return [launch.step_time_s for launch in launches_of(cluster, runs) if launch.num_steps]
 
 
 def _length(

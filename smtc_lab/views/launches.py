@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from smtc_lab.metrics.columns import STEP, step_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +24,7 @@ _LEAST = 1e-4
 """Below this much of a bin is rounding: seconds since the epoch are exact to 0.2 µs."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Launch:
     """One run of a cluster, and how much of its begin was not measured."""
 
@@ -34,22 +37,26 @@ class Launch:
     warm_up_steps: int
     """Steps left out at the begin of each rank."""
 
+    @cached_property
+    def columns(self) -> Floats:
+        """The steps of the job, shape (8, steps), as in ``metrics.columns.STEP_COLUMNS``."""
+        return step_columns(self.run.steps.values())
+
+    @property
+    def step_time_s(self) -> Floats:
+        """Its step times in seconds, the longest of all ranks in each, shape (steps,)."""
+        times_s: Floats = self.columns[STEP["step_time_s"]]
+        return times_s
+
     @property
     def num_steps(self) -> int:
-        """Steps of the rank that made most."""
-        return max((len(steps) for steps in self.run.steps.values()), default=0)
+        """Steps that every rank made."""
+        return len(self.step_time_s)
 
     @property
     def first_step_begin_s(self) -> float | None:
         """When the first step of any rank began, in seconds since the epoch."""
-        return min(
-            (
-                steps[0].end_time_s - steps[0].step_time_s
-                for steps in self.run.steps.values()
-                if steps
-            ),
-            default=None,
-        )
+        return float(self.columns[STEP["begin_time_s"], 0]) if self.num_steps else None
 
 
 def launches_of(cluster: ClusterResult, runs: Sequence[RunRecords]) -> list[Launch]:
@@ -63,34 +70,10 @@ def launches_of(cluster: ClusterResult, runs: Sequence[RunRecords]) -> list[Laun
     ]
 
 
-def step_points(launch: Launch) -> tuple[Floats, Floats]:
-    """Return step numbers and step times in seconds of all ranks, each of shape (steps,)."""
-    points = [
-        (float(place), step.step_time_s)
-        for steps in launch.run.steps.values()
-        for place, step in enumerate(steps)
-    ]
-    array = np.array(points, dtype=np.float64).reshape(-1, 2)
-    return array[:, 0], array[:, 1]
-
-
-def step_means(launch: Launch) -> Floats:
-    """Return the mean step time over the ranks for each step, in seconds, shape (steps,)."""
-    number, time_s = step_points(launch)
-    return _binned_ratio(
-        number, time_s, np.ones_like(time_s), np.arange(launch.num_steps + 1.0)
-    )
-
-
 def measured_step_times(launches: Sequence[Launch]) -> Floats:
-    """Return all step times behind the warm-up, in seconds, sorted, shape (steps,)."""
-    times_s = [
-        step.step_time_s
-        for launch in launches
-        for steps in launch.run.steps.values()
-        for step in steps[launch.warm_up_steps :]
-    ]
-    return np.sort(np.array(times_s, dtype=np.float64))
+    """Return the job's step times behind the warm-up, in seconds, sorted, shape (steps,)."""
+    times_s = [launch.step_time_s[launch.warm_up_steps :] for launch in launches]
+    return np.sort(np.concatenate([np.empty(0), *times_s]))
 
 
 def rolling_mean(values: Floats, window: int) -> Floats:
@@ -117,7 +100,7 @@ def time_edges(launches: Sequence[Launch], *, most_bins: int = 80) -> Floats:
         zero_s = launch.first_step_begin_s
         if zero_s is None:
             continue
-        last_s = max(steps[-1].end_time_s for steps in launch.run.steps.values() if steps)
+        last_s = float(launch.columns[STEP["end_time_s"], -1])
         begins_s.append((launch.run.started_s or zero_s) - zero_s)
         ends_s.append(last_s - zero_s)
     if not ends_s:
@@ -182,17 +165,13 @@ def gpu_fractions(launches: Sequence[Launch], edges: Floats) -> Floats:
     busy_s, covered_s = np.zeros(max(0, edges.size - 1)), np.zeros(max(0, edges.size - 1))
     for launch in launches:
         zero_s = launch.first_step_begin_s
-        for steps in launch.run.steps.values():
-            if zero_s is None or not steps or edges.size < 2:
-                continue
-            ends_s = np.array([step.end_time_s - zero_s for step in steps])
-            device_s = np.array([step.device_time_s or 0.0 for step in steps])
-            known_s = np.array(
-                [step.step_time_s * (step.device_time_s is not None) for step in steps]
-            )
-            begin_s = ends_s[0] - steps[0].step_time_s
-            busy_s += _spread(begin_s, ends_s, device_s, edges)
-            covered_s += _spread(begin_s, ends_s, known_s, edges)
+        if zero_s is None or edges.size < 2:
+            continue
+        ends_s = launch.columns[STEP["end_time_s"]] - zero_s
+        device_s = launch.columns[STEP["device_time_s"]]
+        known_s = np.where(np.isnan(device_s), 0.0, launch.columns[STEP["rank_time_s"]])
+        busy_s += _spread(0.0, ends_s, np.nan_to_num(device_s), edges)
+        covered_s += _spread(0.0, ends_s, known_s, edges)
     return _ratio(busy_s, covered_s)
 
 

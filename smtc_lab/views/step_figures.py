@@ -8,13 +8,7 @@ import numpy as np
 
 from smtc_lab.views import format as fmt
 from smtc_lab.views.frame import NAME_COLUMNS, empty_state, framed_figure, styled
-from smtc_lab.views.launches import (
-    launches_of,
-    measured_step_times,
-    rolling_mean,
-    step_means,
-    step_points,
-)
+from smtc_lab.views.launches import launches_of, measured_step_times, rolling_mean
 from smtc_lab.views.theme import LIGHT
 from smtc_lab.views.words import evidence_line
 
@@ -125,7 +119,7 @@ def _step_panel(  # noqa: PLR0913, PLR0917  a panel needs all of what it shows
     begin, ticks, tick_labels, above = 0.0, [], [], 0
     for launch in launches:
         _draw_launch(axes, launch, begin, stride, top_s, mark, theme)
-        above += int((step_points(launch)[1] > top_s).sum())
+        above += int((launch.step_time_s > top_s).sum())
         for step in _tick_steps(launch.num_steps, len(launches)):
             ticks.append(begin + step)
             tick_labels.append(f"{step:,}")
@@ -152,7 +146,8 @@ def _draw_launch(  # noqa: PLR0913, PLR0917  a panel needs all of what it shows
     mark: Mark,
     theme: Theme,
 ) -> None:
-    number, time_s = step_points(launch)
+    time_s = launch.step_time_s
+    number = np.arange(time_s.size)
     if launch.warm_up_steps:
         width = min(launch.warm_up_steps, launch.num_steps)
         axes.axvspan(begin - 0.5, begin + width - 0.5, color=theme.shade, linewidth=0, zorder=0)
@@ -179,11 +174,10 @@ def _draw_launch(  # noqa: PLR0913, PLR0917  a panel needs all of what it shows
         markersize=5,
         color=theme.muted,
     )
-    means_s = step_means(launch)
     window = max(5, launch.num_steps // 20) | 1
     axes.plot(
-        begin + np.arange(means_s.size)[::stride],
-        rolling_mean(means_s, window)[::stride],
+        begin + number[::stride],
+        rolling_mean(time_s, window)[::stride],
         color=mark.color,
         linewidth=1.8,
         zorder=4,

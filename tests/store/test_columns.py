@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smtc_lab.errors import StoreError
-from smtc_lab.store.columns import STEP_COLUMNS, StepColumns, read_samples
+from smtc_lab.store.columns import CHART_COLUMNS, StepColumns, read_samples
 from smtc_lab.store.query import query
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.testing.records import step_record, system_sample
@@ -15,7 +15,7 @@ from smtc_lab.testing.run_folders import write_many_steps
 if TYPE_CHECKING:
     from pathlib import Path
 
-STEP, END, TIME, WAIT, DEVICE, SHARE = range(len(STEP_COLUMNS))
+STEP, END, TIME, WAIT, DEVICE, SHARE = range(len(CHART_COLUMNS))
 
 
 def write(path: Path, *records: object) -> Path:
@@ -51,7 +51,7 @@ def test_a_step_is_there_only_when_every_rank_has_it(tmp_path: Path) -> None:
 
     assert columns.count() == 1
     assert columns.read(0)[STEP].tolist() == [0.0]
-    assert columns.read(1).shape == (len(STEP_COLUMNS), 0)
+    assert columns.read(1).shape == (len(CHART_COLUMNS), 0)
 
 
 def test_a_device_time_that_is_not_known_is_nan(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_no_spike_is_lost_in_bins_of_many_steps(tmp_path: Path) -> None:
 
     assert bins.high[TIME].max() == 9.0
     assert int(bins.high[TIME].argmax()) == 12_345 // 64
-    assert bins.mean.shape == (len(STEP_COLUMNS), -(-20_000 // 64))
+    assert bins.mean.shape == (len(CHART_COLUMNS), -(-20_000 // 64))
 
 
 def test_a_range_of_rows_is_what_was_asked_for(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_files_that_are_not_there_hold_nothing(tmp_path: Path) -> None:
     columns = StepColumns([tmp_path / "a.sqlite"])
 
     assert columns.count() == 0
-    assert columns.read(0).shape == (len(STEP_COLUMNS), 0)
+    assert columns.read(0).shape == (len(CHART_COLUMNS), 0)
     assert read_samples(tmp_path / "b.sqlite").shape[1] == 0
 
 

@@ -6,15 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from smtc_lab.metrics.bootstrap import mean_interval, ratio_interval
 from smtc_lab.metrics.cost import saving_interval
-from smtc_lab.views.live.step_table import STEP_TABLE_COLUMNS
+from smtc_lab.metrics.utilization import (
+    cpu_utilization,
+    data_wait_fraction,
+    device_utilization,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from smtc_lab.metrics.result import Interval
     from smtc_lab.views.live.followed_launch import FollowedLaunch
@@ -29,8 +32,6 @@ RATIO_COLUMNS = ("time_s", "steps", "mean", "low", "high", "cost", "cost_low", "
 """Columns of a ``ratio:<i>`` table: seconds since the begin of the comparison; measured steps
 of both sides; the speed-up of the candidate over the baseline with its 95 % interval; its cost
 per step over the baseline's. NaN: a price is unknown."""
-
-_PLACE = {name: place for place, name in enumerate(STEP_TABLE_COLUMNS)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,21 +64,33 @@ def set_up_estimate(launches: Sequence[FollowedLaunch], groups: Sequence[str]) -
         launches: Its launches so far.
         groups: Names of its instance groups.
     """
-    rows = [rows for launch in launches if (rows := launch.measured()).shape[1]]
-    times_s = [each[_PLACE["step_time_s"]] for each in rows]
-    total_s = float(sum(each.sum() for each in times_s))
-    cpu = {}
-    for group in groups:
-        of_group = [launch.cpu_times(group) for launch in launches]
-        busy_s, known_s = (sum(column) for column in zip((0.0, 0.0), *of_group, strict=True))
-        cpu[group] = min(1.0, busy_s / known_s) if known_s > 0 else None
+    billed_s = sum(launch.billed_s() for launch in launches)
+    measured = [found for launch in launches if (found := launch.measured()) is not None]
+    if not measured:
+        return SetUpEstimate(
+            steps=0,
+            step_time_s=None,
+            data_wait_fraction=None,
+            device_fraction=None,
+            cpu=dict.fromkeys(groups),
+            billed_s=billed_s,
+        )
+    steps = np.concatenate([launch.steps for launch in measured], axis=1)
     return SetUpEstimate(
-        steps=sum(map(len, times_s)),
-        step_time_s=mean_interval(times_s, num_resamples=RESAMPLES) if times_s else None,
-        data_wait_fraction=_share(rows, "data_wait_s", total_s),
-        device_fraction=_share(rows, "device_time_s", total_s),
-        cpu=cpu,
-        billed_s=sum(launch.billed_s() for launch in launches),
+        steps=steps.shape[1],
+        step_time_s=mean_interval(
+            [launch.step_time_s for launch in measured], num_resamples=RESAMPLES
+        ),
+        data_wait_fraction=data_wait_fraction(steps),
+        device_fraction=device_utilization(steps),
+        cpu={
+            group: cpu_utilization(
+                np.concatenate([launch.group_samples(group) for launch in measured], axis=1),
+                num_cores=measured[0].num_cores,
+            )
+            for group in groups
+        },
+        billed_s=billed_s,
     )
 
 
@@ -102,9 +115,10 @@ def speedup_so_far(
     """
     over, under = (
         {
-            launch.launched.round: times_s
+            launch.launched.round: measured.step_time_s
             for launch in side
-            if (times_s := launch.measured(until_s)[_PLACE["step_time_s"]]).size >= LEAST_STEPS
+            if (measured := launch.measured(until_s)) is not None
+            and measured.step_time_s.size >= LEAST_STEPS
         }
         for side in (baseline, candidate)
     )
@@ -136,9 +150,3 @@ def ratio_row(
         else (1 - saving.mean, 1 - saving.high, 1 - saving.low)
     )
     return (time_s, float(steps), speedup.mean, speedup.low, speedup.high, *costs)
-
-
-def _share(rows: Sequence[NDArray[np.float64]], name: str, total_s: float) -> float | None:
-    """Return a column's share of the step time; None: a value is not known, or no step."""
-    part = float(sum(each[_PLACE[name]].sum() for each in rows))
-    return part / total_s if total_s > 0 and math.isfinite(part) else None

@@ -129,7 +129,7 @@ class ComparisonFollower:
 
     def rows(self) -> tuple[RowInfo, ...]:
         """Return the table of set-ups as it is now."""
-        if self.state.state == "Completed" and self.comparison is not None:
+        if self.state.is_terminal and self.comparison is not None:
             return final_rows(self.comparison, self.jobs)
         estimates = [
             set_up_estimate(
@@ -224,7 +224,9 @@ class ComparisonFollower:
             moments = list(np.linspace(begin_s, self._latest_s, _REPLAYED + 1)[1:])
         for place, table in enumerate(self.ratios, start=1):
             for moment_s in moments:
-                seen = speedup_so_far(self._of(0), self._of(place), until_s=moment_s)
+                is_last = self.is_over and moment_s == self._latest_s
+                seen = self._final_speedup(place) if is_last else None
+                seen = seen or speedup_so_far(self._of(0), self._of(place), until_s=moment_s)
                 if seen is None:
                     continue
                 self._speedups[place] = seen[0]
@@ -237,3 +239,14 @@ class ComparisonFollower:
                     )
                 )
         self._stream.notify()
+
+    def _final_speedup(self, place: int) -> tuple[Interval, int] | None:
+        """Return what the verdict tells, so that the curve of the ratio ends there."""
+        pairs = () if self.comparison is None else self.comparison.pairs
+        label = self.jobs[place].cluster.label
+        pair = next((pair for pair in pairs if pair.candidate == label), None)
+        if pair is None or self.comparison is None:
+            return None
+        names = (pair.baseline, pair.candidate)
+        clusters = [each for each in self.comparison.clusters if each.name in names]
+        return pair.speedup, sum(cluster.steps for cluster in clusters)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.store.columns import SYSTEM_COLUMNS, read_samples
+from smtc_lab.metrics.columns import SYSTEM, SYSTEM_COLUMNS
+from smtc_lab.store.columns import read_samples
 from smtc_lab.views.live.growing import Growing
 from smtc_lab.views.live.table import LiveTable
 
@@ -22,8 +23,6 @@ instances of a local run share; NVML's GPU utilization, 0 to 1. NaN: not known."
 
 _SHORTEST_S = 0.1
 """CPU time is counted in ticks of 10 ms, so a shorter interval tells nothing."""
-
-_PLACE = {name: place for place, name in enumerate(SYSTEM_COLUMNS)}
 
 
 class HostTable:
@@ -69,10 +68,10 @@ class HostTable:
             [
                 time_s,
                 np.minimum(cpu, 1.0),
-                new[_PLACE["memory_bytes"]],
+                new[SYSTEM["memory_bytes"]],
                 _per_s(new, before, "network_received_bytes"),
                 _per_s(new, before, "network_sent_bytes"),
-                new[_PLACE["gpu_utilization_fraction"]],
+                new[SYSTEM["gpu_utilization_fraction"]],
             ]
         )
         return True
@@ -86,12 +85,12 @@ def cpu_fraction(
     Slightly above 1 where a sample holds one period more of a quota than its time allows; the
     next one holds as much less, so means are taken of these and shown values are cut at 1.
     """
-    cores = samples[_PLACE["cpu_quota_cores"]]
+    cores = samples[SYSTEM["cpu_quota_cores"]]
     if quota_cores is None and num_cores is not None:
         cores = np.where(np.isnan(cores), num_cores, cores)
-    interval_s = samples[_PLACE["interval_s"]]
+    interval_s = samples[SYSTEM["interval_s"]]
     at_hand_s = np.where(interval_s < _SHORTEST_S, np.nan, cores * interval_s)
-    used_s = samples[_PLACE["cpu_used_s"]]
+    used_s = samples[SYSTEM["cpu_used_s"]]
     fraction = np.full(len(used_s), np.nan)
     np.divide(used_s, at_hand_s, out=fraction, where=at_hand_s > 0)
     return fraction
@@ -101,12 +100,12 @@ def _per_s(
     new: NDArray[np.float64], before: NDArray[np.float64], name: str
 ) -> NDArray[np.float64]:
     """Return bytes per second since the sample before; NaN: there is none, or it restarted."""
-    place = _PLACE[name]
+    place = SYSTEM[name]
     counts = np.concatenate([before[place], new[place]])
     if before.shape[1] == 0:
         counts = np.concatenate([[np.nan], counts])
     grown = np.diff(counts)
-    interval_s = new[_PLACE["interval_s"]]
+    interval_s = new[SYSTEM["interval_s"]]
     valid = (grown >= 0) & (interval_s > 0)
     per_s = np.full(len(grown), np.nan)
     np.divide(grown, interval_s, out=per_s, where=valid)

@@ -10,7 +10,7 @@ from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.rules.find import find
 from smtc_lab.rules.observation import observe
-from smtc_lab.store.reader import compiler_reports, read_records, read_run
+from smtc_lab.store.reader import read_records, read_run
 from smtc_lab.views import format as fmt
 from smtc_lab.views.compiler_section import finding_cost
 from smtc_lab.views.compiler_words import compile_time_words, place_words
@@ -26,7 +26,6 @@ from smtc_lab.views.live.run_info import (
 from smtc_lab.views.live.run_summary import RunSummarizer
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.rules.finding import Finding
     from smtc_lab.views.live.run_follower import RunFollower
 
@@ -50,7 +49,6 @@ class RunDescriber:
         self._changes = Changes()
         self._rows: dict[str, int] = {}
         self._events: list[EventRecord] = []
-        self._report: CompilerReport | None = None
         self._findings: tuple[FindingInfo, ...] = ()
         self._told: tuple[object, ...] = ()
         self.problem = ""
@@ -65,20 +63,12 @@ class RunDescriber:
         found = False
         try:
             found = self._look_at_events()
-            found = self._look_at_report() or found
-            found = (
-                self._summarizer.look(
-                    usd_per_hour=self._usd_per_hour(),
-                    probe_steps=self._report.probe_steps if self._report else 0,
-                    last=last,
-                )
-                or found
-            )
+            found = self._summarizer.look(usd_per_hour=self._usd_per_hour(), last=last) or found
             if last:
                 self._findings = self._find()
         except SmtcLabError as error:
             self.problem = str(error)
-        told = (self._follower.state, self.problem, self._findings)
+        told = (self._follower.state, self._follower.reports, self.problem, self._findings)
         found = found or last or told != self._told
         self._told = told
         return found
@@ -158,7 +148,7 @@ class RunDescriber:
         config = self._follower.job.compiler_config
         if config is None or not config.enabled:
             return None
-        report = self._report
+        report = next(iter(self._follower.reports.values()), None)
         if report is None:
             return CompilerInfo(backend=config.backend, words=())
         words = [report.fell_back_because, report.chosen_because]
@@ -194,15 +184,6 @@ class RunDescriber:
             self._events.sort(key=lambda event: event.time_s)
             del self._events[:-_MOST_EVENTS]
         return found
-
-    def _look_at_report(self) -> bool:
-        config = self._follower.job.compiler_config
-        if config is None or (self._report and not self._follower.state.is_terminal):
-            return False
-        before = self._report
-        reports, _ = compiler_reports(self._follower.folder)
-        self._report = next(iter(reports.values()), None)
-        return self._report != before
 
     def _find(self) -> tuple[FindingInfo, ...]:
         if not 0 < self._follower.steps.num_rows <= _MOST_STEPS:

@@ -7,20 +7,27 @@ one whose supervisor was killed.
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
+from smtc_lab.metrics.measured_columns import measured_columns
+from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.store.columns import StepColumns
-from smtc_lab.store.reader import read_job
+from smtc_lab.store.reader import compiler_reports, read_job
 from smtc_lab.store.state import RunState, current_state
 from smtc_lab.views.environments.told import other_environment
 from smtc_lab.views.live.changes import Changes
+from smtc_lab.views.live.growing import Growing
 from smtc_lab.views.live.host_table import HostTable
 from smtc_lab.views.live.step_table import StepTable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.metrics.compiler_report import CompilerReport
+    from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.views.live.frames import Frame
     from smtc_lab.views.live.stream import Stream
@@ -58,9 +65,12 @@ class RunFollower:
             for host in self.job.cluster.hosts()
         }
         """The instances, by host."""
+        self.reports: dict[str, CompilerReport] = {}
+        """What the compiler did in each rank, as far as it is told."""
         self.has_looked = False
         """Whether what was recorded before is in the tables."""
         self._stream = stream
+        self._columns = Growing(len(STEP_COLUMNS))
         self._changes = Changes()
         self._state_s = 0.0
 
@@ -98,10 +108,32 @@ class RunFollower:
         if self.state.is_terminal and not self.steps.num_rows:
             self._drop_absent_ranks()
         found = self.state != before
+        found = self._look_at_reports(ended=found and self.state.is_terminal) or found
         if self.begin_s is not None:
             found = self._look_at_records(self.begin_s) or found
         self.has_looked = True
         return found
+
+    def measured(self, *, until_s: float = math.inf) -> MeasuredColumns | None:
+        """Return what is measured so far; None: no step.
+
+        Args:
+            until_s: Only steps that ended before this time, in seconds since the epoch.
+
+        Raises:
+            StoreError: A file of the run is damaged.
+        """
+        self._columns.append(self.steps.columns(self._columns.num_rows))
+        steps = self._columns.values
+        if until_s < math.inf:
+            steps = steps[:, steps[STEP["end_time_s"]] <= until_s]
+        return measured_columns(
+            steps,
+            cluster=self.job.cluster,
+            samples={host: system.samples.values for host, system in self.hosts.items()},
+            num_cores=self.fact("num_cores"),
+            probe_steps=probe_steps(self.reports.values()),
+        )
 
     def read(self, table: str, first: int, end: int, most: int) -> Frame | None:
         """Return rows that were asked for in more detail; None: of another table."""
@@ -126,6 +158,15 @@ class RunFollower:
         if not self.state.is_terminal and (is_due or is_changed):
             self.state = current_state(self.folder)
             self._state_s = time.monotonic()
+
+    def _look_at_reports(self, *, ended: bool) -> bool:
+        """Read reports until there are any, and once more when the run has ended."""
+        config = self.job.compiler_config
+        if config is None or (self.reports and not ended):
+            return False
+        before = self.reports
+        self.reports, _ = compiler_reports(self.folder)
+        return self.reports != before
 
     def _look_at_steps(self, begin_s: float) -> bool:
         if not any(self._changes.in_file(path) for path in self.steps.paths):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.columns import STEP_COLUMNS
 from smtc_lab.store.columns import StepColumns
 from smtc_lab.views.live.frames import Bins, Frame
 from smtc_lab.views.live.history import MOST_BINS
@@ -91,6 +92,13 @@ class StepTable:
     def rows(self, first: int) -> NDArray[np.float64]:
         """Return all steps behind so many as they are, shape (6, N)."""
         return self._since_begin(self._columns.read(first, self.num_rows))
+
+    def columns(self, first: int) -> NDArray[np.float64]:
+        """Return all steps behind so many for arithmetic, shape (8, N).
+
+        Columns are those of ``metrics.columns.STEP_COLUMNS``.
+        """
+        return self._columns.read(first, self.num_rows, columns=STEP_COLUMNS)
 
     def part(self, first: int, end: int, most: int) -> Frame:
         """Return the steps between two row numbers: as they are, or in at most so many bins."""

@@ -53,7 +53,7 @@ class Row(TypedDict):
     """Steps that it will take; None: until the script ends."""
 
     step_time_s: float | None
-    """Mean time of the steps in the last 2 s of them; of a comparison, of its newest launch."""
+    """Mean step time behind the warm-up; of a comparison, that of its newest launch."""
 
     evidence: Literal["measured", "emulated"]
     """What its step times are."""

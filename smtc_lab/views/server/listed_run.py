@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.metrics.cost import usd_per_job
-from smtc_lab.store.columns import STEP_COLUMNS, StepColumns
-from smtc_lab.store.reader import read_job
+from smtc_lab.metrics.measured_launch import probe_steps
+from smtc_lab.metrics.warm_up import measured_from
+from smtc_lab.store.columns import StepColumns
+from smtc_lab.store.reader import compiler_reports, read_job
 from smtc_lab.store.state import TERMINAL, current_state
 from smtc_lab.views.live.changes import Changes
+from smtc_lab.views.live.growing import Growing
 from smtc_lab.views.live.run_follower import rank_files, read_plan
 from smtc_lab.views.server.list_row import DAMAGED, Row, damaged_row, empty_row
 
@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.store.state import RunState
 
-_WINDOW_S = 2.0
-_TAIL = 256
-"""Steps over which the mean is taken, at most."""
-
-_END, _TIME = STEP_COLUMNS.index("end_time_s"), STEP_COLUMNS.index("step_time_s")
+_COLUMNS = ("step", "step_time_s")
 
 
 class ListedRun:
@@ -47,7 +43,8 @@ class ListedRun:
         self._is_read = False
         self._files = Changes()
         self._ranks: list[Path] = []
-        self._tail = np.empty((2, 0))
+        self._is_compiled = False
+        self._steps = Growing(len(_COLUMNS))
 
     @property
     def has_ended(self) -> bool:
@@ -77,7 +74,7 @@ class ListedRun:
             pass
         if self.has_ended:
             self.are_steps_final = True
-            self._tail = np.empty((2, 0))
+            self._steps = Growing(len(_COLUMNS))
 
     def _has_changed(self) -> bool:
         files = (self.folder.job_file, self.folder.state_file)
@@ -88,6 +85,7 @@ class ListedRun:
         price = plan.get("usd_per_hour")
         self._ranks = rank_files(self.folder, plan)
         self._is_read = True
+        self._is_compiled = job.compiler_config is not None
         self.row = {
             **self.row,
             "cluster": job.cluster.label,
@@ -113,20 +111,14 @@ class ListedRun:
 
     def _count(self) -> None:
         columns = StepColumns(self._ranks)
-        first = self.row["steps"] or max(0, columns.count() - _TAIL)
-        new = columns.read(first)
-        self._tail = np.concatenate([self._tail, new[[_END, _TIME]]], axis=1)[:, -_TAIL:]
-        mean_s = math.nan
-        if self._tail.shape[1]:
-            ends_s, times_s = self._tail
-            mean_s = float(times_s[ends_s > ends_s[-1] - _WINDOW_S].mean())
-        self._update(
-            {
-                **self.row,
-                "steps": first + new.shape[1],
-                "step_time_s": mean_s if math.isfinite(mean_s) else None,
-            }
-        )
+        self._steps.append(columns.read(self._steps.num_rows, columns=_COLUMNS))
+        step, time_s = self._steps.values
+        mean_s = None
+        if len(step):
+            reports = compiler_reports(self.folder)[0] if self._is_compiled else {}
+            cut = measured_from(step, time_s, probe_steps=probe_steps(reports.values()))
+            mean_s = float(time_s[cut:].mean())
+        self._update({**self.row, "steps": len(step), "step_time_s": mean_s})
 
     def _update(self, row: Row) -> None:
         if row != self.row:

@@ -1,0 +1,107 @@
+"""The measured part of one launch: steps behind the warm-up, and what instances used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.metrics.columns import STEP, SYSTEM_COLUMNS
+from smtc_lab.metrics.utilization import samples_between
+from smtc_lab.metrics.warm_up import measured_from
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from smtc_lab.spec.cluster import Cluster
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredColumns:
+    """One launch after its warm-up. Has at least one step."""
+
+    steps: NDArray[np.float64]
+    """The measured steps, shape (8, S), columns as in ``STEP_COLUMNS``."""
+
+    warm_up_time_s: NDArray[np.float64]
+    """Step time of the job in seconds in the steps that were left out at its begin."""
+
+    cluster: Cluster
+    """Where it ran."""
+
+    samples: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Everything that was sampled, by host, shape (9, N), columns as in ``SYSTEM_COLUMNS``."""
+
+    num_cores: float | None = None
+    """Cores of the machine, which stand for a quota that is not there; None: unknown."""
+
+    @property
+    def step_time_s(self) -> NDArray[np.float64]:
+        """Step time of the job in seconds, shape (S,): the longest of all ranks."""
+        times_s: NDArray[np.float64] = self.steps[STEP["step_time_s"]]
+        return times_s
+
+    @property
+    def warm_up_steps(self) -> int:
+        """Steps of the job that were left out at its begin."""
+        return len(self.warm_up_time_s)
+
+    @property
+    def begin_s(self) -> float:
+        """Begin of the first measured step of any rank, in seconds since the epoch."""
+        return float(self.steps[STEP["begin_time_s"]].min())
+
+    @property
+    def end_s(self) -> float:
+        """End of the last measured step, in seconds since the epoch."""
+        return float(self.steps[STEP["end_time_s"]].max())
+
+    def num_samples(self) -> int | None:
+        """Return the samples in the measured steps of all ranks, or None when not known."""
+        total = float(self.steps[STEP["num_samples"]].sum())
+        return int(total) if np.isfinite(total) else None
+
+    def group_samples(self, instance_group_name: str) -> NDArray[np.float64]:
+        """Return what a group's instances used in the measured window, shape (9, N)."""
+        window = (self.begin_s, self.end_s)
+        inside = [
+            samples_between(self.samples[host], begin_s=window[0], end_s=window[1])
+            for host, group in self.cluster.hosts().items()
+            if group.instance_group_name == instance_group_name and host in self.samples
+        ]
+        return np.concatenate([np.empty((len(SYSTEM_COLUMNS), 0)), *inside], axis=1)
+
+
+def measured_columns(
+    steps: NDArray[np.float64],
+    *,
+    cluster: Cluster,
+    samples: Mapping[str, NDArray[np.float64]],
+    num_cores: float | None,
+    probe_steps: int,
+) -> MeasuredColumns | None:
+    """Return the measured part of a launch; None: it has no step.
+
+    How many steps are warm-up is decided once for the job, on its own step times.
+
+    Args:
+        steps: All its steps so far, shape (8, S).
+        cluster: Where it runs.
+        samples: All samples of its instances, by host.
+        num_cores: Cores of the machine; None: unknown.
+        probe_steps: Steps at the begin in which a compiler was being chosen.
+    """
+    if steps.shape[1] == 0:
+        return None
+    time_s = steps[STEP["step_time_s"]]
+    cut = measured_from(steps[STEP["step"]], time_s, probe_steps=probe_steps)
+    return MeasuredColumns(
+        steps=steps[:, cut:],
+        warm_up_time_s=time_s[:cut],
+        cluster=cluster,
+        samples=samples,
+        num_cores=num_cores,
+    )

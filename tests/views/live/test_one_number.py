@@ -1,0 +1,143 @@
+"""What a view shows of a run after its last record is the result, number for number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.launch.comparison_folder import LaunchedRun
+from smtc_lab.metrics.compare import compare_runs
+from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.run_summary import summarize
+from smtc_lab.rules.observation import observe
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.store.reader import read_run
+from smtc_lab.testing.records import STARTED_S, run_records, step_record
+from smtc_lab.testing.run_folders import write_run_folder
+from smtc_lab.views.launches import launches_of, measured_step_times
+from smtc_lab.views.live.comparison_estimate import set_up_estimate
+from smtc_lab.views.live.followed_launch import FollowedLaunch
+from smtc_lab.views.live.run_follower import RunFollower
+from smtc_lab.views.live.stream import Stream
+from smtc_lab.views.run_snapshot import take_snapshot
+from smtc_lab.views.server.listed_run import ListedRun
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.metrics.records import RunRecords, StepRecord
+
+NOBODY = Stream(lambda _content, _buffers: None)
+GROUP = "dnn_group"
+
+
+def unequal_ranks(num_ranks: int, num_steps: int, seed: int, *, quota: bool) -> RunRecords:
+    """Return a run whose ranks differ in every number, and in how many steps they recorded."""
+    rng = np.random.default_rng(seed)
+    run = run_records(
+        [0.2] * num_steps,
+        cluster=Cluster.parse(f"several@{GROUP}=ml.p3.2xlarge:{num_ranks}"),
+        job_name=f"run-{seed}",
+        cpu_quota_cores=1.0 if quota else None,
+    )
+    steps = {
+        f"algo-{rank + 1}-rank{rank}": rank_steps(rng, num_steps + int(rng.integers(3)))
+        for rank in range(num_ranks)
+    }
+    system = {
+        host: [
+            replace(sample, cpu_used_s=sample.cpu_used_s * rng.uniform(0.2, 1.2))
+            for sample in samples
+        ]
+        for host, samples in run.system.items()
+    }
+    return replace(run, steps=steps, system=system)
+
+
+def rank_steps(rng: np.random.Generator, num_steps: int) -> list[StepRecord]:
+    end_time_s, records = STARTED_S + 2.0, []
+    knows_device = rng.uniform() < 0.8
+    for step in range(num_steps):
+        step_time_s = float(rng.uniform(0.05, 0.4))
+        end_time_s += step_time_s
+        records.append(
+            step_record(
+                step=step,
+                end_time_s=end_time_s,
+                step_time_s=step_time_s,
+                data_wait_s=step_time_s * float(rng.uniform()),
+                device_time_s=step_time_s * float(rng.uniform()) if knows_device else None,
+            )
+        )
+    return records
+
+
+@pytest.mark.parametrize("num_ranks", [1, 2, 8])
+@given(num_steps=st.integers(1, 60), seed=st.integers(0, 2**32), quota=st.booleans())
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_every_view_of_a_run_tells_the_numbers_of_its_result(
+    tmp_path_factory: pytest.TempPathFactory,
+    num_ranks: int,
+    num_steps: int,
+    seed: int,
+    quota: bool,  # noqa: FBT001  drawn
+) -> None:
+    root = tmp_path_factory.mktemp("runs")
+    folder = write_run_folder(root, unequal_ranks(num_ranks, num_steps, seed, quota=quota))
+    run = read_run(folder)
+    comparison = compare_runs([run], catalog=Catalog.load(), created="now", machine={})
+    (result,) = comparison.clusters
+
+    # the dashboard, a saved run
+    shown = take_snapshot(folder).info.summary
+    assert shown is not None
+    assert shown.steps == result.steps
+    assert (shown.warm_up_steps,) == result.warm_up_steps
+    assert vars(shown.step_time_s) == result.step_time_s.model_dump()
+    assert shown.data_wait_fraction == result.data_wait_fraction
+    assert shown.device_utilization == result.utilization.device
+    assert shown.cpu == result.utilization.cpu
+
+    # the list, a comparison as it is followed, the command line, rules, figures
+    assert listed_step_time_s(root, run) == result.step_time_s.mean
+    seen = set_up_estimate([followed(root, run)], [GROUP])
+    assert seen.steps == result.steps
+    assert seen.step_time_s is not None
+    assert seen.step_time_s.mean == result.step_time_s.mean
+    assert seen.data_wait_fraction == result.data_wait_fraction
+    assert seen.device_fraction == result.utilization.device
+    assert seen.cpu == result.utilization.cpu
+    told, observed = summarize(run), observe(run)
+    assert told.steps == result.steps
+    assert told.mean_step_time_s == observed.step_time_s == result.step_time_s.mean
+    assert told.data_wait_fraction == observed.data_wait_fraction == result.data_wait_fraction
+    assert told.device_utilization == observed.device_utilization == result.utilization.device
+    launch = measured_launch(run)
+    assert launch is not None
+    drawn = measured_step_times(launches_of(result, [run]))
+    assert drawn.tolist() == sorted(launch.step_time_s.tolist())
+
+
+def listed_step_time_s(root: Path, run: RunRecords) -> float | None:
+    folder = write_run_folder(root / "listed", run)
+    listed = ListedRun(folder)
+    listed.look()
+    listed.look_at_steps()
+    return listed.row["step_time_s"]
+
+
+def followed(root: Path, run: RunRecords) -> FollowedLaunch:
+    folder = write_run_folder(root / "followed", run)
+    launched = LaunchedRun(job_name=folder.job_name, label="several", round=1)
+    launch = FollowedLaunch(launched, RunFollower(folder, NOBODY), set_up=0)
+    while not launch.is_over:
+        launch.look()
+    return launch
