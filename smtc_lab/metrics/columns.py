@@ -6,6 +6,7 @@ the job's step time is the longest of theirs.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,10 +72,10 @@ def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
             (end_s - time_s).min(axis=0),
             end_s.max(axis=0),
             time_s.max(axis=0),
-            time_s.mean(axis=0),
-            wait_s.mean(axis=0),
-            device_s.mean(axis=0),
-            samples.sum(axis=0),
+            _sum(time_s) / len(by_rank),
+            _sum(wait_s) / len(by_rank),
+            _sum(device_s) / len(by_rank),
+            _sum(samples),
         ]
     )
 
@@ -83,6 +84,11 @@ def system_columns(samples: Iterable[SystemSample]) -> NDArray[np.float64]:
     """Return the samples of an instance, shape (9, N), in order."""
     rows = [[getattr(sample, name) for name in SYSTEM_COLUMNS] for sample in samples]
     return np.array(rows, dtype=np.float64).reshape(-1, len(SYSTEM_COLUMNS)).T
+
+
+def _sum(by_rank: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum over ranks one after another, rounded as the store's SQL rounds it."""
+    return functools.reduce(np.add, by_rank)
 
 
 def _values(record: StepRecord) -> tuple[float | None, ...]:

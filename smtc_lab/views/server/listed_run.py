@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from smtc_lab.store.state import RunState
 
 _COLUMNS = ("step", "step_time_s")
+_MEAN_EVERY_S = 1.0
 
 
 class ListedRun:
@@ -45,6 +46,7 @@ class ListedRun:
         self._ranks: list[Path] = []
         self._is_compiled = False
         self._steps = Growing(len(_COLUMNS))
+        self._mean_s = 0.0
 
     @property
     def has_ended(self) -> bool:
@@ -68,7 +70,7 @@ class ListedRun:
     def look_at_steps(self) -> None:
         """Take in new steps. A damaged record file leaves the numbers as they are."""
         try:
-            if any(self._files.in_file(path) for path in self._ranks):
+            if any([self._files.in_file(path) for path in self._ranks]) or self.has_ended:
                 self._count()
         except SmtcLabError:  # the run's own view tells what is wrong
             pass
@@ -112,13 +114,17 @@ class ListedRun:
     def _count(self) -> None:
         columns = StepColumns(self._ranks)
         self._steps.append(columns.read(self._steps.num_rows, columns=_COLUMNS))
+        mean_s, num_steps = self.row["step_time_s"], self._steps.num_rows
+        if num_steps and (self.has_ended or time.monotonic() >= self._mean_s + _MEAN_EVERY_S):
+            self._mean_s = time.monotonic()
+            mean_s = self._mean_step_time_s()
+        self._update({**self.row, "steps": num_steps, "step_time_s": mean_s})
+
+    def _mean_step_time_s(self) -> float:
         step, time_s = self._steps.values
-        mean_s = None
-        if len(step):
-            reports = compiler_reports(self.folder)[0] if self._is_compiled else {}
-            cut = measured_from(step, time_s, probe_steps=probe_steps(reports.values()))
-            mean_s = float(time_s[cut:].mean())
-        self._update({**self.row, "steps": len(step), "step_time_s": mean_s})
+        reports = compiler_reports(self.folder)[0] if self._is_compiled else {}
+        cut = measured_from(step, time_s, probe_steps=probe_steps(reports.values()))
+        return float(time_s[cut:].mean())
 
     def _update(self, row: Row) -> None:
         if row != self.row:

@@ -81,7 +81,7 @@ def rank_steps(rng: np.random.Generator, num_steps: int) -> list[StepRecord]:
 @pytest.mark.parametrize("num_ranks", [1, 2, 8])
 @given(num_steps=st.integers(1, 60), seed=st.integers(0, 2**32), quota=st.booleans())
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_every_view_of_a_run_tells_the_numbers_of_its_result(
     tmp_path_factory: pytest.TempPathFactory,
