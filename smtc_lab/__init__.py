@@ -11,11 +11,6 @@ import importlib
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launch.batch_size import find_batch_size
-    from smtc_lab.launch.compare import ComparisonOutcome, compare
-    from smtc_lab.launch.compare_compilers import compare_compilers
-    from smtc_lab.launch.compare_environments import compare_environments
-    from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
     from smtc_lab.launch.on_ray.launcher import RayLauncher
     from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
     from smtc_lab.launch.render.render import render
@@ -33,6 +28,11 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.emulation import Emulation
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.batch_size import find_batch_size
+    from smtc_lab.study.compare import ComparisonOutcome, compare
+    from smtc_lab.study.compare_compilers import compare_compilers
+    from smtc_lab.study.compare_environments import compare_environments
+    from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner
     from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
     from smtc_lab.views.widgets.compiler_settings import CompilerSettings
@@ -54,8 +54,8 @@ _HOMES = {
     "ClusterDesigner": "smtc_lab.views.widgets.cluster_designer",
     "Comparison": "smtc_lab.metrics.comparison",
     "ComparisonMonitor": "smtc_lab.views.widgets.comparison_monitor",
-    "ComparisonOutcome": "smtc_lab.launch.compare",
-    "ComparisonRun": "smtc_lab.launch.comparison_run",
+    "ComparisonOutcome": "smtc_lab.study.compare",
+    "ComparisonRun": "smtc_lab.study.comparison_run",
     "CompilerReport": "smtc_lab.metrics.compiler_report",
     "CompilerSettings": "smtc_lab.views.widgets.compiler_settings",
     "Emulation": "smtc_lab.spec.emulation",
@@ -75,11 +75,11 @@ _HOMES = {
     "TrainingJob": "smtc_lab.spec.job",
     "Workbench": "smtc_lab.views.widgets.workbench",
     "calibrate": "smtc_lab.planner.calibrate",
-    "compare": "smtc_lab.launch.compare",
-    "compare_compilers": "smtc_lab.launch.compare_compilers",
-    "compare_environments": "smtc_lab.launch.compare_environments",
-    "find_batch_size": "smtc_lab.launch.batch_size",
-    "launch_comparison": "smtc_lab.launch.comparison_run",
+    "compare": "smtc_lab.study.compare",
+    "compare_compilers": "smtc_lab.study.compare_compilers",
+    "compare_environments": "smtc_lab.study.compare_environments",
+    "find_batch_size": "smtc_lab.study.batch_size",
+    "launch_comparison": "smtc_lab.study.comparison_run",
     "plan": "smtc_lab.planner.plan",
     "render": "smtc_lab.launch.render.render",
 }

@@ -94,7 +94,7 @@ def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
     rate = options["learning_rate"] and refusals.tried(_rate, options["learning_rate"])
     refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
     refusals.raise_if_any()
-    from smtc_lab.launch.batch_size import find_batch_size  # noqa: PLC0415  after all that is refused
+    from smtc_lab.study.batch_size import find_batch_size  # noqa: PLC0415  after all that is refused
 
     found = find_batch_size(
         options["script"],

@@ -15,7 +15,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.compare import ComparisonOutcome
+    from smtc_lab.study.compare import ComparisonOutcome
 
 _COMPILER_OPTIONS = {
     "--precision": "precision",
@@ -138,8 +138,8 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
       smtc-lab compare --python-environment today,torch-2.9 --steps 200 train.py
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     jobs, catalog = _given(options)
-    from smtc_lab.launch.compare import compare as run_comparison  # noqa: PLC0415  heavy, so
-    from smtc_lab.launch.parity_launches import ParityLaunches  # noqa: PLC0415  after all
+    from smtc_lab.study.compare import compare as run_comparison  # noqa: PLC0415  heavy, so
+    from smtc_lab.study.parity_launches import ParityLaunches  # noqa: PLC0415  after all
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415  that can be refused
 
     set_ups = options["compiler"] or options["environments"]
@@ -199,7 +199,7 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
 
 
 def _this_machine() -> list[Cluster]:
-    from smtc_lab.launch.compare_compilers import this_machine  # noqa: PLC0415  as above
+    from smtc_lab.study.compare_compilers import this_machine  # noqa: PLC0415  as above
 
     return [this_machine()]
 
@@ -210,7 +210,7 @@ def _in_environments(jobs: list[TrainingJob], names: str) -> list[TrainingJob]:
     Raises:
         SpecError: A name is none, or is given twice.
     """
-    from smtc_lab.launch.compare_environments import environment_jobs  # noqa: PLC0415  as above
+    from smtc_lab.study.compare_environments import environment_jobs  # noqa: PLC0415  as above
 
     return list(environment_jobs(jobs, job_options.backend_names(names)))
 
@@ -221,7 +221,7 @@ def _under_compilers(jobs: list[TrainingJob], options: dict[str, Any]) -> list[T
     Raises:
         SpecError: A compiler is unknown, or cannot be compared so.
     """
-    from smtc_lab.launch.compare_compilers import compiler_jobs, set_ups  # noqa: PLC0415  as above
+    from smtc_lab.study.compare_compilers import compiler_jobs, set_ups  # noqa: PLC0415  as above
 
     return list(
         compiler_jobs(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smtc_lab.launch.comparison_folder import comparisons_root
-from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.launch.run import LAUNCHERS, Run, launcher_named
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.comparison_run import ComparisonRun
+from smtc_lab.study.folder import comparisons_root
 from smtc_lab.views.live.run_follower import read_plan
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 

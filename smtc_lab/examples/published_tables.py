@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.errors import RunFailedError
 from smtc_lab.examples import example
-from smtc_lab.launch.compare import compare
 from smtc_lab.launch.local_plan import fitting_scale
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.compare import compare
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.launch.compare import ComparisonOutcome
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.study.compare import ComparisonOutcome
 
 
 @dataclass(frozen=True, kw_only=True)

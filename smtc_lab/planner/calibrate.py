@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import PlannerError, SpecError
-from smtc_lab.launch.compare_compilers import this_machine
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.watched_run import Watch
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
@@ -21,6 +20,7 @@ from smtc_lab.planner.host_speed import BENCHMARK_SECONDS, host_speed
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.compare_compilers import this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

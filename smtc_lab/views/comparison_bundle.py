@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError
-from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.study.comparison_run import ComparisonRun
 from smtc_lab.views import format as fmt
 from smtc_lab.views.comparison_described import described
 from smtc_lab.views.comparison_tables import followed_tables, recorded_tables
@@ -34,8 +34,8 @@ from smtc_lab.views.words import price_line, scale_line, tells_cost
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smtc_lab.launch.compare import ComparisonOutcome
-    from smtc_lab.launch.comparison_folder import ComparisonFolder
+    from smtc_lab.study.compare import ComparisonOutcome
+    from smtc_lab.study.folder import ComparisonFolder
     from smtc_lab.views.live.comparison_info import ComparisonInfo
     from smtc_lab.views.run_snapshot import Curve
 

@@ -8,7 +8,7 @@ from smtc_lab.views.comparison_bundle import drawn_elsewhere, info_html, info_te
 from smtc_lab.views.live_display import display_live, finish
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.comparison_run import ComparisonRun
+    from smtc_lab.study.comparison_run import ComparisonRun
     from smtc_lab.views.widgets.base import View
 
 _SAVED_LIVE = (

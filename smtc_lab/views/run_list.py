@@ -8,16 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
-from smtc_lab.launch.comparison_folder import (
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
+from smtc_lab.store.state import RunState, current_state
+from smtc_lab.study.folder import (
     ComparisonFolder,
     ComparisonState,
     comparisons_root,
     read_comparison_state,
     read_request,
 )
-from smtc_lab.spec.job import TrainingJob
-from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
-from smtc_lab.store.state import RunState, current_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from smtc_lab.views.table import comparison_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.launch.compare import ComparisonOutcome
+    from smtc_lab.study.compare import ComparisonOutcome
 
 
 def save_comparison(outcome: ComparisonOutcome, folder: Path) -> list[Path]:

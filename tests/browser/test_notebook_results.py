@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from smtc_lab.launch.compare import ComparisonOutcome
+from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.testing.browser.jupyter import command, running_server
 from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.testing.quick_script import QUICK_SCRIPT

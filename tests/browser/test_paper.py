@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.launch.compare import ComparisonOutcome
+from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.testing.comparison_runs import HETEROGENEOUS, example_job
 from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.testing.plans import example_plan

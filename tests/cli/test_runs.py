@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.launch import local
-from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.launch.local import RUN_VARIABLE, LocalLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.machine.processes import processes_with_variable
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.testing.runs import processes_after, wait_until
 
 if TYPE_CHECKING:

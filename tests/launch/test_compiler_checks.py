@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.launch import compiler_setups, job_environment
+from smtc_lab.launch import job_environment
 from smtc_lab.launch.compiler_checks import runnable_backends
 from smtc_lab.launch.compiler_environment import compiler_environment
 from smtc_lab.launch.local_run import write_run
@@ -17,6 +17,7 @@ from smtc_lab.machine.environments.named import add_environment
 from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.study import compiler_setups
 from smtc_lab.testing.environments import borrowing_venv
 
 if TYPE_CHECKING:

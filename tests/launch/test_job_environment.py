@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launch.compare_environments import compare_environments, environment_jobs
-from smtc_lab.launch.compiler_setups import equal_set_ups, with_xla_apart
 from smtc_lab.launch.job_environment import environment_name
 from smtc_lab.launch.on_ray.ray_plan import check as check_on_ray
 from smtc_lab.launch.render.needs import cluster_problems
 from smtc_lab.machine.environments.named import add_environment, remove_environment
 from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.study.compare_environments import compare_environments, environment_jobs
+from smtc_lab.study.compiler_setups import equal_set_ups, with_xla_apart
 from smtc_lab.testing.environments import borrowing_venv
 from smtc_lab.views.table import comparison_table
 

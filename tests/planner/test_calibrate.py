@@ -9,7 +9,6 @@ import pytest
 
 from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.examples import example
-from smtc_lab.launch.compare_compilers import this_machine
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.watched_run import Watch
 from smtc_lab.machine.cores import available_cores
@@ -20,6 +19,7 @@ from smtc_lab.planner.calibration_trial import Trial, Trials
 from smtc_lab.planner.cpu_benchmark import cpu_rate
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.compare_compilers import this_machine
 from smtc_lab.testing.runs import processes_of
 
 if TYPE_CHECKING:

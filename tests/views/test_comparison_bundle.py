@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
-from smtc_lab.launch.compare import ComparisonOutcome
-from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.compare import ComparisonOutcome
+from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.testing.hostile import markup_of
 from smtc_lab.testing.quick_script import QUICK_SCRIPT

@@ -14,8 +14,8 @@ from nbconvert.filters.strings import clean_html
 
 import smtc_lab as lab
 from smtc_lab.display import Displayed
-from smtc_lab.launch.compare import ComparisonOutcome
 from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
+from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.testing.comparison_runs import HETEROGENEOUS, example_job
 from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.testing.plans import example_plan

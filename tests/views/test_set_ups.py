@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from smtc_lab.launch.compare import ComparisonOutcome
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.testing.comparison_runs import HOMOGENEOUS
 from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.views.comparison_bundle import own_of

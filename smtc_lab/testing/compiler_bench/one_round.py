@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.compare_compilers import compare_compilers
 from smtc_lab.machine.environments.named import TODAY, XLA
+from smtc_lab.study.compare_compilers import compare_compilers
 from smtc_lab.testing.compiler_bench.set_ups import SET_UPS
 
 if TYPE_CHECKING:

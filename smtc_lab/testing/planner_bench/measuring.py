@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 import smtc_lab.examples
 from smtc_lab.errors import PlannerError
-from smtc_lab.launch.compare_compilers import this_machine
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.watched_run import Watch
 from smtc_lab.planner.calibrate import calibrate
@@ -18,6 +17,7 @@ from smtc_lab.planner.calibration_trial import DATA, TRAINER, Trial, Trials
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.compare_compilers import this_machine
 from smtc_lab.testing.planner_bench.cases import Case, Place, Workload
 
 if TYPE_CHECKING:

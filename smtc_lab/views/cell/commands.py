@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.comparison_folder import comparisons_root
-from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.comparison_run import ComparisonRun
+from smtc_lab.study.folder import comparisons_root
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.cell.options import CELL, LINE, plain_parser
 from smtc_lab.views.run_list import RunList, run_rows

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.launch.comparison_folder import comparisons_root
 from smtc_lab.spec.cluster import LOCAL, Role
 from smtc_lab.spec.compiler import Backend
 from smtc_lab.store.run_folder import find_runs
+from smtc_lab.study.folder import comparisons_root
 from smtc_lab.views.cell.options import CELL, LINE, OPTIONS, Option
 from smtc_lab.views.cell.words import words_until
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SpecError
-from smtc_lab.launch.compare_compilers import compiler_jobs, set_ups, this_machine
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob, parse_hyperparameter
+from smtc_lab.study.compare_compilers import compiler_jobs, set_ups, this_machine
 
 if TYPE_CHECKING:
     import argparse

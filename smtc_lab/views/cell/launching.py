@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.compare import compare
-from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.launch.parity_launches import ParityLaunches
 from smtc_lab.launch.run import Run, launch
+from smtc_lab.study.compare import compare
+from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.parity_launches import ParityLaunches
 from smtc_lab.views.progress import ProgressLine
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from smtc_lab.launch.compare import ComparisonOutcome
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.compare import ComparisonOutcome
 
 _LAST_LINES = 20
 

@@ -17,8 +17,8 @@ from smtc_lab.views.live.followed_launch import FollowedLaunch
 from smtc_lab.views.live.predicted import predicted_step_time_s
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.comparison_folder import LaunchedRun
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.views.live.comparison_follower import ComparisonFollower
     from smtc_lab.views.live.run_info import PredictedInfo
 

@@ -26,10 +26,10 @@ from smtc_lab.views.live.run_follower import RunFollower
 from smtc_lab.views.live.table import LiveTable
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.comparison_folder import LaunchedRun
-    from smtc_lab.launch.comparison_run import ComparisonRun
     from smtc_lab.metrics.comparison import Comparison
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.study.comparison_run import ComparisonRun
+    from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.views.live.comparison_info import RowInfo
     from smtc_lab.views.live.frames import Frame
     from smtc_lab.views.live.stream import Stream

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError
-from smtc_lab.launch.comparison_folder import comparisons_root
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.folder import comparisons_root
 from smtc_lab.views.environments.choices import asked_choices, named_choices
 from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import XLA_MAKER

@@ -7,8 +7,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from smtc_lab.launch.comparison_folder import ComparisonFolder, comparisons_root
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.study.folder import ComparisonFolder, comparisons_root
 from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.server.list_row import LIVE
 from smtc_lab.views.server.listed_comparison import ListedComparison, known_sum

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
-from smtc_lab.launch.comparison_folder import read_comparison_state, read_request
+from smtc_lab.study.folder import read_comparison_state, read_request
 from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.server.list_row import DAMAGED, LIVE, Row, damaged_row, empty_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smtc_lab.launch.comparison_folder import ComparisonFolder, ComparisonState
+    from smtc_lab.study.folder import ComparisonFolder, ComparisonState
 
 
 class ListedComparison:

@@ -70,7 +70,7 @@ class ListedRun:
     def look_at_steps(self) -> None:
         """Take in new steps. A damaged record file leaves the numbers as they are."""
         try:
-            if any([self._files.in_file(path) for path in self._ranks]) or self.has_ended:
+            if any(self._files.in_file(path) for path in self._ranks) or self.has_ended:
                 self._count()
         except SmtcLabError:  # the run's own view tells what is wrong
             pass

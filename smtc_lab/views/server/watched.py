@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launch.comparison_folder import ComparisonFolder, read_comparison_state
-from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state
+from smtc_lab.study.comparison_run import ComparisonRun
+from smtc_lab.study.folder import ComparisonFolder, read_comparison_state
 from smtc_lab.views import bundle, comparison_bundle
 from smtc_lab.views.live.comparison_watch import ComparisonWatch
 from smtc_lab.views.live.run_watch import RunWatch
@@ -18,8 +18,8 @@ from smtc_lab.views.server.topic import WatchTopic
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.launch.comparison_folder import ComparisonState
     from smtc_lab.store.state import RunState
+    from smtc_lab.study.folder import ComparisonState
     from smtc_lab.views.server.names import Kind
 
 

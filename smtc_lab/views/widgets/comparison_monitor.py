@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import traitlets
 
-from smtc_lab.launch.comparison_run import ComparisonRun
+from smtc_lab.study.comparison_run import ComparisonRun
 from smtc_lab.views.live.comparison_watch import ComparisonWatch
 from smtc_lab.views.widgets.watching import WatchingView
 

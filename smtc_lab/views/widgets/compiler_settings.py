@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import traitlets
 
 from smtc_lab.errors import SpecError
-from smtc_lab.launch.compare_compilers import this_machine
 from smtc_lab.metrics.learning_rate import LearningRate, scaled_learning_rate
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.compare_compilers import this_machine
 from smtc_lab.views.code import compiler_code
 from smtc_lab.views.widgets.environments_trait import EnvironmentsView
 

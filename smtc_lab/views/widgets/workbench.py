@@ -17,8 +17,8 @@ from smtc_lab.views.widgets.watching import WatchingView
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.launch.comparison_run import ComparisonRun
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.comparison_run import ComparisonRun
     from smtc_lab.views.live.comparison_watch import ComparisonWatch
 
 
@@ -109,7 +109,7 @@ class Workbench(EnvironmentsView, WatchingView):
             LauncherError: It could not be started, or the last one still runs.
         """
         # numpy and what runs and compares: half of what the first look would wait for
-        from smtc_lab.launch.comparison_run import launch_comparison  # noqa: PLC0415
+        from smtc_lab.study.comparison_run import launch_comparison  # noqa: PLC0415
 
         problems = [problem for of_one in self.problems for problem in of_one]
         if problems:

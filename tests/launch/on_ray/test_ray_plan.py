@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 from smtc_lab.cli import cli
 from smtc_lab.errors import LauncherError, SpecError
-from smtc_lab.launch.compare import plan_comparison
 from smtc_lab.launch.on_ray.launcher import RayLauncher
 from smtc_lab.launch.on_ray.placed import Place, agent_text, placed
 from smtc_lab.machine.cores import versions
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.study.compare import plan_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,7 +141,7 @@ def test_the_command_line_compares_where_it_is_told_to(
         asked.update(options)
         raise LauncherError("That is enough.")
 
-    monkeypatch.setattr("smtc_lab.launch.compare.compare", compare)
+    monkeypatch.setattr("smtc_lab.study.compare.compare", compare)
     script = make_job("").entry_point
 
     done = CliRunner().invoke(cli, ["compare", "--on", "ray", "--cluster", HOMOGENEOUS, script])

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from smtc_lab.launch.comparison_folder import read_process
-from smtc_lab.launch.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.machine.processes import send_signal
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.planner.run_prediction import predict_run
@@ -20,6 +18,8 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.folder import read_process
 from smtc_lab.testing.calibrations import calibration
 from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber

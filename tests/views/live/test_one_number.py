@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.launch.comparison_folder import LaunchedRun
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.rules.observation import observe
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.store.reader import read_run
+from smtc_lab.study.folder import LaunchedRun
 from smtc_lab.testing.records import STARTED_S, run_records, step_record
 from smtc_lab.testing.run_folders import write_run_folder
 from smtc_lab.views.launches import launches_of, measured_step_times

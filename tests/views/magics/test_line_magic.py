@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.launch.comparison_run import ComparisonRun
 from smtc_lab.launch.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.comparison_run import ComparisonRun
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.magics import run_line
 from smtc_lab.views.run_list import RunList

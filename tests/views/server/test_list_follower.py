@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.launch.comparison_folder import ComparisonFolder, ComparisonState, LaunchedRun
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
+from smtc_lab.study.folder import ComparisonFolder, ComparisonState, LaunchedRun
 from smtc_lab.testing.records import STARTED_S, run_records, step_record
 from smtc_lab.testing.run_folders import set_state, write_run_folder
 from smtc_lab.views.server import listed_run

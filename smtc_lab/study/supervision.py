@@ -7,12 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from smtc_lab.launch import lifeline
-from smtc_lab.launch.comparison_folder import read_process
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.store.state import replace_file
+from smtc_lab.study.folder import read_process
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.comparison_folder import ComparisonFolder
+    from smtc_lab.study.folder import ComparisonFolder
 
 
 def start_process(folder: ComparisonFolder, *, detach: bool) -> None:
@@ -21,7 +21,7 @@ def start_process(folder: ComparisonFolder, *, detach: bool) -> None:
     Raises:
         OSError: It cannot be started.
     """
-    command = [sys.executable, "-m", "smtc_lab.launch.comparison_process", str(folder.path)]
+    command = [sys.executable, "-m", "smtc_lab.study.process", str(folder.path)]
     process = lifeline.start(command, detach=detach, log=folder.log_file)
     # the number comes from here, so that nobody has to wait until the process is up
     known = {"pid": process.pid, "start_ticks": start_ticks(process.pid)}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launch.batch_probe import why_it_failed
-from smtc_lab.launch.batch_size import find_batch_size
 from smtc_lab.metrics.batch_sizes import BatchSizes
+from smtc_lab.study.batch_probe import why_it_failed
+from smtc_lab.study.batch_size import find_batch_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launch.compare import compare
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.study.compare import compare
 from smtc_lab.testing.runs import processes_of
 
 if TYPE_CHECKING:

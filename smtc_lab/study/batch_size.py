@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launch.batch_probe import BatchProbe
-from smtc_lab.launch.batch_search import MOST, search_batch_sizes
-from smtc_lab.launch.compare_compilers import compiler_jobs, set_ups, this_machine
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.batch_probe import BatchProbe
+from smtc_lab.study.batch_search import MOST, search_batch_sizes
+from smtc_lab.study.compare_compilers import compiler_jobs, set_ups, this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SpecError
-from smtc_lab.launch.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
 from smtc_lab.launch.compiler_checks import runnable_backends
-from smtc_lab.launch.compiler_setups import (
+from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
+from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
+from smtc_lab.study.compiler_setups import (
     SetUp,
     ablation_set_ups,
     equal_set_ups,
     labelled,
     with_xla_apart,
 )
-from smtc_lab.launch.parity_launches import ParityLaunches
-from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
-from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.parity_launches import ParityLaunches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

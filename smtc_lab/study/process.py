@@ -1,6 +1,6 @@
 """The process that carries out one comparison, so that a notebook's kernel stays free.
 
-Started as ``python -m smtc_lab.launch.comparison_process <folder>``. Its standard input is a
+Started as ``python -m smtc_lab.study.process <folder>``. Its standard input is a
 lifeline to the process that asked for it; a detached one has none. SIGTERM stops it. It holds
 the lifelines of its runs, so however it ends, they end too.
 """
@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError
-from smtc_lab.launch.compare import carry_out, plan_comparison
-from smtc_lab.launch.comparison_folder import (
+from smtc_lab.launch.watched_run import Watch
+from smtc_lab.machine.processes import signals_as_bytes
+from smtc_lab.store.state import replace_file
+from smtc_lab.study.compare import carry_out, plan_comparison
+from smtc_lab.study.folder import (
     STOPPED_BY_USER,
     ComparisonFolder,
     ComparisonState,
@@ -27,10 +30,7 @@ from smtc_lab.launch.comparison_folder import (
     read_request,
     write_comparison_state,
 )
-from smtc_lab.launch.parity_launches import ParityLaunches
-from smtc_lab.launch.watched_run import Watch
-from smtc_lab.machine.processes import signals_as_bytes
-from smtc_lab.store.state import replace_file
+from smtc_lab.study.parity_launches import ParityLaunches
 
 if TYPE_CHECKING:
     from smtc_lab.launch.run import Run

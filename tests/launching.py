@@ -1,4 +1,4 @@
-"""Real runs of small scripts."""
+"""Fixtures: real runs of small scripts."""
 
 from __future__ import annotations
 

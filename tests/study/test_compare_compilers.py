@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launch.compare_compilers import compare_compilers
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.study.compare_compilers import compare_compilers
 
 if TYPE_CHECKING:
     from pathlib import Path

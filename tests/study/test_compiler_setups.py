@@ -5,11 +5,11 @@ from itertools import pairwise
 import pytest
 
 from smtc_lab.errors import SpecError
-from smtc_lab.launch.compare_compilers import compiler_jobs, set_ups
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.compare_compilers import compiler_jobs, set_ups
 
 HERE = "here=local:1"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SpecError
-from smtc_lab.launch.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
-from smtc_lab.launch.compare_compilers import this_machine
-from smtc_lab.launch.parity_launches import ParityLaunches
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
+from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.parity_launches import ParityLaunches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

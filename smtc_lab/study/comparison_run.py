@@ -12,17 +12,6 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError, SpecError
-from smtc_lab.launch.compare import DEFAULT_ROUNDS, ComparisonOutcome, plan_comparison
-from smtc_lab.launch.comparison_folder import (
-    ComparisonFolder,
-    ComparisonState,
-    Request,
-    comparisons_root,
-    read_comparison_state,
-    read_process,
-    read_request,
-)
-from smtc_lab.launch.comparison_supervision import await_process, start_process
 from smtc_lab.launch.local import DEFAULT_GRACE_S
 from smtc_lab.launch.names import launch_name
 from smtc_lab.launch.run import Run
@@ -31,6 +20,17 @@ from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.store.state import replace_file
+from smtc_lab.study.compare import DEFAULT_ROUNDS, ComparisonOutcome, plan_comparison
+from smtc_lab.study.folder import (
+    ComparisonFolder,
+    ComparisonState,
+    Request,
+    comparisons_root,
+    read_comparison_state,
+    read_process,
+    read_request,
+)
+from smtc_lab.study.supervision import await_process, start_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
