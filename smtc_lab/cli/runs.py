@@ -15,7 +15,7 @@ from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.comparison_run import ComparisonRun
-from smtc_lab.study.folder import comparisons_root
+from smtc_lab.study.folder import studies_root
 from smtc_lab.views.live.run_follower import read_plan
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 
@@ -154,7 +154,7 @@ def sweep(*, end: bool, on: str) -> None:
 
 def _comparison_named(name: str, root: Path | None) -> ComparisonRun | None:
     """Return the comparison of a name; None: there is none."""
-    if "/" in name or not (comparisons_root(root) / name / "request.json").is_file():
+    if "/" in name or not (studies_root(root) / name / "request.json").is_file():
         return None
     return ComparisonRun.open(name, root=root)
 

@@ -63,6 +63,9 @@ class Watch:
     began_s: float = field(default_factory=time.monotonic)
     """When the first one began, on the monotonic clock."""
 
+    rounds: dict[str, int] = field(default_factory=dict)
+    """Round of each launch that belongs to one, from 1, by the name of its run."""
+
     started: Callable[[Run], None] | None = None
     """Called with each launch when it has started; None: nobody listens."""
 

@@ -1,11 +1,12 @@
-"""The folder of a comparison: what is compared, where it stands, and what came out."""
+"""The folder of a study: what was asked, where it stands, and what came out."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,32 +19,37 @@ from smtc_lab.store.run_folder import runs_root
 from smtc_lab.store.state import TERMINAL, State, replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-STOPPED_BY_USER = "The comparison was stopped by its user."
-"""Reason of a comparison that was stopped."""
+COMPARISON = "comparison"
+"""Name of the first kind of study, which requests of earlier versions are of."""
+
+_KIND = re.compile(r"(?!(request|process|state)$)[a-z][a-z-]{0,39}")
+
+STOPPED_BY_USER = "The {} was stopped by its user."
+"""Reason of a study that was stopped, for the name of its kind."""
 
 
 @dataclass(frozen=True)
-class ComparisonFolder:
-    """Where the parts of one comparison lie. Its launches are runs with folders of their own.
+class StudyFolder:
+    """Where the parts of one study lie. Its launches are runs with folders of their own.
 
     ::
 
-        request.json     what is compared, in how many rounds, and where the runs lie
-        process.json     the process that carries it out
-        state.json       state, reason, times and the launches so far
-        comparison.json  the result, once it has completed
-        stop             is there once its user has asked for its end
-        process.log      what that process said
+        request.json   the kind of study, its jobs, and where the runs lie
+        process.json   the process that carries it out
+        state.json     state, reason, times and the launches so far
+        <kind>.json    the result, once it has completed
+        stop           is there once its user has asked for its end
+        process.log    what that process said
     """
 
     path: Path
-    """The folder itself; its name is the comparison's name."""
+    """The folder itself; its name is the study's name."""
 
     @property
     def name(self) -> str:
-        """Name of the comparison."""
+        """Name of the study."""
         return self.path.name
 
     @property
@@ -61,10 +67,13 @@ class ComparisonFolder:
         """Where it stands; replaced as a whole."""
         return self.path / "state.json"
 
-    @property
-    def result_file(self) -> Path:
-        """The Comparison as JSON; it is there before the state says ``Completed``."""
-        return self.path / "comparison.json"
+    def result_file(self, kind: str) -> Path:
+        """Return the file of the result; it is there before the state says ``Completed``.
+
+        Args:
+            kind: Name of the kind of study.
+        """
+        return self.path / f"{kind}.json"
 
     @property
     def stop_file(self) -> Path:
@@ -78,17 +87,17 @@ class ComparisonFolder:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """What a comparison was asked to do."""
+class StudyRequest:
+    """What a study was asked to do."""
+
+    kind: str = COMPARISON
+    """Name of the kind of study."""
 
     jobs: tuple[TrainingJob, ...]
-    """What is compared, the baseline first; all emulations of one scale."""
+    """What is launched; of a comparison the baseline first, all emulations of one scale."""
 
-    rounds: int
+    rounds: int = 1
     """Launches of each."""
-
-    parity: bool
-    """Whether it is checked that all train the same model."""
 
     root: Path
     """Folder of the runs."""
@@ -96,21 +105,47 @@ class Request:
     created: datetime
     """When it was asked for; its launches are named by it."""
 
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What its kind takes beside that, as JSON values."""
+
     def to_json(self) -> str:
         """Return the request as JSON text."""
         values = {
+            **self.options,
+            "kind": self.kind,
             "jobs": [job.model_dump(mode="json") for job in self.jobs],
             "rounds": self.rounds,
-            "parity": self.parity,
             "root": str(self.root),
             "created": self.created.isoformat(),
         }
         return json.dumps(values, indent=1)
 
+    @classmethod
+    def from_json(cls, text: str) -> StudyRequest:
+        """Return the request of a JSON text.
+
+        Raises:
+            ValueError: It is no JSON, or a value of it is wrong.
+            TypeError: It is not an object.
+            KeyError: A value is missing.
+        """
+        values: dict[str, Any] = json.loads(text)
+        kind = str(values.pop("kind", COMPARISON))
+        if not _KIND.fullmatch(kind):  # it names a file
+            raise ValueError(f"kind={kind[:80]!r} is no name of a kind of study")
+        return cls(
+            kind=kind,
+            jobs=tuple(TrainingJob.model_validate(job) for job in values.pop("jobs")),
+            rounds=int(values.pop("rounds")),
+            root=Path(values.pop("root")),
+            created=datetime.fromisoformat(values.pop("created")),
+            options=values,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchedRun:
-    """One launch of a comparison."""
+    """One launch of a study."""
 
     job_name: str
     """Name of the run."""
@@ -119,12 +154,12 @@ class LaunchedRun:
     """What is launched, as tables call it."""
 
     round: int | None
-    """Number of its round, from 1; None: a launch that only checks parity."""
+    """Number of its round, from 1; None: a launch beside the rounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonState:
-    """Where a comparison stands."""
+class StudyState:
+    """Where a study stands."""
 
     state: State = "Pending"
     """SageMaker's spelling, as for runs."""
@@ -146,12 +181,14 @@ class ComparisonState:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the comparison has ended."""
+        """Whether the study has ended."""
         return self.state in TERMINAL
 
 
-def comparisons_root(root: Path | None = None) -> Path:
-    """Return the folder of all comparisons, which lies beside the folder of their runs.
+def studies_root(root: Path | None = None) -> Path:
+    """Return the folder of all studies, which lies beside the folder of their runs.
+
+    It is called ``comparisons``, as these were the first kind.
 
     Args:
         root: Folder of runs; None: the default one.
@@ -159,43 +196,36 @@ def comparisons_root(root: Path | None = None) -> Path:
     return (runs_root() if root is None else root.resolve()).parent / "comparisons"
 
 
-def read_request(folder: ComparisonFolder) -> Request:
-    """Return what a comparison was asked to do.
+def read_request(folder: StudyFolder) -> StudyRequest:
+    """Return what a study was asked to do.
 
     Raises:
-        StoreError: There is no comparison in the folder, or its file is damaged.
+        StoreError: There is no study in the folder, or its file is damaged.
     """
     try:
-        values = json.loads(folder.request_file.read_text(encoding="utf-8"))
-        return Request(
-            jobs=tuple(TrainingJob.model_validate(job) for job in values["jobs"]),
-            rounds=int(values["rounds"]),
-            parity=bool(values["parity"]),
-            root=Path(values["root"]),
-            created=datetime.fromisoformat(values["created"]),
-        )
+        return StudyRequest.from_json(folder.request_file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise StoreError(
             f"{str(folder.path)[:200]!r} is not the folder of a comparison: it has no "
             f"request.json. {_newest(folder.path.parent)}"
         ) from error
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise StoreError(
             f"What comparison {folder.name!r} was asked to do cannot be read ({error}). "
             "Restore request.json from a copy; its runs can still be read one by one."
         ) from error
 
 
-def read_process(folder: ComparisonFolder) -> tuple[int, int | None] | None:
-    """Return number and start time of the process of a comparison; None: it was not started."""
+def read_process(folder: StudyFolder) -> tuple[int, int | None] | None:
+    """Return number and start time of the process of a study; None: it was not started."""
     with contextlib.suppress(OSError, ValueError, KeyError):
         values = json.loads(folder.process_file.read_text(encoding="utf-8"))
         return int(values["pid"]), values["start_ticks"]
     return None
 
 
-def read_comparison_state(folder: ComparisonFolder) -> ComparisonState:
-    """Return the state of a comparison, mended when its process is gone without a last word."""
+def read_study_state(folder: StudyFolder) -> StudyState:
+    """Return the state of a study, mended when its process is gone without a last word."""
     state = _state_on_disk(folder)
     process = read_process(folder)
     if state.is_terminal or process is None or _is_alive(*process):
@@ -204,26 +234,36 @@ def read_comparison_state(folder: ComparisonFolder) -> ComparisonState:
     if state.is_terminal:
         return state
     if folder.stop_file.exists():
-        lost = replace(state, state="Stopped", reason=STOPPED_BY_USER, ended_s=time.time())
+        lost = replace(
+            state, state="Stopped", reason=stopped_by_user(folder), ended_s=time.time()
+        )
     else:
         lost = replace(state, state="Failed", reason=_loss(folder), ended_s=time.time())
     with contextlib.suppress(OSError):  # a folder that cannot be written can still be read
-        write_comparison_state(folder, lost)
+        write_study_state(folder, lost)
     return lost
 
 
-def write_comparison_state(folder: ComparisonFolder, state: ComparisonState) -> None:
-    """Replace the state of a comparison, durably."""
+def stopped_by_user(folder: StudyFolder) -> str:
+    """Return the reason of a study that its user has stopped."""
+    kind = COMPARISON
+    with contextlib.suppress(StoreError):
+        kind = read_request(folder).kind
+    return STOPPED_BY_USER.format(kind)
+
+
+def write_study_state(folder: StudyFolder, state: StudyState) -> None:
+    """Replace the state of a study, durably."""
     replace_file(folder.state_file, json.dumps(asdict(state), indent=1))
 
 
-def _state_on_disk(folder: ComparisonFolder) -> ComparisonState:
+def _state_on_disk(folder: StudyFolder) -> StudyState:
     try:
         values: dict[str, Any] = json.loads(folder.state_file.read_text(encoding="utf-8"))
         runs: Sequence[dict[str, Any]] = values.pop("runs")
-        return ComparisonState(**values, runs=tuple(LaunchedRun(**run) for run in runs))
+        return StudyState(**values, runs=tuple(LaunchedRun(**run) for run in runs))
     except FileNotFoundError:
-        return ComparisonState()
+        return StudyState()
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise StoreError(
             f"The state of comparison {folder.name!r} cannot be read ({error}). The runs that "
@@ -231,13 +271,13 @@ def _state_on_disk(folder: ComparisonFolder) -> ComparisonState:
         ) from error
 
 
-def _loss(folder: ComparisonFolder) -> str:
-    """Return why a comparison failed whose process had no last word."""
+def _loss(folder: StudyFolder) -> str:
+    """Return why a study failed whose process had no last word."""
     said = last_line(folder.log_file)
     return (
         "The process that made the launches is gone without a last word, so they ended too. "
         f"{f'The last line of its log: {said} ' if said else ''}The runs that had completed "
-        "are kept. Start the comparison again."
+        "are kept. Start it again."
     )
 
 

@@ -1,4 +1,4 @@
-"""The process that carries out one comparison, so that a notebook's kernel stays free.
+"""The process that carries out one study, so that a notebook's kernel stays free.
 
 Started as ``python -m smtc_lab.study.process <folder>``. Its standard input is a
 lifeline to the process that asked for it; a detached one has none. SIGTERM stops it. It holds
@@ -21,36 +21,36 @@ from smtc_lab.errors import SmtcLabError
 from smtc_lab.launch.watched_run import Watch
 from smtc_lab.machine.processes import signals_as_bytes
 from smtc_lab.store.state import replace_file
-from smtc_lab.study.compare import carry_out, plan_comparison
 from smtc_lab.study.folder import (
+    COMPARISON,
     STOPPED_BY_USER,
-    ComparisonFolder,
-    ComparisonState,
     LaunchedRun,
+    StudyFolder,
+    StudyState,
     read_request,
-    write_comparison_state,
+    write_study_state,
 )
-from smtc_lab.study.parity_launches import ParityLaunches
+from smtc_lab.study.kinds import carry_out_of
 
 if TYPE_CHECKING:
     from smtc_lab.launch.run import Run
     from smtc_lab.store.state import State
 
 PARENT_ENDED = (
-    "The process that launched the comparison ended, so the comparison ended too. Start it "
-    "with detach=True to let it go on."
+    "The process that launched the {0} ended, so the {0} ended too. Start it with detach=True "
+    "to let it go on."
 )
 
 
-class ComparisonProcess:
-    """Carries out one comparison and writes down where it stands."""
+class StudyProcess:
+    """Carries out one study and writes down where it stands."""
 
-    def __init__(self, folder: ComparisonFolder) -> None:
+    def __init__(self, folder: StudyFolder) -> None:
         self._folder = folder
         self._watch = Watch(launches=0, progress=None, started=self._note)
+        self._kind = COMPARISON
         self._why_stopped = STOPPED_BY_USER
-        self._rounds: dict[str, int] = {}
-        self._state = ComparisonState()
+        self._state = StudyState()
         self._lock = threading.Lock()
 
     def stop(self, why: str) -> None:
@@ -61,8 +61,8 @@ class ComparisonProcess:
         with self._lock:
             if self._watch.stop.is_set() or self._state.is_terminal:
                 return
-            self._why_stopped = why
-            self._write(state="Stopping", reason=why)
+            self._why_stopped = why.format(self._kind)
+            self._write(state="Stopping", reason=self._why_stopped)
             self._watch.stop.set()
 
     def run(self) -> None:
@@ -88,34 +88,28 @@ class ComparisonProcess:
 
     def _carry_out(self) -> None:
         request = read_request(self._folder)
-        plan = plan_comparison(
-            request.jobs, rounds=request.rounds, root=request.root, created=request.created
-        )
-        for place, launch in enumerate(plan.launches):
-            self._rounds[str(launch.job.job_name)] = place // len(plan.jobs) + 1
-        self._watch.launches = len(plan.launches)
-        parity = ParityLaunches(jobs=plan.jobs) if request.parity else None
-        outcome = carry_out(plan, self._watch, parity=parity)
-        replace_file(self._folder.result_file, outcome.comparison.to_json())
+        self._kind = request.kind
+        result = carry_out_of(request.kind)(request, self._watch)
+        replace_file(self._folder.result_file(request.kind), result)
 
     def _note(self, run: Run) -> None:
         """Write down that a launch has started."""
         launched = LaunchedRun(
             job_name=run.job_name,
             label=run.job.cluster.label,
-            round=self._rounds.get(run.job_name),
+            round=self._watch.rounds.get(run.job_name),
         )
         with self._lock:
             self._write(launches=self._watch.launches, runs=(*self._state.runs, launched))
 
-    def _write(self, **changes: Any) -> None:  # noqa: ANN401  fields of ComparisonState
+    def _write(self, **changes: Any) -> None:  # noqa: ANN401  fields of StudyState
         self._state = replace(self._state, **changes)
-        write_comparison_state(self._folder, self._state)
+        write_study_state(self._folder, self._state)
 
 
 def main(path: str, *, detached: bool) -> int:
-    """Carry out the comparison in a folder."""
-    process = ComparisonProcess(ComparisonFolder(Path(path)))
+    """Carry out the study in a folder."""
+    process = StudyProcess(StudyFolder(Path(path)))
     heard_from = selectors.DefaultSelector()
     heard_from.register(signals_as_bytes(), selectors.EVENT_READ, STOPPED_BY_USER)
     if not detached:
@@ -125,7 +119,7 @@ def main(path: str, *, detached: bool) -> int:
     return 0
 
 
-def _listen(process: ComparisonProcess, heard_from: selectors.BaseSelector) -> None:
+def _listen(process: StudyProcess, heard_from: selectors.BaseSelector) -> None:
     """Stop the process when a signal asks for it, or the lifeline ends."""
     while True:
         for key, _ in heard_from.select():

@@ -1,4 +1,4 @@
-"""Starts the process that carries out a comparison, and waits for its end."""
+"""Starts the process that carries out a study, and waits for its end."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from smtc_lab.store.state import replace_file
 from smtc_lab.study.folder import read_process
 
 if TYPE_CHECKING:
-    from smtc_lab.study.folder import ComparisonFolder
+    from smtc_lab.study.folder import StudyFolder
 
 
-def start_process(folder: ComparisonFolder, *, detach: bool) -> None:
-    """Start the process of a comparison, holding its lifeline unless it is detached.
+def start_process(folder: StudyFolder, *, detach: bool) -> None:
+    """Start the process of a study, holding its lifeline unless it is detached.
 
     Raises:
         OSError: It cannot be started.
@@ -28,8 +28,8 @@ def start_process(folder: ComparisonFolder, *, detach: bool) -> None:
     replace_file(folder.process_file, json.dumps(known))
 
 
-def await_process(folder: ComparisonFolder, timeout_s: float | None) -> None:
-    """Wait for the end of a comparison's process, whoever's child it is."""
+def await_process(folder: StudyFolder, timeout_s: float | None) -> None:
+    """Wait for the end of a study's process, whoever's child it is."""
     process = read_process(folder)
     if process is not None:
         lifeline.await_end(*process, timeout_s)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from smtc_lab.study.compare import ComparisonOutcome
-    from smtc_lab.study.folder import ComparisonFolder
+    from smtc_lab.study.folder import StudyFolder
     from smtc_lab.views.live.comparison_info import ComparisonInfo
     from smtc_lab.views.run_snapshot import Curve
 
@@ -164,7 +164,7 @@ def info_text(info: ComparisonInfo) -> str:
     )
 
 
-def drawn_elsewhere(folder: ComparisonFolder) -> dict[str, Any]:
+def drawn_elsewhere(folder: StudyFolder) -> dict[str, Any]:
     """Return the mime bundle of a comparison that has ended, made by a process of its own.
 
     Raises:
@@ -212,7 +212,7 @@ def _picture(comparison: Comparison) -> Picture:
     return rendered(figure, LIGHT, "png"), (width, height)
 
 
-def _refusal(folder: ComparisonFolder, why: str) -> str:
+def _refusal(folder: StudyFolder, why: str) -> str:
     return (
         f"The picture of comparison {folder.name!r} could not be made ({why}). Its result is "
         "kept; display the comparison again."

@@ -12,11 +12,11 @@ from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
 from smtc_lab.store.state import RunState, current_state
 from smtc_lab.study.folder import (
-    ComparisonFolder,
-    ComparisonState,
-    comparisons_root,
-    read_comparison_state,
+    StudyFolder,
+    StudyState,
     read_request,
+    read_study_state,
+    studies_root,
 )
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
         (_begun_s(folder.job_file), folder.job_name, partial(_run_row, folder))
         for folder in find_runs(root)[-last:]
     ]
-    for path in comparisons_root(root).glob("*/request.json"):
-        comparison = ComparisonFolder(path.parent)
+    for path in studies_root(root).glob("*/request.json"):
+        comparison = StudyFolder(path.parent)
         found.append((_begun_s(path), comparison.name, partial(_comparison_row, comparison)))
     found.sort(key=lambda each: each[:2])
     return [row() for _, _, row in found[-last:]]
@@ -92,7 +92,7 @@ def runs_text(rows: Sequence[dict[str, Any]], *, root: Path, begin_with: str) ->
     return "\n".join(lines)
 
 
-def state_values(state: RunState | ComparisonState) -> dict[str, object]:
+def state_values(state: RunState | StudyState) -> dict[str, object]:
     """Return what is told of a state."""
     values: dict[str, object] = {
         "state": state.state,
@@ -100,7 +100,7 @@ def state_values(state: RunState | ComparisonState) -> dict[str, object]:
         "started_s": state.started_s,
         "ended_s": state.ended_s,
     }
-    if isinstance(state, ComparisonState):  # its launches have exit codes of their own
+    if isinstance(state, StudyState):  # its launches have exit codes of their own
         return values
     return {**values, "exit_codes": state.exit_codes}
 
@@ -124,11 +124,11 @@ def _begun_s(path: Path) -> float:
         return 0.0
 
 
-def _comparison_row(folder: ComparisonFolder) -> dict[str, Any]:
+def _comparison_row(folder: StudyFolder) -> dict[str, Any]:
     row = {"job_name": folder.name, "kind": "comparison"}
     try:
         labels = [job.cluster.label for job in read_request(folder).jobs]
-        state = state_values(read_comparison_state(folder))
+        state = state_values(read_study_state(folder))
     except StoreError as error:
         return {**row, "damaged": str(error)}
     return {**row, "cluster": f"comparison of {', '.join(labels)}", **state}

@@ -14,7 +14,7 @@ from smtc_lab.errors import LauncherError, RunFailedError, SpecError, StoreError
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.study.folder import comparisons_root, read_process
+from smtc_lab.study.folder import read_process, studies_root
 from smtc_lab.testing.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def test_all_problems_of_the_jobs_are_told_before_anything_starts(
         launch_comparison([jobs[0], jobs[0]], rounds=0, root=root)
 
     assert len(refused.value.problems) == 2
-    assert not comparisons_root(root).exists()
+    assert not studies_root(root).exists()
     with pytest.raises(SpecError, match=r"parity=True.*no job has compiler settings"):
         launch_comparison(jobs, root=root, parity=True)
 
@@ -244,7 +244,7 @@ def test_waiting_too_short_says_so_and_an_interrupt_stops(
         monkeypatch.undo()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("smtc_lab.study.comparison_run.await_process", interrupted)
+    monkeypatch.setattr("smtc_lab.study.study_run.await_process", interrupted)
 
     with pytest.raises(KeyboardInterrupt):
         run.wait()

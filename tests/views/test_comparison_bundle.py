@@ -100,7 +100,7 @@ def test_an_ended_comparison_is_kept_with_verdict_and_picture(ended: ComparisonR
     html = bundle["text/html"]
     verdict = ended.wait().comparison.verdict
     assert own(bundle)["info"]["sentence"] == verdict
-    assert own(bundle)["comparison"] == json.loads(ended.folder.result_file.read_bytes())
+    assert own(bundle)["comparison"] == json.loads(ended.result_json or "")
     tables = own(bundle)["tables"]
     assert [tables[f"{launch}/steps"]["num_rows"] for launch in range(2)] == [20, 20]
     assert tables["0/system:algo-1"]["columns"] == ["time_s", "cpu"]

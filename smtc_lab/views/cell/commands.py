@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.comparison_run import ComparisonRun
-from smtc_lab.study.folder import comparisons_root
+from smtc_lab.study.folder import studies_root
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.cell.options import CELL, LINE, plain_parser
 from smtc_lab.views.run_list import RunList, run_rows
@@ -85,6 +85,6 @@ def _named(command: str, words: Sequence[str]) -> Launched:
             f"{' '.join(words)[:80]!r}. See {LINE} runs."
         )
     name = words[0]
-    if "/" not in name and (comparisons_root() / name / "request.json").is_file():
+    if "/" not in name and (studies_root() / name / "request.json").is_file():
         return ComparisonRun.open(name)
     return Run.open(name)

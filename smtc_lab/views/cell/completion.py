@@ -15,7 +15,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.spec.cluster import LOCAL, Role
 from smtc_lab.spec.compiler import Backend
 from smtc_lab.store.run_folder import find_runs
-from smtc_lab.study.folder import comparisons_root
+from smtc_lab.study.folder import studies_root
 from smtc_lab.views.cell.options import CELL, LINE, OPTIONS, Option
 from smtc_lab.views.cell.words import words_until
 
@@ -134,7 +134,7 @@ def _cluster_parts(word: str) -> Iterable[str]:
 
 def _names() -> list[str]:
     """Return the names of runs and comparisons, the newest first."""
-    comparisons = sorted(path.parent.name for path in comparisons_root().glob("*/request.json"))
+    comparisons = sorted(path.parent.name for path in studies_root().glob("*/request.json"))
     runs = [folder.job_name for folder in find_runs()]
     return [*reversed(runs[-_MOST_NAMES:]), *reversed(comparisons[-_MOST_NAMES:])]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError
 from smtc_lab.store.run_folder import runs_root
-from smtc_lab.study.folder import comparisons_root
+from smtc_lab.study.folder import studies_root
 from smtc_lab.views.environments.choices import asked_choices, named_choices
 from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import XLA_MAKER
@@ -161,7 +161,7 @@ class Hub:
         return start(asked, self._root_dir)
 
     def _path(self, kind: Kind, name: str) -> Path:
-        root = self.root if kind == "run" else comparisons_root(self.root)
+        root = self.root if kind == "run" else studies_root(self.root)
         return folder_of(kind, name, root)
 
     def _open_topic(self, view: str, name: str) -> Topic:

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.study.folder import ComparisonFolder, comparisons_root
+from smtc_lab.study.folder import StudyFolder, studies_root
 from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.server.list_row import LIVE
 from smtc_lab.views.server.listed_comparison import ListedComparison, known_sum
@@ -42,9 +42,9 @@ class ListFollower:
             root, MARKERS["run"], lambda path: ListedRun(RunFolder(path))
         )
         self._comparisons: _Folder[ListedComparison] = _Folder(
-            comparisons_root(root),
+            studies_root(root),
             MARKERS["comparison"],
-            lambda path: ListedComparison(ComparisonFolder(path)),
+            lambda path: ListedComparison(StudyFolder(path)),
         )
         self._lock = threading.Lock()
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
-from smtc_lab.study.folder import read_comparison_state, read_request
+from smtc_lab.study.folder import read_request, read_study_state
 from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.server.list_row import DAMAGED, LIVE, Row, damaged_row, empty_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smtc_lab.study.folder import ComparisonFolder, ComparisonState
+    from smtc_lab.study.folder import StudyFolder, StudyState
 
 
 class ListedComparison:
@@ -22,7 +22,7 @@ class ListedComparison:
         folder: The comparison.
     """
 
-    def __init__(self, folder: ComparisonFolder) -> None:
+    def __init__(self, folder: StudyFolder) -> None:
         self.folder = folder
         """The comparison."""
         self.row: Row = empty_row(folder.name, "comparison")
@@ -42,7 +42,7 @@ class ListedComparison:
         try:
             if not self._is_read:
                 self._read()
-            state = read_comparison_state(self.folder)
+            state = read_study_state(self.folder)
         except (SmtcLabError, OSError) as error:
             self._has_changed()  # it is read again when it has
             self.row = damaged_row(self.row, error)
@@ -74,7 +74,7 @@ class ListedComparison:
             "evidence": "emulated" if is_emulated else "measured",
         }
 
-    def _standing(self, state: ComparisonState, launches: list[Row]) -> Row:
+    def _standing(self, state: StudyState, launches: list[Row]) -> Row:
         live = [launch for launch in launches if launch["state"] in LIVE]
         spent = [launch["usd_so_far"] for launch in launches]
         counts = [launch["steps"] for launch in launches]

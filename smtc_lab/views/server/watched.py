@@ -9,7 +9,7 @@ from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state
 from smtc_lab.study.comparison_run import ComparisonRun
-from smtc_lab.study.folder import ComparisonFolder, read_comparison_state
+from smtc_lab.study.folder import StudyFolder, read_study_state
 from smtc_lab.views import bundle, comparison_bundle
 from smtc_lab.views.live.comparison_watch import ComparisonWatch
 from smtc_lab.views.live.run_watch import RunWatch
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.store.state import RunState
-    from smtc_lab.study.folder import ComparisonState
+    from smtc_lab.study.folder import StudyState
     from smtc_lab.views.server.names import Kind
 
 
@@ -29,7 +29,7 @@ def open_watched(kind: Kind, path: Path) -> Run | ComparisonRun:
     Raises:
         SmtcLabError: Its folder is damaged.
     """
-    return Run.open(str(path)) if kind == "run" else ComparisonRun(ComparisonFolder(path))
+    return Run.open(str(path)) if kind == "run" else ComparisonRun(StudyFolder(path))
 
 
 def watch_topic(kind: Kind, path: Path) -> WatchTopic:
@@ -47,7 +47,7 @@ def watch_topic(kind: Kind, path: Path) -> WatchTopic:
             # watched without it
             lambda: open_watched(kind, path).stop(),
         )
-    run = ComparisonRun(ComparisonFolder(path))
+    run = ComparisonRun(StudyFolder(path))
     return WatchTopic(kind, lambda audience: ComparisonWatch(run, None, audience), run.stop)
 
 
@@ -62,12 +62,12 @@ def kept_bundle(kind: Kind, path: Path) -> dict[str, Any]:
         folder = RunFolder(path)
         _refuse_live(kind, path.name, current_state(folder))
         return bundle.drawn_elsewhere(folder)
-    comparison = ComparisonFolder(path)
-    _refuse_live(kind, path.name, read_comparison_state(comparison))
+    comparison = StudyFolder(path)
+    _refuse_live(kind, path.name, read_study_state(comparison))
     return comparison_bundle.drawn_elsewhere(comparison)
 
 
-def _refuse_live(kind: Kind, name: str, state: RunState | ComparisonState) -> None:
+def _refuse_live(kind: Kind, name: str, state: RunState | StudyState) -> None:
     if not state.is_terminal:
         raise LauncherError(
             f"The {kind} {name!r} is {state.state}: nothing is kept of it before its end. "

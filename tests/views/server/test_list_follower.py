@@ -15,7 +15,7 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.study.folder import ComparisonFolder, ComparisonState, LaunchedRun
+from smtc_lab.study.folder import LaunchedRun, StudyFolder, StudyState
 from smtc_lab.testing.records import STARTED_S, run_records, step_record
 from smtc_lab.testing.run_folders import set_state, write_run_folder
 from smtc_lab.views.server import listed_run
@@ -36,11 +36,11 @@ def look(follower: ListFollower) -> dict[str, Row]:
     return {row["name"]: row for row in follower.look()}
 
 
-def write_comparison(runs: Path, name: str, state: ComparisonState, **jobs: Any) -> Path:
+def write_comparison(runs: Path, name: str, state: StudyState, **jobs: Any) -> Path:
     """Write the folder of a comparison of two set-ups."""
     from dataclasses import asdict
 
-    folder = ComparisonFolder(runs.parent / "comparisons" / name)
+    folder = StudyFolder(runs.parent / "comparisons" / name)
     folder.path.mkdir(parents=True)
     job = run_records([], **jobs).job
     request = {
@@ -223,7 +223,7 @@ def test_a_comparison_tells_the_sum_of_its_launches(runs: Path) -> None:
     launched = tuple(
         LaunchedRun(job_name=name, label="homogeneous", round=1) for name in ("one", "two")
     )
-    state = ComparisonState(state="InProgress", started_s=STARTED_S, runs=launched)
+    state = StudyState(state="InProgress", started_s=STARTED_S, runs=launched)
     write_comparison(runs, "c-1", state)
 
     rows = look(ListFollower(runs))
@@ -240,7 +240,7 @@ def test_a_comparison_tells_the_sum_of_its_launches(runs: Path) -> None:
 
 def test_a_damaged_comparison_hides_nothing(runs: Path) -> None:
     write_run_folder(runs, run_records([0.2], job_name="a"))
-    path = write_comparison(runs, "c-1", ComparisonState())
+    path = write_comparison(runs, "c-1", StudyState())
     (path / "request.json").write_text("{}", encoding="utf-8")
 
     rows = look(ListFollower(runs))

@@ -1,0 +1,56 @@
+"""The kinds of study: a table entry each, and the function that it names."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Protocol, cast
+
+from smtc_lab.errors import StoreError
+
+if TYPE_CHECKING:
+    from smtc_lab.launch.watched_run import Watch
+    from smtc_lab.study.folder import StudyRequest
+
+KINDS = {
+    "comparison": "smtc_lab.study.comparison_run:carry_out_request",
+}
+"""Function of each kind that carries it out, as ``module:function``."""
+
+ENTRY_POINTS = "smtc_lab.studies"
+"""Group of entry points by which an installed package brings kinds of its own."""
+
+
+class CarryOut(Protocol):
+    """Carries out a study, in a process of its own."""
+
+    def __call__(self, request: StudyRequest, watch: Watch) -> str:
+        """Make all launches through ``run_watched`` and return the result as JSON text.
+
+        Args:
+            request: What was asked.
+            watch: Is told of every launch; it may stop them.
+
+        Raises:
+            SmtcLabError: The study failed; the message is its reason.
+        """
+        ...
+
+
+def carry_out_of(kind: str) -> CarryOut:
+    """Return what carries out studies of a kind.
+
+    Raises:
+        StoreError: There is no such kind.
+    """
+    if kind in KINDS:
+        module, _, name = KINDS[kind].partition(":")
+        return cast("CarryOut", getattr(importlib.import_module(module), name))
+    found = entry_points(group=ENTRY_POINTS)
+    if kind in found.names:
+        return cast("CarryOut", found[kind].load())
+    known = ", ".join(sorted({*KINDS, *found.names}))
+    raise StoreError(
+        f"There is no kind of study {kind[:80]!r}. There are: {known}. Install the package "
+        f"that brings it as an entry point of {ENTRY_POINTS!r}."
+    )

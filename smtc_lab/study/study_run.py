@@ -1,0 +1,198 @@
+"""A study in the hands of a person, while a process of its own carries it out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Self
+
+from smtc_lab.errors import LauncherError, RunFailedError
+from smtc_lab.launch.local import DEFAULT_GRACE_S
+from smtc_lab.launch.names import launch_name
+from smtc_lab.launch.run import Run
+from smtc_lab.launch.watched_run import Progress, StepCounter
+from smtc_lab.machine.processes import start_ticks
+from smtc_lab.store.state import replace_file
+from smtc_lab.study.folder import (
+    StudyFolder,
+    StudyRequest,
+    StudyState,
+    read_process,
+    read_request,
+    read_study_state,
+    studies_root,
+)
+from smtc_lab.study.supervision import await_process, start_process
+
+_STOP_S = 2 * DEFAULT_GRACE_S + 10.0
+"""Longest time that ``stop`` waits for the end, in seconds."""
+
+
+class StudyRun:
+    """A study that goes on by itself, or has ended."""
+
+    def __init__(self, folder: StudyFolder) -> None:
+        self.folder = folder
+        """Where it stands and what came out; the runs have folders of their own."""
+        self.request: StudyRequest = read_request(folder)
+        """What was asked."""
+        self._counter: tuple[str, StepCounter] | None = None
+
+    @classmethod
+    def open(cls, name: str, *, root: Path | None = None) -> Self:
+        """Return the study of a name, or of a path to its folder.
+
+        Args:
+            name: What ``name`` told.
+            root: Folder of runs, beside which studies lie; None: the default one.
+
+        Raises:
+            StoreError: There is no such study.
+        """
+        path = Path(name) if "/" in name else studies_root(root) / name
+        return cls(StudyFolder(path))
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.folder.name
+
+    @property
+    def state(self) -> StudyState:
+        """Where it stands, with the reason and the launches so far."""
+        return read_study_state(self.folder)
+
+    @property
+    def status(self) -> str:
+        """Its state in SageMaker's spelling."""
+        return self.state.state
+
+    @property
+    def runs(self) -> list[Run]:
+        """The launches so far, in the order in which they ran."""
+        return [self.run_named(run.job_name) for run in self.state.runs]
+
+    @property
+    def result_json(self) -> bytes | None:
+        """The result as it was written; None: there is none, or not yet."""
+        if self.status != "Completed":
+            return None
+        return self.folder.result_file(self.request.kind).read_bytes()
+
+    def run_named(self, job_name: str) -> Run:
+        """Return one of its launches."""
+        return Run.open(job_name, root=self.request.root)
+
+    def progress(self) -> Progress:
+        """Return how far it is."""
+        state = self.state
+        until_s = time.time() if state.ended_s is None else state.ended_s
+        newest = state.runs[-1] if state.runs else None
+        first = self.request.jobs[0]
+        begin = Progress(
+            launch=len(state.runs),
+            launches=state.launches or len(self.request.jobs) * self.request.rounds,
+            cluster=first.cluster.label if newest is None else newest.label,
+            steps=0,
+            max_steps=first.max_steps,
+            elapsed_s=0.0,
+            mean_step_time_s=None,
+        )
+        elapsed_s = 0.0 if state.started_s is None else max(0.0, until_s - state.started_s)
+        if newest is None:
+            return begin
+        if self._counter is None or self._counter[0] != newest.job_name:
+            counter = StepCounter(self.run_named(newest.job_name))
+            self._counter = (newest.job_name, counter)
+        return self._counter[1].progress(begin, elapsed_s)
+
+    def await_end(self, timeout_s: float | None = None) -> None:
+        """Wait until it has completed. An interrupt (Ctrl-C) stops everything.
+
+        Args:
+            timeout_s: Longest time to wait in seconds; None: as long as it takes.
+
+        Raises:
+            RunFailedError: A launch failed, or it was stopped; says why.
+            LauncherError: It still runs after ``timeout_s``.
+        """
+        try:
+            state = self._await_process(timeout_s)
+        except BaseException:
+            self.stop()
+            raise
+        title = self.request.kind.capitalize()
+        if not state.is_terminal:
+            raise LauncherError(
+                f"{title} {self.name!r} still runs after {timeout_s:g} s. Wait longer, or stop "
+                "it."
+            )
+        self._say_ended()
+        if state.state != "Completed":
+            raise RunFailedError(
+                f"{title} {self.name!r} ended as {state.state}. {state.reason}"
+            )
+
+    def stop(self) -> Self:
+        """Stop the launch that runs, begin no other one, and wait for the end of all.
+
+        Safe to call twice, and after the end.
+
+        Raises:
+            LauncherError: It does not end.
+        """
+        process = read_process(self.folder)
+        if self.state.is_terminal or process is None:
+            return self
+        pid, ticks = process
+        self.folder.stop_file.touch(mode=0o600)  # a signal may come before anybody listens
+        if start_ticks(pid) == ticks:
+            os.kill(pid, signal.SIGTERM)
+        if not self._await_process(_STOP_S).is_terminal:
+            raise LauncherError(
+                f"{self.request.kind.capitalize()} {self.name!r} does not end: its process "
+                f"{pid} still lives after {_STOP_S:g} s. Kill that process; its runs end with "
+                "it."
+            )
+        return self
+
+    def _say_ended(self) -> None:
+        """Take note that somebody has waited for the end."""
+
+    def _await_process(self, timeout_s: float | None) -> StudyState:
+        await_process(self.folder, timeout_s)
+        return self.state
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name} {self.status}>"
+
+
+def start_study(request: StudyRequest, *, detach: bool) -> StudyFolder:
+    """Start a study and return at once; a process of its own makes the launches.
+
+    Args:
+        request: What to do; it was checked.
+        detach: Let it go on when this process ends.
+
+    Raises:
+        LauncherError: It could not be started; nothing of it is left.
+    """
+    size = f"{len(request.jobs)}x{request.rounds}"
+    entry_point, kind = request.jobs[0].entry_point, request.kind
+    name = launch_name(entry_point, kind, size[:6], stamp=request.created)
+    folder = StudyFolder(studies_root(request.root) / name)
+    try:
+        folder.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.path.mkdir(mode=0o700)
+    except OSError as error:
+        raise LauncherError(f"The {kind} {name!r} was not started: {error}") from error
+    try:
+        replace_file(folder.request_file, request.to_json())
+        start_process(folder, detach=detach)
+    except OSError as error:
+        shutil.rmtree(folder.path, ignore_errors=True)
+        raise LauncherError(f"The {kind} {name!r} was not started: {error}") from error
+    return folder
