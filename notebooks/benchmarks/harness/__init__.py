@@ -1,0 +1,3 @@
+"""What all benchmarks do alike: figures."""
+
+from __future__ import annotations
