@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notebooks.benchmarks.compiler.rounds import measure_rounds
+from notebooks.benchmarks.dataservice.rounds import measured as delivery
+from notebooks.benchmarks.harness import rounds
+from notebooks.benchmarks.harness.fresh import measured
 from notebooks.benchmarks.overhead import start_and_end_s
-from smtc_lab.errors import RunFailedError
 from smtc_lab.machine.environments.probe import environment_facts
-from smtc_lab.machine.environments.shown_package import python_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,17 +19,11 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 """``what`` was measured, in which ``environment`` and ``round``, its ``value`` and ``unit``."""
 
-_ROOT = Path(__file__).parents[2]
-"""Where an interpreter of another environment finds all that is here."""
-
-_LIMIT_S = 600
-_SHOWN_CHARACTERS = 2000
 _RECORD = (
     "import json, sys; from pathlib import Path; "
     "from notebooks.benchmarks.overhead import step_record_cost_s; "
     "print(json.dumps(step_record_cost_s(Path(sys.argv[1]), steps=5000)))"
 )
-_FRESH = "notebooks.benchmarks.dataservice.fresh"
 
 
 def measured_rounds(  # noqa: PLR0913  options by name
@@ -58,7 +50,7 @@ def measured_rounds(  # noqa: PLR0913  options by name
         PythonEnvironmentError: An environment is not there.
     """
     for number in range(repeats):
-        order = environments if number % 2 == 0 else [*reversed(environments)]
+        order = rounds.in_turns(environments, number)
         for name in order:
             for what, value, unit in _measured(name, peers):
                 yield _row(what, name, number, value, unit)
@@ -94,40 +86,22 @@ def _measured(name: str, peers: Sequence[str]) -> Iterator[tuple[str, float, str
             start_and_end_s(folder, python_environment=name)[0],
             "s",
         )
-        record_s = _said(name, "-c", _RECORD, scratch)
+        python = environment_facts(name).python
+        record_s = measured("a step record", "-c", _RECORD, scratch, python=python)
         yield "keeping one step record", 1e6 * record_s, "us"
         for peer in peers:
-            wanted = json.dumps({"peer": peer, "payload": "b", "seconds": 1.5})
-            row = _said(name, "-m", _FRESH, "throughput", wanted)
+            row = delivery("throughput", python=python, peer=peer, payload="b", seconds=1.5)
             yield f"data service, {peer}", row["gb_per_s"], "GB/s"
-
-
-def _said(name: str, *arguments: str) -> Any:  # noqa: ANN401  whatever was printed
-    """Return the JSON that an environment's interpreter prints last."""
-    facts = environment_facts(name)
-    ended = subprocess.run(  # noqa: S603  our own modules
-        [facts.python, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_LIMIT_S,
-        env={**os.environ, "PYTHONPATH": python_path(_ROOT)},
-    )
-    if ended.returncode:
-        raise RunFailedError(
-            f"{arguments[:3]} failed in the environment {name!r}: "
-            f"{ended.stderr[-_SHOWN_CHARACTERS:]}"
-        )
-    return json.loads(ended.stdout.splitlines()[-1])
 
 
 def ratios(rows: Sequence[Row], what: str, environment: str, baseline: str) -> list[float]:
     """Return a value over the baseline environment's of the same round, by round."""
-    of = {
-        (row["environment"], row["round"]): row["value"] for row in rows if row["what"] == what
-    }
-    return [
-        value / of[baseline, number]
-        for (name, number), value in sorted(of.items(), key=lambda item: item[0][1])
-        if name == environment and (baseline, number) in of
-    ]
+    mine, theirs = (
+        {
+            row["round"]: row["value"]
+            for row in rows
+            if (row["what"], row["environment"]) == (what, name)
+        }
+        for name in (environment, baseline)
+    )
+    return [ratio for _, ratio in sorted(rounds.ratios(mine, theirs).items())]

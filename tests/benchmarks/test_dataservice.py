@@ -13,7 +13,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from notebooks.benchmarks.dataservice import fresh
+from notebooks.benchmarks.dataservice import rounds
 from notebooks.benchmarks.dataservice.__main__ import main
 from notebooks.benchmarks.dataservice.chart import throughput_chart
 from notebooks.benchmarks.dataservice.figures import (
@@ -125,7 +125,7 @@ def test_a_measurement_that_fails_is_left_out_and_says_why(
     monkeypatch.setattr(sys, "executable", "/bin/ls")
     told: list[str] = []
 
-    rows = fresh.rounds(
+    rows = rounds.rounds(
         "throughput", ["raw"], ["a"], repeats=2, on_failure=told.append, seconds=1
     )
 
@@ -135,10 +135,10 @@ def test_a_measurement_that_fails_is_left_out_and_says_why(
 
 
 def test_a_measurement_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh, "_LIMIT_S", 0.01)
+    monkeypatch.setattr(rounds, "_LIMIT_S", 0.01)
 
     with pytest.raises(RunFailedError, match=r"'peer': 'raw'.* took more than 0.01 s"):
-        fresh.measured("throughput", peer="raw", payload="a", seconds=1)
+        rounds.measured("throughput", peer="raw", payload="a", seconds=1)
 
 
 @pytest.mark.usefixtures("_threads_as_before")

@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from notebooks.benchmarks.compiler.set_ups import SET_UPS
+from notebooks.benchmarks.harness.rounds import in_turns
 from smtc_lab.machine.environments.named import TODAY, XLA
 from smtc_lab.study.compare_compilers import compare_compilers
 
@@ -108,7 +109,7 @@ def measure_round(  # noqa: PLR0913  options by name
         RunFailedError: The baseline could not be run, or nothing else could.
     """
     baseline, *others = set_ups
-    order = [baseline, *(reversed(others) if number % 2 else others)]
+    order = [baseline, *in_turns(others, number)]
     outcome = compare_compilers(
         Path(__file__).with_name("script.py"),
         backends=[SET_UPS[name] for name in order],

@@ -6,6 +6,8 @@ from math import prod
 from statistics import median
 from typing import TYPE_CHECKING
 
+from notebooks.benchmarks.harness.rounds import ratios
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -20,7 +22,7 @@ def step_times(rows: Iterable[Row], model: str, set_up: str) -> dict[int, float]
 def ratios_to(rows: Sequence[Row], model: str, set_up: str, baseline: str) -> dict[int, float]:
     """Return how many times as fast as a baseline a set-up was, by round."""
     mine, theirs = (step_times(rows, model, name) for name in (set_up, baseline))
-    return {number: theirs[number] / mine[number] for number in mine if number in theirs}
+    return ratios(theirs, mine)
 
 
 def ratios_to_best(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +15,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from notebooks.benchmarks.compiler.one_round import Row, measure_round
+from notebooks.benchmarks.harness.fresh import measured
 from smtc_lab.errors import RunFailedError
 from smtc_lab.machine.environments.named import ENVIRONMENTS_VARIABLE, environments_root
 from smtc_lab.machine.home import HOME_VARIABLE
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-_SHOWN_CHARACTERS = 2000
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -70,7 +69,7 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
     with _folder(kept_in) as folder, ThreadPoolExecutor(len(allowed)) as pool:
         kept = folder / "rows.jsonl"
 
-        def measured(model: str, number: int) -> list[Row]:
+        def rows_of(model: str, number: int) -> list[Row]:
             if time.monotonic() > ends_s:
                 say(f"{model}, round {number}: left out, the time is over.")
                 return []
@@ -93,7 +92,7 @@ def measure_rounds(  # noqa: PLR0913  options by name, all with a default
         yield from (known := _read(kept))
         done = {(row.model, row.round) for row in known}
         tasks = [(model, number) for number in range(repeats) for model in models]
-        for rows in pool.map(lambda task: measured(*task), [t for t in tasks if t not in done]):
+        for rows in pool.map(lambda task: rows_of(*task), [t for t in tasks if t not in done]):
             with kept.open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
             yield from rows
@@ -120,21 +119,16 @@ def _read(kept: Path) -> list[Row]:
 
 def _in_process(say: Callable[[str], None], *, home: str, **arguments: Any) -> list[Row]:  # noqa: ANN401  what _main takes
     """Return the rows of one round, measured in a process that is pinned to a core."""
-    ended = subprocess.run(  # noqa: S603  this module, with names that the caller wrote
-        [sys.executable, "-m", __name__, json.dumps(arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={
-            **os.environ,
-            HOME_VARIABLE: home,
-            ENVIRONMENTS_VARIABLE: str(environments_root()),  # else they would lie below home
-        },
-    )
-    if ended.returncode:
-        say(f"{arguments['model']} failed: {ended.stderr[-_SHOWN_CHARACTERS:]}")
+    words = ("-m", __name__, json.dumps(arguments))
+    variables = {
+        HOME_VARIABLE: home,
+        ENVIRONMENTS_VARIABLE: str(environments_root()),  # else they would lie below home
+    }
+    try:
+        result = measured(arguments["model"], *words, environment=variables, limit_s=None)
+    except RunFailedError as error:
+        say(str(error))
         return []
-    result = json.loads(ended.stdout.splitlines()[-1])
     for sentence in result["warnings"]:
         say(sentence)
     return [Row(**row) for row in result["rows"]]

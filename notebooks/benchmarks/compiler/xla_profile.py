@@ -6,7 +6,6 @@ import importlib
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -14,6 +13,8 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
+
+from notebooks.benchmarks.harness.fresh import measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,17 +49,15 @@ def xla_profile(model: str, *, core: int | None = None) -> list[dict[str, Any]]:
         ``xla_ms``, and ``gap_share``, the part of the difference, 0 to 1.
 
     Raises:
-        subprocess.CalledProcessError: The process that measures failed.
+        RunFailedError: The process that measures failed.
     """
     # A process of its own: torch_xla must be imported before any backward.
-    ended = subprocess.run(  # noqa: S603  this module, with a name that the caller wrote
-        [sys.executable, "-m", __name__, model, json.dumps(core)],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+    rows: list[dict[str, Any]] = measured(
+        f"XLA's time for {model}",
+        *("-m", __name__, model, json.dumps(core)),
+        environment={"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+        limit_s=None,
     )
-    rows: list[dict[str, Any]] = json.loads(ended.stdout.splitlines()[-1])
     return rows
 
 

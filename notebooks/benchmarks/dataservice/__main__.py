@@ -7,9 +7,9 @@ from functools import partial
 
 import click
 
-from notebooks.benchmarks.dataservice.fresh import rounds
 from notebooks.benchmarks.dataservice.payloads import PAYLOADS
 from notebooks.benchmarks.dataservice.peers.known import PEERS, check_installed
+from notebooks.benchmarks.dataservice.rounds import rounds
 from notebooks.benchmarks.dataservice.table import throughput_table
 
 

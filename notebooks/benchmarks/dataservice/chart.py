@@ -12,7 +12,7 @@ from notebooks.benchmarks.dataservice.table import repeats_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notebooks.benchmarks.dataservice.fresh import Row
+    from notebooks.benchmarks.dataservice.rounds import Row
 
 
 def throughput_chart(rows: Sequence[Row]) -> Figure:

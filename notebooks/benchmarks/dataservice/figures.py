@@ -11,7 +11,7 @@ from notebooks.benchmarks.harness.figure import bench_figure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from notebooks.benchmarks.dataservice.fresh import Row
+    from notebooks.benchmarks.dataservice.rounds import Row
     from notebooks.benchmarks.harness.figure import BenchFigure
 
 _RATIOS: dict[tuple[str, str], dict[str, float]] = {

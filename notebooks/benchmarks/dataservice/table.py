@@ -5,10 +5,13 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
+from notebooks.benchmarks.harness.rounds import paired
+from notebooks.benchmarks.harness.table import text_table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from notebooks.benchmarks.dataservice.fresh import Row
+    from notebooks.benchmarks.dataservice.rounds import Row
 
 _COLUMNS = (
     ("gb_per_s", "GB/s"),
@@ -27,15 +30,16 @@ def pairs_of(
     rows: Sequence[Row], peer: str, other: str, payload: str, field: str
 ) -> list[tuple[float, float]]:
     """Return what each round with two peers measured of both."""
-    one, two = (
-        {
-            row["round"]: row[field]
-            for row in rows
-            if (row["peer"], row["payload"]) == (name, payload)
-        }
-        for name in (peer, other)
-    )
-    return [(value, two[number]) for number, value in one.items() if number in two]
+    one, two = (_by_round(rows, name, payload, field) for name in (peer, other))
+    return list(paired(one, two).values())
+
+
+def _by_round(rows: Sequence[Row], peer: str, payload: str, field: str) -> dict[int, float]:
+    return {
+        row["round"]: row[field]
+        for row in rows
+        if (row["peer"], row["payload"]) == (peer, payload)
+    }
 
 
 def ratios_of(rows: Sequence[Row], peer: str, other: str, payload: str) -> list[float]:
@@ -48,16 +52,12 @@ def throughput_table(rows: Sequence[Row]) -> str:
     """Return medians over the rounds as text, with the median ratio to the first peer."""
     peers = list(dict.fromkeys(row["peer"] for row in rows))
     payloads = list(dict.fromkeys(row["payload"] for row in rows))
-    titles = [title for _, title in _COLUMNS]
-    lines = [_line("payload", "peer", [*titles, f"times {peers[0]}"])]
+    titles = ["payload", "peer", *(title for _, title in _COLUMNS), f"times {peers[0]}"]
+    lines = []
     for payload in payloads:
         for peer in peers:
             columns = [repeats_of(rows, peer, payload, key) for key, _ in _COLUMNS]
             columns.append(ratios_of(rows, peer, peers[0], payload))
             cells = [f"{median(values):.3g}" if values else "" for values in columns]
-            lines.append(_line(payload, peer, cells))
-    return "\n".join(lines)
-
-
-def _line(payload: str, peer: str, cells: Sequence[str]) -> str:
-    return f"{payload:<9}{peer:<16}" + "".join(f"{cell:>17}" for cell in cells)
+            lines.append([payload, peer, *cells])
+    return text_table(titles, lines, names=2)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from notebooks.benchmarks.harness.figure import BenchFigure, bench_figure
+from notebooks.benchmarks.harness.fresh import measured
+from notebooks.benchmarks.harness.rounds import in_thread
 from notebooks.benchmarks.lab.made_runs import growing_runs, make_ended_runs
 from notebooks.benchmarks.lab.scenarios import (
     Watched,
@@ -168,13 +169,9 @@ def _load_s() -> float:
         "extension._load_jupyter_server_extension(app)\n"
         "print(time.perf_counter() - begin)"
     )
-    ended = subprocess.run(  # noqa: S603  this python, with fixed words
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    return float(ended.stdout.split()[-1])
+    seconds: float = measured("a server's load", "-c", program)
+    return seconds
 
 
 def _awaited(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns; a notebook's own thread runs a loop already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+    return in_thread(partial(asyncio.run, coroutine))

@@ -7,13 +7,14 @@ import json
 import re
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notebooks.benchmarks.harness.figure import BenchFigure, bench_figure
+from notebooks.benchmarks.harness.rounds import in_thread
 from notebooks.benchmarks.lab.made_runs import growing_runs, make_ended_runs
 from notebooks.benchmarks.views.figures import quantile
 from smtc_lab.store.reader import read_run
@@ -105,8 +106,7 @@ def page_figures(
         num_live: Runs that grow, by five steps a second each.
         seconds: How long each kind of watching is measured.
     """
-    with ThreadPoolExecutor(1) as pool:  # a notebook's own thread runs a loop already
-        measured = pool.submit(_measured, rounds, num_ended, num_live, seconds).result()
+    measured = in_thread(partial(_measured, rounds, num_ended, num_live, seconds))
     return _figures(measured, num_ended=num_ended, num_live=num_live)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from notebooks.benchmarks.harness.table import text_table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -12,21 +14,32 @@ if TYPE_CHECKING:
 
 def outcomes_table(found: Sequence[Outcome]) -> str:
     """Return one line for each configuration: workload, batch, device, place, and numbers."""
-    head = (
-        f"{'configuration':36} {'measured':>9} {'predicted':>9} {'80 % interval':>16} "
-        f"{'error':>7}  {'trainer':>8} {'data':>8}  bottleneck"
+    titles = (
+        "configuration",
+        "bottleneck",
+        "measured",
+        "predicted",
+        "80 % interval",
+        "error",
+        "trainer",
+        "data",
     )
-    return "\n".join([head, *map(_line, found)])
+    return text_table(titles, [_line(one) for one in found], names=2)
 
 
-def _line(one: Outcome) -> str:
+def _line(one: Outcome) -> list[str]:
     estimate, run = one.prediction.step_time_s, one.run
     right = {True: "right", False: "WRONG", None: "a tie"}[one.is_bottleneck_right]
-    return (
-        f"{run.case.label:36} {_ms(run.step_s):>9} {_ms(estimate.value):>9} "
-        f"{_ms(estimate.low):>7} to {_ms(estimate.high):>5} {one.error_fraction:>+7.1%}  "
-        f"{_ms(run.resident_s):>8} {_ms(run.loader_s):>8}  {one.prediction.bottleneck}, {right}"
-    )
+    return [
+        run.case.label,
+        f"{one.prediction.bottleneck}, {right}",
+        _ms(run.step_s),
+        _ms(estimate.value),
+        f"{_ms(estimate.low)} to {_ms(estimate.high)}",
+        f"{one.error_fraction:+.1%}",
+        _ms(run.resident_s),
+        _ms(run.loader_s),
+    ]
 
 
 def _ms(seconds: float) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
-import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from notebooks.benchmarks.harness.figure import BenchFigure, bench_figure
+from notebooks.benchmarks.harness.fresh import measured
 from smtc_lab.views.widgets.base import built_front_end
 
 if TYPE_CHECKING:
@@ -171,10 +170,8 @@ def _import_s() -> float:
         "import time; begin = time.perf_counter(); import smtc_lab; "
         "print(time.perf_counter() - begin)"
     )
-    ended = subprocess.run(  # noqa: S603  this python, with fixed words
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    return float(ended.stdout)
+    seconds: float = measured("an import", "-c", program)
+    return seconds
 
 
 def _ratio(what: str, peer: str, ours: Sequence[Seen], theirs: Sequence[Seen]) -> BenchFigure:

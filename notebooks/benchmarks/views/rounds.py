@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from notebooks.benchmarks.harness.rounds import in_thread, in_turns
 from notebooks.benchmarks.views import ours, peers
 from notebooks.benchmarks.views.figures import Measured
 from notebooks.benchmarks.views.latency import step_latencies_s
@@ -67,9 +68,8 @@ class Sizes:
 
 
 def measure(libraries: Sequence[str], sizes: Sizes) -> Everything:
-    """Measure everything, in a thread: a notebook's own has a loop that Playwright refuses."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(_measure, libraries, sizes).result()
+    """Measure everything."""
+    return in_thread(partial(_measure, libraries, sizes))
 
 
 def _measure(libraries: Sequence[str], sizes: Sizes) -> Everything:
@@ -103,7 +103,7 @@ def _beside_peers(  # noqa: PLR0913, PLR0917  where and what
     from playwright.sync_api import Error as PlaywrightError  # noqa: PLC0415  benchmarks only
 
     for rate in sizes.rates:
-        for library in libraries if number % 2 == 0 else list(reversed(libraries)):
+        for library in in_turns(libraries, number):
             try:
                 seen = run_scenario(
                     server,

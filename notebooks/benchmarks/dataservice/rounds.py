@@ -1,13 +1,13 @@
-"""Measurements in processes of their own, so that no library disturbs another one's."""
+"""What was measured of each peer in each round, in processes of their own."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from notebooks.benchmarks.harness import fresh
 from smtc_lab.errors import RunFailedError
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 """The fields of a ``Throughput``, ``Interference`` or ``Siege``, and the ``round``."""
 
-_LIMIT_S = 600
-_SHOWN_CHARACTERS = 2000
+_LIMIT_S = 600.0
 
 
 def rounds(
@@ -56,48 +55,38 @@ def rounds(
                     yield {"round": number, **row}
 
 
-def measured(what: str, **arguments: object) -> Row:
+def measured(what: str, *, python: str | None = None, **arguments: object) -> Row:
     """Return what was measured in a fresh process.
 
     Args:
         what: ``throughput``, ``interference`` or ``siege``.
+        python: The interpreter; None: this one.
         arguments: Names of ``peer`` and ``payload``, and what the measurement takes.
 
     Raises:
-        RunFailedError: The process failed, with the end of what it wrote to stderr, or took
-            longer than ten minutes.
+        RunFailedError: The process failed, or took longer than ten minutes.
     """
-    command = [sys.executable, "-m", __name__, what, json.dumps(arguments)]
-    try:
-        ended = subprocess.run(  # noqa: S603  this module, with names that the caller wrote
-            command, capture_output=True, text=True, check=False, timeout=_LIMIT_S
-        )
-    except subprocess.TimeoutExpired:
-        raise RunFailedError(
-            f"The measurement of {what} with {arguments} took more than {_LIMIT_S} s. Use a "
-            "machine with less load."
-        ) from None
-    if ended.returncode:
-        raise RunFailedError(
-            f"The measurement of {what} with {arguments} ended with exit code "
-            f"{ended.returncode}: {ended.stderr[-_SHOWN_CHARACTERS:]}"
-        )
-    # Libraries may have written something before.
-    row: Row = json.loads(ended.stdout.splitlines()[-1])
+    words = ("-m", __name__, what, json.dumps(arguments))
+    row: Row = fresh.measured(
+        f"{what} with {arguments}", *words, python=python, limit_s=_LIMIT_S
+    )
     return row
 
 
 def _main(what: str, text: str) -> None:
-    from notebooks.benchmarks.dataservice.interference import measure_interference  # noqa: PLC0415
-    from notebooks.benchmarks.dataservice.payloads import PAYLOADS  # noqa: PLC0415  torch is slow
-    from notebooks.benchmarks.dataservice.peers.known import PEERS  # noqa: PLC0415  to import, and only
-    from notebooks.benchmarks.dataservice.siege import measure_siege  # noqa: PLC0415  here
-    from notebooks.benchmarks.dataservice.throughput import measure_throughput  # noqa: PLC0415
+    # torch is slow to import, and only this process needs it
+    from notebooks.benchmarks.dataservice import (  # noqa: PLC0415
+        interference,
+        siege,
+        throughput,
+    )
+    from notebooks.benchmarks.dataservice.payloads import PAYLOADS  # noqa: PLC0415
+    from notebooks.benchmarks.dataservice.peers.known import PEERS  # noqa: PLC0415
 
     measures: dict[str, Callable[..., Throughput | Interference | Siege]] = {
-        "throughput": measure_throughput,
-        "interference": measure_interference,
-        "siege": measure_siege,
+        "throughput": throughput.measure_throughput,
+        "interference": interference.measure_interference,
+        "siege": siege.measure_siege,
     }
     arguments = json.loads(text)
     peer, payload = PEERS[arguments.pop("peer")], PAYLOADS[arguments.pop("payload")]
