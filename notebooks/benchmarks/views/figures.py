@@ -11,6 +11,7 @@ import numpy as np
 
 from notebooks.benchmarks.harness.figure import BenchFigure, bench_figure
 from notebooks.benchmarks.harness.fresh import measured
+from notebooks.benchmarks.harness.rounds import paired
 from smtc_lab.views.widgets.base import built_front_end
 
 if TYPE_CHECKING:
@@ -42,11 +43,12 @@ class Measured:
 def peer_figures(rows: Sequence[Measured]) -> list[BenchFigure]:
     """Return frames a second and latency of each library at each rate, ours against each."""
     figures = []
-    by_what: dict[str, dict[str, list[Seen]]] = defaultdict(lambda: defaultdict(list))
+    by_what: dict[str, dict[str, dict[int, Seen]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
-        by_what[row.what][row.library].append(row.seen)
+        by_what[row.what][row.library][row.round] = row.seen
     for what, libraries in by_what.items():
-        for library, seen in libraries.items():
+        for library, by_round in libraries.items():
+            seen = by_round.values()
             frames = [one.page.frames_per_s for one in seen]
             late_ms = [1000 * quantile(one.page.latency_s, 0.95) for one in seen]
             figures += [
@@ -64,7 +66,8 @@ def peer_figures(rows: Sequence[Measured]) -> list[BenchFigure]:
                 ),
             ]
             if library != _OURS and _OURS in libraries:
-                figures.append(_ratio(what, library, libraries[_OURS], seen))
+                ratios = paired(libraries[_OURS], by_round)
+                figures += _ratio(what, library, [*ratios.values()])
     return figures
 
 
@@ -174,14 +177,17 @@ def _import_s() -> float:
     return seconds
 
 
-def _ratio(what: str, peer: str, ours: Sequence[Seen], theirs: Sequence[Seen]) -> BenchFigure:
-    """Return our frames a second over those of a peer, paired by round."""
-    pairs = zip(ours, theirs, strict=False)
-    return bench_figure(
-        f"{_OURS}, {what}: frames",
-        [mine.page.frames_per_s / other.page.frames_per_s for mine, other in pairs],
-        unit="times",
-        better="higher",
-        goal=0.98,
-        peer=peer,
-    )
+def _ratio(what: str, peer: str, pairs: Sequence[tuple[Seen, Seen]]) -> list[BenchFigure]:
+    """Return our frames a second over those of a peer; nothing: no round has both."""
+    if not pairs:
+        return []
+    return [
+        bench_figure(
+            f"{_OURS}, {what}: frames",
+            [mine.page.frames_per_s / other.page.frames_per_s for mine, other in pairs],
+            unit="times",
+            better="higher",
+            goal=0.98,
+            peer=peer,
+        )
+    ]
