@@ -69,6 +69,16 @@ def test_a_wheel_carries_the_built_front_end_and_not_its_sources(wheel: Path) ->
     assert not any(name.startswith(("extensions/", LAB_EXTENSION)) for name in names)
 
 
+def test_a_wheel_carries_the_notebooks_and_neither_tests_nor_benchmarks(wheel: Path) -> None:
+    names = names_in(wheel)
+    notebooks = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+
+    assert {name for name in names if name.startswith("smtc_lab/notebooks/")} == {
+        f"smtc_lab/notebooks/{name}" for name in notebooks if not name.startswith("bench_")
+    }
+    assert not any(name.startswith(("tests/", "notebooks/")) for name in names)
+
+
 def test_a_wheel_puts_the_lab_extension_where_jupyterlab_looks(wheel: Path) -> None:
     shared = shared_in(wheel)
 

@@ -12,12 +12,21 @@ from smtc_lab.errors import RunFailedError, SpecError
 
 
 def notebooks_folder() -> Path:
-    """Return the folder of the notebooks: in the package, or beside it in a clone."""
+    """Return the folder of the benchmark notebooks: beside the package, in a clone.
+
+    Raises:
+        SpecError: The package is installed without its repository.
+    """
     import smtc_lab  # noqa: PLC0415  its place on disk
 
-    package = Path(smtc_lab.__file__).parent
-    inside = package / "notebooks"
-    return inside if inside.is_dir() else package.parent / "notebooks"
+    folder = Path(smtc_lab.__file__).parent.with_name("notebooks")
+    if not (folder / "benchmarks").is_dir():
+        raise SpecError(
+            f"The benchmarks are in the repository of smtc_lab, not in what is installed at "
+            f"{str(folder.parent)!r}: clone it, run 'make setup' there, then "
+            "'.venv/bin/smtc-lab bench'."
+        )
+    return folder
 
 
 @click.command()
@@ -39,7 +48,7 @@ def notebooks_folder() -> Path:
 def bench(
     name: str, json_file: Path | None, parameters: tuple[str, ...], keep: Path | None
 ) -> None:
-    """Run notebooks/bench_NAME.ipynb and print its figures.
+    """Run notebooks/bench_NAME.ipynb and print its figures. Needs a clone of the repository.
 
     Each with its value, its 95 % interval, its goal and whether the goal holds.
     """

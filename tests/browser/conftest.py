@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.testing.browser.chromium import CHROMIUM_VARIABLE, chromium, running_browser
-from smtc_lab.testing.browser.jupyter import running_server
 from tests.browser.wheel_env import built_wheel, wheel_environment
+from tests.kit.browser.chromium import CHROMIUM_VARIABLE, chromium, running_browser
+from tests.kit.browser.jupyter import running_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from smtc_lab.testing.browser.jupyter import Server, Window
+    from tests.kit.browser.jupyter import Server, Window
 
 # needs no torch, and hardly any CPU
 _SCRIPT = """

@@ -18,9 +18,9 @@ from smtc_lab.examples import example
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.testing.browser.chromium import running_browser
-from smtc_lab.testing.browser.jupyter import Window, running_server
 from tests.browser.lab_kit import Runs, lab_page, open_dashboard, show_runs
+from tests.kit.browser.chromium import running_browser
+from tests.kit.browser.jupyter import Window, running_server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from smtc_lab.testing.browser.jupyter import Window, command
+from tests.kit.browser.jupyter import Window, command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 VIEWS = """
 import smtc_lab as lab

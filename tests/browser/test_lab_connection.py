@@ -10,11 +10,11 @@ import pytest
 
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.testing.browser.jupyter import running_server
-from smtc_lab.testing.browser.proxied import running_proxy
-from smtc_lab.testing.runs import wait_until
 from tests.browser.lab_kit import CHART, Runs, lab_page, open_dashboard, show_runs
 from tests.browser.wheel_env import wheel_environment
+from tests.kit.browser.jupyter import running_server
+from tests.kit.browser.proxied import running_proxy
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page, Request
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 LAUNCH = """
 import smtc_lab as lab

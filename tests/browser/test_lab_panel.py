@@ -9,15 +9,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from smtc_lab.spec.cluster import Cluster
-from smtc_lab.testing.browser.jupyter import Window
 from tests.browser.lab_kit import CHART, Runs, lab_page, open_dashboard, show_runs
+from tests.kit.browser.jupyter import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from playwright.sync_api import Browser, Page, Route
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 HOSTILE = "</script><img src=x onerror=window.__hit=1>"
 DARK = "JupyterLab Dark"

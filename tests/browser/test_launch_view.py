@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from axe_playwright_python.sync_playwright import Axe
 
-from smtc_lab.testing.browser.jupyter import command
+from tests.kit.browser.jupyter import command
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 VIEWS = """
 import ipywidgets

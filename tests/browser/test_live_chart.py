@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.testing.browser.jupyter import command
+from tests.kit.browser.jupyter import command
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 CHART = """
 from smtc_lab.views.widgets.live_chart import LiveChart

@@ -9,16 +9,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from smtc_lab.study.compare import ComparisonOutcome
-from smtc_lab.testing.browser.jupyter import command, running_server
-from smtc_lab.testing.comparisons import example_comparison
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
-from smtc_lab.testing.records import run_records
-from smtc_lab.testing.run_folders import write_run_folder
 from smtc_lab.views.bundle import RUN_MIME
 from smtc_lab.views.comparison_bundle import own_of
 from smtc_lab.views.run_snapshot import take_snapshot
 from tests.browser.lab_kit import lab_page
 from tests.browser.wheel_env import wheel_environment
+from tests.kit.browser.jupyter import command, running_server
+from tests.kit.comparisons import example_comparison
+from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 COMPARISON_MIME = "application/vnd.smtc-lab.comparison+json"
 HOSTILE = "<img src=x onerror=alert(1)>"

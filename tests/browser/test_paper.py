@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.study.compare import ComparisonOutcome
-from smtc_lab.testing.comparison_runs import HETEROGENEOUS, example_job
-from smtc_lab.testing.comparisons import example_comparison
-from smtc_lab.testing.plans import example_plan
-from smtc_lab.testing.records import run_records
-from smtc_lab.testing.run_folders import write_run_folder
 from smtc_lab.views.display import to_html
 from smtc_lab.views.plan_bundle import plan_html
 from smtc_lab.views.run_list import RunList
+from tests.kit.comparison_runs import HETEROGENEOUS, example_job
+from tests.kit.comparisons import example_comparison
+from tests.kit.plans import example_plan
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

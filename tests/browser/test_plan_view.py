@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from smtc_lab.testing.browser.jupyter import command
+from tests.kit.browser.jupyter import command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Locator, Page
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 PLAN = """
 import smtc_lab as lab
-from smtc_lab.testing.calibrations import PATHS, calibration, worker_point
+from tests.kit.calibrations import PATHS, calibration, worker_point
 heavy = calibration(worker_points=tuple(worker_point(0.004, path=path) for path in PATHS))
 plan = lab.plan(heavy, steps=5000, budget_usd_per_hour=12, families=["p3", "c5", "g5"])
 lab.PlanView(plan)

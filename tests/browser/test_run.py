@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from smtc_lab.testing.browser.jupyter import command, wait_for_kernel
+from tests.kit.browser.jupyter import command, wait_for_kernel
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from smtc_lab.testing.browser.jupyter import Server
+    from tests.kit.browser.jupyter import Server
 
 LAUNCH = """
 import smtc_lab as lab
@@ -97,7 +97,7 @@ def test_a_finished_run_is_shown_with_no_kernel_and_no_trust(
 def test_hostile_names_are_text_everywhere(server: Server, browser: Browser) -> None:
     cell = """
 import smtc_lab as lab
-from smtc_lab.testing.hostile import HOSTILE_TEXTS
+from tests.kit.hostile import HOSTILE_TEXTS
 texts = [text[:200] for text in HOSTILE_TEXTS]
 chart = lab.LiveChart(texts, title=texts[0], y_label=texts[2])
 chart.extend([0, 1], *([1, 2] for _ in texts))

@@ -72,6 +72,23 @@ def test_an_unknown_benchmark_is_refused_with_those_that_there_are(smtc_lab: Smt
     assert "overhead" in said.err.split("Choose among")[1]
 
 
+def test_outside_a_clone_it_says_where_the_benchmarks_are(
+    smtc_lab: SmtcLab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "site-packages" / "smtc_lab"
+    (package / "notebooks").mkdir(parents=True)
+    monkeypatch.setattr("smtc_lab.__file__", str(package / "__init__.py"))
+
+    said = smtc_lab("bench", "overhead")
+
+    assert said.exit_code == 2
+    assert said.err == (
+        "Refused: The benchmarks are in the repository of smtc_lab, not in what is installed "
+        f"at {str(package.parent)!r}: clone it, run 'make setup' there, then "
+        "'.venv/bin/smtc-lab bench'.\n"
+    )
+
+
 def test_figures_are_printed_with_interval_goal_and_whether_it_holds(
     smtc_lab: SmtcLab, given: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from smtc_lab.examples import example
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
-from smtc_lab.testing.runs import processes_after, wait_until
+from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import pytest
 from smtc_lab.planner.plan import Plan
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.store.run_folder import find_runs
-from smtc_lab.testing.calibrations import calibration
+from tests.kit.calibrations import calibration
 
 if TYPE_CHECKING:
     from collections.abc import Callable

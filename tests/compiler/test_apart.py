@@ -18,7 +18,7 @@ from smtc_lab.compiler import patience
 from smtc_lab.compiler.apart import StepsApart, tried_apart
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import CompilerError
-from smtc_lab.testing.runs import wait_until
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

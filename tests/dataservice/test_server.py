@@ -16,7 +16,7 @@ from smtc_lab.dataservice.messages import BatchRequest, Hello, read_answer
 from smtc_lab.dataservice.server import DataServer
 from smtc_lab.dataservice.source import Place, source_of
 from smtc_lab.errors import DataServiceError
-from smtc_lab.testing.wire import RawPeer
+from tests.kit.wire import RawPeer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from smtc_lab.dataservice import wire
 from smtc_lab.dataservice.wire import Kind
 from smtc_lab.errors import DataServiceError
-from smtc_lab.testing.wire import raw, received
+from tests.kit.wire import raw, received
 
 
 class Point(NamedTuple):

@@ -18,7 +18,7 @@ from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.study import compiler_setups
-from smtc_lab.testing.environments import borrowing_venv
+from tests.kit.environments import borrowing_venv
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,16 +15,16 @@ from smtc_lab.errors import RunFailedError
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
-from smtc_lab.testing.launch_sites import SITES
-from smtc_lab.testing.quick_script import SERVED_SCRIPT
-from smtc_lab.testing.runs import processes_of_job, stopped_at_the_end, wait_until
+from tests.kit.launch_sites import SITES
+from tests.kit.quick_script import SERVED_SCRIPT
+from tests.kit.runs import processes_of_job, stopped_at_the_end, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.testing.launch_sites.site import Site
+    from tests.kit.launch_sites.site import Site
 
     MakeJob = Callable[..., TrainingJob]
     Start = Callable[..., Run]
@@ -129,7 +129,7 @@ LAUNCHING_PROGRAM = """
     import sys, time
     from pathlib import Path
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.testing.launch_sites import SITES
+    from tests.kit.launch_sites import SITES
     job = TrainingJob.from_json(Path(sys.argv[1]).read_text())
     site = next(site for site in SITES if site.name == sys.argv[2])
     launcher = site.joined(sys.argv[3]).launcher(Path(sys.argv[4]))

@@ -16,7 +16,7 @@ from smtc_lab.errors import LauncherError, RunFailedError, SpecError
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
-from smtc_lab.testing.runs import processes_after, processes_of, wait_until
+from tests.kit.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.run_folder import find_runs
-from smtc_lab.testing.runs import processes_after, processes_of, wait_until
+from tests.kit.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

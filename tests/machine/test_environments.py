@@ -24,7 +24,7 @@ from smtc_lab.machine.environments.named import (
 from smtc_lab.machine.environments.packages import installed_packages
 from smtc_lab.machine.environments.probe import environment_facts, todays_facts
 from smtc_lab.machine.environments.shown_package import show_package
-from smtc_lab.testing.environments import borrowing_venv
+from tests.kit.environments import borrowing_venv
 
 
 @pytest.fixture(autouse=True)

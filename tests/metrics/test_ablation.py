@@ -7,7 +7,7 @@ import pytest
 from smtc_lab.metrics.ablation import FactorEffect, factor_effects, settings
 from smtc_lab.metrics.measured_cluster import measured_clusters
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.testing.compilers import (
+from tests.kit.compilers import (
     FUSED,
     INDUCTOR,
     PLAIN,

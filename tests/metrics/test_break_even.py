@@ -14,7 +14,7 @@ from smtc_lab.metrics.break_even import (
 from smtc_lab.metrics.measured_cluster import MeasuredCluster, measured_clusters
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.result import Interval
-from smtc_lab.testing.compilers import INDUCTOR, PLAIN, compiled_run, compiler_report
+from tests.kit.compilers import INDUCTOR, PLAIN, compiled_run, compiler_report
 
 
 def measured(

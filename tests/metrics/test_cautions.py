@@ -7,7 +7,7 @@ import pytest
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.testing.records import HETEROGENEOUS, interleaved_runs, jittered, run_records
+from tests.kit.records import HETEROGENEOUS, interleaved_runs, jittered, run_records
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import Comparison

@@ -9,7 +9,7 @@ from smtc_lab.errors import CatalogError
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.testing.records import (
+from tests.kit.records import (
     HETEROGENEOUS,
     HOMOGENEOUS,
     STARTED_S,

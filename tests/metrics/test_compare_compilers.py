@@ -9,7 +9,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.metrics.parity import unjudged
-from smtc_lab.testing.compilers import (
+from tests.kit.compilers import (
     FUSED,
     INDUCTOR,
     PLAIN,
@@ -17,7 +17,7 @@ from smtc_lab.testing.compilers import (
     compiler_report,
     example_compilers,
 )
-from smtc_lab.testing.records import interleaved_runs
+from tests.kit.records import interleaved_runs
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.parity import ParityResult

@@ -9,10 +9,10 @@ from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.environments import RecordedEnvironment
 from smtc_lab.metrics.parity import ParityResult
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.testing.records import jittered, run_records
 from smtc_lab.views.environment_words import differences_sentence
 from smtc_lab.views.report import report_html
 from smtc_lab.views.table import comparison_table
+from tests.kit.records import jittered, run_records
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import Comparison

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smtc_lab.metrics.parity import FLOORS, ParityTrace, judge, unjudged
-from smtc_lab.testing.compilers import parity_trace
+from tests.kit.compilers import parity_trace
 
 EAGER = parity_trace()
 NOISE = parity_trace(difference=1e-7)

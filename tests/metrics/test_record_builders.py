@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from smtc_lab.testing.records import STARTED_S, run_records, step_record, system_sample
+from tests.kit.records import STARTED_S, run_records, step_record, system_sample
 
 
 def test_builders_change_only_what_they_are_told() -> None:

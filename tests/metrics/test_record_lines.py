@@ -19,7 +19,7 @@ from smtc_lab.metrics.record_lines import (
 )
 from smtc_lab.metrics.records import StepRecord
 from smtc_lab.store.tables import TABLES
-from smtc_lab.testing.records import step_record
+from tests.kit.records import step_record
 
 KEY = line_key(b"s" * 32)
 ABOUT = {"is": "rows", "host": "algo-1", "file": "rank0", "part": "17"}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from smtc_lab.metrics.run_summary import summarize
-from smtc_lab.testing.records import run_records
+from tests.kit.records import run_records
 
 
 def test_a_run_is_summarized_over_its_measured_steps() -> None:

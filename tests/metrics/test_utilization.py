@@ -12,7 +12,7 @@ from smtc_lab.metrics.utilization import (
     device_utilization,
     samples_between,
 )
-from smtc_lab.testing.records import step_record, system_sample
+from tests.kit.records import step_record, system_sample
 
 
 def test_data_wait_is_weighted_by_step_time() -> None:

@@ -20,7 +20,7 @@ from smtc_lab.planner.cpu_benchmark import cpu_rate
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare_compilers import this_machine
-from smtc_lab.testing.runs import processes_of
+from tests.kit.runs import processes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from smtc_lab.planner.calibration_plan import num_launches, run_all, worker_coun
 from smtc_lab.planner.calibration_points import measured_fields
 from smtc_lab.planner.calibration_trial import Seen, Trial, measured_mean, product
 from smtc_lab.planner.workload_hash import workload_hash
-from smtc_lab.testing.records import STARTED_S, jittered, run_records
+from tests.kit.records import STARTED_S, jittered, run_records
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from smtc_lab.errors import CatalogError, PlannerError
 from smtc_lab.planner.calibration import DevicePoint
 from smtc_lab.planner.interruptions import Interruptions
 from smtc_lab.planner.plan import Plan, plan
-from smtc_lab.testing.calibrations import calibration, measured, worker_point
+from tests.kit.calibrations import calibration, measured, worker_point
 
 if TYPE_CHECKING:
     from smtc_lab.planner.prediction import Candidate

@@ -13,7 +13,7 @@ from smtc_lab.planner.plan import Plan, plan
 from smtc_lab.planner.predict import predict
 from smtc_lab.planner.setup import Setup
 from smtc_lab.planner.simulation import simulate
-from smtc_lab.testing.calibrations import PATHS, calibration, measured, worker_point
+from tests.kit.calibrations import PATHS, calibration, measured, worker_point
 
 HEAVY = {"worker_points": tuple(worker_point(0.02, path=path) for path in PATHS)}
 

@@ -19,7 +19,7 @@ from smtc_lab.metrics.cost import usd_per_step
 from smtc_lab.planner.calibration import Calibration, CpuSpeedFact, DevicePoint
 from smtc_lab.planner.plan import Plan, plan
 from smtc_lab.planner.sharpness import BARRIER_P
-from smtc_lab.testing.calibrations import PATHS, calibration, measured, worker_point
+from tests.kit.calibrations import PATHS, calibration, measured, worker_point
 
 CATALOG = Catalog.load().with_prices(PUBLISHED_2022_PRICES)
 TENSORFLOW_S, PYTORCH_S = (0.192, 0.086), (1.193, 0.184)

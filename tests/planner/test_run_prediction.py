@@ -23,11 +23,11 @@ from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.testing.calibrations import calibration
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
-from smtc_lab.testing.records import run_records
-from smtc_lab.testing.run_folders import set_state, write_run_folder
 from smtc_lab.views.plan_describer import describe_plan
+from tests.kit.calibrations import calibration
+from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.records import run_records
+from tests.kit.run_folders import set_state, write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

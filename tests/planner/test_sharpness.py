@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from smtc_lab.planner.model import Model
 from smtc_lab.planner.sharpness import default_sharpness, fitted_sharpness, p_norm
-from smtc_lab.testing.calibrations import calibration, run_point
+from tests.kit.calibrations import calibration, run_point
 
 
 @given(

@@ -14,7 +14,7 @@ from smtc_lab.planner.calibration import DevicePoint
 from smtc_lab.planner.model import Model
 from smtc_lab.planner.predict import predict
 from smtc_lab.planner.setup import Setup
-from smtc_lab.testing.calibrations import calibration, measured, worker_point
+from tests.kit.calibrations import calibration, measured, worker_point
 
 if TYPE_CHECKING:
     from smtc_lab.planner.prediction import Prediction

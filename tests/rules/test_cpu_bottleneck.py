@@ -7,7 +7,7 @@ import pytest
 from smtc_lab.rules.find import find
 from smtc_lab.rules.observation import observe
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.testing.records import HETEROGENEOUS, run_records
+from tests.kit.records import HETEROGENEOUS, run_records
 
 
 def kinds(**example: Any) -> list[str]:

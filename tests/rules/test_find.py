@@ -19,7 +19,7 @@ from smtc_lab.metrics.result import Interval
 from smtc_lab.rules.find import find
 from smtc_lab.rules.observation import Observation, observe
 from smtc_lab.rules.step import batch_growth_finding
-from smtc_lab.testing.compilers import (
+from tests.kit.compilers import (
     INDUCTOR,
     PLAIN,
     XLA,

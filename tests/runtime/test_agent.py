@@ -17,7 +17,7 @@ from smtc_lab.machine.processes import descendants
 from smtc_lab.metrics.records import SystemSample
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.testing.runs import wait_until
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

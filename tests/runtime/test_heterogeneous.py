@@ -19,7 +19,7 @@ from smtc_lab.metrics.records import StepRecord
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_records
-from smtc_lab.testing.runs import processes_after, processes_of, wait_until
+from tests.kit.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

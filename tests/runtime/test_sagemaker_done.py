@@ -13,7 +13,7 @@ import pytest
 from smtc_lab.dataservice.handshake import prove_to_server
 from smtc_lab.errors import HandshakeError, LauncherError
 from smtc_lab.runtime.sagemaker_done import DONE_PORT, DoneListener, tell_done
-from smtc_lab.testing.runs import wait_until
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

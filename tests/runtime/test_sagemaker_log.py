@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.record_lines import MAX_LINE_BYTES, line_key, parse_record_line
 from smtc_lab.runtime.sagemaker_log import ContainerLog
 from smtc_lab.store.line_sink import LineSink
-from smtc_lab.testing.records import step_record
+from tests.kit.records import step_record
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,7 +27,7 @@ from smtc_lab.machine.xla_environment import XlaEnvironment
 from smtc_lab.runtime.elsewhere.started import Started
 from smtc_lab.runtime.elsewhere.steps import StepsElsewhere
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.testing.runs import wait_until
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from smtc_lab.metrics.records import SystemSample
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.runs import wait_until
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

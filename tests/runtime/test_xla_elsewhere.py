@@ -16,7 +16,7 @@ from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.testing.runs import processes_after, processes_of, wait_until
+from tests.kit.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ from smtc_lab.errors import StoreError
 from smtc_lab.store.columns import CHART_COLUMNS, StepColumns, read_samples
 from smtc_lab.store.query import query
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.records import step_record, system_sample
-from smtc_lab.testing.run_folders import write_many_steps
+from tests.kit.records import step_record, system_sample
+from tests.kit.run_folders import write_many_steps
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from smtc_lab.metrics.compiler_report import CompilerReport
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.records import step_record
+from tests.kit.records import step_record
 
 if TYPE_CHECKING:
     from pathlib import Path

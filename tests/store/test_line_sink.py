@@ -12,7 +12,7 @@ from smtc_lab.store.line_sink import LineSink, parsed_row
 from smtc_lab.store.sink import LINES_VARIABLE, open_sink
 from smtc_lab.store.tables import TABLES
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.records import step_record
+from tests.kit.records import step_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from smtc_lab.metrics.records import EventRecord, StepRecord
 from smtc_lab.store.mirrored import MirroredRecords
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.tables import TABLES
-from smtc_lab.testing.records import step_record
+from tests.kit.records import step_record
 
 TABLE = TABLES[StepRecord]
 

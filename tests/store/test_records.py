@@ -24,7 +24,7 @@ from smtc_lab.store.reader import read_records, read_run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.tables import TABLES
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.records import step_record, system_sample
+from tests.kit.records import step_record, system_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +163,7 @@ REPORTING_WRITER = """
     from smtc_lab.metrics.records import StepRecord
     from smtc_lab.store.reader import read_records
     from smtc_lab.store.writer import RecordWriter
-    from smtc_lab.testing.records import step_record
+    from tests.kit.records import step_record
 
     path = Path(sys.argv[1])
     writer = RecordWriter(path)

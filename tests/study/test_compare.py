@@ -11,7 +11,7 @@ from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.study.compare import compare
-from smtc_lab.testing.runs import processes_of
+from tests.kit.runs import processes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from smtc_lab.machine.processes import start_ticks
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.folder import read_process, studies_root
-from smtc_lab.testing.runs import processes_after, processes_of, wait_until
+from tests.kit.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,11 +14,11 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.testing.comparisons import example_comparison
-from smtc_lab.testing.hostile import markup_of
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
 from smtc_lab.views.comparison_bundle import COMPARISON_MIME, drawn_elsewhere, ended_bundle
 from smtc_lab.views.comparison_display import ComparisonShow
+from tests.kit.comparisons import example_comparison
+from tests.kit.hostile import markup_of
+from tests.kit.quick_script import QUICK_SCRIPT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,6 @@ from matplotlib.text import Text
 from smtc_lab.metrics.break_even import BreakEven
 from smtc_lab.metrics.compiler_report import CompileTime, HostOperator
 from smtc_lab.metrics.result import Interval
-from smtc_lab.testing.comparisons import example_comparison
-from smtc_lab.testing.compilers import (
-    INDUCTOR,
-    compiler_report,
-    example_compilers,
-    troubled_report,
-)
 from smtc_lab.views import compiler_words as words
 from smtc_lab.views import report as report_module
 from smtc_lab.views.batch_figure import BatchCurve, throughput_figure, throughput_sentence
@@ -29,6 +22,13 @@ from smtc_lab.views.report import report_html
 from smtc_lab.views.table import TERMINAL_COLUMNS, comparison_rows, comparison_table
 from smtc_lab.views.theme import LIGHT
 from smtc_lab.views.words import headline
+from tests.kit.comparisons import example_comparison
+from tests.kit.compilers import (
+    INDUCTOR,
+    compiler_report,
+    example_compilers,
+    troubled_report,
+)
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import Comparison

@@ -10,12 +10,12 @@ import pytest
 
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.testing.comparison_runs import HETEROGENEOUS, HOMOGENEOUS, example_job
-from smtc_lab.testing.comparisons import example_comparison
-from smtc_lab.testing.hostile import HOSTILE_TEXTS, markup_of
-from smtc_lab.testing.records import run_records
-from smtc_lab.testing.run_folders import write_run_folder
 from smtc_lab.views.display import to_html
+from tests.kit.comparison_runs import HETEROGENEOUS, HOMOGENEOUS, example_job
+from tests.kit.comparisons import example_comparison
+from tests.kit.hostile import HOSTILE_TEXTS, markup_of
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

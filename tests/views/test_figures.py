@@ -11,13 +11,13 @@ import pytest
 from matplotlib.text import Text
 
 from smtc_lab.errors import StoreError
-from smtc_lab.testing.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
-from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.views import figures as figures_module
 from smtc_lab.views import frame as frame_module
 from smtc_lab.views.figures import FIGURE_NAMES, make_figure, overview_figure, save_figures
 from smtc_lab.views.frame import rendered, styled
 from smtc_lab.views.theme import DARK, LIGHT
+from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
+from tests.kit.comparisons import example_comparison
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,16 +16,16 @@ from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
 from smtc_lab.launch.run import LAUNCHERS
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.testing.hostile import markup_of
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
-from smtc_lab.testing.records import run_records
-from smtc_lab.testing.run_folders import write_run_folder
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views import launch_display, live_display
 from smtc_lab.views.widgets import launch_view
 from smtc_lab.views.widgets.launch_controls import ACCEPTANCE
 from smtc_lab.views.widgets.launch_view import LaunchView
 from smtc_lab.views.widgets.run_monitor import RunMonitor
+from tests.kit.hostile import markup_of
+from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

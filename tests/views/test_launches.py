@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.views.launches import (
     Launch,
     cpu_fractions,
@@ -18,6 +17,7 @@ from smtc_lab.views.launches import (
     rolling_mean,
     time_edges,
 )
+from tests.kit.comparisons import example_comparison
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import ClusterResult

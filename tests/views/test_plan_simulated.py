@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.planner.plan import plan
-from smtc_lab.testing.calibrations import calibration
-from smtc_lab.testing.hostile import markup_of
 from smtc_lab.views.plan_simulated import simulated_figure
 from smtc_lab.views.theme import DARK
+from tests.kit.calibrations import calibration
+from tests.kit.hostile import markup_of
 
 if TYPE_CHECKING:
     from smtc_lab.planner.simulation import SimulatedRun

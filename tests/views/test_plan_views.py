@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.planner.plan import Plan, plan
-from smtc_lab.testing.calibrations import PATHS, calibration, worker_point
-from smtc_lab.testing.hostile import HOSTILE_TEXTS, markup_of
-from smtc_lab.testing.plans import example_plan, example_point
 from smtc_lab.views import plan_display
 from smtc_lab.views.plan_bundle import PLAN_MIME, bundle_of, info_bundle
 from smtc_lab.views.plan_describer import MOST_POINTS, describe_plan, shown_candidates
@@ -27,6 +24,9 @@ from smtc_lab.views.plan_words import (
     table_points,
 )
 from smtc_lab.views.theme import DARK, LIGHT
+from tests.kit.calibrations import PATHS, calibration, worker_point
+from tests.kit.hostile import HOSTILE_TEXTS, markup_of
+from tests.kit.plans import example_plan, example_point
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,14 +9,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from smtc_lab.errors import StoreError
-from smtc_lab.testing.comparison_runs import HETEROGENEOUS, HOMOGENEOUS
-from smtc_lab.testing.comparisons import example_comparison
-from smtc_lab.testing.hostile import HOSTILE_TEXTS, markup_of
 from smtc_lab.views import frame as frame_module
 from smtc_lab.views import report as report_module
 from smtc_lab.views.format import plain
 from smtc_lab.views.report import machine_facts, report_html, write_report
 from smtc_lab.views.theme import DARK, LIGHT
+from tests.kit.comparison_runs import HETEROGENEOUS, HOMOGENEOUS
+from tests.kit.comparisons import example_comparison
+from tests.kit.hostile import HOSTILE_TEXTS, markup_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,13 +15,13 @@ import pytest
 from smtc_lab.errors import ViewError
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.testing.hostile import HOSTILE_TEXTS, markup_of
-from smtc_lab.testing.records import HETEROGENEOUS, jittered, run_records
-from smtc_lab.testing.run_folders import write_many_steps, write_run_folder
 from smtc_lab.views.bundle import RUN_MIME, drawn_elsewhere, run_bundle, run_end_html
 from smtc_lab.views.format import TIMES
 from smtc_lab.views.run_snapshot import RunSnapshot, curve, first_look, take_snapshot
 from smtc_lab.views.run_words import bars, run_text
+from tests.kit.hostile import HOSTILE_TEXTS, markup_of
+from tests.kit.records import HETEROGENEOUS, jittered, run_records
+from tests.kit.run_folders import write_many_steps, write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

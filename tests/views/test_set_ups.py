@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.study.compare import ComparisonOutcome
-from smtc_lab.testing.comparison_runs import HOMOGENEOUS
-from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.views.comparison_bundle import own_of
 from smtc_lab.views.set_ups import checked_set_ups, first_jobs
+from tests.kit.comparison_runs import HOMOGENEOUS
+from tests.kit.comparisons import example_comparison
 
 
 def test_set_ups_of_this_machine_are_not_emulated_and_others_are() -> None:

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.metrics.result import Interval
-from smtc_lab.testing.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
-from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.views.format import columns
 from smtc_lab.views.table import TERMINAL_COLUMNS, comparison_rows, comparison_table, cost_rows
+from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
+from tests.kit.comparisons import example_comparison
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import Comparison

@@ -6,9 +6,9 @@ import pytest
 
 from smtc_lab.metrics.comparison import Comparison, PairResult
 from smtc_lab.metrics.result import Interval
-from smtc_lab.testing.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
-from smtc_lab.testing.comparisons import example_comparison
 from smtc_lab.views import explanations, words
+from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
+from tests.kit.comparisons import example_comparison
 
 
 def _pair(speedup: Interval, saving: Interval | None) -> PairResult:

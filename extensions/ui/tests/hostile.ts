@@ -1,7 +1,7 @@
 import texts from '../../../tests/fixtures/hostile_texts.json';
 
 /**
- * Texts that attack whoever shows them, the same as `smtc_lab.testing.hostile`.
+ * Texts that attack whoever shows them, the same as `tests.kit.hostile`.
  */
 export const HOSTILE: readonly string[] = texts;
 

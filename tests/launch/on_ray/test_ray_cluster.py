@@ -16,8 +16,8 @@ from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.launch.on_ray.launcher import RayLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.store.state import current_state
-from smtc_lab.testing.launch_sites.ray import RaySite
-from smtc_lab.testing.runs import processes_of_job, stopped_at_the_end, wait_until
+from tests.kit.launch_sites.ray import RaySite
+from tests.kit.runs import processes_of_job, stopped_at_the_end, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -42,7 +42,7 @@ def settings() -> SageMakerSettings:
 @pytest.fixture(scope="package")
 def fake_address() -> Iterator[str]:
     """Address of the fake, a process of its own; it ends with its standard input."""
-    program = [sys.executable, "-m", "smtc_lab.testing.fake_sagemaker"]
+    program = [sys.executable, "-m", "tests.kit.fake_sagemaker"]
     with subprocess.Popen(
         program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -17,7 +17,7 @@ from smtc_lab.launch.on_sagemaker.clients import client
 from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
 from smtc_lab.launch.on_sagemaker.training_jobs import TrainingJobs
 from smtc_lab.spec.channel import Channel
-from smtc_lab.testing.runs import wait_until
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from smtc_lab.metrics.records import StepRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.tables import TABLES
-from smtc_lab.testing.records import step_record
+from tests.kit.records import step_record
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,9 +18,9 @@ from smtc_lab.launch.on_sagemaker.clients import client
 from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.store.state import current_state, read_state
-from smtc_lab.testing.fake_sagemaker.job import REVERSED
-from smtc_lab.testing.launch_sites.sagemaker import BUCKET, REGION, SageMakerSite
-from smtc_lab.testing.runs import processes_of_job, stopped_at_the_end, wait_until
+from tests.kit.fake_sagemaker.job import REVERSED
+from tests.kit.launch_sites.sagemaker import BUCKET, REGION, SageMakerSite
+from tests.kit.runs import processes_of_job, stopped_at_the_end, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,8 +21,8 @@ from smtc_lab.launch.render import pod_start
 from smtc_lab.launch.render.dns_names import pod_hosts
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
-from smtc_lab.testing.runs import processes_after
+from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.runs import processes_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

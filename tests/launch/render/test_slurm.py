@@ -17,7 +17,7 @@ from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.testing.hostile import HOSTILE_TEXTS
+from tests.kit.hostile import HOSTILE_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

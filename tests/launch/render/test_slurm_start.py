@@ -22,8 +22,8 @@ from smtc_lab.launch.render.render import render
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import SUPERVISOR_MACHINE, RunState, current_state, write_state
-from smtc_lab.testing.quick_script import SERVED_SCRIPT
-from smtc_lab.testing.runs import processes_after, wait_until
+from tests.kit.quick_script import SERVED_SCRIPT
+from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ import pytest
 
 from smtc_lab.errors import PythonEnvironmentError
 from smtc_lab.machine.environments import make
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.environments.xla_maker import Making, XlaMaker
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,14 +20,14 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.folder import read_process
-from smtc_lab.testing.calibrations import calibration
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber
 from smtc_lab.views.live.comparison_estimate import set_up_estimate
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
 from smtc_lab.views.live.comparison_rows import live_rows
 from smtc_lab.views.live.run_info import PredictedInfo
 from smtc_lab.views.live.stream import Stream
+from tests.kit.calibrations import calibration
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

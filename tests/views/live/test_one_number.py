@@ -18,8 +18,6 @@ from smtc_lab.rules.observation import observe
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.store.reader import read_run
 from smtc_lab.study.folder import LaunchedRun
-from smtc_lab.testing.records import STARTED_S, run_records, step_record
-from smtc_lab.testing.run_folders import write_run_folder
 from smtc_lab.views.launches import launches_of, measured_step_times
 from smtc_lab.views.live.comparison_estimate import set_up_estimate
 from smtc_lab.views.live.followed_launch import FollowedLaunch
@@ -27,6 +25,8 @@ from smtc_lab.views.live.run_follower import RunFollower
 from smtc_lab.views.live.stream import Stream
 from smtc_lab.views.run_snapshot import take_snapshot
 from smtc_lab.views.server.listed_run import ListedRun
+from tests.kit.records import STARTED_S, run_records, step_record
+from tests.kit.run_folders import write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

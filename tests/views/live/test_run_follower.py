@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.records import (
+from smtc_lab.views.live.run_follower import RunFollower
+from smtc_lab.views.live.stream import Stream
+from smtc_lab.views.live.table import CAPACITY
+from tests.kit.records import (
     HETEROGENEOUS,
     STARTED_S,
     run_records,
     step_record,
     system_sample,
 )
-from smtc_lab.testing.run_folders import set_state, write_many_steps, write_run_folder
-from smtc_lab.views.live.run_follower import RunFollower
-from smtc_lab.views.live.stream import Stream
-from smtc_lab.views.live.table import CAPACITY
+from tests.kit.run_folders import set_state, write_many_steps, write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

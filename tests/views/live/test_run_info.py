@@ -10,12 +10,12 @@ from smtc_lab.metrics.records import EventRecord
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.reader import read_run
-from smtc_lab.testing.hostile import HOSTILE_TEXTS
-from smtc_lab.testing.records import HETEROGENEOUS, STARTED_S, jittered, run_records
-from smtc_lab.testing.run_folders import set_state, write_run_folder
 from smtc_lab.views.live.run_describer import RunDescriber
 from smtc_lab.views.live.run_follower import RunFollower
 from smtc_lab.views.live.stream import Stream
+from tests.kit.hostile import HOSTILE_TEXTS
+from tests.kit.records import HETEROGENEOUS, STARTED_S, jittered, run_records
+from tests.kit.run_folders import set_state, write_run_folder
 
 if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder

@@ -15,9 +15,9 @@ from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.study.comparison_run import ComparisonRun
-from smtc_lab.testing.runs import processes_after
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.magics import run_cell
+from tests.kit.runs import processes_after
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from tornado.httpclient import HTTPClientError
 from smtc_lab.launch.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.comparison_run import ComparisonRun
-from smtc_lab.testing.lab_tab import Tab
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
+from tests.kit.lab_tab import Tab
+from tests.kit.quick_script import QUICK_SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

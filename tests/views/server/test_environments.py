@@ -12,9 +12,9 @@ import pytest
 from smtc_lab.machine.environments import make
 from smtc_lab.machine.environments.named import ENVIRONMENTS_VARIABLE, add_environment
 from smtc_lab.machine.environments.probe import todays_facts
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.environments.xla_maker import XlaMaker
 from smtc_lab.views.server import hub
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -16,10 +16,10 @@ from smtc_lab.store.reader import read_run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.folder import LaunchedRun, StudyFolder, StudyState
-from smtc_lab.testing.records import STARTED_S, run_records, step_record
-from smtc_lab.testing.run_folders import set_state, write_run_folder
 from smtc_lab.views.server import listed_run
 from smtc_lab.views.server.list_follower import ListFollower, usd_per_hour_now
+from tests.kit.records import STARTED_S, run_records, step_record
+from tests.kit.run_folders import set_state, write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

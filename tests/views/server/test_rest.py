@@ -16,16 +16,16 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import RunState, write_state
-from smtc_lab.testing.records import run_records
-from smtc_lab.testing.run_folders import write_run_folder
-from smtc_lab.testing.runs import processes_after
 from smtc_lab.views import bundle
 from smtc_lab.views.widgets.catalog_trait import catalog_json
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
+from tests.kit.runs import processes_after
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from smtc_lab.testing.lab_tab import Tab
+    from tests.kit.lab_tab import Tab
 
     Ask = Callable[..., Awaitable[tuple[int, Any]]]
     OpenTab = Callable[[], Awaitable[Tab]]

@@ -14,9 +14,9 @@ from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from smtc_lab.launch.run import Run
-from smtc_lab.testing.records import run_records
-from smtc_lab.testing.run_folders import write_run_folder
 from smtc_lab.views.server.routes import ROUTES
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tornado.web import RequestHandler
 
-    from smtc_lab.testing.lab_tab import Tab
+    from tests.kit.lab_tab import Tab
 
     Ask = Callable[..., Awaitable[tuple[int, Any]]]
     OpenTab = Callable[[], Awaitable[Tab]]

@@ -6,12 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.records import run_records, step_record
-from smtc_lab.testing.run_folders import set_state, write_run_folder
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.server import stream_socket
 from smtc_lab.views.server.lab import SETTING
 from smtc_lab.views.server.outbox import Outbox
+from tests.kit.records import run_records, step_record
+from tests.kit.run_folders import set_state, write_run_folder
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from smtc_lab.testing.lab_tab import Tab
+    from tests.kit.lab_tab import Tab
 
     OpenTab = Callable[[], Awaitable[Tab]]
 

@@ -12,16 +12,16 @@ from smtc_lab.errors import LauncherError
 from smtc_lab.launch.run import Run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.records import STARTED_S, run_records, step_record
-from smtc_lab.testing.run_folders import set_state, write_many_steps, write_run_folder
 from smtc_lab.views.server.lab import SETTING
+from tests.kit.records import STARTED_S, run_records, step_record
+from tests.kit.run_folders import set_state, write_many_steps, write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.testing.lab_tab import Tab
+    from tests.kit.lab_tab import Tab
 
     OpenTab = Callable[[], Awaitable[Tab]]
 

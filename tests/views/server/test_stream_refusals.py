@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.testing.records import run_records
-from smtc_lab.testing.run_folders import write_run_folder
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.testing.lab_tab import Tab
+    from tests.kit.lab_tab import Tab
 
     OpenTab = Callable[[], Awaitable[Tab]]
 

@@ -10,10 +10,10 @@ from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.comparison_display import ComparisonShow
 from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
+from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,12 +20,12 @@ from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.environments import xla_maker
 from smtc_lab.views.environments.choices import EnvironmentChoice, EnvironmentChoices
 from smtc_lab.views.widgets import environments_trait
 from smtc_lab.views.widgets.compiler_settings import CompilerSettings
 from smtc_lab.views.widgets.workbench import Workbench
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

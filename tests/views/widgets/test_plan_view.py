@@ -4,8 +4,8 @@ import pytest
 
 from smtc_lab.errors import StoreError
 from smtc_lab.planner.plan import Plan, plan
-from smtc_lab.testing.calibrations import PATHS, calibration, worker_point
 from smtc_lab.views.widgets.plan_view import PlanView
+from tests.kit.calibrations import PATHS, calibration, worker_point
 
 
 @pytest.fixture(scope="module")

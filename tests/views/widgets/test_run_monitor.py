@@ -14,11 +14,11 @@ from smtc_lab.launch.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
-from smtc_lab.testing.records import run_records, step_record
-from smtc_lab.testing.run_folders import set_state, write_run_folder
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.widgets.run_monitor import RunMonitor
+from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.records import run_records, step_record
+from tests.kit.run_folders import set_state, write_run_folder
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.machine.home import HOME_VARIABLE
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.testing.quick_script import QUICK_SCRIPT
-from smtc_lab.testing.runs import wait_until
 from smtc_lab.views.widgets.workbench import Workbench
+from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
