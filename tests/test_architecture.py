@@ -31,7 +31,6 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 UNSHIPPED = [ROOT / "tests" / "kit", ROOT / "notebooks" / "benchmarks"]
 CHECKED = [*SOURCES, *(path for folder in UNSHIPPED for path in sorted(folder.rglob("*.py")))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "DECISIONS.md", "CHANGELOG.md"]
 
 LONGEST_FILE = 300
 LONGEST_FUNCTION = 50
@@ -279,29 +278,6 @@ def test_what_is_dangerous_would_be_found() -> None:
         "# pickled",
     ):
         assert not DANGEROUS.search(line)
-
-
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_link_of_a_document_leads_somewhere(name: str) -> None:
-    text = (ROOT / name).read_text("utf-8")
-    headings = {
-        re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
-        for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    }
-
-    broken = []
-    for target in LINK.findall(text):
-        if re.match(r"[a-z]+:", target):
-            continue
-        file, _, heading = target.partition("#")
-        if file and not (ROOT / file).exists():
-            broken.append(target)
-        if not file and heading not in headings:
-            broken.append(target)
-    assert broken == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
