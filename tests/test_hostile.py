@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.kit.hostile import HOSTILE_TEXTS
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "hostile_texts.json"
+FIXTURE = Path(__file__).parent / "fixtures" / "hostile_texts.json"
 
 
 def test_the_browsers_tests_read_the_same_texts() -> None:
