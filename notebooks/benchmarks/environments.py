@@ -90,7 +90,8 @@ def _measured(name: str, peers: Sequence[str]) -> Iterator[tuple[str, float, str
         record_s = measured("a step record", "-c", _RECORD, scratch, python=python)
         yield "keeping one step record", 1e6 * record_s, "us"
         for peer in peers:
-            row = delivery("throughput", python=python, peer=peer, payload="b", seconds=1.5)
+            wanted = {"peer": peer, "payload": "b", "seconds": 1.5}
+            row = delivery("throughput", wanted, python=python)
             yield f"data service, {peer}", row["gb_per_s"], "GB/s"
 
 

@@ -138,7 +138,7 @@ def test_a_measurement_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(rounds, "_LIMIT_S", 0.01)
 
     with pytest.raises(RunFailedError, match=r"'peer': 'raw'.* took more than 0.01 s"):
-        rounds.measured("throughput", peer="raw", payload="a", seconds=1)
+        rounds.measured("throughput", {"peer": "raw", "payload": "a", "seconds": 1})
 
 
 @pytest.mark.usefixtures("_threads_as_before")

@@ -11,7 +11,7 @@ from notebooks.benchmarks.harness import fresh
 from smtc_lab.errors import RunFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from notebooks.benchmarks.dataservice.interference import Interference
     from notebooks.benchmarks.dataservice.siege import Siege
@@ -48,20 +48,20 @@ def rounds(
         for payload in payloads:
             for peer in peers:
                 try:
-                    row = measured(what, peer=peer, payload=payload, **arguments)
+                    row = measured(what, {"peer": peer, "payload": payload, **arguments})
                 except RunFailedError as error:
                     on_failure(str(error))
                 else:
                     yield {"round": number, **row}
 
 
-def measured(what: str, *, python: str | None = None, **arguments: object) -> Row:
+def measured(what: str, arguments: Mapping[str, object], *, python: str | None = None) -> Row:
     """Return what was measured in a fresh process.
 
     Args:
         what: ``throughput``, ``interference`` or ``siege``.
-        python: The interpreter; None: this one.
         arguments: Names of ``peer`` and ``payload``, and what the measurement takes.
+        python: The interpreter; None: this one.
 
     Raises:
         RunFailedError: The process failed, or took longer than ten minutes.
