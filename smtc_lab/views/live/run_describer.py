@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.changes import Changes
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.rules.find import find
@@ -14,7 +15,6 @@ from smtc_lab.store.reader import read_records, read_run
 from smtc_lab.views import format as fmt
 from smtc_lab.views.compiler_section import finding_cost
 from smtc_lab.views.compiler_words import compile_time_words, place_words
-from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.live.predicted import predicted_step_time_s
 from smtc_lab.views.live.run_info import (
     CompilerInfo,
@@ -26,8 +26,8 @@ from smtc_lab.views.live.run_info import (
 from smtc_lab.views.live.run_summary import RunSummarizer
 
 if TYPE_CHECKING:
+    from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.rules.finding import Finding
-    from smtc_lab.views.live.run_follower import RunFollower
 
 _MOST_EVENTS = 50
 _MOST_STEPS = 50_000

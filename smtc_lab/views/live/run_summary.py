@@ -15,9 +15,9 @@ from smtc_lab.metrics.utilization import (
 from smtc_lab.views.live.run_info import IntervalInfo, SummaryInfo
 
 if TYPE_CHECKING:
+    from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.result import Interval
-    from smtc_lab.views.live.run_follower import RunFollower
 
 _EVERY_S = 1.0
 _SHARE = 20

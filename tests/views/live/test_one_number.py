@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.follow.run_follower import RunFollower
+from smtc_lab.follow.stream import Stream
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.run_summary import summarize
@@ -21,8 +23,6 @@ from smtc_lab.study.folder import LaunchedRun
 from smtc_lab.views.launches import launches_of, measured_step_times
 from smtc_lab.views.live.comparison_estimate import set_up_estimate
 from smtc_lab.views.live.followed_launch import FollowedLaunch
-from smtc_lab.views.live.run_follower import RunFollower
-from smtc_lab.views.live.stream import Stream
 from smtc_lab.views.run_snapshot import take_snapshot
 from smtc_lab.views.server.listed_run import ListedRun
 from tests.kit.records import STARTED_S, run_records, step_record

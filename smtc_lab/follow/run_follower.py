@@ -11,26 +11,26 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.follow.changes import Changes
+from smtc_lab.follow.growing import Growing
+from smtc_lab.follow.host_table import HostTable
+from smtc_lab.follow.step_table import StepTable
+from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
 from smtc_lab.metrics.measured_columns import measured_columns
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import compiler_reports, read_job
 from smtc_lab.store.state import RunState, current_state
-from smtc_lab.views.environments.told import other_environment
-from smtc_lab.views.live.changes import Changes
-from smtc_lab.views.live.growing import Growing
-from smtc_lab.views.live.host_table import HostTable
-from smtc_lab.views.live.step_table import StepTable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.follow.frames import Frame
+    from smtc_lab.follow.stream import Stream
     from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.views.live.frames import Frame
-    from smtc_lab.views.live.stream import Stream
 
 _STATE_S = 0.5
 
