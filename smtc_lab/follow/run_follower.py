@@ -20,7 +20,7 @@ from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
 from smtc_lab.metrics.measured_columns import measured_columns
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.store.columns import StepColumns
-from smtc_lab.store.reader import compiler_reports, read_job
+from smtc_lab.store.reader import compiler_reports, read_job, report_files
 from smtc_lab.store.state import RunState, current_state
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class RunFollower:
         self._columns = Growing(len(STEP_COLUMNS))
         self._changes = Changes()
         self._state_s = 0.0
+        self._reports_s = -math.inf
 
     @property
     def begin_s(self) -> float | None:
@@ -160,9 +161,13 @@ class RunFollower:
             self._state_s = time.monotonic()
 
     def _look_at_reports(self, *, ended: bool) -> bool:
-        """Read reports until there are any, and once more when the run has ended."""
-        config = self.job.compiler_config
-        if config is None or (self.reports and not ended):
+        """Read reports when one has changed, and once more when the run has ended."""
+        now_s = time.monotonic()
+        is_due = ended or now_s - self._reports_s >= _STATE_S
+        if self.job.compiler_config is None or not is_due:
+            return False
+        self._reports_s = now_s
+        if not ended and not any(map(self._changes.in_file, report_files(self.folder))):
             return False
         before = self.reports
         self.reports, _ = compiler_reports(self.folder)

@@ -12,6 +12,7 @@ from smtc_lab.store.writer import RecordWriter
 from smtc_lab.views.live import run_summary
 from smtc_lab.views.live.run_describer import RunDescriber
 from smtc_lab.views.run_snapshot import take_snapshot
+from tests.kit.compilers import INDUCTOR, compiled_run, compiler_report
 from tests.kit.records import jittered, run_records
 from tests.kit.run_folders import set_state, write_many_steps, write_run_folder
 
@@ -84,6 +85,29 @@ def test_findings_come_as_the_run_grows_and_are_those_of_the_finished_one_at_its
     assert (seen[0], seen[-1]) == (0, 1)
     assert viewed.findings(last=True) == take_snapshot(folder).info.findings
     assert "CPU-bound" in viewed.findings(last=True)[0].sentence
+
+
+def test_a_compilers_report_is_read_again_when_it_changes(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smtc_lab.follow.run_follower._STATE_S", 0.0)
+    run = compiled_run(INDUCTOR, name="it", step_time_s=0.1, state="InProgress")
+    folder = write_run_folder(tmp_path, run)
+    reports = folder.path / "instances/algo-1/opt/ml/output/data/compiler"
+    reports.mkdir(parents=True)
+    (report,) = run.compiler.values()
+    (reports / "report-rank0.json").write_text(report.model_dump_json())
+    viewed = Viewed(folder)
+    first = viewed.findings()
+    (steps,) = run.steps.values()
+    with RecordWriter(folder.records / "algo-1-rank0.sqlite") as writer:
+        writer.append(steps[-1])
+    troubled = compiler_report(fused_optimizer=False)
+    (reports / "report-rank0.json").write_text(troubled.model_dump_json())
+    clock.now_s += 60.0
+
+    assert first == ()
+    assert "torch has no fused kernel" in viewed.findings()[0].sentence
 
 
 def test_a_long_run_is_looked_at_too(tmp_path: Path) -> None:
