@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launch.run import LAUNCHERS, Run, launcher_named
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
@@ -16,7 +17,6 @@ from smtc_lab.metrics.run_summary import RunSummary, summarize
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.comparison_run import ComparisonRun
 from smtc_lab.study.folder import studies_root
-from smtc_lab.views.live.run_follower import read_plan
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 
 if TYPE_CHECKING:

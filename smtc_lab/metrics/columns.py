@@ -27,10 +27,14 @@ STEP_COLUMNS = (
     "data_wait_s",
     "device_time_s",
     "num_samples",
+    "first_rank_samples",
+    "synchronized",
 )
 """Columns of a step of the job: its number; its begin on the first rank and its end on the last
 one, in seconds since the epoch; its time in seconds, the longest of all ranks; step time, data
-wait and device time in seconds, means over the ranks; samples of all ranks. NaN: not known."""
+wait and device time in seconds, means over the ranks; samples of all ranks, and of the first
+one; 1 where each rank synchronized its device before it read the clock, else 0. NaN: not known.
+"""
 
 SYSTEM_COLUMNS = (
     "time_s",
@@ -53,7 +57,7 @@ SYSTEM = {name: place for place, name in enumerate(SYSTEM_COLUMNS)}
 
 
 def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
-    """Return the steps that every rank has recorded, shape (8, S), in order.
+    """Return the steps that every rank has recorded, shape (10, S), in order.
 
     Args:
         ranks: The records of each rank. A rank without any is left out.
@@ -65,7 +69,7 @@ def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
     values = np.array(
         [[_values(records[step]) for step in common] for records in by_rank], dtype=np.float64
     )
-    end_s, time_s, wait_s, device_s, samples = np.moveaxis(values, 2, 0)
+    end_s, time_s, wait_s, device_s, samples, synchronized = np.moveaxis(values, 2, 0)
     return np.array(
         [
             common,
@@ -76,6 +80,8 @@ def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
             _sum(wait_s) / len(by_rank),
             _sum(device_s) / len(by_rank),
             _sum(samples),
+            samples[0],
+            synchronized.min(axis=0),
         ]
     )
 
@@ -98,4 +104,5 @@ def _values(record: StepRecord) -> tuple[float | None, ...]:
         record.data_wait_s,
         record.device_time_s,
         record.num_samples,
+        record.synchronized,
     )

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 class MeasuredColumns:
     """One launch after its warm-up. Has at least one step."""
 
-    steps: NDArray[np.float64]
-    """The measured steps, shape (8, S), columns as in ``STEP_COLUMNS``."""
+    recorded: NDArray[np.float64]
+    """All its steps, shape (10, N), columns as in ``STEP_COLUMNS``."""
 
-    warm_up_time_s: NDArray[np.float64]
-    """Step time of the job in seconds in the steps that were left out at its begin."""
+    warm_up_steps: int
+    """How many of them are left out at its begin."""
 
     cluster: Cluster
     """Where it ran."""
@@ -39,15 +39,21 @@ class MeasuredColumns:
     """Cores of the machine, which stand for a quota that is not there; None: unknown."""
 
     @property
+    def steps(self) -> NDArray[np.float64]:
+        """The measured steps, shape (10, S)."""
+        return self.recorded[:, self.warm_up_steps :]
+
+    @property
+    def warm_up_time_s(self) -> NDArray[np.float64]:
+        """Step time of the job in seconds in the steps that are left out, shape (N - S,)."""
+        times_s: NDArray[np.float64] = self.recorded[STEP["step_time_s"], : self.warm_up_steps]
+        return times_s
+
+    @property
     def step_time_s(self) -> NDArray[np.float64]:
         """Step time of the job in seconds, shape (S,): the longest of all ranks."""
         times_s: NDArray[np.float64] = self.steps[STEP["step_time_s"]]
         return times_s
-
-    @property
-    def warm_up_steps(self) -> int:
-        """Steps of the job that were left out at its begin."""
-        return len(self.warm_up_time_s)
 
     @property
     def begin_s(self) -> float:
@@ -88,7 +94,7 @@ def measured_columns(
     How many steps are warm-up is decided once for the job, on its own step times.
 
     Args:
-        steps: All its steps so far, shape (8, S).
+        steps: All its steps so far, shape (10, N).
         cluster: Where it runs.
         samples: All samples of its instances, by host.
         num_cores: Cores of the machine; None: unknown.
@@ -99,8 +105,8 @@ def measured_columns(
     time_s = steps[STEP["step_time_s"]]
     cut = measured_from(steps[STEP["step"]], time_s, probe_steps=probe_steps)
     return MeasuredColumns(
-        steps=steps[:, cut:],
-        warm_up_time_s=time_s[:cut],
+        recorded=steps,
+        warm_up_steps=cut,
         cluster=cluster,
         samples=samples,
         num_cores=num_cores,

@@ -1,43 +1,121 @@
-"""Runs every rule over one run."""
+"""Runs every rule over one run, growing or ended."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from smtc_lab.rules.cpu_bottleneck import cpu_bottleneck_findings
-from smtc_lab.rules.graphs import graph_findings
-from smtc_lab.rules.host import host_findings
-from smtc_lab.rules.shapes import shape_findings
-from smtc_lab.rules.step import step_findings
+from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.rules.cpu_bottleneck import CpuBottleneckRule
+from smtc_lab.rules.graphs import GraphRule
+from smtc_lab.rules.host import HostRule
+from smtc_lab.rules.observation import Observation
+from smtc_lab.rules.shapes import ShapeRule
+from smtc_lab.rules.step import StepRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
 
+    from smtc_lab.metrics.ablation import FactorEffect
+    from smtc_lab.metrics.compiler_report import CompilerReport
+    from smtc_lab.metrics.compiler_result import CompilerResult
+    from smtc_lab.metrics.measured_columns import MeasuredColumns
+    from smtc_lab.metrics.records import RunRecords
     from smtc_lab.rules.finding import Finding
-    from smtc_lab.rules.observation import Observation
+    from smtc_lab.rules.rule import Rule
+    from smtc_lab.spec.job import TrainingJob
 
-RULES: tuple[Callable[[Observation], Iterable[Finding]], ...] = (
-    graph_findings,
-    shape_findings,
-    host_findings,
-    step_findings,
-    cpu_bottleneck_findings,
+RULES: tuple[type[Rule], ...] = (
+    GraphRule,
+    ShapeRule,
+    HostRule,
+    StepRule,
+    CpuBottleneckRule,
 )
-"""Every rule, each a pure function."""
+"""Every rule."""
 
 
-def find(seen: Observation) -> tuple[Finding, ...]:
-    """Return what could be better in a run: warnings first, the costliest first among equals.
+class RunRules:
+    """Every rule over one run.
 
-    Findings whose cost is not known stand behind those whose cost is. What an emulated run
-    measured is called emulated.
+    Args:
+        job: What is run.
+        compiler: What a comparison knows of its set-up; None: there is none.
+        factors: Effects that the comparison measured.
     """
-    findings = [finding for rule in RULES for finding in rule(seen)]
-    kinds = {finding.kind for finding in findings}
-    if "cpu_bottleneck" in kinds:  # it tells why the trainer waits
+
+    def __init__(
+        self,
+        job: TrainingJob,
+        *,
+        compiler: CompilerResult | None = None,
+        factors: Sequence[FactorEffect] = (),
+    ) -> None:
+        self._job = job
+        self._compiler = compiler
+        self._factors = tuple(factors)
+        self._rules = [rule() for rule in RULES]
+        self._num_steps = 0
+        self._told: frozenset[str] = frozenset()
+
+    def look(
+        self,
+        measured: MeasuredColumns | None,
+        reports: Iterable[CompilerReport],
+        *,
+        has_ended: bool,
+    ) -> tuple[Finding, ...]:
+        """Take in the steps that came since the last look, and return what could be better.
+
+        Warnings come first, the costliest first among equals; findings whose cost is not known
+        stand behind those whose cost is. What an emulated run measured is called emulated.
+
+        Args:
+            measured: The run so far; None: it has no step, so there is nothing to find.
+            reports: What its trainers told of their compiler, the first one first.
+            has_ended: Whether this is all of it.
+        """
+        if measured is None:
+            return ()
+        news = measured.recorded[:, self._num_steps :]
+        self._num_steps += news.shape[1]
+        for rule in self._rules:
+            rule.take(news)
+        seen = Observation(
+            job=self._job,
+            measured=measured,
+            report=next(iter(reports), None),
+            has_ended=has_ended,
+            told=self._told,
+            compiler=self._compiler,
+            factors=self._factors,
+        )
+        findings = [finding for rule in self._rules for finding in rule.findings(seen)]
+        self._told = frozenset(finding.kind for finding in findings)
+        return _in_order(findings, seen)
+
+
+def find(
+    run: RunRecords,
+    *,
+    compiler: CompilerResult | None = None,
+    factors: Sequence[FactorEffect] = (),
+) -> tuple[Finding, ...]:
+    """Return what could be better in a run that has ended, as ``RunRules.look`` does.
+
+    Args:
+        run: The run.
+        compiler: What a comparison knows of its set-up; None: there is none.
+        factors: Effects that the comparison measured.
+    """
+    rules = RunRules(run.job, compiler=compiler, factors=factors)
+    return rules.look(measured_launch(run), run.compiler.values(), has_ended=True)
+
+
+def _in_order(findings: list[Finding], seen: Observation) -> tuple[Finding, ...]:
+    if "cpu_bottleneck" in {finding.kind for finding in findings}:  # why the trainer waits
         findings = [finding for finding in findings if finding.kind != "data_wait"]
-    if seen.is_emulated:
+    if seen.job.emulation is not None:
         findings = [
             replace(each, cost_is="emulated") if each.cost_is == "measured" else each
             for each in findings

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from smtc_lab.rules.finding import Finding
+from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,37 +17,44 @@ _LEAST_HIT_FRACTION = 0.5
 _LONG_COMPILE_FRACTION = 0.5
 
 
-def graph_findings(seen: Observation) -> Iterable[Finding]:
-    """Yield graph breaks, a fallback to eager, and overhead that the job never earns back."""
-    report = seen.report
-    if report is None:
-        return
-    if report.fell_back_because is not None:
-        yield Finding(
-            kind="fallback",
-            severity="warning",
-            sentence=f"It ran eagerly: {report.fell_back_because.rstrip('. ')}.",
-            fix=(
-                "Mend that line, choose another backend, or ask for backend='eager', which "
-                "saves the time of trying."
-            ),
-            cost_fraction=_compile_fraction(seen),
-        )
-    for graph_break in report.graph_breaks:
-        yield Finding(
-            kind="graph_break",
-            severity="warning",
-            sentence=(
-                f"The graph ends here ({graph_break.reason.rstrip('. ')}), so that nothing is "
-                "fused across this line."
-            ),
-            fix=(
-                "Take printing, logging and decisions on values out of forward(), or express "
-                "the decision with torch.where."
-            ),
-            place=graph_break.place,
-        )
-    yield from _unearned(seen)
+class GraphRule(Rule):
+    """Finds graph breaks, a fallback to eager, and overhead that the job never earns back.
+
+    A graph break is told as soon as the compiler's report tells it; a fallback, whose cost is a
+    share of the run so far, from 30 measured steps on; overhead in a comparison alone.
+    """
+
+    def findings(self, seen: Observation) -> Iterable[Finding]:
+        """Yield what ended graphs early, and what made them not worth it."""
+        report = seen.report
+        if report is None:
+            return
+        if report.fell_back_because is not None and seen.is_enough_for("fallback"):
+            yield Finding(
+                kind="fallback",
+                severity="warning",
+                sentence=f"It ran eagerly: {report.fell_back_because.rstrip('. ')}.",
+                fix=(
+                    "Mend that line, choose another backend, or ask for backend='eager', "
+                    "which saves the time of trying."
+                ),
+                cost_fraction=_compile_fraction(seen),
+            )
+        for graph_break in report.graph_breaks:
+            yield Finding(
+                kind="graph_break",
+                severity="warning",
+                sentence=(
+                    f"The graph ends here ({graph_break.reason.rstrip('. ')}), so that "
+                    "nothing is fused across this line."
+                ),
+                fix=(
+                    "Take printing, logging and decisions on values out of forward(), or "
+                    "express the decision with torch.where."
+                ),
+                place=graph_break.place,
+            )
+        yield from _unearned(seen)
 
 
 def _unearned(seen: Observation) -> Iterable[Finding]:

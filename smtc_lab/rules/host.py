@@ -5,25 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.rules.finding import Finding
+from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.rules.observation import Observation
 
 _EACH_STEP = 0.5
 """From so many syncs a step on, a line is one of every step rather than of the log."""
 
 
-def host_findings(seen: Observation) -> Iterable[Finding]:
-    """Yield the lines that make the host wait in each step, and operators that it took over.
+class HostRule(Rule):
+    """Finds lines that make the host wait in each step, and operators that it took over.
 
-    Their cost is not measured: it shows only when the line is taken away. Where the CPU itself
-    computes step by step, as eager and inductor do, waiting costs nothing.
+    They are told as soon as the compiler's report tells them, which has counted them over a few
+    steps. Their cost is not measured: it shows only when the line is taken away. Where the CPU
+    itself computes step by step, as eager and inductor do, waiting costs nothing.
     """
-    report = seen.report
-    if report is None:
-        return
+
+    def findings(self, seen: Observation) -> Iterable[Finding]:
+        """Yield the lines and the operators."""
+        if seen.report is not None:
+            yield from _syncs(seen.report)
+            yield from _operators(seen.report)
+
+
+def _syncs(report: CompilerReport) -> Iterable[Finding]:
     is_free = report.device == "cpu"
     for sync in report.host_syncs:
         if sync.per_step < _EACH_STEP:
@@ -47,6 +56,9 @@ def host_findings(seen: Observation) -> Iterable[Finding]:
             place=sync.place,
             cost_s_per_step=0.0 if is_free else None,
         )
+
+
+def _operators(report: CompilerReport) -> Iterable[Finding]:
     for fallback in report.host_operators:
         yield Finding(
             kind="host_operator",

@@ -1,69 +1,46 @@
-"""What rules look at: one run, and what a comparison knows beyond it."""
+"""What rules see of a run at one moment, and what a comparison knows beyond it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.roles import roles
-from smtc_lab.errors import CatalogError
-from smtc_lab.metrics.measured_launch import measured_launch
-from smtc_lab.metrics.utilization import (
-    cpu_utilization,
-    data_wait_fraction,
-    device_utilization,
-)
+from smtc_lab.metrics.columns import STEP
+from smtc_lab.metrics.utilization import data_wait_fraction
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from smtc_lab.metrics.ablation import FactorEffect
-    from smtc_lab.metrics.comparison import ClusterResult
     from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.compiler_result import CompilerResult
-    from smtc_lab.metrics.measured_launch import MeasuredLaunch
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.spec.compiler import TrainingCompilerConfig
+    from smtc_lab.spec.job import TrainingJob
+
+ENOUGH_STEPS = 30
+"""Measured steps from which on the shares of a growing run are worth a sentence."""
+
+_EASE = 0.9
+"""A value that has reached a threshold must fall below this share of it to be taken back."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """One run as rules see it. What is not known is None or empty."""
+    """One run as rules see it now. What is not known is None or empty."""
 
-    config: TrainingCompilerConfig | None
-    """What was asked of the compiler; None: nothing."""
+    job: TrainingJob
+    """What was run."""
 
-    report: CompilerReport | None
+    measured: MeasuredColumns
+    """Its steps so far, and what its instances used."""
+
+    report: CompilerReport | None = None
     """What the first trainer told of its compiler."""
 
-    num_steps: int
-    """Steps of the run, warm-up included."""
+    has_ended: bool = True
+    """Whether this is all of it."""
 
-    total_s: float
-    """Time of all its steps in seconds."""
-
-    step_time_s: float | None
-    """Mean steady step time in seconds."""
-
-    data_wait_fraction: float | None
-    """Share of the steady step time in which the trainers waited for a batch."""
-
-    device_utilization: float | None = None
-    """Share of the steady step time in which the devices computed; None: not known."""
-
-    cpu_utilization: float | None = None
-    """CPU time over CPU time at hand, of the instances that prepare data: those of the data
-    groups, or else the trainers. None: not known."""
-
-    is_emulated: bool = False
-    """Whether its times are those of a scale model."""
-
-    is_synchronized: bool = False
-    """Whether each measured step ended with the device synchronized."""
-
-    num_samples: tuple[int, ...] = ()
-    """Samples of each step of the first trainer, in order."""
+    told: frozenset[str] = frozenset()
+    """Kinds of what was found at the last look at the growing run."""
 
     compiler: CompilerResult | None = None
     """What a comparison knows of the set-up, break-even among it."""
@@ -71,60 +48,49 @@ class Observation:
     factors: tuple[FactorEffect, ...] = ()
     """Effects of single settings that a comparison measured."""
 
+    @property
+    def config(self) -> TrainingCompilerConfig | None:
+        """What was asked of the compiler; None: nothing."""
+        config = self.job.compiler_config
+        return config if config is not None and config.enabled else None
 
-def observe(
-    run: RunRecords,
-    *,
-    result: ClusterResult | None = None,
-    factors: Sequence[FactorEffect] = (),
-) -> Observation:
-    """Return what rules look at.
+    @property
+    def num_steps(self) -> int:
+        """Steps of the job so far, warm-up included."""
+        return int(self.measured.recorded.shape[1])
 
-    Args:
-        run: One run.
-        result: The set-up that it is a launch of; None: there is no comparison.
-        factors: Effects that the comparison measured.
-    """
-    launch = measured_launch(run)
-    first_rank = next(iter(run.steps.values()), [])
-    config = run.job.compiler_config
-    return Observation(
-        config=config if config is not None and config.enabled else None,
-        report=next(iter(run.compiler.values()), None),
-        num_steps=len(first_rank),
-        total_s=sum(step.step_time_s for step in first_rank),
-        step_time_s=None if launch is None else float(launch.step_time_s.mean()),
-        data_wait_fraction=None if launch is None else data_wait_fraction(launch.steps),
-        device_utilization=None if launch is None else device_utilization(launch.steps),
-        cpu_utilization=None if launch is None else _preparing_cpu(launch),
-        is_emulated=run.job.emulation is not None,
-        is_synchronized=launch is not None
-        and all(
-            step.synchronized
-            for steps in run.steps.values()
-            for step in steps[launch.warm_up_steps :]
-        ),
-        num_samples=tuple(
-            step.num_samples for step in first_rank if step.num_samples is not None
-        ),
-        compiler=None if result is None else result.compiler,
-        factors=tuple(factors),
-    )
+    @property
+    def total_s(self) -> float:
+        """Time of all its steps in seconds."""
+        return float(self.measured.recorded[STEP["step_time_s"]].sum())
 
+    @property
+    def step_time_s(self) -> float:
+        """Mean steady step time in seconds."""
+        return float(self.measured.step_time_s.mean())
 
-def _preparing_cpu(launch: MeasuredLaunch) -> float | None:
-    """Return the CPU utilization of the busiest group that prepares data."""
-    try:
-        role_of = roles(launch.run.job.cluster, Catalog.load())
-    except CatalogError:  # a type of another catalog: who prepares is not known
-        return None
-    preparing = [name for name, role in role_of.items() if role == "data"] or list(role_of)
-    cores = launch.run.facts.get("num_cores")
-    num_cores = float(cores) if isinstance(cores, int | float) else None
-    known = [
-        used
-        for name in preparing
-        if (used := cpu_utilization(launch.group_samples(name), num_cores=num_cores))
-        is not None
-    ]
-    return max(known, default=None)
+    @property
+    def data_wait_fraction(self) -> float | None:
+        """Share of the steady step time in which the trainers waited for a batch."""
+        return data_wait_fraction(self.measured.steps)
+
+    def is_enough_for(self, kind: str, *, for_s: float = 0.0) -> bool:
+        """Return whether enough is measured to begin to tell of something.
+
+        Args:
+            kind: Kind of the finding.
+            for_s: Least time of the measured steps in seconds.
+        """
+        measured = self.measured
+        return (
+            self.has_ended
+            or kind in self.told
+            or (
+                len(measured.step_time_s) >= ENOUGH_STEPS
+                and measured.end_s - measured.begin_s >= for_s
+            )
+        )
+
+    def ease(self, kind: str) -> float:
+        """Return the factor of a threshold of what may have been told already: 1 or below."""
+        return _EASE if kind in self.told and not self.has_ended else 1.0

@@ -6,10 +6,16 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from smtc_lab.metrics.columns import STEP
 from smtc_lab.rules.finding import Finding
+from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from smtc_lab.metrics.compiler_report import Recompilation
     from smtc_lab.rules.observation import Observation
@@ -27,26 +33,46 @@ _OTHER_FIX = (
     "Keep what the guard looks at the same in every step: pass numbers that change as tensors, "
     "and do not replace modules or attributes while training."
 )
+_FIXES = {"padding": _PADDING_FIX, "batch_shape": _FIRST_AXIS_FIX}
 
 
-def shape_findings(seen: Observation) -> Iterable[Finding]:
-    """Yield what recompilations and changing batches cost, one finding for each cause."""
-    report = seen.report
-    by_place: dict[tuple[object, str], list[Recompilation]] = {}
-    for each in report.recompilations if report is not None else ():
-        by_place.setdefault((each.place, _kind(each.cause)), []).append(each)
-    for (_, kind), group in by_place.items():
-        seconds = sum(each.seconds for each in group)
-        yield Finding(
-            kind=kind,
-            severity="warning",
-            sentence=_sentence(kind, group),
-            fix={"padding": _PADDING_FIX, "batch_shape": _FIRST_AXIS_FIX}.get(kind, _OTHER_FIX),
-            place=group[0].place,
-            cost_fraction=min(1.0, seconds / seen.total_s) if seen.total_s > 0 else None,
-        )
-    if not by_place:
-        yield from _changing_batches(seen)
+class ShapeRule(Rule):
+    """Finds what recompilations and changing batches cost, one finding for each cause.
+
+    While the run grows either is told from 30 measured steps on: the one costs a share of the
+    run so far, the other tells apart the usual batch and the rest. Of the steps it keeps how
+    often each batch size came.
+    """
+
+    def __init__(self) -> None:
+        self._batches: Counter[float] = Counter()
+
+    def take(self, steps: NDArray[np.float64]) -> None:
+        """Count the first rank's batches by their size."""
+        samples = steps[STEP["first_rank_samples"]]
+        self._batches.update(samples[~np.isnan(samples)].tolist())
+
+    def findings(self, seen: Observation) -> Iterable[Finding]:
+        """Yield a finding for each place that was compiled again, or a note on the batches."""
+        report = seen.report
+        by_place: dict[tuple[object, str], list[Recompilation]] = {}
+        for each in report.recompilations if report is not None else ():
+            by_place.setdefault((each.place, _kind(each.cause)), []).append(each)
+        total_s = seen.total_s
+        for (_, kind), group in by_place.items():
+            seconds = sum(each.seconds for each in group)
+            if seen.is_enough_for(kind):
+                yield Finding(
+                    kind=kind,
+                    severity="warning",
+                    sentence=_sentence(kind, group),
+                    fix=_FIXES.get(kind, _OTHER_FIX),
+                    place=group[0].place,
+                    cost_fraction=min(1.0, seconds / total_s) if total_s > 0 else None,
+                )
+        is_compiled = report is not None and report.backend != "eager"
+        if is_compiled and not by_place and seen.is_enough_for("batch_shape"):
+            yield from _changing_batches(self._batches)
 
 
 def _kind(cause: str) -> str:
@@ -65,20 +91,18 @@ def _sentence(kind: str, group: list[Recompilation]) -> str:
     return f"{what} {times}: {group[0].cause.rstrip('. ')}."
 
 
-def _changing_batches(seen: Observation) -> Iterable[Finding]:
+def _changing_batches(counts: Counter[float]) -> Iterable[Finding]:
     """Yield a note on batches of several sizes that have cost nothing yet."""
-    counts = Counter(seen.num_samples)
-    is_compiled = seen.report is not None and seen.report.backend != "eager"
-    if len(counts) < 2 or not is_compiled:
+    if len(counts) < 2:
         return
-    usual, _ = counts.most_common(1)[0]
-    others = len(seen.num_samples) - counts[usual]
+    ((usual, times),) = counts.most_common(1)
+    others = counts.total() - times
     yield Finding(
         kind="batch_shape",
         severity="note",
         sentence=(
-            f"{others:,} of {len(seen.num_samples):,} steps had another number of samples than "
-            f"{usual:,}; no recompilation was seen."
+            f"{others:,} of {counts.total():,} steps had another number of samples than "
+            f"{int(usual):,}; no recompilation was seen."
         ),
         fix=_FIRST_AXIS_FIX,
         cost_fraction=0.0,

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from smtc_lab.metrics.columns import STEP
 from smtc_lab.rules.finding import Finding
+from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from smtc_lab.rules.observation import Observation
 
@@ -21,11 +27,29 @@ _DISPATCH_SHARE = 0.3
 _LEAST_GROWTH = 0.1
 
 
-def step_findings(seen: Observation) -> Iterable[Finding]:
-    """Yield what holds a steady step up beside the graph itself."""
-    yield from _optimizer(seen)
-    yield from _data_wait(seen)
-    yield from _small_batch(seen)
+class StepRule(Rule):
+    """Finds what holds a steady step up beside the graph itself.
+
+    An optimizer that is not fused is told as soon as the compiler's report tells it; while the
+    run grows the wait for data, and a batch that is too small, from 30 measured steps on. Of
+    the steps it keeps the size of the last batch.
+    """
+
+    def __init__(self) -> None:
+        self._num_samples: int | None = None
+
+    def take(self, steps: NDArray[np.float64]) -> None:
+        """Keep the size of the first rank's last batch."""
+        samples = steps[STEP["first_rank_samples"]]
+        known = samples[~np.isnan(samples)]
+        if known.size:
+            self._num_samples = int(known[-1])
+
+    def findings(self, seen: Observation) -> Iterable[Finding]:
+        """Yield what is to say of the optimizer, of the wait for data, and of the batch."""
+        yield from _optimizer(seen)
+        yield from _data_wait(seen)
+        yield from _small_batch(seen, self._num_samples)
 
 
 def batch_growth_finding(
@@ -91,7 +115,9 @@ def _optimizer(seen: Observation) -> Iterable[Finding]:
 
 def _data_wait(seen: Observation) -> Iterable[Finding]:
     wait = seen.data_wait_fraction
-    if wait is None or wait < DATA_WAIT or seen.step_time_s is None:
+    if wait is None or wait < DATA_WAIT * seen.ease("data_wait"):
+        return
+    if not seen.is_enough_for("data_wait"):
         return
     yield Finding(
         kind="data_wait",
@@ -108,15 +134,16 @@ def _data_wait(seen: Observation) -> Iterable[Finding]:
     )
 
 
-def _small_batch(seen: Observation) -> Iterable[Finding]:
+def _small_batch(seen: Observation, num_samples: int | None) -> Iterable[Finding]:
     launched, step_time_s = seen.report and seen.report.kernels, seen.step_time_s
-    if not launched or step_time_s is None:
+    if not launched or not seen.is_enough_for("small_batch"):
         return
     busy = 1 - (seen.data_wait_fraction or 0.0)
-    share = launched * SECONDS_PER_OPERATOR / (step_time_s * busy) if busy > 0 else 0.0
-    if share < _DISPATCH_SHARE:
+    busy_s = busy * step_time_s
+    share = launched * SECONDS_PER_OPERATOR / busy_s if busy_s > 0 else 0.0
+    if share < _DISPATCH_SHARE * seen.ease("small_batch"):
         return
-    samples = f" of {seen.num_samples[-1]:,} samples" if seen.num_samples else ""
+    samples = "" if num_samples is None else f" of {num_samples:,} samples"
     yield Finding(
         kind="small_batch",
         severity="warning",
@@ -126,6 +153,6 @@ def _small_batch(seen: Observation) -> Iterable[Finding]:
             "busy."
         ),
         fix="Raise the batch size ('smtc-lab batch-size' finds the one with most samples/s).",
-        cost_s_per_step=min(share, 1.0) * busy * step_time_s,
+        cost_s_per_step=min(share, 1.0) * busy_s,
         cost_is="estimated",
     )

@@ -1,3 +1,3 @@
-"""Records of a run, kept as they come, and followed while they grow."""
+"""Records of a run, kept as they come, and read while they grow."""
 
 from __future__ import annotations

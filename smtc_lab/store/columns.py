@@ -165,6 +165,8 @@ def _column_sql(name: str, schemas: Sequence[str]) -> str:
         "device_time_s": f"{total('device_time_s')} / {len(schemas)}.0",
         "device": f"{total('device_time_s')} / {total('step_time_s')}",
         "num_samples": total("num_samples"),
+        "first_rank_samples": "main.step_record.num_samples",
+        "synchronized": extreme("min", each("synchronized")),
     }
     return made[name]
 

@@ -86,6 +86,11 @@ def read_run(folder: RunFolder) -> RunRecords:
     )
 
 
+def report_files(folder: RunFolder) -> list[Path]:
+    """Return the files of all compiler reports of a run that are there."""
+    return sorted(folder.path.glob(_REPORTS))
+
+
 def compiler_reports(
     folder: RunFolder,
 ) -> tuple[dict[str, CompilerReport], list[EventRecord]]:
@@ -96,7 +101,7 @@ def compiler_reports(
     """
     reports: dict[str, CompilerReport] = {}
     problems: list[EventRecord] = []
-    for path in sorted(folder.path.glob(_REPORTS)):
+    for path in report_files(folder):
         host = path.relative_to(folder.path).parts[1]
         name = f"{host}-{path.stem.removeprefix('report-')}"
         try:

@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.stream import Stream
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.study.comparison_run import ComparisonRun
 from smtc_lab.views import format as fmt
@@ -20,7 +21,6 @@ from smtc_lab.views.comparison_tables import followed_tables, recorded_tables
 from smtc_lab.views.drawing import drawn_by
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
-from smtc_lab.views.live.stream import Stream
 from smtc_lab.views.rendering import png_uri, render
 from smtc_lab.views.table import (
     INTERVAL_NOTE,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.views.code import compare_code
-from smtc_lab.views.environments.told import other_environment
 from smtc_lab.views.live.comparison_info import (
     ComparisonInfo,
     LaunchInfo,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.follow.host_table import HOST_COLUMNS
 from smtc_lab.metrics.columns import STEP, step_columns
 from smtc_lab.views.live.comparison_estimate import RATIO_COLUMNS
-from smtc_lab.views.live.host_table import HOST_COLUMNS
 from smtc_lab.views.run_snapshot import curve, steps_curve
 
 if TYPE_CHECKING:

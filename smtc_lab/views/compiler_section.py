@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtc_lab.rules.find import find
-from smtc_lab.rules.observation import observe
 from smtc_lab.views import compiler_words as words
 from smtc_lab.views import format as fmt
 from smtc_lab.views.launches import launches_of
@@ -172,8 +171,8 @@ def _findings(
     launches = launches_of(cluster, runs)
     if not launches:
         return []
-    seen = observe(launches[0].run, result=cluster, factors=comparison.factors)
-    return [(finding_words(finding), finding.fix) for finding in find(seen)]
+    found = find(launches[0].run, compiler=cluster.compiler, factors=comparison.factors)
+    return [(finding_words(finding), finding.fix) for finding in found]
 
 
 def _facts(cluster: ClusterResult, compiler: CompilerResult) -> Rows:

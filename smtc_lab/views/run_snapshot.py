@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.views.live.history import History
+from smtc_lab.follow.history import History
+from smtc_lab.follow.run_follower import RunFollower
+from smtc_lab.follow.stream import Stream
 from smtc_lab.views.live.run_describer import RunDescriber
-from smtc_lab.views.live.run_follower import RunFollower
-from smtc_lab.views.live.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from smtc_lab.follow.step_table import StepTable
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.views.live.run_info import RunInfo
-    from smtc_lab.views.live.step_table import StepTable
 
 SNAPSHOT_VERSION = 1
 """Version of the JSON of a snapshot."""

@@ -5,20 +5,19 @@ from typing import Any
 import pytest
 
 from smtc_lab.rules.find import find
-from smtc_lab.rules.observation import observe
 from smtc_lab.spec.emulation import Emulation
 from tests.kit.records import HETEROGENEOUS, run_records
 
 
 def kinds(**example: Any) -> list[str]:
     run = {"cpu_used_fraction": 0.95, "data_wait_fraction": 0.6, "device_time_s": 0.06}
-    return [each.kind for each in find(observe(run_records(**{**run, **example})))]
+    return [each.kind for each in find(run_records(**{**run, **example}))]
 
 
 def test_busy_cpus_and_idle_devices_are_a_cpu_bottleneck_and_lead_to_the_planner() -> None:
     run = run_records(cpu_used_fraction=0.95, data_wait_fraction=0.6, device_time_s=0.06)
 
-    (finding,) = find(observe(run))
+    (finding,) = find(run)
 
     assert finding.kind == "cpu_bottleneck"
     assert "95 % busy" in finding.sentence
@@ -37,7 +36,7 @@ def test_the_cost_in_an_emulated_run_is_called_emulated(
 ) -> None:
     run = run_records(cpu_used_fraction=0.95, data_wait_fraction=0.6, emulation=emulation)
 
-    assert {finding.cost_is for finding in find(observe(run))} == {word}
+    assert {finding.cost_is for finding in find(run)} == {word}
 
 
 def test_a_wait_while_the_device_still_works_is_overlapped_and_no_bottleneck() -> None:

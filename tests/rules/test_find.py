@@ -7,7 +7,6 @@ import pytest
 
 from smtc_lab.metrics.ablation import FactorEffect
 from smtc_lab.metrics.compiler_report import (
-    CompilerReport,
     CompileTime,
     GraphBreak,
     HostOperator,
@@ -17,7 +16,6 @@ from smtc_lab.metrics.compiler_report import (
 )
 from smtc_lab.metrics.result import Interval
 from smtc_lab.rules.find import find
-from smtc_lab.rules.observation import Observation, observe
 from smtc_lab.rules.step import batch_growth_finding
 from tests.kit.compilers import (
     INDUCTOR,
@@ -29,6 +27,7 @@ from tests.kit.compilers import (
 )
 
 if TYPE_CHECKING:
+    from smtc_lab.metrics.records import RunRecords
     from smtc_lab.rules.finding import Finding
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
@@ -40,22 +39,20 @@ def seen(
     *,
     run: dict[str, Any] | None = None,
     **report: Any,
-) -> Observation:
+) -> RunRecords:
     """Return a run of 60 steps of 0.1 s whose report has these fields."""
-    return observe(
-        compiled_run(
-            config,
-            name="it",
-            step_time_s=0.1,
-            overhead_s=0.0,
-            report=compiler_report(config, **report),
-            **(run or {}),
-        )
+    return compiled_run(
+        config,
+        name="it",
+        step_time_s=0.1,
+        overhead_s=0.0,
+        report=compiler_report(config, **report),
+        **(run or {}),
     )
 
 
-def only(observation: Observation) -> Finding:
-    (finding,) = find(observation)
+def only(run: RunRecords, **known: Any) -> Finding:
+    (finding,) = find(run, **known)
     return finding
 
 
@@ -67,8 +64,8 @@ def test_a_run_without_a_compiler_has_no_finding_but_its_data_wait() -> None:
     run = compiled_run(None, name="plain", step_time_s=0.1)
     waiting = compiled_run(None, name="plain", step_time_s=0.1, data_wait_fraction=0.8)
 
-    assert find(observe(run)) == ()
-    assert only(observe(waiting)).kind == "data_wait"
+    assert find(run) == ()
+    assert only(waiting).kind == "data_wait"
 
 
 @pytest.mark.parametrize(
@@ -96,13 +93,16 @@ def test_a_recompilation_is_told_with_its_cause_and_cost(
 
 
 def test_batches_of_several_sizes_are_a_note_where_nothing_was_compiled_again() -> None:
-    observation = replace(seen(), num_samples=(32,) * 59 + (7,))
+    run, eager = seen(), seen(PLAIN, fused_optimizer=None)
+    for each in (run, eager):
+        (steps,) = each.steps.values()
+        steps[-1] = replace(steps[-1], num_samples=7)
 
-    finding = only(observation)
+    finding = only(run)
 
     assert finding.severity == "note"
     assert finding.sentence.startswith("1 of 60 steps had another number of samples than 32")
-    assert find(replace(observation, report=compiler_report(PLAIN, fused_optimizer=None))) == ()
+    assert find(eager) == ()
 
 
 def test_a_sync_of_every_step_costs_on_an_accelerator_and_not_on_a_cpu() -> None:
@@ -163,12 +163,12 @@ def effect(low: float, mean: float, high: float) -> FactorEffect:
 def test_an_optimizer_that_is_not_fused_costs_what_the_ablation_measured() -> None:
     plain = seen(PLAIN)
 
-    measured = only(replace(plain, factors=(effect(1.2, 1.25, 1.3),)))
+    measured = only(plain, factors=(effect(1.2, 1.25, 1.3),))
 
     assert only(plain).severity == "note"
     assert measured.severity == "warning"
     assert measured.cost_fraction == pytest.approx(0.2)
-    assert find(replace(plain, factors=(effect(0.9, 1.0, 1.1),))) == ()
+    assert find(plain, factors=(effect(0.9, 1.0, 1.1),)) == ()
 
 
 def test_an_optimizer_that_cannot_be_fused_is_told() -> None:
@@ -213,7 +213,7 @@ def test_overhead_that_a_job_does_not_earn_back_is_told() -> None:
     inductor = comparison.clusters[2]
     run = next(run for run in runs if run.label == "inductor")
 
-    findings = find(observe(run, result=inductor, factors=comparison.factors))
+    findings = find(run, compiler=inductor.compiler, factors=comparison.factors)
 
     (overhead,) = (finding for finding in findings if finding.kind == "overhead")
     assert "This job of 60 steps ends before step 16" in overhead.sentence
@@ -221,13 +221,13 @@ def test_overhead_that_a_job_does_not_earn_back_is_told() -> None:
 
 
 def test_warnings_come_first_and_the_costliest_first_among_them() -> None:
-    report: CompilerReport = compiler_report(
+    run = seen(
+        run={"data_wait_fraction": 0.5},
         recompilations=(Recompilation(cause="x.size(1): 3 -> 4", step=1, seconds=0.1),),
         graph_breaks=(GraphBreak(reason="print", place=None),),
         host_syncs=(HostSync(operation="item", place=LINE, per_step=1.0),),
     )
-    observation = replace(seen(run={"data_wait_fraction": 0.5}), report=report)
 
-    kinds = [finding.kind for finding in find(observation)]
+    kinds = [finding.kind for finding in find(run)]
 
     assert kinds == ["data_wait", "padding", "graph_break", "host_sync"]

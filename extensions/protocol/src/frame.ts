@@ -12,7 +12,7 @@ const REMEDY = 'Rebuild the front end and the Python package from one version.';
 /**
  * Rows of one table, as Python sends them.
  *
- * Mirrors `smtc_lab.views.live.frames`; both read `tests/fixtures/frames.json`.
+ * Mirrors `smtc_lab.follow.frames`; both read `tests/fixtures/frames.json`.
  */
 export interface IFrame {
   /**

@@ -47,6 +47,15 @@ class PythonEnvironment:
     """What it was made from here, in words; None: it existed before."""
 
 
+def other_environment(name: object) -> str:
+    """Return the name of a run's environment where it is told; empty: it is today's.
+
+    Args:
+        name: What a launcher wrote down; None: nothing.
+    """
+    return "" if name is None or name == TODAY else str(name)
+
+
 def environments_root() -> Path:
     """Return the folder of all environments, one folder each."""
     given = os.environ.get(ENVIRONMENTS_VARIABLE)

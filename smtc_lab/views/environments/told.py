@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.machine.environments.named import TODAY
-
 if TYPE_CHECKING:
     from smtc_lab.views.environments.choices import EnvironmentChoices
     from smtc_lab.views.environments.xla_maker import Making
@@ -23,12 +21,3 @@ def environments_json(choices: EnvironmentChoices, making: Making) -> dict[str, 
         "no_xla": choices.no_xla,
         "making": asdict(making),
     }
-
-
-def other_environment(name: object) -> str:
-    """Return the name of a run's environment where views tell it; empty: it is today's.
-
-    Args:
-        name: What a launcher wrote down; None: nothing.
-    """
-    return "" if name is None or name == TODAY else str(name)

@@ -6,12 +6,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state
 from smtc_lab.views import format as fmt
 from smtc_lab.views.code import compare_code
-from smtc_lab.views.environments.told import other_environment
 from smtc_lab.views.live.comparison_info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.live.followed_launch import FollowedLaunch
 from smtc_lab.views.live.predicted import predicted_step_time_s

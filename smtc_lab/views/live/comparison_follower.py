@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.follow.run_follower import RunFollower
+from smtc_lab.follow.table import LiveTable
+from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.views.environments.told import other_environment
 from smtc_lab.views.live.comparison_estimate import (
     RATIO_COLUMNS,
     ratio_row,
@@ -22,17 +24,15 @@ from smtc_lab.views.live.comparison_estimate import (
 )
 from smtc_lab.views.live.comparison_rows import compiler_rows, final_rows, live_rows
 from smtc_lab.views.live.followed_launch import FollowedLaunch
-from smtc_lab.views.live.run_follower import RunFollower
-from smtc_lab.views.live.table import LiveTable
 
 if TYPE_CHECKING:
+    from smtc_lab.follow.frames import Frame
+    from smtc_lab.follow.stream import Stream
     from smtc_lab.metrics.comparison import Comparison
     from smtc_lab.metrics.result import Interval
     from smtc_lab.study.comparison_run import ComparisonRun
     from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.views.live.comparison_info import RowInfo
-    from smtc_lab.views.live.frames import Frame
-    from smtc_lab.views.live.stream import Stream
 
 _ESTIMATE_S = 1.0
 _LEAST_REST = 10.0

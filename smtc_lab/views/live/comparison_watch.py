@@ -10,10 +10,10 @@ from smtc_lab.views.live.comparison_follower import ComparisonFollower
 from smtc_lab.views.live.watch import Audience, Watch
 
 if TYPE_CHECKING:
+    from smtc_lab.follow.frames import Frame
+    from smtc_lab.follow.stream import Send
     from smtc_lab.study.comparison_run import ComparisonRun
     from smtc_lab.views.live.comparison_info import ComparisonInfo
-    from smtc_lab.views.live.frames import Frame
-    from smtc_lab.views.live.stream import Send
 
 
 class ComparisonWatch(Watch):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from smtc_lab.store.reader import read_run
 
 if TYPE_CHECKING:
+    from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.study.folder import LaunchedRun
-    from smtc_lab.views.live.run_follower import RunFollower
 
 
 class FollowedLaunch:

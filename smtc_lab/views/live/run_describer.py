@@ -6,15 +6,13 @@ import time
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.changes import Changes
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.records import EventRecord
-from smtc_lab.rules.find import find
-from smtc_lab.rules.observation import observe
-from smtc_lab.store.reader import read_records, read_run
+from smtc_lab.store.reader import read_records
 from smtc_lab.views import format as fmt
 from smtc_lab.views.compiler_section import finding_cost
 from smtc_lab.views.compiler_words import compile_time_words, place_words
-from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.live.predicted import predicted_step_time_s
 from smtc_lab.views.live.run_info import (
     CompilerInfo,
@@ -26,13 +24,10 @@ from smtc_lab.views.live.run_info import (
 from smtc_lab.views.live.run_summary import RunSummarizer
 
 if TYPE_CHECKING:
+    from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.rules.finding import Finding
-    from smtc_lab.views.live.run_follower import RunFollower
 
 _MOST_EVENTS = 50
-_MOST_STEPS = 50_000
-"""Steps up to which rules look at a run: they take every record into memory."""
-
 _LONGEST_TEXT = 2000
 
 
@@ -49,7 +44,6 @@ class RunDescriber:
         self._changes = Changes()
         self._rows: dict[str, int] = {}
         self._events: list[EventRecord] = []
-        self._findings: tuple[FindingInfo, ...] = ()
         self._told: tuple[object, ...] = ()
         self.problem = ""
         """Why the run cannot be followed further; empty: it can."""
@@ -58,17 +52,15 @@ class RunDescriber:
         """Take in what is new; False: the description has not changed.
 
         Args:
-            last: The run has ended: take in its end, and find what could be better.
+            last: The run has ended: take in its end.
         """
         found = False
         try:
             found = self._look_at_events()
             found = self._summarizer.look(usd_per_hour=self._usd_per_hour(), last=last) or found
-            if last:
-                self._findings = self._find()
         except SmtcLabError as error:
             self.problem = str(error)
-        told = (self._follower.state, self._follower.reports, self.problem, self._findings)
+        told = (self._follower.state, self._follower.reports, self.problem)
         found = found or last or told != self._told
         self._told = told
         return found
@@ -113,7 +105,7 @@ class RunDescriber:
             predicted_step_time_s=predicted_step_time_s(follower.folder),
             summary=self._summarizer.latest,
             events=self._told_events(),
-            findings=self._findings,
+            findings=tuple(map(_told_finding, self._summarizer.findings)),
             problem=_cut(self.problem),
         )
 
@@ -184,12 +176,6 @@ class RunDescriber:
             self._events.sort(key=lambda event: event.time_s)
             del self._events[:-_MOST_EVENTS]
         return found
-
-    def _find(self) -> tuple[FindingInfo, ...]:
-        if not 0 < self._follower.steps.num_rows <= _MOST_STEPS:
-            return ()
-        found = find(observe(read_run(self._follower.folder)))
-        return tuple(_told_finding(finding) for finding in found)
 
 
 def _told_finding(finding: Finding) -> FindingInfo:

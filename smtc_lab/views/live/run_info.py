@@ -197,7 +197,7 @@ class RunInfo:
     """The last events, oldest first."""
 
     findings: tuple[FindingInfo, ...]
-    """What could be better; empty until the run has ended."""
+    """What could be better, by what is known now."""
 
     problem: str
     """Why the run's folder cannot be read further; empty: it can."""

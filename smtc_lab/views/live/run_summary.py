@@ -1,4 +1,4 @@
-"""The steps of a growing run in a few numbers, by the arithmetic of ``smtc_lab.metrics``."""
+"""The steps of a growing run in a few numbers, and what could be better in them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from smtc_lab.metrics.utilization import (
     data_wait_fraction,
     device_utilization,
 )
+from smtc_lab.rules.find import RunRules
 from smtc_lab.views.live.run_info import IntervalInfo, SummaryInfo
 
 if TYPE_CHECKING:
+    from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.result import Interval
-    from smtc_lab.views.live.run_follower import RunFollower
+    from smtc_lab.rules.finding import Finding
 
 _EVERY_S = 1.0
 _SHARE = 20
-"""A summary that took t seconds is made again after 20 t at the earliest: 5 % of a core."""
+"""A look that took t seconds is made again after 20 t at the earliest: 5 % of a core."""
 _RESAMPLES, _LAST_RESAMPLES = 200, 2000
 
 
 class RunSummarizer:
-    """Sums up the steps that a follower has seen, at most once a second.
+    """Sums up the steps that a follower has seen, and runs every rule, at most once a second.
 
     Args:
         follower: Of the run.
@@ -34,17 +36,20 @@ class RunSummarizer:
 
     def __init__(self, follower: RunFollower) -> None:
         self._follower = follower
+        self._rules = RunRules(follower.job)
         self._num_steps = 0
         self._next_s = 0.0
         self.latest: SummaryInfo | None = None
         """What was made last; None: no step could be measured yet."""
+        self.findings: tuple[Finding, ...] = ()
+        """What could be better, by what was known then."""
 
     def look(self, *, usd_per_hour: float | None, last: bool = False) -> bool:
-        """Make it anew, if it is time and steps came; False: it stays as it is.
+        """Make both anew, if it is time and steps came; False: they stay as they are.
 
         Args:
             usd_per_hour: Price of all instances; None: unknown.
-            last: The run has ended: make it now, with a finer interval.
+            last: The run has ended: make them now, with a finer interval and all findings.
 
         Raises:
             StoreError: A file of the run is damaged.
@@ -59,6 +64,9 @@ class RunSummarizer:
             None
             if measured is None
             else _summary(measured, usd_per_hour, _LAST_RESAMPLES if last else _RESAMPLES)
+        )
+        self.findings = self._rules.look(
+            measured, self._follower.reports.values(), has_ended=last
         )
         spent_s = time.monotonic() - begin_s
         self._next_s = begin_s + max(_EVERY_S, _SHARE * spent_s)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.views.live.log_tail import LogTail
+from smtc_lab.follow.log_tail import LogTail
+from smtc_lab.follow.run_follower import RunFollower
 from smtc_lab.views.live.run_describer import RunDescriber
-from smtc_lab.views.live.run_follower import RunFollower
 from smtc_lab.views.live.watch import Audience, Watch
 
 if TYPE_CHECKING:
+    from smtc_lab.follow.frames import Frame
+    from smtc_lab.follow.stream import Send
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.views.live.frames import Frame
-    from smtc_lab.views.live.stream import Send
 
 _LOOKS = 15
 """Looks from one telling to the next: half a second, more where many watches share a core."""

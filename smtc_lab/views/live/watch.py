@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtc_lab.errors import SmtcLabError
-from smtc_lab.views.live.stream import FRAMES_PER_S, Send, Stream
+from smtc_lab.follow.stream import FRAMES_PER_S, Send, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smtc_lab.views.live.frames import Frame
+    from smtc_lab.follow.frames import Frame
 
 BEAT_S = 2.0
 """Time between two signs of life, also when nothing happens."""

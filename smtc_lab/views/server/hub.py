@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError
+from smtc_lab.follow.stream import FRAMES_PER_S
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.folder import studies_root
 from smtc_lab.views.environments.choices import asked_choices, named_choices
 from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import XLA_MAKER
 from smtc_lab.views.live.stopping import stop_soon
-from smtc_lab.views.live.stream import FRAMES_PER_S
 from smtc_lab.views.server.list_follower import ListFollower
 from smtc_lab.views.server.list_topic import ListTopic
 from smtc_lab.views.server.names import folder_of

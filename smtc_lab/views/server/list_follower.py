@@ -7,9 +7,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from smtc_lab.follow.changes import Changes
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.study.folder import StudyFolder, studies_root
-from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.server.list_row import LIVE
 from smtc_lab.views.server.listed_comparison import ListedComparison, known_sum
 from smtc_lab.views.server.listed_run import ListedRun

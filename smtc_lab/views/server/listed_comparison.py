@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.changes import Changes
 from smtc_lab.study.folder import read_request, read_study_state
-from smtc_lab.views.live.changes import Changes
 from smtc_lab.views.server.list_row import DAMAGED, LIVE, Row, damaged_row, empty_row
 
 if TYPE_CHECKING:

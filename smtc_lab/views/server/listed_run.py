@@ -6,15 +6,15 @@ import time
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.changes import Changes
+from smtc_lab.follow.growing import Growing
+from smtc_lab.follow.run_follower import rank_files, read_plan
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.metrics.warm_up import measured_from
 from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import compiler_reports, read_job
 from smtc_lab.store.state import TERMINAL, current_state
-from smtc_lab.views.live.changes import Changes
-from smtc_lab.views.live.growing import Growing
-from smtc_lab.views.live.run_follower import rank_files, read_plan
 from smtc_lab.views.server.list_row import DAMAGED, Row, damaged_row, empty_row
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import traitlets
 
-from smtc_lab.views.live.stream import Stream
-from smtc_lab.views.live.table import CAPACITY, LiveTable
+from smtc_lab.follow.stream import Stream
+from smtc_lab.follow.table import CAPACITY, LiveTable
 from smtc_lab.views.widgets.base import View
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from smtc_lab.follow.stream import Stream
 from smtc_lab.machine.processes import send_signal
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.planner.run_prediction import predict_run
@@ -25,7 +26,6 @@ from smtc_lab.views.live.comparison_estimate import set_up_estimate
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
 from smtc_lab.views.live.comparison_rows import live_rows
 from smtc_lab.views.live.run_info import PredictedInfo
-from smtc_lab.views.live.stream import Stream
 from tests.kit.calibrations import calibration
 from tests.kit.runs import wait_until
 

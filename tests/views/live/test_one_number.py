@@ -11,18 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.follow.run_follower import RunFollower
+from smtc_lab.follow.stream import Stream
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.run_summary import summarize
-from smtc_lab.rules.observation import observe
+from smtc_lab.rules.observation import Observation
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.store.reader import read_run
 from smtc_lab.study.folder import LaunchedRun
 from smtc_lab.views.launches import launches_of, measured_step_times
 from smtc_lab.views.live.comparison_estimate import set_up_estimate
 from smtc_lab.views.live.followed_launch import FollowedLaunch
-from smtc_lab.views.live.run_follower import RunFollower
-from smtc_lab.views.live.stream import Stream
 from smtc_lab.views.run_snapshot import take_snapshot
 from smtc_lab.views.server.listed_run import ListedRun
 from tests.kit.records import STARTED_S, run_records, step_record
@@ -115,13 +115,13 @@ def test_every_view_of_a_run_tells_the_numbers_of_its_result(
     assert seen.data_wait_fraction == result.data_wait_fraction
     assert seen.device_fraction == result.utilization.device
     assert seen.cpu == result.utilization.cpu
-    told, observed = summarize(run), observe(run)
+    launch = measured_launch(run)
+    assert launch is not None
+    told, observed = summarize(run), Observation(job=run.job, measured=launch)
     assert told.steps == result.steps
     assert told.mean_step_time_s == observed.step_time_s == result.step_time_s.mean
     assert told.data_wait_fraction == observed.data_wait_fraction == result.data_wait_fraction
-    assert told.device_utilization == observed.device_utilization == result.utilization.device
-    launch = measured_launch(run)
-    assert launch is not None
+    assert told.device_utilization == result.utilization.device
     drawn = measured_step_times(launches_of(result, [run]))
     assert drawn.tolist() == sorted(launch.step_time_s.tolist())
 

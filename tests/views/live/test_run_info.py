@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.follow.run_follower import RunFollower
+from smtc_lab.follow.stream import Stream
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.reader import read_run
 from smtc_lab.views.live.run_describer import RunDescriber
-from smtc_lab.views.live.run_follower import RunFollower
-from smtc_lab.views.live.stream import Stream
 from tests.kit.hostile import HOSTILE_TEXTS
 from tests.kit.records import HETEROGENEOUS, STARTED_S, jittered, run_records
 from tests.kit.run_folders import set_state, write_run_folder

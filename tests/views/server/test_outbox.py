@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtc_lab.views.live.stream import Stream
-from smtc_lab.views.live.table import LiveTable
+from smtc_lab.follow.stream import Stream
+from smtc_lab.follow.table import LiveTable
 from smtc_lab.views.server.outbox import Outbox, Watching
 from smtc_lab.views.server.wire import binary_message, json_text
 from tests.kit.lab_tab import parse_binary

@@ -5,7 +5,7 @@ import type { IBins } from '@smtc-lab/protocol';
  * in use, two become one. The least and the greatest value of each bin are kept, so no spike
  * is ever lost. NaN is unknown: it is left out, and a bin of nothing else is NaN.
  *
- * `smtc_lab.views.live.history` does the same in Python.
+ * `smtc_lab.follow.history` does the same in Python.
  */
 export class History {
   /**

@@ -3,7 +3,7 @@ const FIRST_ROOM = 1_024;
 /**
  * The last rows of a table, in columns. Adding rows costs a copy of these rows alone.
  *
- * `smtc_lab.views.live.ring` does the same in Python.
+ * `smtc_lab.follow.ring` does the same in Python.
  */
 export class Ring {
   /**

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from smtc_lab.views.live.turns import Turns
+from smtc_lab.follow.turns import Turns
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.views.live.ring import Ring
+from smtc_lab.follow.ring import Ring
 
 
 @given(

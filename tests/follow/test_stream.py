@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtc_lab.views.live.frames import Frame
-from smtc_lab.views.live.stream import Stream
-from smtc_lab.views.live.table import LiveTable
+from smtc_lab.follow.frames import Frame
+from smtc_lab.follow.stream import Stream
+from smtc_lab.follow.table import LiveTable
 
 
 class Browser:
@@ -68,7 +68,7 @@ def test_everything_is_sent_again_as_nobody_hears_a_browser_while_a_cell_runs(
 ) -> None:
     clock = SimpleNamespace(monotonic=lambda: now_s[0])
     now_s = [100.0]
-    monkeypatch.setattr("smtc_lab.views.live.stream.time", clock)
+    monkeypatch.setattr("smtc_lab.follow.stream.time", clock)
     stream = Stream(browser.receive)
     stream.add(LiveTable("t", ["x"])).push(1)
 
@@ -231,7 +231,7 @@ def test_those_who_lose_nothing_are_sent_nothing_twice(
 ) -> None:
     now_s = [100.0]
     clock = SimpleNamespace(monotonic=lambda: now_s[0])
-    monkeypatch.setattr("smtc_lab.views.live.stream.time", clock)
+    monkeypatch.setattr("smtc_lab.follow.stream.time", clock)
     stream = Stream(None)
     stream.add(LiveTable("t", ["x"])).push(1)
     stream.join(browser.receive)

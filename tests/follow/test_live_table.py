@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.views.live.frames import Bins, Frame
-from smtc_lab.views.live.table import LiveTable
+from smtc_lab.follow.frames import Bins, Frame
+from smtc_lab.follow.table import LiveTable
 
 
 def frame_of(table: LiveTable) -> Frame:

@@ -11,26 +11,26 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.follow.changes import Changes
+from smtc_lab.follow.growing import Growing
+from smtc_lab.follow.host_table import HostTable
+from smtc_lab.follow.step_table import StepTable
+from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
 from smtc_lab.metrics.measured_columns import measured_columns
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.store.columns import StepColumns
-from smtc_lab.store.reader import compiler_reports, read_job
+from smtc_lab.store.reader import compiler_reports, read_job, report_files
 from smtc_lab.store.state import RunState, current_state
-from smtc_lab.views.environments.told import other_environment
-from smtc_lab.views.live.changes import Changes
-from smtc_lab.views.live.growing import Growing
-from smtc_lab.views.live.host_table import HostTable
-from smtc_lab.views.live.step_table import StepTable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.follow.frames import Frame
+    from smtc_lab.follow.stream import Stream
     from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.views.live.frames import Frame
-    from smtc_lab.views.live.stream import Stream
 
 _STATE_S = 0.5
 
@@ -73,6 +73,7 @@ class RunFollower:
         self._columns = Growing(len(STEP_COLUMNS))
         self._changes = Changes()
         self._state_s = 0.0
+        self._reports_s = -math.inf
 
     @property
     def begin_s(self) -> float | None:
@@ -160,9 +161,13 @@ class RunFollower:
             self._state_s = time.monotonic()
 
     def _look_at_reports(self, *, ended: bool) -> bool:
-        """Read reports until there are any, and once more when the run has ended."""
-        config = self.job.compiler_config
-        if config is None or (self.reports and not ended):
+        """Read reports when one has changed, and once more when the run has ended."""
+        now_s = time.monotonic()
+        is_due = ended or now_s - self._reports_s >= _STATE_S
+        if self.job.compiler_config is None or not is_due:
+            return False
+        self._reports_s = now_s
+        if not ended and not any(map(self._changes.in_file, report_files(self.folder))):
             return False
         before = self.reports
         self.reports, _ = compiler_reports(self.folder)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.follow.growing import Growing
+from smtc_lab.follow.table import LiveTable
 from smtc_lab.metrics.columns import SYSTEM, SYSTEM_COLUMNS
 from smtc_lab.store.columns import read_samples
-from smtc_lab.views.live.growing import Growing
-from smtc_lab.views.live.table import LiveTable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.views.live.changes import Changes
+from smtc_lab.follow.changes import Changes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.views.live.frames import Frame
-from smtc_lab.views.live.history import History
-from smtc_lab.views.live.ring import Ring
+from smtc_lab.follow.frames import Frame
+from smtc_lab.follow.history import History
+from smtc_lab.follow.ring import Ring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from smtc_lab.views.live.frames import Bins
+    from smtc_lab.follow.frames import Bins
 
 CAPACITY = 65_536
 """Rows that are kept as they are; all rows are kept in bins."""

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.views.live.turns import Turns
+from smtc_lab.follow.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from smtc_lab.views.live.frames import Frame
-    from smtc_lab.views.live.table import LiveTable
+    from smtc_lab.follow.frames import Frame
+    from smtc_lab.follow.table import LiveTable
 
 _log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.views.live.changes import Changes
-from smtc_lab.views.live.growing import Growing
+from smtc_lab.follow.changes import Changes
+from smtc_lab.follow.growing import Growing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""``python tests/views/live/test_frames.py`` writes the fixture anew."""
+"""``python tests/follow/test_frames.py`` writes the fixture anew."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from smtc_lab.views.live.frames import Bins, Frame
-from smtc_lab.views.live.history import History
-from smtc_lab.views.live.table import LiveTable
+from smtc_lab.follow.frames import Bins, Frame
+from smtc_lab.follow.history import History
+from smtc_lab.follow.table import LiveTable
 
 MOST_BINS = 8
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "frames.json"
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "frames.json"
 
 
 def told(frame: Frame) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.views.live.log_tail import MOST_CHARACTERS, MOST_LINES, LogTail
+from smtc_lab.follow.log_tail import MOST_CHARACTERS, MOST_LINES, LogTail
 
 if TYPE_CHECKING:
     from pathlib import Path

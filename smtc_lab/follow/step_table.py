@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.follow.frames import Bins, Frame
+from smtc_lab.follow.history import MOST_BINS
+from smtc_lab.follow.table import CAPACITY, LiveTable
 from smtc_lab.metrics.columns import STEP_COLUMNS
 from smtc_lab.store.columns import StepColumns
-from smtc_lab.views.live.frames import Bins, Frame
-from smtc_lab.views.live.history import MOST_BINS
-from smtc_lab.views.live.table import CAPACITY, LiveTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +94,7 @@ class StepTable:
         return self._since_begin(self._columns.read(first, self.num_rows))
 
     def columns(self, first: int) -> NDArray[np.float64]:
-        """Return all steps behind so many for arithmetic, shape (8, N).
+        """Return all steps behind so many for arithmetic, shape (10, N).
 
         Columns are those of ``metrics.columns.STEP_COLUMNS``.
         """

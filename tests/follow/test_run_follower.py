@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from smtc_lab.follow.run_follower import RunFollower
+from smtc_lab.follow.stream import Stream
+from smtc_lab.follow.table import CAPACITY
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.views.live.run_follower import RunFollower
-from smtc_lab.views.live.stream import Stream
-from smtc_lab.views.live.table import CAPACITY
 from tests.kit.records import (
     HETEROGENEOUS,
     STARTED_S,
@@ -147,7 +147,7 @@ def test_nothing_new_is_nothing_read(
 ) -> None:
     folder = write_run_folder(tmp_path, run_records([0.2], state="InProgress"))
     follower = follow(folder, sent)
-    settled = "smtc_lab.views.live.changes._SETTLED_NS"
+    settled = "smtc_lab.follow.changes._SETTLED_NS"
     monkeypatch.setattr(settled, -1)  # as if the files were written long ago
     follower.look()
     monkeypatch.setattr("smtc_lab.store.columns.query", lambda *_: pytest.fail("it was read"))
