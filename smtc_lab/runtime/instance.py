@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.runtime.hyperparameters import user_args
-from smtc_lab.runtime.opt_ml import write_opt_ml
-from smtc_lab.runtime.resource_config import assign_hosts, resource_config
-from smtc_lab.runtime.sm_environment import sm_environment
+from smtc_lab.instance.hyperparameters import user_args
+from smtc_lab.instance.opt_ml import write_opt_ml
+from smtc_lab.instance.resource_config import assign_hosts, resource_config
+from smtc_lab.instance.sm_environment import sm_environment
 
 if TYPE_CHECKING:
     from smtc_lab.runtime.agent_config import AgentConfig

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
+from smtc_lab.instance.resource_config import read_resource_config
 from smtc_lab.machine.processes import (
     become_subreaper,
     descendants,
@@ -27,7 +28,6 @@ from smtc_lab.machine.processes import (
     signals_as_bytes,
 )
 from smtc_lab.metrics.record_lines import line_key
-from smtc_lab.runtime.resource_config import read_resource_config
 from smtc_lab.runtime.sagemaker_agent import InstancePlace, filled_in
 from smtc_lab.runtime.sagemaker_done import DoneListener, tell_done
 from smtc_lab.runtime.sagemaker_hosts import platform_hosts, resolve
