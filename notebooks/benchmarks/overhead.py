@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtc_lab.instance.context import InstanceContext
 from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.machine.duty_cycle import DutyCycle
-from smtc_lab.runtime.context import InstanceContext
 from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.spec.cluster import Cluster

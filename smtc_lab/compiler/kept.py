@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Self
 
 import torch
 
+from smtc_lab.instance.variables import KEPT_VARIABLE
 from smtc_lab.metrics.compiler_report import CompilerReport, Probe
 from smtc_lab.spec.base import Strict
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-KEPT_VARIABLE = "SMTC_XLA_KEPT"
-"""Environment variable with a ``Kept`` as JSON; unset: the script did not start anew."""
 
 
 class Kept(Strict):

@@ -15,6 +15,7 @@ from smtc_lab.follow.changes import Changes
 from smtc_lab.follow.growing import Growing
 from smtc_lab.follow.host_table import HostTable
 from smtc_lab.follow.step_table import StepTable
+from smtc_lab.instance.plan import planned_ranks
 from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
 from smtc_lab.metrics.measured_columns import measured_columns
@@ -61,7 +62,7 @@ class RunFollower:
         self.steps = StepTable(rank_files(folder, self.plan), f"{prefix}steps")
         """The steps of the job."""
         self.hosts = {
-            host: HostTable(folder.records / f"{host}-system.sqlite", f"{prefix}system:{host}")
+            host: HostTable(folder.system_records(host), f"{prefix}system:{host}")
             for host in self.job.cluster.hosts()
         }
         """The instances, by host."""
@@ -205,9 +206,9 @@ def read_plan(folder: RunFolder) -> dict[str, Any]:
 def rank_files(folder: RunFolder, plan: dict[str, Any]) -> list[Path]:
     """Return the record files of all trainers of a plan, also of those that are not there."""
     found = [
-        folder.records / f"{instance['host']}-rank{instance['rank']}.sqlite"
+        folder.rank_records(instance["host"], rank)
         for instance in plan.get("instances", ())
-        if instance.get("rank") is not None
+        for rank in planned_ranks(instance)
     ]
     return found or sorted(folder.records.glob("*-rank*.sqlite"))
 

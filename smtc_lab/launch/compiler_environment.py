@@ -1,4 +1,4 @@
-"""What the compiler settings of a job become in the environment of its training instances."""
+"""What libraries are told of a job's compiler settings on its training instances."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ if TYPE_CHECKING:
 
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
-COMPILER_VARIABLE = "SMTC_COMPILER"
-"""Environment variable with the TrainingCompilerConfig as JSON; unset: plain eager."""
-
 _TPU_DEVICES = ("/dev/accel0", "/dev/vfio/0")
 
 
 def compiler_environment(
     config: TrainingCompilerConfig | None, *, tpu_devices: Iterable[str] = _TPU_DEVICES
 ) -> dict[str, str]:
-    """Return the variables by which a training instance knows how to compile its step.
+    """Return the variables by which libraries know whether a step is XLA's.
 
     Hugging Face's libraries take the XLA device wherever torch_xla can be imported, also for a
     script that asked for the CPU, so they are told when not to. torch_xla is told to use the
@@ -31,7 +28,7 @@ def compiler_environment(
     """
     if config is None or not config.enabled:
         return {"USE_TORCH_XLA": "0"}
-    environment = {COMPILER_VARIABLE: config.model_dump_json()}
+    environment = {}
     if config.backend != "xla":  # auto hands the session's step to XLA, not a library's trainer
         environment["USE_TORCH_XLA"] = "0"
     if config.backend in {"xla", "auto"} and not any(map(_exists, tpu_devices)):

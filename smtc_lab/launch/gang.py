@@ -21,6 +21,9 @@ class Exit:
     signal: int | None = None
     """The signal that ended it; None: it ended by itself."""
 
+    rank: int | None = None
+    """Which of several trainers of the instance failed; None: it has only one, or none did."""
+
     agent_signal: int | None = None
     """The signal that ended its agent, which then could not say more; None: it did not."""
 
@@ -38,15 +41,18 @@ class Outcome:
     host: str = ""
     """The instance that decided it; empty: all trainers."""
 
+    rank: int | None = None
+    """Which of several trainers of that instance; None: it has no other process."""
+
 
 def outcome(
     exits: Mapping[str, Exit], roles: Mapping[str, Role], groups: Mapping[str, str]
 ) -> Outcome | None:
     """Return how the job ends, given the instances that have ended; None: it goes on.
 
-    Any instance that fails fails the job. When every trainer has ended well the job is
-    complete, whatever the data instances still do. A data instance that ends well takes
-    nothing with it.
+    Any instance that fails fails the job, and an instance fails with the first of its trainers
+    that does. When every trainer has ended well the job is complete, whatever the data
+    instances still do. A data instance that ends well takes nothing with it.
 
     Args:
         exits: The instances that have ended by themselves, in the order in which they did.
@@ -55,7 +61,12 @@ def outcome(
     """
     for host, ended in exits.items():
         if ended.exit_code != 0:
-            return Outcome(state="Failed", reason=_reason(host, groups[host], ended), host=host)
+            return Outcome(
+                state="Failed",
+                reason=_reason(host, groups[host], ended),
+                host=host,
+                rank=ended.rank,
+            )
     trainers = [host for host, role in roles.items() if role == "train"]
     if all(host in exits for host in trainers):
         return Outcome(state="Completed", reason="")
@@ -69,6 +80,8 @@ def _reason(host: str, group: str, ended: Exit) -> str:
             f"The agent of {where} was killed by signal {ended.agent_signal}, and its instance "
             "ended with it. Start the job again."
         )
+    if ended.rank is not None:
+        where = f"{where}, rank {ended.rank},"
     if ended.signal == 9:
         return (
             f"The entry point on {where} was killed by signal 9. Nothing of this run sent it: "

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from smtc_lab.launch.gang import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from smtc_lab.instance.instance_exit import InstanceExit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +25,12 @@ class InstanceEnd:
     """What is now known of how the run was carried out."""
 
 
-def instance_end(values: Mapping[str, Any]) -> InstanceEnd:
-    """Return how an instance ended, from what its agent wrote into ``exit.json``."""
+def instance_end(told: InstanceExit) -> InstanceEnd:
+    """Return how an instance ended, from what its agent told."""
     return InstanceEnd(
-        exit=Exit(exit_code=values["exit_code"], signal=values["signal"]),
-        problems=tuple(values["problems"]),
-        facts={"cpu_quota_mechanism": values["cpu_quota_mechanism"]},
+        exit=Exit(exit_code=told.exit_code, signal=told.signal, rank=told.rank),
+        problems=tuple(told.problems),
+        facts={"cpu_quota_mechanism": told.cpu_quota_mechanism},
     )
 
 
@@ -60,6 +60,11 @@ class Instances(Protocol):
         """
         ...
 
-    def last_words(self, host: str) -> str:
-        """Return what an entry point said of its failure, or the end of its log."""
+    def last_words(self, host: str, rank: int | None) -> str:
+        """Return what an entry point said of its failure, or the end of its log.
+
+        Args:
+            host: Its instance.
+            rank: Which of several trainers it is; None: the instance has no other process.
+        """
         ...

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.store.run_folder import RunFolder
 
-def last_words(failure: Path, log: Path) -> str:
+
+def last_words(folder: RunFolder, host: str, rank: int | None) -> str:
     """Return what an entry point said of its failure, or the end of its log; else nothing.
 
     Args:
-        failure: ``output/failure`` of its instance.
-        log: What it printed.
+        folder: The run's folder.
+        host: Its instance.
+        rank: Which of several trainers it is; None: the instance has no other process.
     """
     try:
-        return f"{failure.read_text(encoding='utf-8', errors='replace').strip()}."
+        said = folder.failure_file(host).read_text(encoding="utf-8", errors="replace")
+        return f"{said.strip()}."
     except OSError:
-        line = last_line(log)
+        line = last_line(folder.log_file(host, rank))
         return f"The last line of its log: {line}" if line else ""
 
 

@@ -12,43 +12,11 @@ from smtc_lab.errors import LauncherError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.machine.environments.probe import EnvironmentFacts
     from smtc_lab.metrics.records import EventRecord
-    from smtc_lab.spec.cluster import Role
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.state import RunState
-
-
-@dataclass(frozen=True, kw_only=True)
-class InstancePlan:
-    """What one instance of a job will be."""
-
-    host: str
-    """``algo-1``, ``algo-2``, …"""
-
-    address: str
-    """Address that the instance listens on; loopback on the local launcher."""
-
-    instance_group_name: str
-    """Its group."""
-
-    instance_type: str
-    """Its type."""
-
-    role: Role
-    """What it does."""
-
-    cpu_quota_cores: float | None
-    """Cores of this machine that stand for it; None: no limit."""
-
-    num_cpus: int
-    """What it takes for its number of CPUs."""
-
-    num_workers: int
-    """Data workers on it."""
-
-    rank: int | None
-    """Rank of its trainer; None: it has none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +46,11 @@ class LaunchPlan(BundleDisplayed):
 
     environment: EnvironmentFacts | None = None
     """Python environment of the entry point; None: another machine brings it."""
+
+    @property
+    def num_trainers(self) -> int:
+        """Trainers of the job, on all instances."""
+        return sum(len(instance.ranks) for instance in self.instances)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +98,14 @@ class LogLine:
 
     text: str
     """The line, without its end."""
+
+    rank: int | None = None
+    """Which of several trainers printed it; None: the instance has no other process."""
+
+    @property
+    def source(self) -> str:
+        """Who printed it, for people."""
+        return self.host if self.rank is None else f"{self.host}-rank{self.rank}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launch.launcher import LaunchPlan, Leftover
 from smtc_lab.launch.local_plan import check, make_plan
 from smtc_lab.launch.local_run import write_run
 from smtc_lab.launch.supervised import SupervisedLauncher
-from smtc_lab.launch.supervision import RUN_VARIABLE
 from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.processes import end_all, processes_with_variable
 from smtc_lab.store.run_folder import RunFolder

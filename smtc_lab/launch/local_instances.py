@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from smtc_lab.instance.instance_exit import InstanceExit
 from smtc_lab.launch.gang import Exit
 from smtc_lab.launch.instances import InstanceEnd, instance_end
 from smtc_lab.launch.last_words import last_words
@@ -49,7 +49,7 @@ class LocalInstances:
 
     def _command(self, host: str) -> list[str]:
         """Return what runs the agent of an instance, its standard input being its lifeline."""
-        config = str(self._folder.instance(host) / "agent.json")
+        config = str(self._folder.agent_file(host))
         return [sys.executable, "-m", "smtc_lab.runtime.agent", config]
 
     def _start(self, host: str) -> None:
@@ -81,14 +81,10 @@ class LocalInstances:
                 self._ended[host] = self._read_end(host, code)
 
     def _read_end(self, host: str, agent_code: int) -> InstanceEnd:
-        try:
-            text = (self._folder.instance(host) / "exit.json").read_text(encoding="utf-8")
-            return instance_end(json.loads(text))
-        except (OSError, ValueError):
-            killed_by = -agent_code if agent_code < 0 else None
-            return InstanceEnd(
-                exit=Exit(exit_code=agent_code % 256 or 1, agent_signal=killed_by)
-            )
+        if (told := InstanceExit.read(self._folder, host)) is not None:
+            return instance_end(told)
+        killed_by = -agent_code if agent_code < 0 else None
+        return InstanceEnd(exit=Exit(exit_code=agent_code % 256 or 1, agent_signal=killed_by))
 
     def end(self) -> None:
         """End every instance: its agent first, then whatever an agent could not end."""
@@ -107,8 +103,6 @@ class LocalInstances:
         end_all(members, grace_s=0.0)
         remove_leftover_groups(f"{self._folder.job_name}-")
 
-    def last_words(self, host: str) -> str:
+    def last_words(self, host: str, rank: int | None) -> str:
         """Return what an entry point said of its failure, or the end of its log."""
-        return last_words(
-            self._folder.opt_ml(host) / "output" / "failure", self._folder.log_file(host)
-        )
+        return last_words(self._folder, host, rank)

@@ -11,7 +11,7 @@ from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
 from smtc_lab.launch.job_environment import environment_problems, job_environment
-from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
+from smtc_lab.launch.launcher import LaunchPlan
 from smtc_lab.launch.planning import (
     Slot,
     channel_problems,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.agent_configs import AgentPlace, agent_config
+from smtc_lab.launch.descriptions import AgentPlace, describe_instance
 from smtc_lab.launch.job_environment import (
     interpreter_variables,
     job_environment,
@@ -67,10 +67,9 @@ def write_run(folder: RunFolder, plan: LaunchPlan) -> None:
         environment=_variables(folder, plan, environment),
     )
     for instance in plan.instances:
-        own = folder.instance(instance.host)
-        own.mkdir(parents=True, mode=0o700)
-        config = json.dumps(agent_config(plan, instance, place), indent=1)
-        (own / "agent.json").write_text(config, encoding="utf-8")
+        folder.instance(instance.host).mkdir(parents=True, mode=0o700)
+        told = describe_instance(plan, instance, place).to_json()
+        folder.agent_file(instance.host).write_text(told, encoding="utf-8")
 
 
 def _variables(
@@ -80,8 +79,7 @@ def _variables(
     path, variables = folder.shown_package, {}
     if environment.name != TODAY:
         variables = interpreter_variables(environment, path, plan.job.environment)
-    trainers = [instance for instance in plan.instances if instance.rank is not None]
-    xla = xla_beside(plan.job, environment) if len(trainers) == 1 else None
+    xla = xla_beside(plan.job, environment) if plan.num_trainers == 1 else None
     if xla is not None:
         variables |= with_xla_environment(XlaEnvironment(python=xla.python, path=str(path)))
     if variables:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.instance.plan import InstancePlan
 from smtc_lab.launch.compiler_checks import compiler_problems
-from smtc_lab.launch.launcher import InstancePlan
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
@@ -92,6 +92,9 @@ class Slot:
     cpu_quota_cores: float | None = None
     """Cores that stand for it; None: no limit."""
 
+    num_trainers: int = 1
+    """Trainers on it, where it trains."""
+
 
 def instance_plans(
     job: TrainingJob,
@@ -108,7 +111,7 @@ def instance_plans(
     instances, rank = [], 0
     for host, group in job.cluster.hosts().items():
         role, slot = role_of[group.instance_group_name], slot_of(host, group)
-        quota = slot.cpu_quota_cores
+        num_trainers = slot.num_trainers if role == "train" else 0
         instances.append(
             InstancePlan(
                 host=host,
@@ -116,18 +119,34 @@ def instance_plans(
                 instance_group_name=group.instance_group_name,
                 instance_type=group.instance_type,
                 role=role,
-                cpu_quota_cores=quota,
+                cpu_quota_cores=slot.cpu_quota_cores,
                 num_cpus=slot.num_cpus,
-                num_workers=num_workers(job, role, quota=quota, num_cpus=slot.num_cpus),
-                rank=rank if role == "train" else None,
+                num_workers=num_workers(
+                    job,
+                    role,
+                    quota=slot.cpu_quota_cores,
+                    num_cpus=slot.num_cpus,
+                    num_trainers=num_trainers,
+                ),
+                rank=rank if num_trainers else None,
+                num_trainers=num_trainers,
             )
         )
-        rank += role == "train"
+        rank += num_trainers
     return tuple(instances)
 
 
-def num_workers(job: TrainingJob, role: Role, *, quota: float | None, num_cpus: int) -> int:
+def num_workers(
+    job: TrainingJob,
+    role: Role,
+    *,
+    quota: float | None,
+    num_cpus: int,
+    num_trainers: int = 1,
+) -> int:
     """Return the data workers of an instance: as the job says, or one for each core.
+
+    Several trainers have as many each as the job says, or share the cores.
 
     A trainer that is fed by a data group, and has less than a core to itself, keeps it.
 
@@ -136,12 +155,16 @@ def num_workers(job: TrainingJob, role: Role, *, quota: float | None, num_cpus: 
         role: What the instance does.
         quota: Cores that stand for it; None: no limit.
         num_cpus: What it takes for its number of CPUs.
+        num_trainers: Trainers on it.
     """
     asked = job.num_loader_workers if role == "train" else job.num_data_workers
     if asked is not None:
         return asked
     is_fed = role == "train" and job.cluster.is_heterogeneous
-    return int(quota) if is_fed and quota is not None else num_cpus
+    sharing = max(1, num_trainers)
+    if is_fed and quota is not None:
+        return int(quota / sharing)
+    return max(1, num_cpus // sharing)
 
 
 def named(job: TrainingJob) -> TrainingJob:

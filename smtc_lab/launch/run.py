@@ -113,7 +113,7 @@ class Run(LiveDisplayed):
         lines = self.poll().log
         if host is not None:
             return "\n".join(line.text for line in lines if line.host == host)
-        return "\n".join(f"{line.host} | {line.text}" for line in lines)
+        return "\n".join(f"{line.source} | {line.text}" for line in lines)
 
     def records(self) -> RunRecords:
         """Return everything that was recorded so far."""

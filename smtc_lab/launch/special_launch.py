@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal
+
+from smtc_lab.instance.description import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +20,7 @@ MEMORY_LIMIT_BYTES = "memory_limit_bytes"
 """Fact of a plan: memory that a trainer process may take."""
 
 MEASURE = "measure"
-"""Fact of a plan: what a launch of a calibration measures, as ``runtime.context.Measure``."""
+"""Fact of a plan: what a launch of a calibration measures, the fields of a ``Measure``."""
 
 
 def as_parity_launch(plan: LaunchPlan, *, steps: int) -> LaunchPlan:
@@ -49,8 +51,8 @@ def as_measuring_launch(
         seconds: How long to measure after the first steps.
         batch_size: Samples of a batch; None: as the script says.
     """
-    measure = {"what": what, "seconds": seconds, "batch_size": batch_size}
-    return replace(plan, facts={**plan.facts, MEASURE: measure})
+    measure = Measure(what=what, seconds=seconds, batch_size=batch_size)
+    return replace(plan, facts={**plan.facts, MEASURE: asdict(measure)})
 
 
 def with_cpu_quotas(plan: LaunchPlan, cores: Mapping[str, float]) -> LaunchPlan:

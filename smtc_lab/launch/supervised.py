@@ -101,9 +101,8 @@ class SupervisedLauncher:
         state = current_state(folder)
         lines: list[LogLine] = []
         for log in sorted(folder.logs.glob("algo-*.log")):
-            host = log.name.removesuffix(".log")
-            if not host.endswith(".agent"):
-                lines += _new_lines(log, host, cursor)
+            if not log.stem.endswith(".agent"):
+                lines += _new_lines(log, cursor)
         events: list[EventRecord] = []
         for path in sorted(folder.records.glob("*.sqlite")):
             key = f"events:{path.stem}"
@@ -144,9 +143,10 @@ class SupervisedLauncher:
         return Handle.read(folder.handle_file)
 
 
-def _new_lines(log: Path, host: str, cursor: dict[str, int]) -> list[LogLine]:
+def _new_lines(log: Path, cursor: dict[str, int]) -> list[LogLine]:
     """Return the whole lines that a log has gained, and move the cursor behind them."""
-    key = f"log:{host}"
+    key = f"log:{log.stem}"
+    host, _, rank = log.stem.partition("-rank")
     with log.open("rb") as file:
         file.seek(cursor.get(key, 0))
         data = file.read(4 * 2**20)
@@ -155,4 +155,7 @@ def _new_lines(log: Path, host: str, cursor: dict[str, int]) -> list[LogLine]:
         end = len(data)
     cursor[key] = cursor.get(key, 0) + end
     text = data[:end].decode("utf-8", errors="replace")
-    return [LogLine(host=host, text=line) for line in text.splitlines()]
+    return [
+        LogLine(host=host, text=line, rank=int(rank) if rank else None)
+        for line in text.splitlines()
+    ]

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError
+from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launch import lifeline
 from smtc_lab.store.state import read_state
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from smtc_lab.store.run_folder import RunFolder
-
-RUN_VARIABLE = "SMTC_RUN_ID"
-"""Environment variable that every process of a run carries."""
 
 _KEPT_ENVIRONMENT = re.compile(
     r"(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TMPDIR|TEMP|TMP|VIRTUAL_ENV|LD_LIBRARY_PATH"

@@ -65,7 +65,8 @@ class Supervisor:
                 self._keeper.stopping(ended.reason)
             self._instances.end()
             self._collect_exits()
-            words = self._instances.last_words(ended.host) if ended.host else ""
+            last_words = self._instances.last_words
+            words = last_words(ended.host, ended.rank) if ended.host else ""
             self._keeper.finish(ended, last_words=words)
 
     def _watch(self) -> Outcome:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from smtc_lab.errors import PlannerError, StoreError
+from smtc_lab.instance.description import MEASURED_FILE
 from smtc_lab.launch.names import launch_name
 from smtc_lab.launch.special_launch import as_measuring_launch, with_cpu_quotas
 from smtc_lab.launch.watched_run import run_watched
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 TRAINER, DATA = "algo-1", "algo-2"
 """Hosts of a trial."""
-
-MEASURED_FILE = "output/data/measured.json"
-"""What the trainer of a trial writes, below its ``SAGEMAKER_BASE_DIR``."""
 
 _OF_95 = 1.281552 / 1.959964  # the half of an 80 % interval beside that of a 95 % interval
 _FINEST_S = 20e-6

@@ -1,191 +1,159 @@
-"""The agent of one instance: runs the entry point, and leaves no process behind.
+"""The agent of one instance: runs its entry points, and leaves no process behind.
 
 Started as ``python -m smtc_lab.runtime.agent <agent.json>`` by every launcher. Its standard
 input is a lifeline: when that ends (whoever holds it went away, even by SIGKILL) the instance
-ends. It adopts the orphans among its descendants, so nothing escapes by daemonising. The entry
-point's exit is written to ``exit.json`` before the agent ends.
+ends. It adopts the orphans among its descendants, so nothing escapes by daemonising. The
+trainers of an instance end together: with the first one that fails, or when all have ended
+well. How they did is written to ``exit.json`` before the agent ends.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import selectors
 import signal
-import subprocess
 import sys
 import time
 import traceback
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import smtc_lab
 from smtc_lab.errors import EntryPointError, StoreError
-from smtc_lab.machine.cpu_quota import open_quota
+from smtc_lab.instance.description import InstanceDescription
+from smtc_lab.instance.instance_exit import InstanceExit
+from smtc_lab.instance.prepare import prepare_instance
+from smtc_lab.machine.cpu_quota import MECHANISM_VARIABLE, open_quota
 from smtc_lab.machine.processes import (
     become_subreaper,
     descendants,
-    die_with_parent,
     end_all,
-    hide_behind_hosts_file,
     reap,
     signals_as_bytes,
 )
 from smtc_lab.machine.wakefulness import AWAKE_VARIABLE, wake_cores
-from smtc_lab.runtime.agent_config import AgentConfig
-from smtc_lab.runtime.instance import prepare_instance
+from smtc_lab.runtime.entry_point import EntryPoint, entry_points
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.sink import open_sink
-from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota
     from smtc_lab.store.sink import RecordSink
 
 READY_LIMIT_S = 120.0
-"""A quota applies when the entry point says that it begins to work, at the latest now."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class InstanceExit:
-    """How the entry point of an instance ended; ``exit.json``."""
-
-    exit_code: int
-    """Exit code; 128 + n when signal n ended it."""
-
-    signal: int | None = None
-    """The signal that ended it; None: it ended by itself."""
-
-    asked_to_stop: bool = False
-    """Whether it was told to stop before it ended."""
-
-    cpu_quota_mechanism: str
-    """How its CPU quota was held; ``none`` without a quota."""
-
-    problems: list[str] = field(default_factory=list)
-    """What went wrong around it: records that could not be written, say."""
+"""A quota applies when every entry point says that it begins to work, at the latest now."""
 
 
 class Agent:
     """Runs one instance from its begin to the death of its last process."""
 
-    def __init__(self, config: AgentConfig) -> None:
-        self._config = config
-        self._folder = RunFolder(Path(config.run_folder))
-        self._instance = self._folder.instance(config.host)
-        self._quota: CpuQuota = open_quota(f"{self._folder.job_name}-{config.host}")
+    def __init__(self, told: InstanceDescription) -> None:
+        self._told = told
+        self._folder = RunFolder(Path(told.run_folder))
+        self._quota: CpuQuota = open_quota(f"{self._folder.job_name}-{told.host}")
         self._events = selectors.DefaultSelector()
+        self._entry_points: list[EntryPoint] = []
         self._writer: RecordSink | None = None
         self._sampler: SystemSampler | None = None
         self._problems: list[str] = []
         self._asked_to_stop = False
 
     def run(self) -> InstanceExit:
-        """Run the entry point and return how it ended, once nothing of it is left."""
+        """Run the entry points and return how they ended, once nothing of them is left."""
         wake = signals_as_bytes()
-        ready = self._start()
         try:
-            code, asked_to_stop = self._wait(wake, ready)
+            self._start()
+            decisive = self._wait(wake)
         finally:
             self._end()
-        number = -code if code < 0 else None
+        code = decisive.exit_code or 0
         return InstanceExit(
             exit_code=code if code >= 0 else 128 - code,
-            signal=number,
-            asked_to_stop=asked_to_stop,
+            signal=-code if code < 0 else None,
+            rank=decisive.rank if code else None,
+            asked_to_stop=self._asked_to_stop,
             cpu_quota_mechanism=(
-                "none" if self._config.cpu_quota_cores is None else self._quota.name
+                "none" if self._told.cpu_quota_cores is None else self._quota.name
             ),
             problems=self._problems,
         )
 
-    def _start(self) -> int:
-        """Start the entry point, then the sampler; return where it says that it is ready."""
-        config = self._config
-        environment, arguments = prepare_instance(config, self._folder)
-        ready, ready_write = os.pipe2(os.O_NONBLOCK)
-        os.set_inheritable(ready_write, True)
-        environment["SMTC_READY_FD"] = str(ready_write)
-        hosts_file = str(self._instance / "hosts")
-        if not os.access(config.command[0], os.X_OK):
+    def _start(self) -> None:
+        """Start the entry points, then the sampler."""
+        told = self._told
+        prepare_instance(told, self._folder)
+        if not os.access(told.command[0], os.X_OK):
             raise EntryPointError(
-                f"The entry point was not started: its interpreter {config.command[0]!r} is "
+                f"The entry point was not started: its interpreter {told.command[0]!r} is "
                 "gone. Bring its environment back, or name another python_environment."
             )
-        with self._folder.log_file(config.host).open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603  the job's own command
-                [*config.command, *arguments],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                pass_fds=[ready_write],
-                preexec_fn=lambda: self._become_entry_point(hosts_file),  # noqa: PLW1509  no thread yet
-            )
-        os.close(ready_write)
+        self._entry_points = entry_points(told, self._folder, self._quota)
         try:
-            path = self._folder.records / f"{config.host}-system.sqlite"
-            self._writer = open_sink(path)
+            self._writer = open_sink(self._folder.system_records(told.host))
             self._sampler = SystemSampler(self._quota, self._writer)
         except StoreError as error:
             self._problems.append(str(error))
-        return ready
 
-    def _become_entry_point(self, hosts_file: str) -> None:
-        os.setsid()
-        die_with_parent()
-        self._quota.join()
-        hide_behind_hosts_file(hosts_file)
-        if (limit := self._config.memory_limit_bytes) is not None:
-            # not RLIMIT_AS, which counts the libraries that are mapped: 4 GB for torch alone
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-
-    def _wait(self, wake: int, ready: int) -> tuple[int, bool]:
-        """Wait for the end of the entry point, or of the lifeline."""
+    def _wait(self, wake: int) -> EntryPoint:
+        """Wait for the end of the entry points, or of the lifeline; return the decisive one."""
         lifeline = sys.stdin.fileno()
-        for descriptor in (wake, ready, lifeline):
+        listening = {entry_point.ready for entry_point in self._entry_points}
+        for descriptor in (wake, lifeline, *listening):
             self._events.register(descriptor, selectors.EVENT_READ)
+        starting = set(listening)
         quota_at = time.monotonic() + READY_LIMIT_S
-        limited = self._config.cpu_quota_cores is None
+        limited = self._told.cpu_quota_cores is None
         while True:
             timeout = None if limited else max(0.0, quota_at - time.monotonic())
             heard = {key.fd for key, _ in self._events.select(timeout)}
-            if not limited and (ready in heard or time.monotonic() >= quota_at):
+            starting -= heard
+            if not limited and (not starting or time.monotonic() >= quota_at):
                 limited = True
                 self._limit()
-            if ready in heard and not os.read(ready, 64):
-                self._events.unregister(ready)
-            if wake in heard and (code := self._heard_signal(wake)) is not None:
-                return code, self._asked_to_stop
+            for ready in listening & heard:
+                if not os.read(ready, 64):
+                    self._events.unregister(ready)
+            if wake in heard and (decisive := self._heard_signal(wake)) is not None:
+                return decisive
             if self._asked_to_stop or (lifeline in heard and not os.read(lifeline, 64)):
                 self._asked_to_stop = True
-                return self._stop(), True
+                self._stop()
+                return self._failed() or self._entry_points[0]
 
-    def _heard_signal(self, wake: int) -> int | None:
-        """Return the entry point's exit code when it has ended."""
+    def _heard_signal(self, wake: int) -> EntryPoint | None:
+        """Return the entry point whose end decides, when there is one: the others end, too."""
         numbers = os.read(wake, 4096)
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             self._asked_to_stop = True
-        for pid, code in reap():
-            if pid == self._process.pid:
-                return code
-        return None
+        self._collect()
+        running = [each for each in self._entry_points if each.exit_code is None]
+        if (failed := self._failed()) is not None and running:
+            self._stop()
+        return failed or (None if running else self._entry_points[0])
+
+    def _collect(self) -> None:
+        """Take note of the entry points that have ended."""
+        codes = dict(reap())
+        for entry_point in self._entry_points:
+            if entry_point.exit_code is None:
+                entry_point.exit_code = codes.get(entry_point.pid)
+
+    def _failed(self) -> EntryPoint | None:
+        """Return an entry point that did not end well; None: there is none."""
+        return next((each for each in self._entry_points if each.exit_code), None)
 
     def _limit(self) -> None:
-        cores = self._config.cpu_quota_cores
+        cores = self._told.cpu_quota_cores
         if cores is None:
             return
         try:
             self._quota.limit(cores)
         except OSError as error:
             self._problems.append(
-                f"The CPU quota of {cores:.3f} cores could not be set on {self._config.host} "
-                f"through {self._quota.name}: {error}. Set SMTC_CPU_QUOTA=duty-cycle."
+                f"The CPU quota of {cores:.3f} cores could not be set on {self._told.host} "
+                f"through {self._quota.name}: {error}. "
+                f"Set {MECHANISM_VARIABLE}=duty-cycle."
             )
             return
         if awake := os.environ.get(AWAKE_VARIABLE):
@@ -193,20 +161,21 @@ class Agent:
         if self._sampler is not None:
             self._sampler.quota_applies(cores)
 
-    def _stop(self) -> int:
-        """End the entry point in good order; return its exit code."""
-        codes: dict[int, int] = {}
+    def _stop(self) -> None:
+        """End the entry points that still run, in good order."""
 
         def members() -> list[int]:
-            codes.update(reap())
+            self._collect()
             return descendants(os.getpid())
 
-        end_all(members, grace_s=self._config.grace_s)
-        codes.update(reap())
-        return codes.get(self._process.pid, -signal.SIGKILL)
+        end_all(members, grace_s=self._told.grace_s)
+        self._collect()
+        for entry_point in self._entry_points:
+            if entry_point.exit_code is None:
+                entry_point.exit_code = -signal.SIGKILL
 
     def _end(self) -> None:
-        """End what the entry point left behind, and close what the agent holds."""
+        """End what the entry points left behind, and close what the agent holds."""
 
         def members() -> list[int]:
             reap()
@@ -229,30 +198,15 @@ def main(path: str) -> int:
     values = json.loads(Path(path).read_text(encoding="utf-8"))
     folder, host = RunFolder(Path(values["run_folder"])), values["host"]
     try:
-        _check_version(values.get("package_version"))
-        outcome = Agent(AgentConfig(**values)).run()
+        ended = Agent(InstanceDescription.from_values(values)).run()
     except EntryPointError as error:
-        outcome = InstanceExit(exit_code=1, cpu_quota_mechanism="none", problems=[str(error)])
+        ended = InstanceExit(exit_code=1, cpu_quota_mechanism="none", problems=[str(error)])
     except Exception as error:  # noqa: BLE001  the only one who knows why must say it
         traceback.print_exc()
         problem = f"The agent of {host} failed: {type(error).__name__}: {error}."
-        outcome = InstanceExit(exit_code=1, cpu_quota_mechanism="none", problems=[problem])
-    text = json.dumps(asdict(outcome))
-    try:
-        replace_file(folder.instance(host) / "exit.json", text)
-    except OSError:
-        folder.ballast.unlink(missing_ok=True)
-        replace_file(folder.instance(host) / "exit.json", text)
-    return outcome.exit_code
-
-
-def _check_version(launching: str | None) -> None:
-    """Refuse what another version of this package wrote: it may mean something else."""
-    if launching not in {None, smtc_lab.__version__}:
-        raise EntryPointError(
-            f"This instance has smtc_lab {smtc_lab.__version__}, but {launching} launched it. "
-            "Install the same version on all machines of the job."
-        )
+        ended = InstanceExit(exit_code=1, cpu_quota_mechanism="none", problems=[problem])
+    ended.write(folder, host)
+    return ended.exit_code
 
 
 if __name__ == "__main__":

@@ -9,15 +9,20 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.context import InstanceContext
+from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
+from smtc_lab.instance.variables import KEPT_VARIABLE
 from smtc_lab.machine.xla_environment import xla_environment
 from smtc_lab.metrics.records import EventRecord
-from smtc_lab.runtime.context import InstanceContext
 from smtc_lab.runtime.step_timer import StepTimer
+from smtc_lab.store.run_folder import COMPILER_FOLDER
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from smtc_lab.compiler.compilation import Compilation
     from smtc_lab.compiler.elsewhere import Elsewhere
+    from smtc_lab.compiler.kept import Kept
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.store.sink import RecordSink
     from smtc_lab.store.tables import Record
@@ -32,11 +37,15 @@ class InstanceRuntime:
         self._writer: RecordSink | None = None
         folder = self.context.run_folder
         if folder is not None and folder.records.is_dir():
-            role = "rank" if self.context.role == "train" else "data"
-            name = f"{self.context.host}-{role}{self.context.rank}.sqlite"
-            self._writer = open_sink(folder.records / name)
+            host, rank = self.context.host, self.context.rank
+            is_trainer = self.context.role == "train"
+            data_records = folder.records / f"{host}-data0.sqlite"
+            path = folder.rank_records(host, rank) if is_trainer else data_records
+            self._writer = open_sink(path)
             atexit.register(self.close)
-        self.timer = StepTimer(self.context, self._writer)
+        self._kept = _kept()
+        first_step = 0 if self._kept is None else self._kept.steps
+        self.timer = StepTimer(self.context, self._writer, first_step=first_step)
         self.is_timed_by_session = False
         """Whether a session's loop times the steps, so that hooks must not."""
 
@@ -57,7 +66,7 @@ class InstanceRuntime:
             say=self.event,
             parity_steps=self.context.parity_steps,
             elsewhere=self._elsewhere(config),
-            kept=self.context.kept,
+            kept=self._kept,
         )
         self.timer.on_step = compilation.step_ended
         atexit.register(self.close)
@@ -85,8 +94,8 @@ class InstanceRuntime:
     @property
     def compiler_folder(self) -> Path | None:
         """Where the compiler's files of this instance go; None: outside a job."""
-        base = os.environ.get("SAGEMAKER_BASE_DIR")
-        return Path(base, "output", "data", "compiler") if base else None
+        base = os.environ.get(BASE_FOLDER_VARIABLE)
+        return Path(base, COMPILER_FOLDER) if base else None
 
     def record(self, record: Record) -> None:
         """Keep a record of this process."""
@@ -109,6 +118,21 @@ class InstanceRuntime:
             self.compilation.close()
         if self._writer is not None:
             self._writer.close()
+
+
+def _kept() -> Kept | None:
+    """Return what ``auto`` chose before the script started anew; None: it did not."""
+    if KEPT_VARIABLE not in os.environ:
+        return None
+    from smtc_lab.compiler.kept import Kept  # noqa: PLC0415  others start without pydantic
+
+    try:
+        return Kept.from_environment()
+    except ValueError as error:
+        raise EntryPointError(
+            f"{KEPT_VARIABLE} is damaged ({error}). Unset it, or start the script through "
+            "smtc-lab."
+        ) from error
 
 
 @cache

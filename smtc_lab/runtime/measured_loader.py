@@ -22,6 +22,8 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.source import is_map_style
 from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.description import MEASURED_FILE
+from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.runtime.instance_runtime import instance_runtime
 from smtc_lab.runtime.step_timer import num_samples_of
 
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
-
-MEASURED_FILE = Path("output", "data", "measured.json")
-"""Where what was seen lies, below ``SAGEMAKER_BASE_DIR``."""
 
 _FIRST_STEPS = 2
 _LEAST_STEPS = 12
@@ -138,7 +137,7 @@ class _Watch:
 
     def saw(self, what: str, value: float) -> None:
         """Write down a number."""
-        base = os.environ.get("SAGEMAKER_BASE_DIR")
+        base = os.environ.get(BASE_FOLDER_VARIABLE)
         if base is None:
             return
         self._seen[what] = value

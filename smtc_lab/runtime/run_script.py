@@ -11,6 +11,7 @@ import runpy
 import sys
 from typing import Any
 
+from smtc_lab.instance.variables import HOSTS_VARIABLE
 from smtc_lab.runtime.after_import import after_import
 
 TYPE_CHECKING = False
@@ -137,8 +138,10 @@ def _failure_file_text(text: str) -> None:
     if base is None:
         return
     path = os.path.join(base, "output", "failure")  # noqa: PTH118  as above
+    # of several trainers the first one to fail says why
+    mode = "w" if os.environ.get("LOCAL_WORLD_SIZE", "1") == "1" else "x"
     try:
-        with open(path, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        with open(path, mode, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             file.write(text[:1024])
     except OSError:  # a full disk must not hide the failure itself, which is in the log
         return
@@ -146,7 +149,7 @@ def _failure_file_text(text: str) -> None:
 
 def _resolve_hosts() -> None:
     """Make ``algo-1``, … resolve, where the agent could not show its own ``/etc/hosts``."""
-    hosts: dict[str, str] = json.loads(os.environ.get("SMTC_HOSTS") or "{}")
+    hosts: dict[str, str] = json.loads(os.environ.get(HOSTS_VARIABLE) or "{}")
     try:
         with open(_HOSTS_FILE, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  as above
             known = file.read().split()

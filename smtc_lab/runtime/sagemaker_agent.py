@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from smtc_lab.instance.description import InstanceDescription
+from smtc_lab.instance.opt_ml import DATA_FOLDER
+from smtc_lab.instance.resource_config import DEFAULT_NETWORK_INTERFACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,68 +47,52 @@ class InstancePlace:
 
 def filled_in(
     facts: Mapping[str, Any], instance: Mapping[str, Any], place: InstancePlace
-) -> dict[str, Any]:
-    """Return the content of ``agent.json``.
+) -> InstanceDescription:
+    """Return what the agent of an instance is told.
 
     Args:
         facts: Content of ``job.json``.
         instance: This instance as it was planned.
         place: What it knows of itself.
+
+    Raises:
+        EntryPointError: What the launcher wrote is damaged.
     """
-    config = facts["agents"][instance["host"]]
-    code = place.source / "code"
-    num_cpus = len(os.sched_getaffinity(0))
-    grace_s = max(1.0, config["grace_s"] - _SECONDS_FOR_THE_LAST_WORD)
-    is_trainer = instance["role"] == "train"
-    return {
-        **config,
-        "run_folder": str(place.folder.path),
-        "host": place.names[instance["host"]],
-        "hosts": dict(place.addresses),
-        "resource_config": dict(place.resource_config),
-        "command": [
-            sys.executable,
-            *config["command"][1:-1],
-            str(place.source / facts["entry_point"]),
-        ],
-        "hyperparameters": {
-            **config["hyperparameters"],
-            "sagemaker_submit_directory": str(code),
-        },
-        "channels": {
-            name: str(place.base / "input" / "data" / name) for name in config["channels"]
-        },
-        "environment": _environment(facts, instance, place, num_cpus=num_cpus),
-        "num_cpus": num_cpus,
-        "num_gpus": len(list(Path("/dev").glob("nvidia[0-9]*"))),
-        "cpu_quota_cores": None,
-        # a data instance has nothing to save, and its end is paid for by all
-        "grace_s": grace_s if is_trainer else min(grace_s, facts["linger_s"]),
-    }
-
-
-def _environment(
-    facts: Mapping[str, Any],
-    instance: Mapping[str, Any],
-    place: InstancePlace,
-    *,
-    num_cpus: int,
-) -> dict[str, str]:
-    environment = dict(facts["agents"][instance["host"]]["environment"])
-    address = place.addresses[place.names[instance["host"]]]
-    data_hosts = [item["host"] for item in facts["instances"] if item["role"] == "data"]
-    environment["SMTC_DATA_HOSTS"] = json.dumps([place.names[host] for host in data_hosts])
-    environment["SMTC_ADDRESS"] = address
-    is_trainer = instance["role"] == "train"
+    told = InstanceDescription.from_values(facts["agents"][instance["host"]])
+    told = replace(told, num_cpus=len(os.sched_getaffinity(0)))
+    is_trainer = told.role == "train"
     asked = facts["job"].get("num_loader_workers" if is_trainer else "num_data_workers")
-    if asked is None:
-        environment["SMTC_NUM_WORKERS"] = str(num_cpus)
-    if is_trainer:
-        first = next(item["host"] for item in facts["instances"] if item["rank"] == 0)
-        environment["MASTER_ADDR"] = place.addresses[place.names[first]]
-        interface = place.resource_config.get("network_interface_name") or "eth0"
-        if ipaddress.ip_address(address).is_loopback:
-            interface = "lo"
-        environment.setdefault("GLOO_SOCKET_IFNAME", interface)
-        environment.setdefault("NCCL_SOCKET_IFNAME", interface)
-    return environment
+    grace_s = max(1.0, told.grace_s - _SECONDS_FOR_THE_LAST_WORD)
+    code = str(place.source / "code")
+    found = told.rendezvous
+    host = place.names[told.host]
+    return replace(
+        told,
+        run_folder=str(place.folder.path),
+        host=host,
+        hosts=dict(place.addresses),
+        data_hosts=tuple(place.names[name] for name in told.data_hosts),
+        rendezvous=None if found is None else replace(found, host=place.names[found.host]),
+        resource_config=dict(place.resource_config),
+        command=(
+            sys.executable,
+            *told.command[1:-1],
+            str(place.source / facts["entry_point"]),
+        ),
+        hyperparameters={**told.hyperparameters, "sagemaker_submit_directory": code},
+        channels={name: str(place.base / DATA_FOLDER / name) for name in told.channels},
+        environment={**(_interfaces(place, host) if is_trainer else {}), **told.environment},
+        num_gpus=len(list(Path("/dev").glob("nvidia[0-9]*"))),
+        num_workers=told.threads if asked is None else told.num_workers,
+        cpu_quota_cores=None,
+        # a data instance has nothing to save, and its end is paid for by all
+        grace_s=grace_s if is_trainer else min(grace_s, facts["linger_s"]),
+    )
+
+
+def _interfaces(place: InstancePlace, host: str) -> dict[str, str]:
+    """Return the variables by which collectives find the way to the other instances."""
+    name = str(place.resource_config.get("network_interface_name") or DEFAULT_NETWORK_INTERFACE)
+    if ipaddress.ip_address(place.addresses[host]).is_loopback:
+        name = "lo"
+    return dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), name)

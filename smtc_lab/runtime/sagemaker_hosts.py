@@ -12,7 +12,7 @@ from smtc_lab.errors import LauncherError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from smtc_lab.runtime.resource_config import ResourceConfig
+    from smtc_lab.instance.resource_config import ResourceConfig
 
 _LOOK_S = 0.5
 

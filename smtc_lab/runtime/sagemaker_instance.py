@@ -15,10 +15,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
+from smtc_lab.instance.instance_exit import InstanceExit
+from smtc_lab.instance.plan import log_ranks, planned_ranks
+from smtc_lab.instance.resource_config import (
+    BASE_FOLDER_VARIABLE,
+    CONFIG_FILE,
+    read_resource_config,
+)
+from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.machine.processes import (
     become_subreaper,
     descendants,
@@ -27,7 +36,6 @@ from smtc_lab.machine.processes import (
     signals_as_bytes,
 )
 from smtc_lab.metrics.record_lines import line_key
-from smtc_lab.runtime.resource_config import read_resource_config
 from smtc_lab.runtime.sagemaker_agent import InstancePlace, filled_in
 from smtc_lab.runtime.sagemaker_done import DoneListener, tell_done
 from smtc_lab.runtime.sagemaker_hosts import platform_hosts, resolve
@@ -57,14 +65,16 @@ def run_instance(*, base: str, channel: str, source: str) -> int:
     """
     facts = json.loads(Path(channel, "job.json").read_text(encoding="utf-8"))
     secret = Path(channel, "secret").read_bytes()
-    config_file = Path(base, "input", "config", "resourceconfig.json")
-    resources = read_resource_config({**os.environ, "SAGEMAKER_BASE_DIR": base})
+    resources = read_resource_config({**os.environ, BASE_FOLDER_VARIABLE: base})
     names = platform_hosts(facts["instances"], resources)
     here = resources.current_host
     instance = next(item for item in facts["instances"] if names[item["host"]] == here)
     folder = _make_folder(Path(base), facts["job_name"], instance["host"], here)
     log = ContainerLog(
-        folder.log_file(here),
+        {
+            folder.log_file(here, rank): "" if rank is None else f"[rank{rank}] "
+            for rank in log_ranks(planned_ranks(instance))
+        },
         folder.records,
         host=instance["host"],
         key=line_key(secret),
@@ -88,7 +98,7 @@ def run_instance(*, base: str, channel: str, source: str) -> int:
         folder=folder,
         names=names,
         addresses=addresses,
-        resource_config=json.loads(config_file.read_text(encoding="utf-8")),
+        resource_config=json.loads(Path(base, CONFIG_FILE).read_text(encoding="utf-8")),
     )
     return _Instance(facts, instance, place, secret, log).run()
 
@@ -110,7 +120,6 @@ class _Instance:
         self._secret = secret
         self._log = log
         self._host = place.names[instance["host"]]
-        self._own = place.folder.instance(self._host)
         self._selector = selectors.DefaultSelector()
         self._lifeline: int | None = None
         self._code: int | None = None
@@ -123,7 +132,7 @@ class _Instance:
         place = self._place
         listener = None
         if self._instance["role"] == "data":
-            ranks = [i["rank"] for i in self._facts["instances"] if i["rank"] is not None]
+            ranks = [rank for i in self._facts["instances"] for rank in planned_ranks(i)]
             address = place.addresses[self._host]
             listener = DoneListener(address, self._secret, ranks, self._selector)
         self._start_agent()
@@ -152,13 +161,13 @@ class _Instance:
         place = self._place
         place.folder.secret_file.touch(mode=0o600)
         place.folder.secret_file.write_bytes(self._secret)
-        config = filled_in(self._facts, self._instance, place)
-        config_file = self._own / "agent.json"
-        config_file.write_text(json.dumps(config), encoding="utf-8")
+        config_file = place.folder.agent_file(self._host)
+        told = filled_in(self._facts, self._instance, place)
+        config_file.write_text(told.to_json(), encoding="utf-8")
         lifeline, self._lifeline = os.pipe2(os.O_CLOEXEC)
         environment = {
             **os.environ,
-            "SMTC_RUN_ID": str(place.folder.path),
+            RUN_VARIABLE: str(place.folder.path),
             LINES_VARIABLE: "1",
         }
         self._agent = subprocess.Popen(  # noqa: S603  our own module, no shell
@@ -195,13 +204,12 @@ class _Instance:
 
     def _exit(self, agent_code: int) -> dict[str, Any]:
         """Return how the instance ended, with what its entry point said of a failure."""
-        try:
-            text = (self._own / "exit.json").read_text(encoding="utf-8")
-            ended: dict[str, Any] = json.loads(text)
-        except (OSError, ValueError):
+        told = InstanceExit.read(self._place.folder, self._host)
+        if told is None:
             killed_by = -agent_code if agent_code < 0 else None
             return {"exit_code": agent_code % 256 or 1, "agent_signal": killed_by}
-        failure = self._place.base / "output" / "failure"
+        ended = asdict(told)
+        failure = self._place.folder.failure_file(self._host)
         if ended["exit_code"] != 0 and failure.is_file():
             ended["failure"] = failure.read_text(encoding="utf-8", errors="replace")[:1024]
         return ended
@@ -209,7 +217,7 @@ class _Instance:
     def _keep_reports(self) -> None:
         """Put the compiler's reports where the platform copies them from."""
         target = self._place.folder.records.resolve().parent / "compiler"
-        made = self._place.folder.opt_ml(self._host) / "output" / "data" / "compiler"
+        made = self._place.folder.compiler_folder(self._host)
         for report in made.glob("report-rank*.json"):
             target.mkdir(exist_ok=True)
             shutil.copyfile(report, target / report.name)
@@ -217,12 +225,13 @@ class _Instance:
     def _tell_data_instances(self) -> None:
         place = self._place
         data_hosts = [i["host"] for i in self._facts["instances"] if i["role"] == "data"]
-        tell_done(
-            [place.addresses[place.names[host]] for host in data_hosts],
-            self._secret,
-            rank=self._instance["rank"],
-            limit_s=min(_TELL_LIMIT_S, self._facts["linger_s"]),
-        )
+        for rank in planned_ranks(self._instance):
+            tell_done(
+                [place.addresses[place.names[host]] for host in data_hosts],
+                self._secret,
+                rank=rank,
+                limit_s=min(_TELL_LIMIT_S, self._facts["linger_s"]),
+            )
 
 
 def _make_folder(base: Path, job_name: str, planned: str, host: str) -> RunFolder:

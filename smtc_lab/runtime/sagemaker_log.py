@@ -9,7 +9,7 @@ from smtc_lab.metrics.record_lines import MAX_LINE_BYTES, record_line, row_lines
 from smtc_lab.store.line_sink import file_and_part, parsed_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 LOOK_S = 0.25
@@ -20,10 +20,11 @@ _MOST_FILES = 100  # their names fit in a line
 
 
 class ContainerLog:
-    """Forwards the log of an entry point, and its records, from a thread of its own.
+    """Forwards what an instance prints, and its records, from a thread of its own.
 
     Args:
-        log: What the entry point prints; it may not be there yet.
+        logs: What the entry points print, and what each line of it begins with; they may not
+            be there yet.
         records: Folder of the record files.
         host: The instance's name in the job's plan.
         key: What seals record lines.
@@ -31,9 +32,17 @@ class ContainerLog:
     """
 
     def __init__(
-        self, log: Path, records: Path, *, host: str, key: bytes, write: Callable[[str], None]
+        self,
+        logs: Mapping[Path, str],
+        records: Path,
+        *,
+        host: str,
+        key: bytes,
+        write: Callable[[str], None],
     ) -> None:
-        self._log = _Tail(log, MAX_LINE_BYTES)
+        self._logs = {
+            _Tail(log, MAX_LINE_BYTES - len(begin)): begin for log, begin in logs.items()
+        }
         self._records = records
         self._tails: dict[str, _Tail] = {}
         self._rows: dict[str, int] = {}
@@ -72,9 +81,10 @@ class ContainerLog:
     def _look(self, *, closing: bool) -> bool:
         """Forward what is new; return whether there may be more at once."""
         found = False
-        for line in self._log.lines(closing=closing):
-            found = True
-            self._write(line.decode("utf-8", errors="replace"))
+        for log, begin in self._logs.items():
+            for line in log.lines(closing=closing):
+                found = True
+                self._write(begin + line.decode("utf-8", errors="replace"))
         for path in sorted(self._records.glob("*.lines")):
             tail = self._tails.setdefault(path.name, _Tail(path))
             rows = [parsed_row(line) for line in tail.lines(closing=False)]

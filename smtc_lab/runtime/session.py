@@ -13,9 +13,10 @@ import torch
 
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
+from smtc_lab.instance.variables import SERVED_VARIABLE
 from smtc_lab.runtime.checkpoint import load_checkpoint, save_checkpoint
 from smtc_lab.runtime.data_instance import dataloader_class, serve_until_stopped
-from smtc_lab.runtime.elsewhere.started import SERVED_VARIABLE
 from smtc_lab.runtime.instance_runtime import instance_runtime
 from smtc_lab.runtime.step_timer import num_samples_of
 
@@ -213,7 +214,8 @@ class Session:
         return load_checkpoint(self._checkpoints())
 
     def _checkpoints(self) -> Path:
-        return Path(os.environ.get("SAGEMAKER_BASE_DIR", ".")) / "checkpoints"
+        base = os.environ.get(BASE_FOLDER_VARIABLE, ".")
+        return Path(base, "checkpoints", self._context.checkpoint_folder)
 
     @property
     def model_dir(self) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.records import StepRecord
 
 if TYPE_CHECKING:
-    from smtc_lab.runtime.context import InstanceContext
+    from smtc_lab.instance.context import InstanceContext
     from smtc_lab.store.sink import RecordSink
 
 
@@ -26,12 +26,14 @@ class StepTimer:
     """Called after each step with its number and its seconds beyond the wait for data; None:
     nobody listens."""
 
-    def __init__(self, context: InstanceContext, writer: RecordSink | None) -> None:
+    def __init__(
+        self, context: InstanceContext, writer: RecordSink | None, *, first_step: int = 0
+    ) -> None:
         self._context = context
         self._writer = writer
         self._device_step_time_s = context.device_step_time_s
         self._max_steps = context.max_steps
-        self.first_step = 0 if context.kept is None else context.kept.steps
+        self.first_step = first_step
         """Number of the first step of this process."""
 
         self._begin_s: float | None = None

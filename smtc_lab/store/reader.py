@@ -18,6 +18,7 @@ from smtc_lab.metrics.records import (
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.environment_file import read_environment
 from smtc_lab.store.query import query
+from smtc_lab.store.run_folder import COMPILER_FOLDER
 from smtc_lab.store.state import current_state
 from smtc_lab.store.tables import TABLES, Record
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 R = TypeVar("R", bound=Record)
-_REPORTS = "instances/*/opt/ml/output/data/compiler/report-rank*.json"
+_REPORTS = f"instances/*/opt/ml/{COMPILER_FOLDER}/report-rank*.json"
 _CAUSE_CHARACTERS = 300
 
 

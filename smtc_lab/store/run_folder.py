@@ -10,6 +10,9 @@ from typing import Self
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.home import HOME_VARIABLE, home
 
+COMPILER_FOLDER = "output/data/compiler"
+"""Where the training compiler's files lie, below ``/opt/ml``."""
+
 _BALLAST_BYTES = 256 * 1024
 _JOB_NAME = re.compile(r"(?=.{1,63}$)[A-Za-z0-9](-*[A-Za-z0-9])*")
 
@@ -22,7 +25,8 @@ class RunFolder:
 
         job.json  plan.json  handle.json  state.json
         environment.json              what was installed where the entry point ran
-        logs/<host>.log               what the entry point printed
+        logs/<host>.log               what the entry point printed; of several trainers
+                                      of an instance each has its <host>-rank<n>.log
         records/<host>-rank<n>.sqlite step, loader and event records of a trainer
         records/<host>-system.sqlite  system samples of an instance
         records/run.sqlite            events of the run as a whole
@@ -148,9 +152,22 @@ class RunFolder:
         """Folder of the record files, one writer each."""
         return self.path / "records"
 
-    def log_file(self, host: str) -> Path:
-        """What the entry point of one instance printed."""
-        return self.logs / f"{host}.log"
+    def log_file(self, host: str, rank: int | None = None) -> Path:
+        """What the entry point of one instance printed.
+
+        Args:
+            host: Name of the instance.
+            rank: Which of its trainers, where it has several; None: it has one process.
+        """
+        return self.logs / (f"{host}.log" if rank is None else f"{host}-rank{rank}.log")
+
+    def rank_records(self, host: str, rank: int) -> Path:
+        """What a trainer recorded."""
+        return self.records / f"{host}-rank{rank}.sqlite"
+
+    def system_records(self, host: str) -> Path:
+        """What the agent of an instance recorded."""
+        return self.records / f"{host}-system.sqlite"
 
     def instance(self, host: str) -> Path:
         """The part of the folder that belongs to one instance."""
@@ -159,6 +176,22 @@ class RunFolder:
     def opt_ml(self, host: str) -> Path:
         """``SAGEMAKER_BASE_DIR`` of one instance."""
         return self.instance(host) / "opt" / "ml"
+
+    def agent_file(self, host: str) -> Path:
+        """What an instance is told, as JSON."""
+        return self.instance(host) / "agent.json"
+
+    def exit_file(self, host: str) -> Path:
+        """How an instance ended, as JSON."""
+        return self.instance(host) / "exit.json"
+
+    def failure_file(self, host: str) -> Path:
+        """Where the entry point of an instance says why it failed."""
+        return self.opt_ml(host) / "output" / "failure"
+
+    def compiler_folder(self, host: str) -> Path:
+        """Reports, traces and intermediate files of an instance's training compiler."""
+        return self.opt_ml(host) / COMPILER_FOLDER
 
 
 def runs_root() -> Path:

@@ -200,6 +200,5 @@ def _with_other_threads(plan: LaunchPlan) -> TrainingJob:
 
 def _trace_file(folder: RunFolder, plan: LaunchPlan) -> Path:
     """Return where the first trainer of a run writes its parity trace."""
-    host = next(instance.host for instance in plan.instances if instance.rank == 0)
-    opt_ml = folder.opt_ml(host)
-    return opt_ml / "output" / "data" / "compiler" / "parity-rank0.npz"
+    host = next(instance.host for instance in plan.instances if 0 in instance.ranks)
+    return folder.compiler_folder(host) / "parity-rank0.npz"

@@ -15,7 +15,8 @@ from smtc_lab.views import format as fmt
 from smtc_lab.views.rendering import render
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
+    from smtc_lab.instance.plan import InstancePlan
+    from smtc_lab.launch.launcher import LaunchPlan
 
 _COLUMNS = ("instances", "role", "hosts")
 _MOST_HOSTS = 4

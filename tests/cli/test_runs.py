@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launch import local
-from smtc_lab.launch.local import RUN_VARIABLE, LocalLauncher
+from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.machine.processes import processes_with_variable
 from smtc_lab.spec.cluster import Cluster

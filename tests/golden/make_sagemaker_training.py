@@ -23,8 +23,8 @@ from pathlib import Path
 
 from sagemaker_training_cases import CASES, Case
 
-from smtc_lab.runtime.opt_ml import write_opt_ml
-from smtc_lab.runtime.resource_config import assign_hosts, resource_config
+from smtc_lab.instance.opt_ml import write_opt_ml
+from smtc_lab.instance.resource_config import assign_hosts, resource_config
 
 TOOLKIT = "sagemaker-training==5.1.4"
 JOB_NAME = "golden-job"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from smtc_lab.runtime.resource_config import assign_hosts
+from smtc_lab.instance.resource_config import assign_hosts
 
 
 @dataclass(frozen=True, kw_only=True)

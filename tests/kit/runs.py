@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launch.run import Run
-from smtc_lab.launch.supervision import RUN_VARIABLE
 from smtc_lab.machine.processes import processes_with_variable
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.instance.context import process_variables
+from smtc_lab.instance.description import InstanceDescription
 from smtc_lab.launch import job_environment
 from smtc_lab.launch.compiler_checks import runnable_backends
 from smtc_lab.launch.compiler_environment import compiler_environment
@@ -153,18 +155,19 @@ def test_xla_computes_on_the_cpu_where_there_is_no_tpu(tmp_path: Path) -> None:
 
     assert environment["PJRT_DEVICE"] == "CPU"
     assert "USE_TORCH_XLA" not in environment
-    assert TrainingCompilerConfig.model_validate_json(environment["SMTC_COMPILER"]) == XLA
     tpu.touch()
     assert "PJRT_DEVICE" not in compiler_environment(XLA, tpu_devices=[str(tpu)])
 
 
 @pytest.fixture
-def agents(tmp_path: Path) -> Callable[[LaunchPlan], list[dict[str, object]]]:
-    def written(plan: LaunchPlan) -> list[dict[str, object]]:
+def agents(tmp_path: Path) -> Callable[[LaunchPlan], list[InstanceDescription]]:
+    def written(plan: LaunchPlan) -> list[InstanceDescription]:
         folder = RunFolder.create(tmp_path / "runs", str(plan.job.job_name))
         write_run(folder, plan)
         return [
-            json.loads((folder.instance(item.host) / "agent.json").read_text(encoding="utf-8"))
+            InstanceDescription.from_values(
+                json.loads(folder.agent_file(item.host).read_bytes())
+            )
             for item in plan.instances
         ]
 
@@ -174,29 +177,31 @@ def agents(tmp_path: Path) -> Callable[[LaunchPlan], list[dict[str, object]]]:
 def test_only_training_instances_know_of_compiler_parity_and_memory_limit(
     launcher: LocalLauncher,
     make_job: MakeJob,
-    agents: Callable[[LaunchPlan], list[dict[str, object]]],
+    agents: Callable[[LaunchPlan], list[InstanceDescription]],
 ) -> None:
     plan = launcher.plan(make_job("", cluster=FED, compiler_config=INDUCTOR))
 
     trainer, data = agents(with_memory_limit(as_parity_launch(plan, steps=8), 2**30))
 
     told = {"SMTC_COMPILER", "SMTC_PARITY_STEPS", "USE_TORCH_XLA"}
-    assert told <= set(trainer["environment"])
-    assert trainer["environment"]["SMTC_PARITY_STEPS"] == "8"
-    assert trainer["environment"]["SMTC_MAX_STEPS"] == "8"
-    assert trainer["memory_limit_bytes"] == 2**30
-    assert not told & set(data["environment"])
-    assert data["memory_limit_bytes"] is None
+    seen = trainer.environment | process_variables(trainer, trainer.trainers[0])
+    assert told <= set(seen)
+    assert TrainingCompilerConfig.model_validate_json(seen["SMTC_COMPILER"]) == INDUCTOR
+    assert seen["SMTC_PARITY_STEPS"] == "8"
+    assert seen["SMTC_MAX_STEPS"] == "8"
+    assert trainer.memory_limit_bytes == 2**30
+    assert not told & set(data.environment | process_variables(data, None))
+    assert data.memory_limit_bytes is None
 
 
 def test_the_job_has_the_last_word_on_variables_of_libraries(
     make_job: MakeJob,
     launcher: LocalLauncher,
-    agents: Callable[[LaunchPlan], list[dict[str, object]]],
+    agents: Callable[[LaunchPlan], list[InstanceDescription]],
 ) -> None:
     job = make_job("", cluster="here=local:1", environment={"USE_TORCH_XLA": "1"})
 
     (trainer,) = agents(launcher.plan(job))
 
-    assert trainer["environment"]["USE_TORCH_XLA"] == "1"
-    assert trainer["memory_limit_bytes"] is None
+    assert trainer.environment["USE_TORCH_XLA"] == "1"
+    assert trainer.memory_limit_bytes is None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.instance.context import InstanceContext, process_variables
+from smtc_lab.instance.description import InstanceDescription, Measure
 from smtc_lab.launch.local_run import write_run
 from smtc_lab.launch.special_launch import as_measuring_launch, with_cpu_quotas
-from smtc_lab.runtime.context import InstanceContext, Measure
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from smtc_lab.launch.local import LocalLauncher
     from smtc_lab.spec.job import TrainingJob
 
-HOSTS = {"SMTC_HOSTS": '{"algo-2": "127.0.0.2"}'}  # which the agent adds
-
 
 @pytest.fixture
 def plan(launcher: LocalLauncher, make_job: Callable[..., TrainingJob]) -> LaunchPlan:
@@ -29,11 +28,15 @@ def plan(launcher: LocalLauncher, make_job: Callable[..., TrainingJob]) -> Launc
     return launcher.plan(job)
 
 
-def agent_config(plan: LaunchPlan, root: Path, host: str) -> dict[str, Any]:
+def told(plan: LaunchPlan, root: Path, host: str) -> InstanceDescription:
     folder = RunFolder.create(root, str(plan.job.job_name))
     write_run(folder, plan)
-    config: dict[str, Any] = json.loads((folder.instance(host) / "agent.json").read_bytes())
-    return config
+    return InstanceDescription.from_values(json.loads(folder.agent_file(host).read_bytes()))
+
+
+def environment_of(plan: LaunchPlan, root: Path, host: str) -> dict[str, str]:
+    instance = told(plan, root, host)
+    return process_variables(instance, next(iter(instance.trainers), None))
 
 
 def test_the_trainer_of_a_measuring_launch_knows_what_to_measure(
@@ -41,9 +44,9 @@ def test_the_trainer_of_a_measuring_launch_knows_what_to_measure(
 ) -> None:
     measuring = as_measuring_launch(plan, what="resident", seconds=2.5, batch_size=8)
 
-    environment = agent_config(measuring, root, "algo-1")["environment"]
+    environment = environment_of(measuring, root, "algo-1")
 
-    assert InstanceContext.from_environment(environment | HOSTS).measure == Measure(
+    assert InstanceContext.from_environment(environment).measure == Measure(
         what="resident", seconds=2.5, batch_size=8
     )
 
@@ -53,22 +56,22 @@ def test_the_data_instance_of_a_measuring_launch_does_what_it_always_does(
 ) -> None:
     measuring = as_measuring_launch(plan, what="loader", seconds=2.5)
 
-    environment = agent_config(measuring, root, "algo-2")["environment"]
+    environment = environment_of(measuring, root, "algo-2")
 
     assert "SMTC_MEASURE" not in environment
 
 
 def test_an_ordinary_launch_measures_nothing(plan: LaunchPlan, root: Path) -> None:
-    environment = agent_config(plan, root, "algo-1")["environment"]
+    environment = environment_of(plan, root, "algo-1")
 
-    assert InstanceContext.from_environment(environment | HOSTS).measure is None
+    assert InstanceContext.from_environment(environment).measure is None
 
 
 def test_quotas_are_given_to_the_hosts_that_are_named(plan: LaunchPlan, root: Path) -> None:
     limited = with_cpu_quotas(plan, {"algo-2": 1.25, "algo-9": 3.0})
 
-    config = agent_config(limited, root, "algo-2")
+    data = told(limited, root, "algo-2")
 
-    assert (config["cpu_quota_cores"], config["num_cpus"]) == (1.25, 2)
+    assert (data.cpu_quota_cores, data.num_cpus) == (1.25, 2)
     assert limited.instances[0] == plan.instances[0]
     assert limited.facts["cpu_quota_cores"] == {"algo-1": None, "algo-2": 1.25}

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import smtc_lab
+from smtc_lab.instance.description import InstanceDescription, Rendezvous, trainers_of
 from smtc_lab.machine.processes import descendants
-from smtc_lab.metrics.records import SystemSample
+from smtc_lab.metrics.records import StepRecord, SystemSample
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
 from tests.kit.runs import wait_until
@@ -34,17 +35,20 @@ class Instance:
                 sys.executable,
                 "-m",
                 "smtc_lab.runtime.agent",
-                str(folder.instance("algo-1") / "agent.json"),
+                str(folder.agent_file("algo-1")),
             ],
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, **environment},
+            env={**os.environ, "SMTC_RUN_ID": str(folder.path), **environment},
         )
 
     @property
     def log(self) -> str:
-        path = self.folder.log_file("algo-1")
+        return self.log_of(None)
+
+    def log_of(self, rank: int | None) -> str:
+        path = self.folder.log_file("algo-1", rank)
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def await_work(self) -> None:
@@ -53,7 +57,7 @@ class Instance:
     def end(self) -> dict[str, Any]:
         """Wait for the end of the agent and return what it wrote of the entry point's."""
         code = self.agent.wait(30)
-        text = (self.folder.instance("algo-1") / "exit.json").read_text(encoding="utf-8")
+        text = self.folder.exit_file("algo-1").read_text(encoding="utf-8")
         ended: dict[str, Any] = json.loads(text)
         assert code == ended["exit_code"]
         return ended
@@ -72,28 +76,31 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Instance]]:
         prepare: Callable[[RunFolder], None] = lambda _: None,
         python: str | Path = sys.executable,
         package_version: str = smtc_lab.__version__,
+        num_trainers: int = 1,
+        command: tuple[str, ...] = (),
         **environment: str,
     ) -> Instance:
         folder = RunFolder.create(tmp_path / "runs", f"train-{len(instances)}")
         folder.instance("algo-1").mkdir()
         prepare(folder)
-        config = {
-            "run_folder": str(folder.path),
-            "host": "algo-1",
-            "hosts": {"algo-1": "127.70.1.1", "algo-2": "127.70.1.2"},
-            "instance_groups": [["dnn", "ml.p3.2xlarge", 1], ["data", "ml.c5.9xlarge", 1]],
-            "package_version": package_version,
-            "command": [str(python), "-c", textwrap.dedent(program)],
-            "hyperparameters": hyperparameters or {},
-            "channels": {"training": str(tmp_path)},
-            "environment": {"SMTC_ROLE": "train"},
-            "num_cpus": 3,
-            "num_gpus": 0,
-            "cpu_quota_cores": cpu_quota_cores,
-            "grace_s": 0.3,
-        }
-        path = folder.instance("algo-1") / "agent.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
+        told = InstanceDescription(
+            run_folder=str(folder.path),
+            host="algo-1",
+            hosts={"algo-1": "127.70.1.1", "algo-2": "127.70.1.2"},
+            instance_groups=(("dnn", "ml.p3.2xlarge", 1), ("data", "ml.c5.9xlarge", 1)),
+            trainers=trainers_of(range(num_trainers)),
+            rendezvous=Rendezvous(host="algo-1", world_size=num_trainers, group_rank=0),
+            package_version=package_version,
+            command=command or (str(python), "-c", textwrap.dedent(program)),
+            hyperparameters=hyperparameters or {},
+            channels={"training": str(tmp_path)},
+            environment={},
+            num_cpus=3,
+            num_gpus=0,
+            cpu_quota_cores=cpu_quota_cores,
+            grace_s=0.3,
+        )
+        folder.agent_file("algo-1").write_text(told.to_json(), encoding="utf-8")
         instances.append(Instance(folder, environment))
         return instances[-1]
 
@@ -250,3 +257,116 @@ def test_records_that_cannot_be_kept_are_a_problem_of_the_instance(
 
     assert ended["exit_code"] == 0
     assert "algo-1-system.sqlite' cannot be made" in ended["problems"][0]
+
+
+TWO_TRAINERS = """
+    import os
+
+    import torch
+    from torch import distributed
+
+    import smtc_lab as lab
+
+    session = lab.Session()
+    distributed.init_process_group("gloo")
+    model = torch.nn.Linear(2, 1)
+    for batch in session.steps([torch.ones(4, 2)] * 3):
+        model(batch)
+    ranks = torch.tensor([float(session.rank + 1)])
+    distributed.all_reduce(ranks)
+    place = [os.environ[name] for name in ("LOCAL_RANK", "GROUP_RANK", "LOCAL_WORLD_SIZE")]
+    print(session.rank, session.world_size, *place, "sum", int(ranks))
+    print("threads", os.environ["OMP_NUM_THREADS"])
+    session.save_checkpoint(step=3, rank=session.rank)
+    print("kept", session.load_checkpoint())
+    distributed.destroy_process_group()
+"""
+
+
+def test_two_trainers_of_an_instance_train_together_and_keep_apart_what_is_theirs(
+    start: Callable[..., Instance], tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(textwrap.dedent(TWO_TRAINERS), encoding="utf-8")
+
+    instance = start(
+        "",
+        num_trainers=2,
+        command=(sys.executable, "-m", "smtc_lab.runtime.run_script", str(script)),
+    )
+    ended = instance.end()
+
+    assert ended["problems"] == []
+    assert ended["exit_code"] == 0, instance.log_of(0) + instance.log_of(1)
+    assert instance.log == ""
+    for rank in (0, 1):
+        lines = instance.log_of(rank).splitlines()
+        assert f"{rank} 2 {rank} 0 2 sum 3" in lines
+        assert "threads 1" in lines
+        assert f"kept ({{'rank': {rank}}}, 3)" in lines
+        records, _ = read_records(instance.folder.rank_records("algo-1", rank), StepRecord)
+        assert [record.step for record in records] == [0, 1, 2]
+
+
+def test_a_trainer_that_fails_ends_the_others_of_its_instance_and_is_named(
+    start: Callable[..., Instance],
+) -> None:
+    program = """
+        import os, sys, time
+        if os.environ["RANK"] == "1":
+            sys.exit(3)
+        time.sleep(600)
+    """
+    instance = start(program, num_trainers=2)
+
+    ended = instance.end()
+
+    assert (ended["exit_code"], ended["rank"], ended["asked_to_stop"]) == (3, 1, False)
+    assert not descendants(instance.agent.pid)
+
+
+def test_an_instance_has_ended_well_when_all_its_trainers_have(
+    start: Callable[..., Instance], tmp_path: Path
+) -> None:
+    program = """
+        import os, time
+        print("working", flush=True)
+        while os.environ["RANK"] == "1" and not os.path.exists(os.environ["GO_ON"]):
+            time.sleep(0.01)
+    """
+    instance = start(program, num_trainers=2, GO_ON=str(tmp_path / "go_on"))
+    wait_until(lambda: len(descendants(instance.agent.pid)) == 1, what="the end of rank 0")
+    assert instance.agent.poll() is None
+
+    (tmp_path / "go_on").touch()
+    ended = instance.end()
+
+    assert (ended["exit_code"], ended["rank"]) == (0, None)
+
+
+def test_a_quota_begins_when_the_last_trainer_is_ready(
+    start: Callable[..., Instance], tmp_path: Path
+) -> None:
+    program = """
+        import os, time
+        while os.environ["RANK"] == "1" and not os.path.exists(os.environ["GO_ON"]):
+            time.sleep(0.01)
+        os.write(int(os.environ["SMTC_READY_FD"]), b"ready\\n")
+        print("said", flush=True)
+        time.sleep(600)
+    """
+    instance = start(
+        program, num_trainers=2, cpu_quota_cores=0.25, GO_ON=str(tmp_path / "go_on")
+    )
+    path = instance.folder.system_records("algo-1")
+
+    def quotas() -> set[float | None]:
+        return {sample.cpu_quota_cores for sample in read_records(path, SystemSample)[0]}
+
+    wait_until(lambda: "said" in instance.log_of(0), what="the first trainer")
+    wait_until(lambda: quotas() == {None}, what="a sample without quota")
+    (tmp_path / "go_on").touch()
+    wait_until(lambda: quotas() == {None, 0.25}, what="a sample with the quota")
+    instance.agent.terminate()
+
+    assert instance.end()["asked_to_stop"]

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.runtime.resource_config import InstanceGroupHosts, ResourceConfig
+from smtc_lab.instance.resource_config import InstanceGroupHosts, ResourceConfig
 from smtc_lab.runtime.sagemaker_hosts import platform_hosts, resolve
 
 PLANNED = [

@@ -19,7 +19,7 @@ def forwarded(folder: Path) -> list[str]:
     """Return what comes of the log and the records that lie in a folder."""
     lines: list[str] = []
     log = ContainerLog(
-        folder / "algo-3.log", folder, host="algo-1", key=KEY, write=lines.append
+        {folder / "algo-3.log": ""}, folder, host="algo-1", key=KEY, write=lines.append
     )
     log.start()
     log.close()
@@ -30,6 +30,21 @@ def test_lines_are_forwarded_as_they_are_and_the_last_one_too(tmp_path: Path) ->
     (tmp_path / "algo-3.log").write_bytes(b"one\ntwo \xff\nSMTC {}\nno end")
 
     assert forwarded(tmp_path) == ["one", "two \ufffd", "SMTC {}", "no end"]
+
+
+def test_lines_of_several_trainers_say_whose_they_are(tmp_path: Path) -> None:
+    logs = {tmp_path / f"algo-3-rank{rank}.log": f"[rank{rank}] " for rank in (0, 1)}
+    for log in logs:
+        log.write_bytes(log.stem.encode() + b"\n" + b"x" * 100_000)
+    lines: list[str] = []
+    log = ContainerLog(logs, tmp_path, host="algo-1", key=KEY, write=lines.append)
+
+    log.start()
+    log.close()
+
+    assert {"[rank0] algo-3-rank0", "[rank1] algo-3-rank1"} <= set(lines)
+    assert {line[:8] for line in lines} == {"[rank0] ", "[rank1] "}
+    assert max(map(len, lines)) <= MAX_LINE_BYTES
 
 
 def test_a_line_without_an_end_is_forwarded_in_pieces(tmp_path: Path) -> None:
@@ -65,7 +80,7 @@ def test_a_damaged_record_keeps_its_number_and_hides_no_other(tmp_path: Path) ->
     lines: list[str] = []
     rows = [("event_record", [1]), ("damaged", []), ("event_record", [3])]
     log = ContainerLog(
-        tmp_path / "no.log", tmp_path, host="algo-1", key=KEY, write=lines.append
+        {tmp_path / "no.log": ""}, tmp_path, host="algo-1", key=KEY, write=lines.append
     )
     log.start()
     log.close()

@@ -22,9 +22,10 @@ from typing import Any
 
 import psutil
 
+from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launch.on_ray.node_files import NodeFiles
 from smtc_lab.launch.on_ray.node_keeper import FETCHED
-from smtc_lab.launch.supervision import RUN_VARIABLE, kept_environment
+from smtc_lab.launch.supervision import kept_environment
 from smtc_lab.machine.cores import available_cores, versions
 from smtc_lab.store.run_folder import RunFolder
 
@@ -95,9 +96,8 @@ class HostActor:
         folder.secret_file.touch(mode=0o600)
         folder.secret_file.write_bytes(secret)
         folder.plan_file.write_text(plan, encoding="utf-8")
-        own = folder.instance(self._host)
-        own.mkdir(mode=0o700)
-        (own / "agent.json").write_text(agent, encoding="utf-8")
+        folder.instance(self._host).mkdir(mode=0o700)
+        folder.agent_file(self._host).write_text(agent, encoding="utf-8")
         log = folder.logs / f"{self._host}.agent.log"
         keeper = ["-m", "smtc_lab.launch.on_ray.node_keeper", str(folder.path)]
         lifeline, self._lifeline = os.pipe2(os.O_CLOEXEC)

@@ -43,7 +43,7 @@ class Mirror:
             StoreError: They cannot be kept, or are not those of the instance.
         """
         for name, data in news["logs"].items():
-            if name not in {f"{self._host}.log", f"{self._host}.agent.log"}:
+            if not re.fullmatch(rf"{re.escape(self._host)}(\.agent|-rank\d+)?\.log", name):
                 raise _foreign(name, self._host)
             try:
                 with (self._folder.logs / name).open("ab") as log:

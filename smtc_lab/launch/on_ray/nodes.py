@@ -16,7 +16,7 @@ from smtc_lab.spec.cluster import LOCAL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from smtc_lab.launch.launcher import InstancePlan
+    from smtc_lab.instance.plan import InstancePlan
 
 GROUP = "smtc.group"
 """Label of a node that is meant for an instance group, whatever its type."""

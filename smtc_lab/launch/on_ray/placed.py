@@ -6,11 +6,12 @@ import json
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launch.agent_configs import AgentPlace, agent_config
-from smtc_lab.launch.launcher import InstancePlan, LaunchPlan
+from smtc_lab.instance.plan import InstancePlan
+from smtc_lab.launch.descriptions import AgentPlace, describe_instance
+from smtc_lab.launch.launcher import LaunchPlan
 from smtc_lab.launch.planning import num_workers
 from smtc_lab.machine.cores import versions
 from smtc_lab.spec.job import TrainingJob
@@ -93,7 +94,13 @@ def placed(
         num_cpus = min(place.num_cpus, cpus_of_node.get(place.node_id, place.num_cpus))
         if quota is not None:
             num_cpus = max(1, math.ceil(quota))
-        workers = num_workers(plan.job, instance.role, quota=quota, num_cpus=num_cpus)
+        workers = num_workers(
+            plan.job,
+            instance.role,
+            quota=quota,
+            num_cpus=num_cpus,
+            num_trainers=len(instance.ranks),
+        )
         instances.append(
             replace(instance, address=place.address, num_cpus=num_cpus, num_workers=workers)
         )
@@ -103,7 +110,7 @@ def placed(
 def agent_text(plan: LaunchPlan, instance: InstancePlan, place: Place) -> str:
     """Return the content of ``agent.json`` for a node."""
     entry_point = Path(place.source_folder, Path(plan.job.entry_point).name)
-    config: dict[str, Any] = agent_config(
+    told = describe_instance(
         plan,
         instance,
         AgentPlace(
@@ -117,5 +124,5 @@ def agent_text(plan: LaunchPlan, instance: InstancePlan, place: Place) -> str:
     if place.interface:
         # both look for the machine's own name otherwise, which is often that of a loopback
         names = dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), place.interface)
-        config["environment"] = {**names, **config["environment"]}
-    return json.dumps(config, indent=1)
+        told = replace(told, environment={**names, **told.environment})
+    return told.to_json()

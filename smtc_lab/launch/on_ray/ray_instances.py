@@ -100,11 +100,9 @@ class RayInstances:
             self._thread.join()
         self._job.release(self._grace_s + _END_LIMIT_S)
 
-    def last_words(self, host: str) -> str:
+    def last_words(self, host: str, rank: int | None) -> str:
         """Return what an entry point said of its failure, or the end of its log."""
-        return last_words(
-            self._folder.opt_ml(host) / "output" / "failure", self._folder.log_file(host)
-        )
+        return last_words(self._folder, host, rank)
 
     def _wake_up(self) -> None:
         with contextlib.suppress(BlockingIOError):  # full: it will wake up

@@ -25,7 +25,7 @@ from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launch.launcher import InstancePlan
+    from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 

@@ -44,7 +44,7 @@ def fetch_leftovers(
         incomplete = {host for _, host, _ in ours if mirror.is_missing_rows(host)}
         for key, host, file in ours:
             if file.endswith(".json"):
-                target = folder.opt_ml(host) / "output" / "data" / "compiler"
+                target = folder.compiler_folder(host)
                 target.mkdir(parents=True, exist_ok=True)
                 (target / file).write_bytes(_read(s3, settings.bucket, key))
             elif host in incomplete:

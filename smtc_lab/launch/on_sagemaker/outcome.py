@@ -21,6 +21,7 @@ def exit_of(said: Mapping[str, Any]) -> Exit:
     return Exit(
         exit_code=said["exit_code"],
         signal=said.get("signal"),
+        rank=said.get("rank"),
         agent_signal=said.get("agent_signal"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
@@ -63,8 +63,12 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         )
         problems += compiler_problems(job, num_trainers=num_trainers, runs_here=False)
     job = named(job)
-    request = training_request(job, settings)
-    problems += request_problems(request)
+    request: dict[str, Any] = {}
+    try:
+        request = training_request(job, settings)
+        problems += request_problems(request)
+    except SpecError as error:
+        problems += error.problems
     if problems:
         raise SpecError(problems)
     usd_per_hour = _usd_per_hour(job, catalog)

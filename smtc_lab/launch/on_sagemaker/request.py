@@ -11,6 +11,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab import __version__
+from smtc_lab.instance.hyperparameters import encode_hyperparameters
+from smtc_lab.instance.opt_ml import DATA_FOLDER
+from smtc_lab.instance.resource_config import DEFAULT_BASE_FOLDER
 from smtc_lab.launch.planning import is_in_s3
 
 if TYPE_CHECKING:
@@ -30,8 +33,8 @@ TAG_MACHINE = "smtc-lab:machine"
 TAG_REQUEST = "smtc-lab:request"
 """Tag with a digest of the request: tells our own job from another of the same name."""
 
-_ENTRYPOINT = ["python3", f"/opt/ml/input/data/{SOURCE_CHANNEL}/start.py"]
-_CHECKPOINTS = "/opt/ml/checkpoints"
+_ENTRYPOINT = ["python3", f"{DEFAULT_BASE_FOLDER}/{DATA_FOLDER}/{SOURCE_CHANNEL}/start.py"]
+_CHECKPOINTS = f"{DEFAULT_BASE_FOLDER}/checkpoints"
 _PROFILER_INTERVAL_MS = 500
 _LONGEST_S = 28 * 24 * 3600
 _NUMBER = r"(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
@@ -40,13 +43,17 @@ _PRINTED = ("loss", "accuracy", "learning_rate", "tokens_per_s")
 
 
 def training_request(job: TrainingJob, settings: SageMakerSettings) -> dict[str, Any]:
-    """Return the exact request for a job that has a name."""
+    """Return the exact request for a job that has a name.
+
+    Raises:
+        SpecError: A hyperparameter that cannot be passed on.
+    """
     name = str(job.job_name)
     request: dict[str, Any] = {
         "TrainingJobName": name,
         "RoleArn": settings.role_arn,
         "AlgorithmSpecification": _container(settings),
-        "HyperParameters": {key: json.dumps(v) for key, v in job.hyperparameters.items()},
+        "HyperParameters": encode_hyperparameters(job.hyperparameters),
         "InputDataConfig": _channels(job, settings),
         "OutputDataConfig": {"S3OutputPath": settings.root_uri},
         "CheckpointConfig": {

@@ -19,7 +19,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.launch.agent_configs import AgentPlace, agent_config
+from smtc_lab.instance.opt_ml import DATA_FOLDER
+from smtc_lab.instance.resource_config import DEFAULT_BASE_FOLDER
+from smtc_lab.launch.descriptions import AgentPlace, describe_instance
 from smtc_lab.launch.on_sagemaker.clients import aws_errors
 from smtc_lab.launch.planning import is_in_s3
 from smtc_lab.launch.source_archive import CODE, files_below, pack_source
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
 
 _NOWHERE = "0.0.0.0"  # noqa: S104  stands for an address that is not known yet; nothing listens on it
-_DATA = "/opt/ml/input/data"
+_DATA = f"{DEFAULT_BASE_FOLDER}/{DATA_FOLDER}"
 _UPLOADS_AT_ONCE = 8
 _DELETED_AT_ONCE = 1000
 
@@ -136,7 +138,9 @@ def job_facts(plan: LaunchPlan, settings: SageMakerSettings) -> dict[str, Any]:
         "grace_s": plan.facts["grace_s"],
         "job": job.model_dump(mode="json"),
         "instances": [asdict(item) for item in plan.instances],
-        "agents": {item.host: agent_config(unplaced, item, place) for item in instances},
+        "agents": {
+            item.host: asdict(describe_instance(unplaced, item, place)) for item in instances
+        },
     }
 
 

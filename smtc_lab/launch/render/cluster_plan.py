@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
-from smtc_lab.launch.agent_configs import AgentPlace, agent_config
+from smtc_lab.launch.descriptions import AgentPlace, describe_instance
 from smtc_lab.launch.launcher import LaunchPlan
 from smtc_lab.launch.planning import Slot, instance_plans, price_notes
 from smtc_lab.launch.render.needs import needs_of
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launch.launcher import InstancePlan
+    from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
@@ -73,7 +72,7 @@ def write_agent_config(
     Raises:
         FileExistsError: The folder holds this instance of another run already.
     """
-    config = agent_config(
+    told = describe_instance(
         plan,
         instance,
         AgentPlace(
@@ -87,8 +86,7 @@ def write_agent_config(
             num_gpus=needs_of(instance.instance_type, catalog).gpus,
         ),
     )
-    own = folder.instance(instance.host)
-    own.mkdir(parents=True, mode=0o700)
-    path = own / "agent.json"
-    path.write_text(json.dumps(config, indent=1), encoding="utf-8")
+    folder.instance(instance.host).mkdir(parents=True, mode=0o700)
+    path = folder.agent_file(instance.host)
+    path.write_text(told.to_json(), encoding="utf-8")
     return path

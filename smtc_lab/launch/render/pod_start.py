@@ -8,7 +8,6 @@ together, by the policies of the JobSet.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -20,16 +19,18 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, SmtcLabError
+from smtc_lab.instance.instance_exit import InstanceExit
+from smtc_lab.instance.plan import log_ranks
+from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launch.local_run import plan_text
 from smtc_lab.launch.render.cluster_plan import cluster_plan, write_agent_config
 from smtc_lab.launch.render.dns_names import pod_hosts
-from smtc_lab.launch.supervision import RUN_VARIABLE
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from smtc_lab.spec.cluster import Cluster
 
@@ -79,7 +80,8 @@ def run(root: Path, environ: Mapping[str, str]) -> int:
     if host == "algo-1":
         replace_file(folder.plan_file, plan_text(plan))
         replace_file(folder.job_file, job.to_json())
-    return _run_agent(config, folder, host)
+    logs = [folder.log_file(host, rank) for rank in log_ranks(instance.ranks)]
+    return _run_agent(config, folder, host, logs)
 
 
 def _host(cluster: Cluster, group_name: str, index: int) -> str:
@@ -105,8 +107,8 @@ def _awaited_address(name: str) -> str:
             time.sleep(_LOOK_S)  # a name server tells nobody that a name is there now
 
 
-def _run_agent(config: Path, folder: RunFolder, host: str) -> int:
-    """Run the agent to its end, printing what the entry point prints; return its exit code."""
+def _run_agent(config: Path, folder: RunFolder, host: str, logs: Sequence[Path]) -> int:
+    """Run the agent to its end, printing what the entry points print; return its exit code."""
     lifeline, write_end = os.pipe2(os.O_CLOEXEC)
     process = subprocess.Popen(  # noqa: S603  our own module, no shell
         [sys.executable, "-m", "smtc_lab.runtime.agent", str(config)],
@@ -115,17 +117,16 @@ def _run_agent(config: Path, folder: RunFolder, host: str) -> int:
     )
     os.close(lifeline)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
-    log = folder.log_file(host)
-    log.touch(mode=0o600)
-    with log.open("rb") as said:
-        while True:
-            try:
+    with contextlib.ExitStack() as stack:
+        for log in logs:
+            log.touch(mode=0o600)
+        said = [stack.enter_context(log.open("rb")) for log in logs]
+        code = None
+        while code is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(_LOOK_S)
-            except subprocess.TimeoutExpired:
-                _say(said.read())
-                continue
-            _say(said.read())
-            break
+            for file in said:
+                _say(file.read())
     os.close(write_end)
     for problem in _problems(folder, host):
         _say(f"smtc-lab: {problem}\n".encode())
@@ -134,12 +135,10 @@ def _run_agent(config: Path, folder: RunFolder, host: str) -> int:
 
 def _problems(folder: RunFolder, host: str) -> list[str]:
     """Return what the agent says went wrong around the entry point."""
-    try:
-        text = (folder.instance(host) / "exit.json").read_text(encoding="utf-8")
-    except OSError:
+    told = InstanceExit.read(folder, host)
+    if told is None:
         return ["The agent of this instance ended without a word. Start the job again."]
-    problems: list[str] = json.loads(text)["problems"]
-    return problems
+    return told.problems
 
 
 def _say(what: bytes) -> None:

@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, SmtcLabError
+from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launch.interrupts import Interrupts
 from smtc_lab.launch.last_words import last_line
 from smtc_lab.launch.launcher import Handle
 from smtc_lab.launch.local_instances import LocalInstances
 from smtc_lab.launch.local_run import write_plan
 from smtc_lab.launch.render.cluster_plan import cluster_plan, write_agent_config
-from smtc_lab.launch.supervision import RUN_VARIABLE, kept_environment
+from smtc_lab.launch.supervision import kept_environment
 from smtc_lab.launch.supervisor import Supervisor
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
@@ -77,9 +78,9 @@ class SlurmInstances(LocalInstances):
             *super()._command(host),
         ]
 
-    def last_words(self, host: str) -> str:
+    def last_words(self, host: str, rank: int | None) -> str:
         """Return what an entry point said of its failure, or what Slurm said instead."""
-        said = super().last_words(host)
+        said = super().last_words(host, rank)
         return said or last_line(self._folder.logs / f"{host}.agent.log")
 
 

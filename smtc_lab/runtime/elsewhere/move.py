@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from torch.utils.data import dataloader
 
-from smtc_lab.compiler.kept import KEPT_VARIABLE, Kept
+from smtc_lab.compiler.kept import Kept
 from smtc_lab.errors import CompilerError
+from smtc_lab.instance.variables import COMPILER_VARIABLE, KEPT_VARIABLE, READY_VARIABLE
 from smtc_lab.machine.processes import descendants, end_all, reap
 from smtc_lab.machine.xla_environment import XLA_ENVIRONMENT_VARIABLE
 from smtc_lab.runtime.elsewhere.steps import StepsElsewhere, python_path
@@ -98,11 +99,11 @@ class ScriptElsewhere:
         variables = {
             **self._start.environment,
             **python_path(self._environment, self._start.environment),
-            "SMTC_COMPILER": kept.settings().model_dump_json(),
+            COMPILER_VARIABLE: kept.settings().model_dump_json(),
             KEPT_VARIABLE: kept.model_dump_json(),
         }
         del variables[XLA_ENVIRONMENT_VARIABLE]
-        variables.pop("SMTC_READY_FD", None)  # it was said
+        variables.pop(READY_VARIABLE, None)  # it was said
         self._close()
         _end_what_runs_beside()
         _forget_what_is_inherited()

@@ -6,11 +6,8 @@ import os
 import sys
 import time
 
+from smtc_lab.instance.variables import SERVED_VARIABLE
 from smtc_lab.machine.processes import die_with_parent
-
-SERVED_VARIABLE = "SMTC_XLA_SERVED"
-"""Environment variable of a process that takes steps for its parent: the descriptor of the
-socket between them, and the parent's number; unset: it takes its own."""
 
 
 class Started:

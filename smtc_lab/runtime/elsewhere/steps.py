@@ -18,9 +18,16 @@ from smtc_lab.dataservice.receiver import Receiver, receive_one
 from smtc_lab.dataservice.transport import PlainTransport, send_all
 from smtc_lab.dataservice.wire import Kind, pack
 from smtc_lab.errors import CompilerError, DataServiceError, ProtocolError
+from smtc_lab.instance.variables import (
+    COMPILER_VARIABLE,
+    DATA_HOSTS_VARIABLE,
+    MEASURE_VARIABLE,
+    PARITY_STEPS_VARIABLE,
+    READY_VARIABLE,
+    SERVED_VARIABLE,
+)
 from smtc_lab.machine.processes import descendants, send_signal
 from smtc_lab.machine.xla_environment import XLA_ENVIRONMENT_VARIABLE
-from smtc_lab.runtime.elsewhere.started import SERVED_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +36,10 @@ if TYPE_CHECKING:
     from smtc_lab.runtime.elsewhere.started import Started
 
 _OF_THE_RUN = (
-    "SMTC_DATA_HOSTS",
-    "SMTC_MEASURE",
-    "SMTC_PARITY_STEPS",
-    "SMTC_READY_FD",
+    DATA_HOSTS_VARIABLE,
+    MEASURE_VARIABLE,
+    PARITY_STEPS_VARIABLE,
+    READY_VARIABLE,
     XLA_ENVIRONMENT_VARIABLE,
 )
 """Variables by which a process asks data servers, or says that it is ready. The run's folder
@@ -123,7 +130,7 @@ class _Child:
         variables = {
             **self._folder.redirected(kept),
             **python_path(environment, kept),
-            "SMTC_COMPILER": settings,
+            COMPILER_VARIABLE: settings,
             SERVED_VARIABLE: f"{theirs.fileno()} {os.getpid()}",
         }
         try:

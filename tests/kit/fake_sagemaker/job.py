@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.runtime.resource_config import assign_hosts, resource_config
+from smtc_lab.instance.resource_config import assign_hosts, resource_config
 from tests.kit.fake_sagemaker.container import Container
 
 if TYPE_CHECKING:

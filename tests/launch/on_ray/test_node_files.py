@@ -107,12 +107,20 @@ def test_what_an_entry_point_saves_is_told_without_links(node: RunFolder) -> Non
     assert files.read("model/deep/weights.pt", 2, 2) == b"34"
 
 
-@pytest.mark.parametrize("name", ["algo-3.log", "../../x.log", "/etc/cron.d/x"])
+@pytest.mark.parametrize(
+    "name", ["algo-3.log", "algo-3-rank0.log", "../../x.log", "/etc/cron.d/x"]
+)
 def test_a_node_writes_no_log_of_others(here: RunFolder, name: str) -> None:
     news = {"logs": {name: b"x"}, "records": []}
 
     with pytest.raises(StoreError, match="not a file of that instance"):
         Mirror(here, HOST).take(news)
+
+
+def test_each_trainer_of_a_node_has_its_log(here: RunFolder) -> None:
+    Mirror(here, HOST).take({"logs": {f"{HOST}-rank1.log": b"one\n"}, "records": []})
+
+    assert here.log_file(HOST, 1).read_bytes() == b"one\n"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launch.launcher import InstancePlan
+from smtc_lab.instance.plan import InstancePlan
 from smtc_lab.launch.on_ray.nodes import Bundle, Node, bundles, read_nodes
 
 if TYPE_CHECKING:

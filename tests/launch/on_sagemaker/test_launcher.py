@@ -117,7 +117,7 @@ def test_a_start_uploads_the_source_creates_the_job_and_hands_it_to_a_supervisor
     with tarfile.open(fileobj=io.BytesIO(source["source.tar.gz"])) as archive:
         assert archive.extractfile("code/train.py").read() == b"print('hi')"
     facts = json.loads(source["job.json"])
-    assert facts["agents"]["algo-2"]["environment"]["SMTC_ROLE"] == "data"
+    assert facts["agents"]["algo-2"]["role"] == "data"
     assert facts["agents"]["algo-1"]["channels"] == {"images": "/opt/ml/input/data/images"}
 
 

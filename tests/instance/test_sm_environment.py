@@ -13,9 +13,9 @@ import pytest
 
 import smtc_lab.errors
 from smtc_lab.errors import LauncherError, SpecError
-from smtc_lab.runtime.opt_ml import write_opt_ml
-from smtc_lab.runtime.resource_config import assign_hosts, resource_config
-from smtc_lab.runtime.sm_environment import sm_environment
+from smtc_lab.instance.opt_ml import write_opt_ml
+from smtc_lab.instance.resource_config import assign_hosts, resource_config
+from smtc_lab.instance.sm_environment import sm_environment
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -177,8 +177,8 @@ def test_the_contract_needs_the_standard_library_only() -> None:
     root = Path(smtc_lab.errors.__file__).parents[1]
     program = (
         f"import sys; sys.path.insert(0, {str(root)!r})\n"
-        "import smtc_lab.runtime.hyperparameters, smtc_lab.runtime.opt_ml\n"
-        "import smtc_lab.runtime.resource_config, smtc_lab.runtime.sm_environment\n"
+        "import smtc_lab.instance.hyperparameters, smtc_lab.instance.opt_ml\n"
+        "import smtc_lab.instance.resource_config, smtc_lab.instance.sm_environment\n"
     )
 
     # -I -S: neither the environment nor site-packages are seen.

@@ -1,37 +1,79 @@
-"""What a process of an instance knows about itself, from the environment of its launcher."""
+"""What a process of an instance knows about itself: its variables, written and read."""
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, cast
 
 from smtc_lab.errors import EntryPointError
-from smtc_lab.runtime.elsewhere.started import SERVED_VARIABLE
+from smtc_lab.instance import variables as names
+from smtc_lab.instance.description import Measure
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smtc_lab.compiler.kept import Kept
+    from smtc_lab.instance.description import InstanceDescription, Rendezvous, Trainer
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measure:
-    """What a launch of a calibration measures, in which a trainer ends by itself."""
+def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dict[str, str]:
+    """Return the variables that ``InstanceContext`` reads in one process of an instance.
 
-    what: Literal["resident", "loader", "run"]
-    """``resident``: steps whose batch is already there: the first one again and again.
-    ``loader``: batches, and no step. ``run``: the script as it is."""
+    The run's folder is not among them: every process of a run has it from the first on.
 
-    seconds: float
-    """How long to measure after the first steps, in seconds."""
+    Args:
+        told: What the instance is told.
+        trainer: The trainer that the process is; None: the instance has none.
+    """
+    values: dict[str, object] = {
+        names.ROLE_VARIABLE: told.role,
+        names.SEED_VARIABLE: told.seed,
+        names.ADDRESS_VARIABLE: told.address,
+        names.HOSTS_VARIABLE: told.hosts,
+        names.DATA_HOSTS_VARIABLE: told.data_hosts,
+        names.NUM_WORKERS_VARIABLE: told.num_workers,
+        names.NUM_LOADER_WORKERS_VARIABLE: told.num_loader_workers,
+        names.MAX_STEPS_VARIABLE: told.max_steps,
+        names.DEVICE_STEP_TIME_VARIABLE: told.device_step_time_s,
+        names.COMPILER_VARIABLE: told.compiler,
+        names.PARITY_STEPS_VARIABLE: told.parity_steps,
+        names.MEASURE_VARIABLE: None if told.measure is None else asdict(told.measure),
+    }
+    told_variables = {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in values.items()
+        if value is not None
+    }
+    if trainer is None or told.rendezvous is None:
+        return told_variables
+    return {**told_variables, **_rank_variables(told, trainer, told.rendezvous)}
 
-    batch_size: int | None
-    """Samples of a batch; None: as the script says."""
+
+def _rank_variables(
+    told: InstanceDescription, trainer: Trainer, rendezvous: Rendezvous
+) -> dict[str, str]:
+    """Return what ``torchrun`` would tell a trainer, and how it reaches the others."""
+    variables = {
+        "RANK": str(trainer.rank),
+        "LOCAL_RANK": str(trainer.local_rank),
+        "GROUP_RANK": str(rendezvous.group_rank),
+        "WORLD_SIZE": str(rendezvous.world_size),
+        "LOCAL_WORLD_SIZE": str(len(told.trainers)),
+        "MASTER_ADDR": told.hosts[rendezvous.host],
+        "MASTER_PORT": str(rendezvous.port),
+    }
+    if len(told.trainers) > 1:
+        variables[names.CHECKPOINT_FOLDER_VARIABLE] = f"rank{trainer.rank}"
+    if trainer.devices is not None:
+        variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, trainer.devices))
+    if ipaddress.ip_address(told.address).is_loopback:
+        variables["GLOO_SOCKET_IFNAME"] = "lo"
+    return variables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +92,9 @@ class InstanceContext:
     world_size: int
     """Trainers of the job."""
 
+    checkpoint_folder: str
+    """Folder of this trainer below the instance's checkpoints; empty: it has them all."""
+
     seed: int
     """Seed of the job."""
 
@@ -60,7 +105,7 @@ class InstanceContext:
     """Address of each data instance, by host; empty in a homogeneous job."""
 
     num_workers: int | None
-    """Data workers that fit this instance: one for each core of its quota; None: unknown."""
+    """Data workers that fit this process: one for each core of its share; None: unknown."""
 
     num_loader_workers: int | None
     """Data workers on a training instance, where the job says so; None: as the script says."""
@@ -74,10 +119,6 @@ class InstanceContext:
     parity_steps: int | None
     """Steps of a parity launch, which leaves dropout out and records losses and weights; None:
     an ordinary launch."""
-
-    kept: Kept | None
-    """What ``auto`` chose in the job's first steps, before the script started anew in this
-    process; None: this is its first."""
 
     measure: Measure | None
     """What a launch of a calibration measures; None: an ordinary launch."""
@@ -99,29 +140,30 @@ class InstanceContext:
             EntryPointError: A variable of the launcher is damaged; names it.
         """
         try:
-            hosts = json.loads(environment.get("SMTC_HOSTS", "{}"))
-            data_hosts = json.loads(environment.get("SMTC_DATA_HOSTS", "[]"))
-            is_served = SERVED_VARIABLE in environment  # its parent keeps the records
-            folder = None if is_served else environment.get("SMTC_RUN_ID")
-            parity_steps = _whole(environment, "SMTC_PARITY_STEPS")
+            hosts = json.loads(environment.get(names.HOSTS_VARIABLE, "{}"))
+            data_hosts = json.loads(environment.get(names.DATA_HOSTS_VARIABLE, "[]"))
+            is_served = names.SERVED_VARIABLE in environment  # its parent keeps the records
+            folder = None if is_served else environment.get(names.RUN_VARIABLE)
+            role = environment.get(names.ROLE_VARIABLE, "train")
+            parity_steps = _whole(environment, names.PARITY_STEPS_VARIABLE)
             return cls(
-                role=cast('Literal["train", "data"]', environment.get("SMTC_ROLE", "train")),
+                role=cast('Literal["train", "data"]', role),
                 host=environment.get("SM_CURRENT_HOST", "localhost"),
                 rank=int(environment.get("RANK", "0")),
                 world_size=int(environment.get("WORLD_SIZE", "1")),
-                seed=int(environment.get("SMTC_SEED", "0")),
-                address=environment.get("SMTC_ADDRESS", "127.0.0.1"),
+                checkpoint_folder=environment.get(names.CHECKPOINT_FOLDER_VARIABLE, ""),
+                seed=int(environment.get(names.SEED_VARIABLE, "0")),
+                address=environment.get(names.ADDRESS_VARIABLE, "127.0.0.1"),
                 data_servers={host: hosts[host] for host in data_hosts},
-                num_workers=_whole(environment, "SMTC_NUM_WORKERS"),
-                num_loader_workers=_whole(environment, "SMTC_NUM_LOADER_WORKERS"),
-                max_steps=parity_steps or _whole(environment, "SMTC_MAX_STEPS"),
+                num_workers=_whole(environment, names.NUM_WORKERS_VARIABLE),
+                num_loader_workers=_whole(environment, names.NUM_LOADER_WORKERS_VARIABLE),
+                max_steps=parity_steps or _whole(environment, names.MAX_STEPS_VARIABLE),
                 compiler=_compiler(environment, is_parity=parity_steps is not None),
                 parity_steps=parity_steps,
-                kept=_kept(environment),
                 measure=_measure(environment),
-                device_step_time_s=_number(environment, "SMTC_DEVICE_STEP_TIME_S"),
+                device_step_time_s=_number(environment, names.DEVICE_STEP_TIME_VARIABLE),
                 run_folder=RunFolder(Path(folder)) if folder else None,
-                ready_fd=_whole(environment, "SMTC_READY_FD"),
+                ready_fd=_whole(environment, names.READY_VARIABLE),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise EntryPointError(
@@ -150,7 +192,7 @@ def _compiler(
     environment: Mapping[str, str], *, is_parity: bool
 ) -> TrainingCompilerConfig | None:
     """Return the compiler settings; a parity launch without any records its eager steps."""
-    text = environment.get("SMTC_COMPILER")
+    text = environment.get(names.COMPILER_VARIABLE)
     if not text and not is_parity:
         return None
     from smtc_lab.spec.compiler import TrainingCompilerConfig  # noqa: PLC0415  others start without pydantic
@@ -162,16 +204,8 @@ def _compiler(
     return plain if is_parity else None
 
 
-def _kept(environment: Mapping[str, str]) -> Kept | None:
-    if "SMTC_XLA_KEPT" not in environment:
-        return None
-    from smtc_lab.compiler.kept import Kept  # noqa: PLC0415  others start without pydantic
-
-    return Kept.from_environment(environment)
-
-
 def _measure(environment: Mapping[str, str]) -> Measure | None:
-    text = environment.get("SMTC_MEASURE")
+    text = environment.get(names.MEASURE_VARIABLE)
     return Measure(**json.loads(text)) if text else None
 
 

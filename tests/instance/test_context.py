@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import EntryPointError
-from smtc_lab.runtime.context import InstanceContext
+from smtc_lab.instance.context import InstanceContext
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smtc_lab.errors import LauncherError, SpecError
-from smtc_lab.runtime.opt_ml import write_opt_ml
+from smtc_lab.instance.opt_ml import write_opt_ml
 
 FOLDERS = [
     "checkpoints",

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.errors import EntryPointError
-from smtc_lab.runtime.opt_ml import write_opt_ml
-from smtc_lab.runtime.resource_config import (
+from smtc_lab.instance.opt_ml import write_opt_ml
+from smtc_lab.instance.resource_config import (
     InstanceGroupHosts,
     ResourceConfig,
     assign_hosts,
     read_resource_config,
     resource_config,
 )
-from smtc_lab.runtime.sm_environment import sm_environment
+from smtc_lab.instance.sm_environment import sm_environment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -31,7 +31,8 @@ DEFAULT_INSTANCE_TYPE = "local"
 DEFAULT_NETWORK_INTERFACE = "eth0"
 """What ``sagemaker_training`` assumes where ``network_interface_name`` is not said."""
 
-_CONFIG_FILE = "input/config/resourceconfig.json"
+CONFIG_FILE = "input/config/resourceconfig.json"
+"""Where the tree has this file."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,7 +160,7 @@ def read_resource_config(environ: Mapping[str, str] = os.environ) -> ResourceCon
         EntryPointError: Neither is there, or what is there cannot be understood.
     """
     base = environ.get(BASE_FOLDER_VARIABLE) or DEFAULT_BASE_FOLDER
-    path = Path(base, _CONFIG_FILE)
+    path = Path(base, CONFIG_FILE)
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -180,7 +181,7 @@ def _read_variables(environ: Mapping[str, str], path: Path) -> ResourceConfig:
             f"This process belongs to no training job: there is no {path}, and neither "
             "SM_RESOURCE_CONFIG nor SM_CURRENT_HOST is set. Start the script through a "
             f"launcher ('smtc-lab compare'), or set {BASE_FOLDER_VARIABLE} to a folder that "
-            f"holds {_CONFIG_FILE}."
+            f"holds {CONFIG_FILE}."
         )
     content: dict[str, Any] = {"current_host": environ["SM_CURRENT_HOST"]}
     for key, variable in (

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.errors import SpecError
-from smtc_lab.runtime.hyperparameters import (
+from smtc_lab.instance.hyperparameters import (
     decode_hyperparameters,
     encode_hyperparameters,
     split_hyperparameters,

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError, SpecError
-from smtc_lab.runtime.hyperparameters import (
+from smtc_lab.instance.hyperparameters import (
     Hyperparameters,
     decode_hyperparameters,
     split_hyperparameters,
     user_args,
 )
-from smtc_lab.runtime.opt_ml import CONFIG_FOLDER, DATA_FOLDER
-from smtc_lab.runtime.resource_config import (
+from smtc_lab.instance.opt_ml import CONFIG_FOLDER, DATA_FOLDER
+from smtc_lab.instance.resource_config import (
     DEFAULT_GROUP_NAME,
     DEFAULT_INSTANCE_TYPE,
     DEFAULT_NETWORK_INTERFACE,

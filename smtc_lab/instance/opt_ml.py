@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError, SpecError
-from smtc_lab.runtime.hyperparameters import encode_hyperparameters
+from smtc_lab.instance.hyperparameters import encode_hyperparameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,70 @@
+"""What one instance of a job will be: planned by a launcher, kept in ``plan.json``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from smtc_lab.spec.cluster import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstancePlan:
+    """What one instance of a job will be."""
+
+    host: str
+    """``algo-1``, ``algo-2``, …"""
+
+    address: str
+    """Address that the instance listens on; loopback on the local launcher."""
+
+    instance_group_name: str
+    """Its group."""
+
+    instance_type: str
+    """Its type."""
+
+    role: Role
+    """What it does."""
+
+    cpu_quota_cores: float | None
+    """Cores of this machine that stand for it; None: no limit."""
+
+    num_cpus: int
+    """What it takes for its number of CPUs."""
+
+    num_workers: int
+    """Data workers on it; where it has several trainers, of each of them."""
+
+    rank: int | None
+    """Rank of its first trainer; None: it has none."""
+
+    num_trainers: int = 1
+    """Trainers on it, with the ranks from ``rank`` on; counts only where it has one."""
+
+    @property
+    def ranks(self) -> range:
+        """Ranks of its trainers; empty: it has none."""
+        return planned_ranks({"rank": self.rank, "num_trainers": self.num_trainers})
+
+
+def planned_ranks(instance: Mapping[str, Any]) -> range:
+    """Return the ranks of an instance's trainers; empty: it has none.
+
+    Args:
+        instance: One of ``instances`` in ``plan.json``; of an old run it says ``rank`` only.
+    """
+    first = instance.get("rank")
+    return range(0) if first is None else range(first, first + instance.get("num_trainers", 1))
+
+
+def log_ranks(ranks: Sequence[int]) -> tuple[int | None, ...]:
+    """Return by which ranks the logs of an instance are called; None: by its name alone.
+
+    Args:
+        ranks: Ranks of its trainers.
+    """
+    return tuple(ranks) if len(ranks) > 1 else (None,)

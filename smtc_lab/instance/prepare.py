@@ -1,0 +1,79 @@
+"""What an instance is given before its entry point starts: tree, host names, variables."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.instance.context import process_variables
+from smtc_lab.instance.opt_ml import write_opt_ml
+from smtc_lab.instance.resource_config import (
+    BASE_FOLDER_VARIABLE,
+    assign_hosts,
+    resource_config,
+)
+from smtc_lab.instance.sm_environment import sm_environment
+
+if TYPE_CHECKING:
+    from smtc_lab.instance.description import InstanceDescription, Trainer
+    from smtc_lab.store.run_folder import RunFolder
+
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+def prepare_instance(told: InstanceDescription, folder: RunFolder) -> None:
+    """Write the tree that SageMaker shows, and the names of the job's hosts.
+
+    Raises:
+        SpecError: A hyperparameter that cannot be passed on, or a channel without a folder.
+        LauncherError: The tree cannot be written.
+    """
+    write_opt_ml(
+        folder.opt_ml(told.host),
+        resource_config=told.resource_config
+        or resource_config(assign_hosts(told.instance_groups), told.host),
+        hyperparameters=told.hyperparameters,
+        channels={name: Path(path) for name, path in told.channels.items()},
+    )
+    _write_hosts_file(folder.instance(told.host) / "hosts", told.hosts)
+
+
+def process_environment(
+    told: InstanceDescription, folder: RunFolder, trainer: Trainer | None
+) -> dict[str, str]:
+    """Return the environment of one process of an instance that is prepared.
+
+    Args:
+        told: What the instance is told.
+        folder: The run's folder.
+        trainer: The trainer that the process is; None: the instance has none.
+    """
+    base = folder.opt_ml(told.host)
+    return {
+        **os.environ,
+        "PYTHONUNBUFFERED": "1",
+        **dict.fromkeys(_THREAD_VARIABLES, str(told.threads)),
+        BASE_FOLDER_VARIABLE: str(base),
+        "TRAINING_JOB_NAME": folder.job_name,
+        **sm_environment(
+            base, num_cpus=told.num_cpus, num_gpus=told.num_gpus, job_name=folder.job_name
+        ),
+        **told.environment,
+        **process_variables(told, trainer),
+    }
+
+
+def _write_hosts_file(path: Path, hosts: dict[str, str]) -> None:
+    """Write this machine's ``/etc/hosts`` with the job's hosts before it."""
+    lines = [f"{address}\t{host}" for host, address in hosts.items()]
+    try:
+        own = Path("/etc/hosts").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        own = "127.0.0.1\tlocalhost\n"
+    path.write_text("\n".join(lines) + "\n" + own, encoding="utf-8")

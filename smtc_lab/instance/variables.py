@@ -1,0 +1,59 @@
+"""The environment variables by which the processes of an instance are told; each name once.
+
+Names only: whatever starts a process may import this. Names that a room below owns (the home
+folder, the CPU quota, record lines, XLA's environment) are there.
+"""
+
+from __future__ import annotations
+
+RUN_VARIABLE = "SMTC_RUN_ID"
+"""The run's folder; every process of a run carries it."""
+
+ROLE_VARIABLE = "SMTC_ROLE"
+"""What the instance does: ``train`` or ``data``."""
+
+SEED_VARIABLE = "SMTC_SEED"
+"""Seed of the job."""
+
+ADDRESS_VARIABLE = "SMTC_ADDRESS"
+"""Address that the instance listens on."""
+
+HOSTS_VARIABLE = "SMTC_HOSTS"
+"""Address of every host, as JSON."""
+
+DATA_HOSTS_VARIABLE = "SMTC_DATA_HOSTS"
+"""Names of the data instances, as JSON."""
+
+NUM_WORKERS_VARIABLE = "SMTC_NUM_WORKERS"
+"""Data workers that fit the process."""
+
+NUM_LOADER_WORKERS_VARIABLE = "SMTC_NUM_LOADER_WORKERS"
+"""Data workers of each trainer; unset: as the script says."""
+
+MAX_STEPS_VARIABLE = "SMTC_MAX_STEPS"
+"""Optimizer steps after which a trainer ends with success; unset: when the script ends."""
+
+DEVICE_STEP_TIME_VARIABLE = "SMTC_DEVICE_STEP_TIME_S"
+"""Declared step time of the emulated device in seconds; unset: there is none."""
+
+CHECKPOINT_FOLDER_VARIABLE = "SMTC_CHECKPOINT_FOLDER"
+"""Folder of a trainer below its instance's checkpoints; unset: it has them all."""
+
+COMPILER_VARIABLE = "SMTC_COMPILER"
+"""The TrainingCompilerConfig as JSON; unset: plain eager."""
+
+PARITY_STEPS_VARIABLE = "SMTC_PARITY_STEPS"
+"""Steps of a parity launch; unset: an ordinary launch."""
+
+MEASURE_VARIABLE = "SMTC_MEASURE"
+"""What a launch of a calibration measures, as JSON; unset: an ordinary launch."""
+
+READY_VARIABLE = "SMTC_READY_FD"
+"""Descriptor on which a process says that its work begins."""
+
+KEPT_VARIABLE = "SMTC_XLA_KEPT"
+"""What ``auto`` chose before the script started anew, as JSON; unset: it did not."""
+
+SERVED_VARIABLE = "SMTC_XLA_SERVED"
+"""Set in a process that takes steps for its parent: the descriptor of the socket between them,
+and the parent's number; unset: it takes its own."""

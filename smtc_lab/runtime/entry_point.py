@@ -1,0 +1,89 @@
+"""One process of an instance that runs the job's script; its agent's child."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+from typing import TYPE_CHECKING
+
+from smtc_lab.instance.hyperparameters import user_args
+from smtc_lab.instance.prepare import process_environment
+from smtc_lab.instance.variables import READY_VARIABLE
+from smtc_lab.machine.processes import die_with_parent, hide_behind_hosts_file
+
+if TYPE_CHECKING:
+    from smtc_lab.instance.description import InstanceDescription, Trainer
+    from smtc_lab.machine.cpu_quota import CpuQuota
+    from smtc_lab.store.run_folder import RunFolder
+
+
+class EntryPoint:
+    """Starts one process of an instance that is prepared.
+
+    Args:
+        told: What the instance is told.
+        folder: The run's folder.
+        quota: What holds the CPU time of all processes of the instance.
+        trainer: The trainer that it is; None: the instance has none, and runs the script once.
+    """
+
+    def __init__(
+        self,
+        told: InstanceDescription,
+        folder: RunFolder,
+        quota: CpuQuota,
+        trainer: Trainer | None,
+    ) -> None:
+        self.rank = None if trainer is None or len(told.trainers) == 1 else trainer.rank
+        """Which of several trainers it is; None: the instance has no other process."""
+        self.exit_code: int | None = None
+        """Exit code as ``subprocess`` writes it; None: it runs."""
+        self._told = told
+        self._quota = quota
+        self._hosts_file = str(folder.instance(told.host) / "hosts")
+        environment = process_environment(told, folder, trainer)
+        self.ready, ready_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        """Readable when the script says that its work begins, or has ended."""
+        try:
+            environment[READY_VARIABLE] = str(ready_write)
+            with folder.log_file(told.host, self.rank).open("ab") as log:
+                self._process = subprocess.Popen(  # noqa: S603  the job's own command
+                    [*told.command, *user_args(told.hyperparameters)],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=[ready_write],
+                    preexec_fn=self._become_entry_point,  # noqa: PLW1509  no thread yet
+                )
+        finally:
+            os.close(ready_write)
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def _become_entry_point(self) -> None:
+        os.setsid()
+        die_with_parent()
+        self._quota.join()
+        hide_behind_hosts_file(self._hosts_file)
+        if (limit := self._told.memory_limit_bytes) is not None:
+            # not RLIMIT_AS, which counts the libraries that are mapped: 4 GB for torch alone
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+
+
+def entry_points(
+    told: InstanceDescription, folder: RunFolder, quota: CpuQuota
+) -> list[EntryPoint]:
+    """Start the script once for each trainer of an instance, and once where it has none.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    return [EntryPoint(told, folder, quota, trainer) for trainer in told.trainers or (None,)]
