@@ -16,8 +16,6 @@ PACKAGE = Path(smtc_lab.__file__).parent
 def test_each_name_of_a_variable_is_spelled_once() -> None:
     names: Counter[str] = Counter()
     for path in PACKAGE.rglob("*.py"):
-        if path.relative_to(PACKAGE).parts[0] == "testing":  # its scripts are a user's
-            continue
         names.update(
             node.value
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
