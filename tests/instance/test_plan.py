@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.views.live.run_follower import rank_files
-
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.roles import roles
+from smtc_lab.follow.run_follower import rank_files
 from smtc_lab.instance.plan import InstancePlan, log_ranks, planned_ranks
 from smtc_lab.launch.descriptions import AgentPlace, describe_instance
 from smtc_lab.launch.gang import Exit, outcome
