@@ -46,12 +46,16 @@ class Runs:
 
     def start(self, **job: Any) -> str:
         """Start a run that goes on until it is stopped, and return its name."""
-        (self.server.root / "train.py").write_text(_SCRIPT, encoding="utf-8")
         wanted = {"cluster": Cluster.parse("here@group=local:1"), "max_steps": 1_000_000, **job}
-        made = TrainingJob(entry_point="train.py", **wanted)
+        made = TrainingJob(entry_point=self.script(), **wanted)
         answer = self._ask("runs", {"kind": "run", "job": json.loads(made.to_json())})
         name: str = answer["name"]
         return name
+
+    def script(self) -> str:
+        """Write the script of cheap steps, and return its path as the server knows it."""
+        (self.server.root / "train.py").write_text(_SCRIPT, encoding="utf-8")
+        return "train.py"
 
     def compare(self, jobs: Sequence[TrainingJob], *, rounds: int) -> str:
         """Start a comparison, and return its name."""
@@ -71,6 +75,16 @@ class Runs:
         """Return the list as the server tells it."""
         rows: list[dict[str, Any]] = self._ask("runs")["runs"]
         return rows
+
+    def row(self, name: str) -> dict[str, Any]:
+        """Return the row of a run or a comparison."""
+        (row,) = (row for row in self.rows() if row["name"] == name)
+        return row
+
+    def bundle(self, name: str) -> dict[str, Any]:
+        """Return what a notebook keeps of a comparison that has ended, by mime type."""
+        bundle: dict[str, Any] = self._ask(f"comparisons/{name}/bundle")
+        return bundle
 
     def _ask(self, path: str, body: object = None) -> Any:
         request = urllib.request.Request(  # noqa: S310  our own server
