@@ -114,7 +114,7 @@ def factor_effects(
                     second.step_times_s,
                     paired=first.rounds == second.rounds,
                     num_resamples=num_resamples,
-                ),
+                ).of(first.evidence),
                 memory_ratio=_memory_ratio(first, second),
             )
         )

@@ -57,7 +57,7 @@ def overhead_interval(measured: MeasuredCluster, *, num_resamples: int = 2000) -
     One launch shows no spread: then both ends are its overhead.
     """
     overheads = [np.array([overhead_s(launch)]) for launch in measured.launches]
-    return mean_interval(overheads, num_resamples=num_resamples)
+    return mean_interval(overheads, num_resamples=num_resamples).of(measured.evidence)
 
 
 def break_even(
@@ -77,15 +77,14 @@ def break_even(
         return BreakEven(steps=None, is_slower=speedup.high < 1)
     extra_s = _extra_overhead(baseline, candidate)
     steady_s = float(np.concatenate(baseline.step_times_s).mean())
-    saved_s = Interval(
-        mean=steady_s * (1 - 1 / speedup.mean),
-        low=steady_s * (1 - 1 / speedup.low),
-        high=steady_s * (1 - 1 / speedup.high),
+    saved_s, low_s, high_s = (
+        steady_s * (1 - 1 / ratio) for ratio in (speedup.mean, speedup.low, speedup.high)
     )
     steps = Interval(
-        mean=max(0.0, extra_s.mean / saved_s.mean),
-        low=max(0.0, extra_s.low / saved_s.high),
-        high=max(0.0, extra_s.high / saved_s.low),
+        mean=max(0.0, extra_s.mean / saved_s),
+        low=max(0.0, extra_s.low / high_s),
+        high=max(0.0, extra_s.high / low_s),
+        evidence="predicted",
     )
     return BreakEven(steps=steps, is_slower=False)
 
@@ -102,6 +101,7 @@ def job_times(
                 mean=overhead_s.mean + steps * step_time_s.mean,
                 low=overhead_s.low + steps * step_time_s.low,
                 high=overhead_s.high + steps * step_time_s.high,
+                evidence="predicted",
             ),
         )
         for steps in lengths

@@ -11,7 +11,6 @@ from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.comparison import ClusterResult, GroupResult, Utilization
 from smtc_lab.metrics.cost import usd_per_job, usd_per_step_interval
 from smtc_lab.metrics.facts import cpu_quota_cores, cpu_quota_mechanism, number_fact
-from smtc_lab.metrics.result import Interval
 from smtc_lab.metrics.utilization import (
     cpu_delivered_fraction,
     cpu_utilization,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.measured_cluster import MeasuredCluster
+    from smtc_lab.metrics.result import Interval
 
 
 def cluster_result(
@@ -44,7 +44,9 @@ def cluster_result(
             f"The {steps.shape[1]} measured steps of {measured.label!r} took no time, so "
             "nothing can be told of them. Time steps that do something."
         )
-    step_time_s = mean_interval(measured.step_times_s, num_resamples=num_resamples)
+    step_time_s = mean_interval(measured.step_times_s, num_resamples=num_resamples).of(
+        measured.evidence
+    )
     usd_per_hour = catalog.usd_per_hour(measured.cluster)
     usd_per_step = usd_per_step_interval(step_time_s=step_time_s, usd_per_hour=usd_per_hour)
     samples = _samples_of_groups(measured)
@@ -120,10 +122,8 @@ def _samples_per_s(measured: MeasuredCluster, step_time_s: Interval) -> Interval
     if len(known) < len(counts):
         return None
     per_step = sum(known) / sum(len(launch.step_time_s) for launch in measured.launches)
-    return Interval(
-        mean=per_step / step_time_s.mean,
-        low=per_step / step_time_s.high,
-        high=per_step / step_time_s.low,
+    return step_time_s.at(
+        per_step / step_time_s.mean, per_step / step_time_s.high, per_step / step_time_s.low
     )
 
 

@@ -9,12 +9,16 @@ from smtc_lab.metrics.bootstrap import ratio_interval
 from smtc_lab.metrics.break_even import break_even
 from smtc_lab.metrics.cautions import cautions, delivered_differences, did_equal_work
 from smtc_lab.metrics.cluster_result import cluster_result
-from smtc_lab.metrics.comparison import ClusterResult, Comparison, Evidence, PairResult
+from smtc_lab.metrics.comparison import ClusterResult, Comparison, PairResult
 from smtc_lab.metrics.compiler_result import compiler_result
 from smtc_lab.metrics.cost import saving_fraction, saving_interval
 from smtc_lab.metrics.environments import environment_results, package_differences
 from smtc_lab.metrics.facts import number_fact
-from smtc_lab.metrics.measured_cluster import MeasuredCluster, measured_clusters
+from smtc_lab.metrics.measured_cluster import (
+    MeasuredCluster,
+    evidence_of,
+    measured_clusters,
+)
 from smtc_lab.metrics.verdict import (
     compiler_clause,
     emulation_clause,
@@ -81,7 +85,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     return Comparison(
         created=created,
         entry_point=measured[0].launches[0].run.job.entry_point,
-        evidence=_evidence(compared),
+        evidence=evidence_of(compared),
         emulation=emulation,
         clusters=tuple(results),
         pairs=tuple(pairs),
@@ -144,12 +148,14 @@ def _pair(
 ) -> tuple[str, ClusterResult, PairResult]:
     """Return what is seen of two clusters in words, the candidate's result, and the pair's."""
     (first, first_result), (second, second_result) = baseline, candidate
+    runs = [launch.run for launch in (*first.launches, *second.launches)]
+    evidence = evidence_of(runs)
     speedup = ratio_interval(
         first.step_times_s,
         second.step_times_s,
         paired=first.rounds == second.rounds,
         num_resamples=num_resamples,
-    )
+    ).of(evidence)
     saving = saving_interval(
         speedup=speedup,
         baseline_usd_per_hour=first_result.usd_per_hour,
@@ -169,7 +175,6 @@ def _pair(
         if differ_in_compiler_only(first, second):
             names = (first.label, second.label)
             clause = compiler_clause(*names, speedup=speedup, break_even=earned)
-    runs = [launch.run for launch in (*first.launches, *second.launches)]
     pair = PairResult(
         baseline=first.label,
         candidate=second.label,
@@ -182,7 +187,7 @@ def _pair(
             if did_equal_work(first, second)
             else None
         ),
-        evidence=_evidence(runs),
+        evidence=evidence,
         verdict=verdict(
             [clause],
             emulation=emulation_clause(_emulation(runs)),
@@ -201,10 +206,6 @@ def _unpriced(*results: ClusterResult) -> list[str]:
             if group.usd_per_hour is None
         )
     )
-
-
-def _evidence(runs: Sequence[RunRecords]) -> Evidence:
-    return "measured" if all(run.job.emulation is None for run in runs) else "emulated"
 
 
 def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:

@@ -9,13 +9,10 @@ from smtc_lab.errors import StoreError
 from smtc_lab.metrics.ablation import FactorEffect
 from smtc_lab.metrics.compiler_result import CompilerResult
 from smtc_lab.metrics.environments import EnvironmentResult, PackageDifference
-from smtc_lab.metrics.result import Interval, Result
+from smtc_lab.metrics.result import Evidence, Interval, Result
 from smtc_lab.spec.cluster import Role
 
 SCHEMA_VERSION: Literal[1] = 1
-
-Evidence = Literal["measured", "emulated"]
-"""``measured``: on the hardware that is named. ``emulated``: a scale model of it."""
 
 
 class GroupResult(Result):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from smtc_lab.metrics.result import Interval
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.result import Interval
 
 _SECONDS_PER_HOUR = 3600.0
 
@@ -83,8 +86,8 @@ def saving_interval(
     if price_ratio is None:
         return None
     price_ratio = 1 - price_ratio
-    return Interval(
-        mean=1 - price_ratio / speedup.mean,
-        low=1 - price_ratio / speedup.low,
-        high=1 - price_ratio / speedup.high,
+    return speedup.at(
+        1 - price_ratio / speedup.mean,
+        1 - price_ratio / speedup.low,
+        1 - price_ratio / speedup.high,
     )

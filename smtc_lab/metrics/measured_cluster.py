@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.result import Evidence
     from smtc_lab.spec.cluster import Cluster
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
@@ -45,6 +46,11 @@ class MeasuredCluster:
         return self.launches[0].run.job.cluster
 
     @property
+    def evidence(self) -> Evidence:
+        """Whether the hardware was there or emulated."""
+        return evidence_of([launch.run for launch in self.launches])
+
+    @property
     def compiler_config(self) -> TrainingCompilerConfig | None:
         """What was asked of the compiler; None: nothing, the script ran as it is."""
         config = self.launches[0].run.job.compiler_config
@@ -65,6 +71,11 @@ class MeasuredCluster:
     def step_times_s(self) -> list[NDArray[np.float64]]:
         """The job's step times of each launch in seconds, each of shape (S,)."""
         return [launch.step_time_s for launch in self.launches]
+
+
+def evidence_of(runs: Sequence[RunRecords]) -> Evidence:
+    """Return what numbers of some runs are: emulated, if one of them was."""
+    return "measured" if all(run.job.emulation is None for run in runs) else "emulated"
 
 
 def measured_clusters(runs: Sequence[RunRecords]) -> list[MeasuredCluster]:

@@ -12,10 +12,11 @@ from smtc_lab.metrics.result import Result
 from smtc_lab.planner.model import Model
 from smtc_lab.planner.outlook import Clusters
 from smtc_lab.planner.plan_settings import is_wanted
-from smtc_lab.planner.prediction import Candidate, Estimate, Prediction
+from smtc_lab.planner.prediction import Candidate, Prediction
 from smtc_lab.spec.cluster import Cluster
 
 if TYPE_CHECKING:
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.outlook import Outlook
     from smtc_lab.planner.planned_cluster import PlannedCluster
 
@@ -160,7 +161,7 @@ def _transforms(start: Candidate) -> Advice:
     """Return how much faster a step is without any CPU work, which is the most to be had."""
     said = start.prediction
     rest_s = sum(said.stages_s[stage] or 0.0 for stage in ("serial", "device"))
-    speedup = said.step_time_s.value / rest_s if rest_s > 0 else None
+    speedup = said.step_time_s.mean / rest_s if rest_s > 0 else None
     gain = "" if speedup is None else f", at most {speedup:.3g} times as fast"
     return Advice(
         kind="transforms",
@@ -216,12 +217,12 @@ def _advice(  # noqa: PLR0913  before and after, and what changes between
     work: float = 1.0,
 ) -> Advice | None:
     """Return advice with its gain, or None where it brings no more than the model can tell."""
-    speedup = work * before.step_time_s.value / after.step_time_s.value
+    speedup = work * before.step_time_s.mean / after.step_time_s.mean
     if speedup < _LEAST_GAIN:
         return None
     saving = None
     if before.usd_per_step is not None and after.usd_per_step is not None:
-        saving = 1 - after.usd_per_step.value / (work * before.usd_per_step.value)
+        saving = 1 - after.usd_per_step.mean / (work * before.usd_per_step.mean)
     per = "sample" if work != 1 else "step"
     return Advice(
         kind=kind,
@@ -237,10 +238,10 @@ def _advice(  # noqa: PLR0913  before and after, and what changes between
     )
 
 
-def seconds(estimate: Estimate) -> str:
+def seconds(estimate: Interval) -> str:
     """Return a time with its 80 % interval, in one unit."""
-    unit, factor = ("ms", 1e3) if estimate.value < 1 else ("s", 1.0)
-    low, value, high = (factor * x for x in (estimate.low, estimate.value, estimate.high))
+    unit, factor = ("ms", 1e3) if estimate.mean < 1 else ("s", 1.0)
+    low, value, high = (factor * x for x in (estimate.low, estimate.mean, estimate.high))
     return f"{value:.3g} {unit}, 80 % interval {low:.3g} to {high:.3g}"
 
 
@@ -264,5 +265,5 @@ def _alone(row: Clusters, num_loader_workers: int | None) -> Clusters:
 
 
 def _cost_then_time(candidate: Candidate) -> tuple[float, float]:
-    usd, time = candidate.prediction.usd_per_step, candidate.prediction.step_time_s.value
-    return math.inf if usd is None else usd.value, time
+    usd, time = candidate.prediction.usd_per_step, candidate.prediction.step_time_s.mean
+    return math.inf if usd is None else usd.mean, time

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.result import Result
+from smtc_lab.planner.intervals import Measured
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -20,28 +21,6 @@ class _Part(Result):
     """A frozen part of a calibration; a field that it does not know is refused."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class Measured(_Part):
-    """One measured number, with the 80 % interval of its mean."""
-
-    value: float = Field(ge=0)
-    """The mean."""
-
-    low: float = Field(ge=0)
-    """Lower end of the interval."""
-
-    high: float
-    """Upper end of the interval."""
-
-    @model_validator(mode="after")
-    def _is_ordered(self) -> Self:
-        if not self.low <= self.value <= self.high:
-            raise ValueError(
-                f"value={self.value} is outside its interval, low={self.low} to "
-                f"high={self.high}. Calibrate again."
-            )
-        return self
 
 
 class WorkerPoint(_Part):

@@ -132,7 +132,7 @@ def _fed_run(cores: int, found: Findings) -> Trial:
     """
     quota = cores * _DATA_SHARE
     if found.service and (cpu := found.service[0].cpu_s_per_step(DATA)) is not None:
-        quota = min(quota, max(_LEAST_QUOTA, cpu.value / found.resident[0].step().value))
+        quota = min(quota, max(_LEAST_QUOTA, cpu.mean / found.resident[0].step().mean))
     quotas = {TRAINER: cores * _TRAINER_SHARE, DATA: quota}
     return Trial(what="run", num_data_workers=max(1, round(quota)), quotas=quotas)
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smtc_lab.planner.calibration import DevicePoint, Measured, RunPoint, WorkerPoint
+from smtc_lab.planner.calibration import DevicePoint, RunPoint, WorkerPoint
 from smtc_lab.planner.calibration_trial import DATA, TRAINER, measured_mean
 
 if TYPE_CHECKING:
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.calibration_plan import Findings
     from smtc_lab.planner.calibration_trial import Seen
 
@@ -66,7 +67,7 @@ def _worker_points(found: Findings, cores: int, problems: list[str]) -> list[Wor
             num_data_workers=count,
             cores=min(count, trial.quotas.get(host, cores)),
             samples_per_s=seen.samples_per_s(),
-            cpu_s_per_sample=_scaled(cpu, 1 / seen.batch_size),
+            cpu_s_per_sample=cpu.scaled(1 / seen.batch_size),
             path="service" if trial.num_data_workers else "in_process",
         )
         points.append(point)
@@ -99,9 +100,9 @@ def _wire(service: list[Seen], problems: list[str]) -> dict[str, float]:
         return found
     receive_s, data_s = (service[0].cpu_s_per_step(host) for host in (TRAINER, DATA))
     if receive_s is not None:
-        found["receive_cpu_s_per_byte"] = receive_s.value / batch_bytes
-    if data_s is not None and data_s.value >= busy_s:
-        found["send_cpu_s_per_byte"] = (data_s.value - busy_s) / batch_bytes
+        found["receive_cpu_s_per_byte"] = receive_s.mean / batch_bytes
+    if data_s is not None and data_s.mean >= busy_s:
+        found["send_cpu_s_per_byte"] = (data_s.mean - busy_s) / batch_bytes
     else:
         problems.append(
             "What a data instance spends on sending is too little to be told from the rest."
@@ -109,7 +110,7 @@ def _wire(service: list[Seen], problems: list[str]) -> dict[str, float]:
     return found
 
 
-def _serial(service: list[Seen], problems: list[str]) -> Measured | None:
+def _serial(service: list[Seen], problems: list[str]) -> Interval | None:
     """Return the trainer's CPU time for taking one batch from the service."""
     found = service[-1].cpu_s_per_step(TRAINER) if service else None
     if found is None:
@@ -117,7 +118,7 @@ def _serial(service: list[Seen], problems: list[str]) -> Measured | None:
     return found
 
 
-def _startup(found: Findings) -> Measured | None:
+def _startup(found: Findings) -> Interval | None:
     """Return the start-up, during which no quota applies, less what compiling took."""
     known = [
         max(0.0, startup_s - (seen.compile_s() or 0.0))
@@ -125,9 +126,3 @@ def _startup(found: Findings) -> Measured | None:
         if (startup_s := seen.launch.startup_s()) is not None
     ]
     return measured_mean(np.array(known)) if known else None
-
-
-def _scaled(number: Measured, factor: float) -> Measured:
-    return Measured(
-        value=number.value * factor, low=number.low * factor, high=number.high * factor
-    )

@@ -20,7 +20,7 @@ from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.columns import SYSTEM
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.utilization import samples_between
-from smtc_lab.planner.calibration import Measured
+from smtc_lab.planner.intervals import measured
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.emulation import Emulation
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from smtc_lab.launch.watched_run import Watch
     from smtc_lab.metrics.measured_launch import MeasuredLaunch
     from smtc_lab.metrics.records import LoaderRecord
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.spec.job import TrainingJob
 
 TRAINER, DATA = "algo-1", "algo-2"
@@ -105,18 +106,16 @@ class Seen:
             )
         return max(1, round(num_samples / len(self.launch.run.steps) / len(self.step_time_s)))
 
-    def step(self) -> Measured:
+    def step(self) -> Interval:
         """Return the seconds per step."""
         return measured_mean(self.step_time_s)
 
-    def samples_per_s(self) -> Measured:
+    def samples_per_s(self) -> Interval:
         """Return the samples in a second."""
         step, size = self.step(), self.batch_size
-        return Measured(
-            value=size / step.value, low=size / step.high, high=size / max(step.low, 1e-12)
-        )
+        return step.at(size / step.mean, size / step.high, size / max(step.low, 1e-12))
 
-    def cpu_s_per_step(self, host: str) -> Measured | None:
+    def cpu_s_per_step(self, host: str) -> Interval | None:
         """Return the CPU-seconds of a host's processes per step; None: nobody looked."""
         samples = self._samples(host)
         if not samples.shape[1]:
@@ -221,27 +220,27 @@ class Trials:
         )
 
 
-def measured_mean(values: NDArray[np.float64]) -> Measured:
+def measured_mean(values: NDArray[np.float64]) -> Interval:
     """Return the mean of one launch's values with its 80 % interval.
 
     It is the 95 % interval of blocks of values, narrowed as that of a normal distribution.
     """
     wide = mean_interval([values])
-    return Measured(
-        value=wide.mean,
-        low=max(0.0, wide.mean - _OF_95 * (wide.mean - wide.low)),
-        high=wide.mean + _OF_95 * (wide.high - wide.mean),
+    return measured(
+        wide.mean,
+        max(0.0, wide.mean - _OF_95 * (wide.mean - wide.low)),
+        wide.mean + _OF_95 * (wide.high - wide.mean),
     )
 
 
-def product(one: Measured, other: Measured) -> Measured:
+def product(one: Interval, other: Interval) -> Interval:
     """Return the product of two numbers whose errors do not depend on each other."""
-    value = one.value * other.value
-    if value == 0:
-        return Measured(value=0.0, low=0.0, high=one.high * other.high)
-    low = math.hypot(1 - one.low / one.value, 1 - other.low / other.value)
-    high = math.hypot(one.high / one.value - 1, other.high / other.value - 1)
-    return Measured(value=value, low=value * max(0.0, 1 - low), high=value * (1 + high))
+    mean = one.mean * other.mean
+    if mean == 0:
+        return one.at(0.0, 0.0, one.high * other.high)
+    low = math.hypot(1 - one.low / one.mean, 1 - other.low / other.mean)
+    high = math.hypot(one.high / one.mean - 1, other.high / other.mean - 1)
+    return one.at(mean, mean * max(0.0, 1 - low), mean * (1 + high))
 
 
 def _seen(trial: Trial, run: Run) -> Seen:

@@ -62,7 +62,7 @@ def _first(planned: PlannedCluster, start: Candidate) -> str:
         workers = start_workers(planned)
         who = f"{vcpus:.0f} vCPUs" if workers is None else f"{workers} data workers"
         return f"{bound}{tie}: {who} feed {busy:.0f} % of the devices. {time}"
-    cpu_s, step_s = said.stages_s["cpu"] or 0.0, said.step_time_s.value
+    cpu_s, step_s = said.stages_s["cpu"] or 0.0, said.step_time_s.mean
     spare = f"{vcpus:.0f} vCPUs could feed {step_s / cpu_s:.2g} times as much" if cpu_s else ""
     no_group = f"{spare}, so a data group would only add cost. " if spare else ""
     return f"{bound}{tie}: the devices work in {busy:.0f} % of each step. {no_group}{time}"

@@ -143,7 +143,7 @@ class Model:
             stages_of(self.inputs, setup_of_point(point).columns(), hard) for point in usable
         ]
         chains = np.array([self._chains(each)[0, 0] for each in stages])
-        measured_s = np.array([point.step_time_s.value for point in usable])
+        measured_s = np.array([point.step_time_s.mean for point in usable])
         return fitted_sharpness(chains, measured_s)
 
 

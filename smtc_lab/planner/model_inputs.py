@@ -12,7 +12,8 @@ from smtc_lab.errors import PlannerError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtc_lab.planner.calibration import Calibration, DevicePoint, Measured
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.planner.calibration import Calibration, DevicePoint
     from smtc_lab.planner.setup import Numbers
 
 NUM_DRAWS = 256
@@ -83,14 +84,14 @@ class Draws:
         """Return uniform numbers in [0, 1), shape (count,)."""
         return self.generator.random(self.count)
 
-    def of(self, measured: Measured | None) -> NDArray[np.float64]:
+    def of(self, measured: Interval | None) -> NDArray[np.float64]:
         """Return draws of a measured number, its value first; never below 0. None: zeros."""
         z = self.normal()
         if measured is None:
             return np.zeros_like(z)
-        up = (measured.high - measured.value) / _TAIL
-        down = (measured.value - measured.low) / _TAIL
-        return np.maximum(measured.value + z * np.where(z > 0, up, down), 0.0)
+        up = (measured.high - measured.mean) / _TAIL
+        down = (measured.mean - measured.low) / _TAIL
+        return np.maximum(measured.mean + z * np.where(z > 0, up, down), 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -223,8 +224,8 @@ def _overhead_s(points: list[DevicePoint], declared_s: float | None) -> float:
         return 0.0
     beyond = []
     for point in points:
-        host_s = 0.0 if point.cpu_s_per_step is None else point.cpu_s_per_step.value
-        beyond.append(point.step_s.value - max(declared_s, host_s))
+        host_s = 0.0 if point.cpu_s_per_step is None else point.cpu_s_per_step.mean
+        beyond.append(point.step_s.mean - max(declared_s, host_s))
     return max(0.0, min(beyond))
 
 
@@ -255,12 +256,12 @@ def _cpu_cost(
     )
 
 
-def _free_points(calibration: Calibration, path: str) -> dict[int, Measured]:
+def _free_points(calibration: Calibration, path: str) -> dict[int, Interval]:
     """Return CPU-seconds per sample by data workers that had a core each, or came nearest."""
     points = [
         point
         for point in calibration.worker_points
-        if point.path == path and point.cpu_s_per_sample.value > 0
+        if point.path == path and point.cpu_s_per_sample.mean > 0
     ]
     most = max((point.cores / point.num_data_workers for point in points), default=1.0)
     return {
@@ -276,8 +277,8 @@ def _cooling(calibration: Calibration) -> float:
     for point in calibration.worker_points:
         free = _free_points(calibration, point.path).get(point.num_data_workers)
         held = float(held_back(point.num_data_workers, point.cores))
-        if held > 0 and free is not None and free.value > 0:
-            found.append((point.cpu_s_per_sample.value / free.value - 1) / held)
+        if held > 0 and free is not None and free.mean > 0:
+            found.append((point.cpu_s_per_sample.mean / free.mean - 1) / held)
     return max(0.0, float(np.mean(found))) if found else 0.0
 
 

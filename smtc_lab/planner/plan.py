@@ -273,6 +273,6 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
 def _time_and_cost(candidate: Candidate) -> tuple[float, float]:
     said = candidate.prediction
     if said.job_s is not None and said.usd_per_job is not None:
-        return said.job_s.value, said.usd_per_job.value
+        return said.job_s.mean, said.usd_per_job.mean
     usd = said.usd_per_1000_steps
-    return said.step_time_s.value, 0.0 if usd is None else usd.value
+    return said.step_time_s.mean, 0.0 if usd is None else usd.mean

@@ -123,8 +123,8 @@ class PlannedCluster(PlanDisplayed):
         if settings.steps is None or calibration.startup_s is None:
             return None
         parts = [calibration.startup_s, calibration.compile_s]
-        once_s = sum(part.value for part in parts if part is not None)
-        steps_s = settings.steps * self.prediction.step_time_s.value
+        once_s = sum(part.mean for part in parts if part is not None)
+        steps_s = settings.steps * self.prediction.step_time_s.mean
         if settings.interruptions is not None:
             steps_s = simulate_interruptions(
                 settings.interruptions, useful_s=steps_s, seed=seed

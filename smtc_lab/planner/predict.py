@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.errors import PlannerError
+from smtc_lab.planner.intervals import estimate
 from smtc_lab.planner.model import Model
-from smtc_lab.planner.prediction import STAGES, Bottleneck, Estimate, Prediction, Stage
+from smtc_lab.planner.prediction import STAGES, Bottleneck, Prediction, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.calibration import Calibration
     from smtc_lab.planner.model import Times
     from smtc_lab.planner.setup import Setup
@@ -101,7 +103,7 @@ def predictions(model: Model, setup: Setup, terms: Sequence[Terms]) -> list[Pred
 def _prediction(
     calibration: Calibration,
     terms: Terms,
-    step_time_s: Estimate,
+    step_time_s: Interval,
     stages_s: dict[Stage, float | None],
     longest: tuple[Bottleneck, bool],
 ) -> Prediction:
@@ -117,7 +119,7 @@ def _prediction(
         usd_per_job=None if usd_per_s is None or job_s is None else job_s.scaled(usd_per_s),
         stages_s=stages_s,
         utilization={
-            stage: None if time_s is None else min(1.0, time_s / step_time_s.value)
+            stage: None if time_s is None else min(1.0, time_s / step_time_s.mean)
             for stage, time_s in stages_s.items()
         },
         bottleneck=longest[0],
@@ -138,24 +140,24 @@ def stages_at(times: Times, place: int) -> dict[Stage, float | None]:
     return found
 
 
-def _estimates(draws: NDArray[np.float64]) -> list[Estimate]:
+def _estimates(draws: NDArray[np.float64]) -> list[Interval]:
     """Return numbers, the first draw of each row, with the 80 % intervals of the rows."""
     low, high = np.percentile(draws, [_TAIL_PERCENT, 100 - _TAIL_PERCENT], axis=1)
-    value = draws[:, 0]
-    rows = zip(value, np.minimum(value, low), np.maximum(value, high), strict=True)
-    return [Estimate(value=value, low=low, high=high) for value, low, high in rows]
+    mean = draws[:, 0]
+    rows = zip(mean, np.minimum(mean, low), np.maximum(mean, high), strict=True)
+    return [estimate(mean, low, high) for mean, low, high in rows]
 
 
-def _job_s(calibration: Calibration, step_time_s: Estimate, terms: Terms) -> Estimate | None:
+def _job_s(calibration: Calibration, step_time_s: Interval, terms: Terms) -> Interval | None:
     startup, compiling = calibration.startup_s, calibration.compile_s
     if terms.steps is None or startup is None:
         return None
     steps_s = step_time_s.scaled(terms.steps / max(terms.useful_fraction, 1e-9))
     parts = [startup] if compiling is None else [startup, compiling]
-    return Estimate(
-        value=steps_s.value + sum(part.value for part in parts),
-        low=steps_s.low + sum(part.low for part in parts),
-        high=steps_s.high + sum(part.high for part in parts),
+    return estimate(
+        steps_s.mean + sum(part.mean for part in parts),
+        steps_s.low + sum(part.low for part in parts),
+        steps_s.high + sum(part.high for part in parts),
     )
 
 

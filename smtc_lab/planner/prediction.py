@@ -6,6 +6,7 @@ from typing import Literal
 
 from smtc_lab.display import PlanDisplayed
 from smtc_lab.metrics.result import Result
+from smtc_lab.planner.intervals import Estimate
 from smtc_lab.spec.cluster import Cluster
 
 Stage = Literal["cpu", "network", "serial", "device"]
@@ -23,25 +24,6 @@ Evidence = Literal["predicted", "extrapolated"]
 """``predicted``: with the device time that the calibration measured or declared.
 ``extrapolated``: with a device time from elsewhere: another batch size than those measured,
 another CPU that computes the step, or a figure of the user. Neither is a measurement."""
-
-
-class Estimate(Result):
-    """A predicted number with its 80 % interval."""
-
-    value: float
-    """The prediction."""
-
-    low: float
-    """Lower end of the 80 % interval; at most ``value``."""
-
-    high: float
-    """Upper end of the 80 % interval; at least ``value``."""
-
-    def scaled(self, factor: float) -> Estimate:
-        """Return the estimate of ``factor`` times the number; ``factor`` is not negative."""
-        return Estimate(
-            value=self.value * factor, low=self.low * factor, high=self.high * factor
-        )
 
 
 class Prediction(PlanDisplayed, Result):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
-from smtc_lab.metrics.result import Interval, Result
+from smtc_lab.metrics.result import Evidence, Interval, Result
 from smtc_lab.planner.predict import predict
 from smtc_lab.planner.prediction import Prediction
 from smtc_lab.planner.setup import Setup
@@ -47,7 +47,7 @@ class RunPrediction(Result):
     cluster: Cluster
     """Its instances."""
 
-    evidence: Literal["measured", "emulated"]
+    evidence: Evidence
     """What its step times are: of the hardware that is named, or of a scale model. The
     prediction is of the same."""
 
@@ -68,7 +68,7 @@ class RunPrediction(Result):
         """(predicted - measured) / measured; None: no step yet."""
         if self.step_time_s is None:
             return None
-        return self.prediction.step_time_s.value / self.step_time_s.mean - 1
+        return self.prediction.step_time_s.mean / self.step_time_s.mean - 1
 
 
 def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
@@ -88,15 +88,18 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
     job, plan, state = read_job(folder), _launch_plan(folder), current_state(folder)
     _check(calibration, job, folder.job_name)
     launch = measured_launch(read_run(folder))
+    evidence: Evidence = "measured" if job.emulation is None else "emulated"
     made = RunPrediction(
         workload=calibration.workload,
         job_name=folder.job_name,
         cluster=job.cluster,
-        evidence="measured" if job.emulation is None else "emulated",
+        evidence=evidence,
         prediction=predict(calibration, _setup(job, plan), steps=job.max_steps),
         usd_per_hour=plan.get("usd_per_hour"),
         has_ended=state.is_terminal,
-        step_time_s=None if launch is None else mean_interval([launch.step_time_s]),
+        step_time_s=None
+        if launch is None
+        else mean_interval([launch.step_time_s]).of(evidence),
     )
     replace_file(folder.path / FILE_NAME, made.model_dump_json(indent=1))
     return made

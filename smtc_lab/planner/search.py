@@ -140,7 +140,7 @@ def _job(
         spot = settings.interruptions
         useful = 1.0 if spot is None else max(spot.useful_fraction, 1e-9)
         parts = [calibration.startup_s, calibration.compile_s]
-        once_s = sum(part.value for part in parts if part is not None)
+        once_s = sum(part.mean for part in parts if part is not None)
         time_s = step_s * settings.steps / useful + once_s
     return time_s, time_s * usd_per_hour / 3600
 

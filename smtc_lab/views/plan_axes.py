@@ -10,7 +10,8 @@ from smtc_lab.views import format as fmt
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from smtc_lab.views.plan_info import EstimateInfo, PlanInfo, PointInfo
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.views.plan_info import PlanInfo, PointInfo
     from smtc_lab.views.theme import Theme
 
 
@@ -44,11 +45,11 @@ class PlanAxes:
             "USD per job" if self.is_job_cost else "USD per 1,000 steps",
         )
 
-    def time(self, point: PointInfo) -> EstimateInfo | None:
+    def time(self, point: PointInfo) -> Interval | None:
         """Return the time of a cluster in seconds; None: unknown."""
         return point.job_s if self.is_job_time else point.step_time_s
 
-    def cost(self, point: PointInfo) -> EstimateInfo | None:
+    def cost(self, point: PointInfo) -> Interval | None:
         """Return the cost of a cluster in USD; None: unknown."""
         return point.usd_per_job if self.is_job_cost else point.usd_per_1000_steps
 

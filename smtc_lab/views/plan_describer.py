@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.cost import usd_per_step_interval
 from smtc_lab.views import format as fmt
 from smtc_lab.views.code import job_code
-from smtc_lab.views.plan_info import EstimateInfo, MeasuredInfo, PlanInfo, PointInfo
+from smtc_lab.views.plan_info import MeasuredInfo, PlanInfo, PointInfo
 from smtc_lab.views.plan_words import STAGE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.plan import Plan
-    from smtc_lab.planner.prediction import Candidate, Estimate
+    from smtc_lab.planner.prediction import Candidate
     from smtc_lab.planner.run_prediction import RunPrediction
     from smtc_lab.spec.cluster import Cluster
 
@@ -77,7 +76,7 @@ def _shown(plan: Plan) -> list[Candidate]:
 
 def _usd(candidate: Candidate) -> float:
     usd = candidate.prediction.usd_per_1000_steps
-    return float("inf") if usd is None else usd.value
+    return float("inf") if usd is None else usd.mean
 
 
 def _point(plan: Plan, candidate: Candidate) -> PointInfo:
@@ -91,11 +90,11 @@ def _point(plan: Plan, candidate: Candidate) -> PointInfo:
         names=names,
         is_pareto=any(candidate is one for one in plan.pareto),
         evidence=said.evidence,
-        step_time_s=_known(said.step_time_s),
+        step_time_s=said.step_time_s,
         usd_per_hour=said.usd_per_hour,
-        usd_per_1000_steps=estimate_info(said.usd_per_1000_steps),
-        job_s=estimate_info(said.job_s),
-        usd_per_job=estimate_info(said.usd_per_job),
+        usd_per_1000_steps=said.usd_per_1000_steps,
+        job_s=said.job_s,
+        usd_per_job=said.usd_per_job,
         bottleneck=said.bottleneck,
         is_near_tie=said.is_near_tie,
         stages_s=dict(said.stages_s),
@@ -128,10 +127,10 @@ def _measured(run: RunPrediction) -> MeasuredInfo | None:
         is_heterogeneous=run.cluster.is_heterogeneous,
         has_ended=run.has_ended,
         evidence=run.evidence,
-        step_time_s=_interval(run.step_time_s),
-        predicted_s=_known(run.prediction.step_time_s),
+        step_time_s=run.step_time_s,
+        predicted_s=run.prediction.step_time_s,
         error_fraction=run.error_fraction,
-        usd_per_1000_steps=None if per_step is None else _interval(per_step.scaled(1000)),
+        usd_per_1000_steps=None if per_step is None else per_step.scaled(1000),
     )
 
 
@@ -139,10 +138,10 @@ def _sentence(plan: Plan) -> str:
     best = plan.best.candidate
     said = best.prediction
     cost = said.usd_per_1000_steps
-    per_job = "" if said.usd_per_job is None else f", {fmt.usd(said.usd_per_job.value)} a job"
-    per_1000 = "cost unknown" if cost is None else f"{fmt.usd(cost.value)} per 1,000 steps"
+    per_job = "" if said.usd_per_job is None else f", {fmt.usd(said.usd_per_job.mean)} a job"
+    per_1000 = "cost unknown" if cost is None else f"{fmt.usd(cost.mean)} per 1,000 steps"
     return (
-        f"{cluster_label(best.cluster)}: {fmt.seconds(said.step_time_s.value)} a step, "
+        f"{cluster_label(best.cluster)}: {fmt.seconds(said.step_time_s.mean)} a step, "
         f"{per_1000}{per_job}; limited by {STAGE_WORDS[said.bottleneck]}."
     )
 
@@ -182,16 +181,3 @@ def _basis(plan: Plan) -> str:
 def _notes(plan: Plan) -> tuple[str, ...]:
     refused = [f"{number:,} left out: {reason}." for reason, number in plan.refused.items()]
     return (*refused, *plan.calibration.problems)
-
-
-def _known(value: Estimate) -> EstimateInfo:
-    return EstimateInfo(value=value.value, low=value.low, high=value.high)
-
-
-def estimate_info(value: Estimate | None) -> EstimateInfo | None:
-    """Return an estimate as views show it."""
-    return None if value is None else _known(value)
-
-
-def _interval(value: Interval) -> EstimateInfo:
-    return EstimateInfo(value=value.mean, low=value.low, high=value.high)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 from smtc_lab.planner.plan import Plan
 from smtc_lab.planner.planned_cluster import PlannedCluster
-from smtc_lab.planner.prediction import STAGES, Candidate, Estimate, Prediction
+from smtc_lab.planner.prediction import STAGES, Candidate, Prediction
 from smtc_lab.views import format as fmt
 from smtc_lab.views.plan_bundle import bundle_of
-from smtc_lab.views.plan_describer import cluster_label, estimate_info
-from smtc_lab.views.plan_words import JOB_NOTE, STAGE_WORDS, estimate
-
-if TYPE_CHECKING:
-    from smtc_lab.metrics.result import Interval
+from smtc_lab.views.plan_describer import cluster_label
+from smtc_lab.views.plan_words import JOB_NOTE, STAGE_WORDS
 
 
 def to_html(obj: object) -> str:
@@ -40,12 +36,12 @@ def to_html(obj: object) -> str:
 
 def prediction_text(said: Prediction) -> str:
     """Return what is predicted, one line for each number and each stage."""
-    step = fmt.seconds_interval(_interval(said.step_time_s))
+    step = fmt.seconds_interval(said.step_time_s)
     lines = [
         f"{said.evidence}: {step} a step, limited by {STAGE_WORDS[said.bottleneck]}",
         f"$/h: {fmt.price_digits(said.usd_per_hour)}",
-        f"$/1,000 steps: {fmt.usd_interval(_interval(said.usd_per_1000_steps), symbol=False)}",
-        f"$/job: {fmt.usd_interval(_interval(said.usd_per_job), symbol=False)}",
+        f"$/1,000 steps: {fmt.usd_interval(said.usd_per_1000_steps, symbol=False)}",
+        f"$/job: {fmt.usd_interval(said.usd_per_job, symbol=False)}",
     ]
     lines += [
         f"{STAGE_WORDS[stage]}: {fmt.seconds(said.stages_s.get(stage))}, busy "
@@ -58,10 +54,6 @@ def prediction_text(said: Prediction) -> str:
 
 def _candidate_text(candidate: Candidate) -> str:
     return f"{cluster_label(candidate.cluster)}\n{prediction_text(candidate.prediction)}"
-
-
-def _interval(value: Estimate | None) -> Interval | None:
-    return estimate(estimate_info(value))
 
 
 def _preformatted(text: str) -> str:

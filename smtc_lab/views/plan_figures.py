@@ -78,8 +78,8 @@ def _pareto(axes: Axes, plan: PlanInfo, theme: Theme) -> None:
         return
     front = [mark for mark in marks if mark.point.is_pareto]
     axes.plot(
-        [mark.time_s.value for mark in front],
-        [mark.usd.value for mark in front],
+        [mark.time_s.mean for mark in front],
+        [mark.usd.mean for mark in front],
         color=theme.muted,
         linewidth=1,
         zorder=1,

@@ -1,30 +1,29 @@
 """What every view of a plan shows of it. Goes to the browser, and into notebooks, as JSON.
 
-``extensions/protocol/src/plan.ts`` reads it; both read ``tests/fixtures/plan_info.json``.
+``smtc_lab.views.wire_schema`` tells TypeScript of it; both read
+``tests/fixtures/plan_info.json``.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-if TYPE_CHECKING:
-    from smtc_lab.planner.prediction import Stage
+from smtc_lab.metrics.interval_json import IntervalJson
+from smtc_lab.metrics.result import Interval
+from smtc_lab.planner.intervals import Estimate  # noqa: TC001  pydantic reads it
+from smtc_lab.planner.prediction import Stage  # noqa: TC001  pydantic reads it
+from smtc_lab.views.json_values import json_values
 
-PLAN_INFO_VERSION = 1
+PLAN_INFO_VERSION: Literal[1] = 1
 """Version of ``PlanInfo``; another one means another front end."""
 
 Evidence = Literal["measured", "emulated", "predicted", "extrapolated"]
 """Where a point comes from."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EstimateInfo:
-    """A number with its 80 % interval."""
-
-    value: float
-    low: float
-    high: float
+Observed = Annotated[Interval, IntervalJson(level=0.95, evidence="unknown")]
+"""What was seen of a run, beside what was predicted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,19 +45,19 @@ class PointInfo:
     evidence: Evidence
     """``predicted`` or ``extrapolated``."""
 
-    step_time_s: EstimateInfo
+    step_time_s: Estimate
     """Time of one step in seconds."""
 
     usd_per_hour: float | None
     """Price of all instances in USD per hour; None: unknown."""
 
-    usd_per_1000_steps: EstimateInfo | None
+    usd_per_1000_steps: Estimate | None
     """Cost of 1,000 steps in USD; None: unknown."""
 
-    job_s: EstimateInfo | None
+    job_s: Estimate | None
     """Time of all steps with start-up and compiling, in seconds; None: unknown."""
 
-    usd_per_job: EstimateInfo | None
+    usd_per_job: Estimate | None
     """Cost of that in USD; None: unknown."""
 
     bottleneck: Stage
@@ -108,16 +107,16 @@ class MeasuredInfo:
     evidence: Evidence
     """``measured`` or ``emulated``."""
 
-    step_time_s: EstimateInfo
+    step_time_s: Observed
     """Mean step time behind the warm-up, with its 95 % interval, in seconds."""
 
-    predicted_s: EstimateInfo
+    predicted_s: Estimate
     """What was predicted, with its 80 % interval, in seconds."""
 
     error_fraction: float
     """(predicted - measured) / measured. 0.05: 5 % too slow was predicted."""
 
-    usd_per_1000_steps: EstimateInfo | None
+    usd_per_1000_steps: Observed | None
     """Cost of 1,000 steps in USD; None: a price is unknown."""
 
 
@@ -125,7 +124,7 @@ class MeasuredInfo:
 class PlanInfo:
     """Everything that a view shows of a plan. Texts are data of users."""
 
-    version: int = PLAN_INFO_VERSION
+    version: Literal[1] = PLAN_INFO_VERSION
     """Version of this description."""
 
     entry_point: str
@@ -166,4 +165,4 @@ class PlanInfo:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return asdict(self)
+        return json_values(self)

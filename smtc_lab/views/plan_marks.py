@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from smtc_lab.views.plan_info import EstimateInfo, MeasuredInfo, PointInfo
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.views.plan_info import MeasuredInfo, PointInfo
     from smtc_lab.views.theme import Theme
 
 _SIZE = 62
@@ -29,10 +30,10 @@ class Mark(NamedTuple):
     point: PointInfo
     """The cluster."""
 
-    time_s: EstimateInfo
+    time_s: Interval
     """Time of a step or of the job, in seconds."""
 
-    usd: EstimateInfo
+    usd: Interval
     """Cost of 1,000 steps or of the job, in USD."""
 
 
@@ -44,8 +45,8 @@ def draw_mark(axes: Axes, mark: Mark, theme: Theme) -> None:
     alpha = 1.0 if stands_out else 0.45
     if stands_out:
         axes.errorbar(
-            x.value,
-            y.value,
+            x.mean,
+            y.mean,
             xerr=arms(x),
             yerr=arms(y),
             color=color,
@@ -55,8 +56,8 @@ def draw_mark(axes: Axes, mark: Mark, theme: Theme) -> None:
             zorder=2,
         )
     axes.scatter(
-        x.value,
-        y.value,
+        x.mean,
+        y.mean,
         s=_SIZE if stands_out else _SIZE / 2,
         marker=_HETEROGENEOUS if point.is_heterogeneous else _HOMOGENEOUS,
         facecolors=theme.paper or "none",
@@ -75,8 +76,8 @@ def draw_run(axes: Axes, run: MeasuredInfo, theme: Theme) -> None:
     x, y = run.step_time_s, run.usd_per_1000_steps
     marker = _HETEROGENEOUS if run.is_heterogeneous else _HOMOGENEOUS
     axes.plot(
-        [run.predicted_s.value, x.value],
-        [y.value * run.predicted_s.value / x.value, y.value],
+        [run.predicted_s.mean, x.mean],
+        [y.mean * run.predicted_s.mean / x.mean, y.mean],
         color=theme.ink,
         linestyle=":",
         linewidth=1.2,
@@ -86,8 +87,8 @@ def draw_run(axes: Axes, run: MeasuredInfo, theme: Theme) -> None:
         zorder=4,
     )
     axes.errorbar(
-        x.value,
-        y.value,
+        x.mean,
+        y.mean,
         xerr=arms(x),
         yerr=arms(y),
         color=theme.ink,
@@ -99,7 +100,7 @@ def draw_run(axes: Axes, run: MeasuredInfo, theme: Theme) -> None:
     )
     axes.annotate(
         f"{run.evidence}: {error_words(run)}",
-        (x.value, y.value),
+        (x.mean, y.mean),
         xytext=(14, -38),
         textcoords="offset points",
         size=8.5,
@@ -111,10 +112,10 @@ def draw_run(axes: Axes, run: MeasuredInfo, theme: Theme) -> None:
 
 def name_marks(axes: Axes, marks: Sequence[Mark], theme: Theme) -> None:
     """Write what a cluster is known for above it, each on a line of its own."""
-    for place, mark in enumerate(sorted(marks, key=lambda item: -item.time_s.value)):
+    for place, mark in enumerate(sorted(marks, key=lambda item: -item.time_s.mean)):
         axes.annotate(
             ", ".join(mark.point.names),
-            (mark.time_s.value, mark.usd.value),
+            (mark.time_s.mean, mark.usd.mean),
             xytext=(12, 8 + 16 * place),
             textcoords="offset points",
             size=9.5,

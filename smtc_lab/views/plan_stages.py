@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.planner.prediction import STAGES
 from smtc_lab.views import format as fmt
-from smtc_lab.views.plan_words import STAGE_WORDS, estimate
+from smtc_lab.views.plan_words import STAGE_WORDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.prediction import Stage
-    from smtc_lab.views.plan_info import EstimateInfo, PointInfo
+    from smtc_lab.views.plan_info import PointInfo
     from smtc_lab.views.theme import Theme
 
 STAGE_COLORS: dict[Stage, int] = {"cpu": 1, "network": 3, "serial": 0, "device": 2}
@@ -40,12 +41,12 @@ def draw_stages(axes: Axes, point: PointInfo, theme: Theme) -> None:
         )
     step = point.step_time_s
     row = len(STAGES)
-    axes.barh(row, step.value, height=0.6, facecolor="none", edgecolor=theme.ink, linewidth=1.4)
-    axes.errorbar(step.value, row, xerr=arms(step), color=theme.ink, capsize=4, linewidth=1.2)
+    axes.barh(row, step.mean, height=0.6, facecolor="none", edgecolor=theme.ink, linewidth=1.4)
+    axes.errorbar(step.mean, row, xerr=arms(step), color=theme.ink, capsize=4, linewidth=1.2)
     axes.text(
         step.high + 0.02 * end,
         row,
-        fmt.seconds_interval(estimate(step), unit="s"),
+        fmt.seconds_interval(step, unit="s"),
         va="center",
     )
     names = [*(STAGE_WORDS[stage] for stage in STAGES), "step"]
@@ -61,8 +62,8 @@ def draw_stages(axes: Axes, point: PointInfo, theme: Theme) -> None:
     axes.spines["left"].set_visible(False)
 
 
-def arms(value: EstimateInfo | None) -> list[list[float]] | None:
+def arms(value: Interval | None) -> list[list[float]] | None:
     """Return how far an interval reaches on each side, as matplotlib takes it."""
     if value is None:
         return None
-    return [[max(0.0, value.value - value.low)], [max(0.0, value.high - value.value)]]
+    return [[max(0.0, value.mean - value.low)], [max(0.0, value.high - value.mean)]]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.result import Interval
 from smtc_lab.views import format as fmt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.views.plan_info import EstimateInfo, MeasuredInfo, PlanInfo, PointInfo
+    from smtc_lab.views.plan_info import MeasuredInfo, PlanInfo, PointInfo
 
 STAGE_WORDS = {
     "cpu": "data CPU",
@@ -44,13 +43,6 @@ TABLE_ROWS = 12
 """Clusters that the table shows at most."""
 
 
-def estimate(value: EstimateInfo | None) -> Interval | None:
-    """Return an estimate as what ``format`` writes."""
-    if value is None:
-        return None
-    return Interval(mean=value.value, low=value.low, high=value.high)
-
-
 def best_point(plan: PlanInfo) -> PointInfo | None:
     """Return the cluster that the plan recommends; None: there is none."""
     return next((point for point in plan.points if "best" in point.names), None)
@@ -68,10 +60,10 @@ def table_cells(point: PointInfo) -> tuple[str, ...]:
     """Return the cells of one cluster, in the order of ``COLUMNS``."""
     return (
         point_name(point),
-        fmt.number_interval(estimate(point.step_time_s)),
+        fmt.number_interval(point.step_time_s),
         fmt.price_digits(point.usd_per_hour),
-        fmt.usd_interval(estimate(point.usd_per_1000_steps), symbol=False),
-        fmt.usd_interval(estimate(point.usd_per_job), symbol=False),
+        fmt.usd_interval(point.usd_per_1000_steps, symbol=False),
+        fmt.usd_interval(point.usd_per_job, symbol=False),
         bottleneck_words(point),
         point.evidence,
         price_words(point),
@@ -114,8 +106,8 @@ def measured_sentence(run: MeasuredInfo) -> str:
     so_far = "" if run.has_ended else " so far"
     return (
         f"{fmt.plain(run.job_name)} on {fmt.plain(run.label)}: {run.evidence} "
-        f"{fmt.seconds_interval(estimate(run.step_time_s))} a step{so_far}, "
-        f"{error_words(run)}: {fmt.seconds_interval(estimate(run.predicted_s))}."
+        f"{fmt.seconds_interval(run.step_time_s)} a step{so_far}, "
+        f"{error_words(run)}: {fmt.seconds_interval(run.predicted_s)}."
     )
 
 
@@ -157,10 +149,10 @@ def _text_cells(point: PointInfo) -> tuple[str, ...]:
     per_1000, per_job = point.usd_per_1000_steps, point.usd_per_job
     return (
         fmt.plain(point.label),
-        fmt.number_interval(estimate(point.step_time_s)),
+        fmt.number_interval(point.step_time_s),
         fmt.price_digits(point.usd_per_hour),
-        fmt.usd(None if per_1000 is None else per_1000.value),
-        fmt.usd(None if per_job is None else per_job.value),
+        fmt.usd(None if per_1000 is None else per_1000.mean),
+        fmt.usd(None if per_job is None else per_job.mean),
         STAGE_WORDS[point.bottleneck],
         ", ".join((*point.names, *(["extrapolated"] * (point.evidence == "extrapolated")))),
     )

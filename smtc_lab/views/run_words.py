@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.result import Interval
 from smtc_lab.views import format as fmt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtc_lab.views.live.run_info import IntervalInfo, RunInfo
+    from smtc_lab.views.live.run_info import RunInfo
     from smtc_lab.views.run_snapshot import RunSnapshot
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -120,17 +119,11 @@ def _summary_rows(info: RunInfo) -> list[tuple[str, str]]:
         f"{fmt.count(summary.warm_up_steps, 'step')} of warm-up left out"
     )
     return [
-        ("mean step time", f"{fmt.seconds_interval(_interval(summary.step_time_s))} {over}"),
-        ("cost of 1,000 steps", fmt.usd_interval(_interval(summary.usd_per_1000_steps))),
+        ("mean step time", f"{fmt.seconds_interval(summary.step_time_s)} {over}"),
+        ("cost of 1,000 steps", fmt.usd_interval(summary.usd_per_1000_steps)),
         ("data wait", f"{fmt.percent(summary.data_wait_fraction)} of the step time"),
         ("busy", ", ".join(busy)),
     ]
-
-
-def _interval(told: IntervalInfo | None) -> Interval | None:
-    if told is None:
-        return None
-    return Interval(mean=told.mean, low=told.low, high=told.high)
 
 
 def host_names(info: RunInfo) -> list[tuple[str, str]]:

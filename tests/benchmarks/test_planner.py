@@ -31,7 +31,8 @@ from smtc_lab.planner.workload_hash import workload_hash
 from tests.kit.calibrations import calibration, measured
 
 if TYPE_CHECKING:
-    from smtc_lab.planner.calibration import Calibration, Measured
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.planner.calibration import Calibration
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "bench_planner.ipynb"
 WORKLOAD = replace(WORKLOADS[1], batch_size=100, device_s=0.01)
@@ -41,7 +42,7 @@ CASES = [Case(workload=WORKLOAD, place=place) for place in places(2.0)]
 def run_of(case: Case, *, error: float = 0.0, data_s: float = 0.2) -> CaseRun:
     """Return a run that takes so much longer than is predicted of it."""
     step_s = predict(calibration(), case.setup).step_time_s.value * (1 + error)
-    rounds: tuple[Measured, ...] = (measured(step_s * 0.9), measured(step_s * 1.1))
+    rounds: tuple[Interval, ...] = (measured(step_s * 0.9), measured(step_s * 1.1))
     return CaseRun(case=case, rounds=rounds, resident_s=0.01, loader_s=data_s)
 
 

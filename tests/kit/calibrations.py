@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from smtc_lab.planner import intervals
 from smtc_lab.planner.calibration import (
     Calibration,
     CpuSpeedFact,
     DevicePoint,
-    Measured,
     RunPoint,
     WorkerPoint,
 )
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.result import Interval
 
 PATHS: tuple[Literal["in_process", "service"], ...] = ("in_process", "service")
 """Both ways of a sample."""
 
 
-def measured(value: float, spread: float = 0.02) -> Measured:
+def measured(value: float, spread: float = 0.02) -> Interval:
     """Return a number whose 80 % interval reaches this share of it to both sides."""
-    return Measured(value=value, low=value * (1 - spread), high=value * (1 + spread))
+    return intervals.measured(value, value * (1 - spread), value * (1 + spread))
 
 
 def worker_point(

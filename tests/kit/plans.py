@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from smtc_lab.metrics.result import Interval
+from smtc_lab.planner import intervals
 from smtc_lab.views.format import TIMES
-from smtc_lab.views.plan_info import EstimateInfo, MeasuredInfo, PlanInfo, PointInfo
+from smtc_lab.views.plan_info import MeasuredInfo, PlanInfo, PointInfo
 
 
-def estimate(value: float, *, spread: float = 0.06) -> EstimateInfo:
+def estimate(value: float, *, spread: float = 0.06) -> Interval:
     """Return an estimate whose interval reaches so far, as a share of it."""
-    return EstimateInfo(value=value, low=value * (1 - spread), high=value * (1 + spread))
+    return intervals.estimate(value, value * (1 - spread), value * (1 + spread))
 
 
 def example_point(  # noqa: PLR0913  options by name, all with a default but two
@@ -86,10 +88,10 @@ def example_plan(*, measured: bool = True) -> PlanInfo:
         is_heterogeneous=True,
         has_ended=True,
         evidence="emulated",
-        step_time_s=estimate(0.109, spread=0.02),
+        step_time_s=_emulated(0.109),
         predicted_s=estimate(0.104),
         error_fraction=0.104 / 0.109 - 1,
-        usd_per_1000_steps=estimate(0.109 * 7.497 / 3.6, spread=0.02),
+        usd_per_1000_steps=_emulated(0.109 * 7.497 / 3.6),
     )
     return PlanInfo(
         entry_point="train_images.py",
@@ -100,8 +102,12 @@ def example_plan(*, measured: bool = True) -> PlanInfo:
         budget_usd=None,
         deadline_s=None,
         basis="Calibrated 2026-11-22 on 2 cores of an Intel Xeon.",
-        points=tuple(sorted(points, key=lambda point: point.step_time_s.value)),
+        points=tuple(sorted(points, key=lambda point: point.step_time_s.mean)),
         num_candidates=231,
         measured=(run,) if measured else (),
         notes=("12 types were refused: their accelerator was not measured.",),
     )
+
+
+def _emulated(mean: float) -> Interval:
+    return Interval(mean=mean, low=mean * 0.98, high=mean * 1.02, evidence="emulated")

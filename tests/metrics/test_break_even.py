@@ -95,7 +95,7 @@ def test_times_of_jobs_are_overhead_and_steady_steps() -> None:
     times = job_times(overhead_s=overhead, step_time_s=step, job_steps=60)
 
     assert [time.steps for time in times] == [60, 100, 1000]
-    assert times[1].total_s == Interval(mean=18.0, low=16.0, high=20.0)
+    assert times[1].total_s == Interval(mean=18.0, low=16.0, high=20.0, evidence="predicted")
 
 
 def test_a_cumulative_curve_is_measured_as_far_as_every_launch_went() -> None:

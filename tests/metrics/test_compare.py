@@ -58,6 +58,22 @@ def test_a_run_without_emulation_is_measured() -> None:
     assert "emulated" not in result.verdict
 
 
+@pytest.mark.parametrize(
+    ("emulation", "evidence"), [(EMULATION, "emulated"), (None, "measured")]
+)
+def test_every_interval_says_whether_it_was_measured(
+    emulation: Emulation | None, evidence: str
+) -> None:
+    result = comparison(interleaved_runs(emulation=emulation))
+
+    intervals = [result.speedup, result.saving_fraction, result.pairs[0].speedup]
+    for cluster in result.clusters:
+        intervals += [cluster.step_time_s, cluster.usd_per_step, cluster.samples_per_s]
+    known = [interval for interval in intervals if interval is not None]
+    assert {interval.evidence for interval in known} == {evidence}
+    assert {interval.level for interval in known} == {0.95}
+
+
 def test_the_numbers_of_a_cluster_are_those_of_its_measured_steps() -> None:
     run = run_records(
         [9.0, *[0.2] * 39],

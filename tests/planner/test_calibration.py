@@ -9,20 +9,22 @@ import pytest
 from pydantic import ValidationError
 
 from smtc_lab.errors import PlannerError
+from smtc_lab.planner import intervals
 from smtc_lab.planner.calibration import (
     Calibration,
     CpuSpeedFact,
     DevicePoint,
-    Measured,
     WorkerPoint,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.metrics.result import Interval
 
-def measured(value: float) -> Measured:
-    return Measured(value=value, low=0.9 * value, high=1.1 * value)
+
+def measured(value: float) -> Interval:
+    return intervals.measured(value, 0.9 * value, 1.1 * value)
 
 
 @pytest.fixture

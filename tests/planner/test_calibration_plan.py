@@ -13,10 +13,11 @@ from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.records import LoaderRecord
 from smtc_lab.planner import calibrate
-from smtc_lab.planner.calibration import Calibration, Measured
+from smtc_lab.planner.calibration import Calibration
 from smtc_lab.planner.calibration_plan import num_launches, run_all, worker_counts
 from smtc_lab.planner.calibration_points import measured_fields
 from smtc_lab.planner.calibration_trial import Seen, Trial, measured_mean, product
+from smtc_lab.planner.intervals import measured
 from smtc_lab.planner.workload_hash import workload_hash
 from tests.kit.records import STARTED_S, jittered, run_records
 
@@ -216,8 +217,8 @@ def test_looks_that_reach_before_the_measured_time_do_not_count() -> None:
 
 
 def test_a_product_of_independent_numbers_has_both_their_errors() -> None:
-    one = Measured(value=10, low=7, high=13)
-    other = Measured(value=2, low=1.2, high=2.8)
+    one = measured(10, 7, 13)
+    other = measured(2, 1.2, 2.8)
 
     both = product(one, other)
 

@@ -67,7 +67,7 @@ def test_a_comparison_keeps_its_numbers_beside_html_picture_and_text() -> None:
     assert own(bundle)["version"] == 2
     assert own(bundle)["tables"] == {}
     assert own(bundle)["info"]["sentence"] == comparison.verdict
-    assert own(bundle)["info"]["launched"] == ()
+    assert own(bundle)["info"]["launched"] == []
     kept = json.dumps(own(bundle)["comparison"])
     assert Comparison.from_json(kept) == comparison
     assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")

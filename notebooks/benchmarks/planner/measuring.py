@@ -23,7 +23,8 @@ from smtc_lab.study.compare_compilers import this_machine
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from smtc_lab.planner.calibration import Measured
+    from smtc_lab.metrics.result import Interval
+
 
 SCRIPT = Path(smtc_lab.examples.__file__).with_name("digits.py")
 """What all workloads run."""
@@ -38,7 +39,7 @@ class CaseRun:
     case: Case
     """The configuration."""
 
-    rounds: tuple[Measured, ...]
+    rounds: tuple[Interval, ...]
     """Seconds per step of each of its real runs, each with its 80 % interval."""
 
     resident_s: float
@@ -50,7 +51,7 @@ class CaseRun:
     @property
     def step_s(self) -> float:
         """Mean of the rounds, in seconds."""
-        return sum(one.value for one in self.rounds) / len(self.rounds)
+        return sum(one.mean for one in self.rounds) / len(self.rounds)
 
 
 @dataclass(kw_only=True)
@@ -113,7 +114,7 @@ class Bench:
         data take alone, the differential method's two halves, is measured once for all
         configurations that share it.
         """
-        measured: dict[Case, list[Measured]] = {case: [] for case in cases}
+        measured: dict[Case, list[Interval]] = {case: [] for case in cases}
         for _ in range(rounds):
             for case in cases:
                 step = self._step(case.workload, case.place, "run")
@@ -142,10 +143,10 @@ class Bench:
     def _once(self, key: object, workload: Workload, place: Place, what: What) -> float | None:
         if key not in self._alone:
             step = self._step(workload, place, what)
-            self._alone[key] = None if step is None else step.value
+            self._alone[key] = None if step is None else step.mean
         return self._alone[key]
 
-    def _step(self, workload: Workload, place: Place, what: What) -> Measured | None:
+    def _step(self, workload: Workload, place: Place, what: What) -> Interval | None:
         """Return seconds per step of one launch; None: there was no time, or it failed."""
         label = Case(workload=workload, place=place).label
         if time.monotonic() > self._ends_s:

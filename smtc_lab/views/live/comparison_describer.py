@@ -17,10 +17,10 @@ from smtc_lab.views.live.followed_launch import FollowedLaunch
 from smtc_lab.views.live.predicted import predicted_step_time_s
 
 if TYPE_CHECKING:
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.views.live.comparison_follower import ComparisonFollower
-    from smtc_lab.views.live.run_info import PredictedInfo
 
 
 class ComparisonDescriber:
@@ -102,7 +102,7 @@ class ComparisonDescriber:
         standing = self._standing()
         return replace(standing, notes=(problem, *standing.notes))
 
-    def _predicted(self, set_up: int) -> PredictedInfo | None:
+    def _predicted(self, set_up: int) -> Interval | None:
         """Return what was predicted of a set-up's newest launch of which something was."""
         for launch in reversed(self._follower.followed):
             if launch.set_up == set_up:

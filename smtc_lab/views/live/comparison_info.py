@@ -1,17 +1,17 @@
 """What a browser is told of a comparison, besides the rows of its launches.
 
-``extensions/protocol/src/comparison_info.ts`` reads it; both read
+``smtc_lab.views.wire_schema`` tells TypeScript of it; both read
 ``tests/fixtures/comparison_info.json``.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import Evidence
-    from smtc_lab.views.live.run_info import PredictedInfo
+from smtc_lab.metrics.result import Evidence  # noqa: TC001  pydantic reads it
+from smtc_lab.views.json_values import json_values
+from smtc_lab.views.live.run_info import Predicted  # noqa: TC001  pydantic reads it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class SetUpInfo:
     python_environment: str = ""
     """Name of its Python environment; empty: the one that launches."""
 
-    predicted_step_time_s: PredictedInfo | None = None
+    predicted_step_time_s: Predicted | None = None
     """What the planner predicted of a step, in seconds; None: nobody asked it."""
 
 
@@ -134,4 +134,4 @@ class ComparisonInfo:
 
     def to_json(self) -> dict[str, Any]:
         """Return the information as JSON values."""
-        return asdict(self)
+        return json_values(self)

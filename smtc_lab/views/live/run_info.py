@@ -1,15 +1,26 @@
 """What a browser is told of one run besides its tables. Goes over the wire as JSON.
 
-``extensions/protocol/src/run_info.ts`` reads it; both read ``tests/fixtures/run_info.json``.
+``smtc_lab.views.wire_schema`` tells TypeScript of it; both read
+``tests/fixtures/run_info.json``.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-RUN_INFO_VERSION = 1
+from typing_extensions import TypedDict
+
+from smtc_lab.metrics.interval_json import IntervalJson
+from smtc_lab.metrics.result import Interval
+from smtc_lab.planner.intervals import LEVEL
+from smtc_lab.views.json_values import json_values
+
+RUN_INFO_VERSION: Literal[1] = 1
 """Version of ``RunInfo``; another one means another front end."""
+
+Predicted = Annotated[Interval, IntervalJson(level=LEVEL, evidence="predicted", mean="mean")]
+"""A mean that the planner predicted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,24 +58,6 @@ class CompilerInfo:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalInfo:
-    """A mean with its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class PredictedInfo:
-    """A predicted mean with its 80 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class SummaryInfo:
     """The steps so far in a few numbers, warm-up left out."""
 
@@ -74,7 +67,7 @@ class SummaryInfo:
     warm_up_steps: int
     """Steps that were left out at its begin."""
 
-    step_time_s: IntervalInfo
+    step_time_s: Interval
     """Step time in seconds."""
 
     data_wait_fraction: float | None
@@ -86,7 +79,7 @@ class SummaryInfo:
     cpu: dict[str, float | None]
     """CPU time used over CPU time at hand of each group, 0 to 1; None: not known."""
 
-    usd_per_1000_steps: IntervalInfo | None
+    usd_per_1000_steps: Interval | None
     """Cost of 1,000 steps in USD; None: a price is unknown."""
 
 
@@ -125,7 +118,7 @@ class FindingInfo:
 class RunInfo:
     """Everything about one run that is not a row of a table. Texts are data of users."""
 
-    version: int = RUN_INFO_VERSION
+    version: Literal[1] = RUN_INFO_VERSION
     """Version of this description."""
 
     job_name: str
@@ -140,7 +133,7 @@ class RunInfo:
     entry_point: str
     """The script."""
 
-    python_environment: str
+    python_environment: str = ""
     """Name of the Python environment that ran it; empty: the one that launched."""
 
     state: str
@@ -187,7 +180,7 @@ class RunInfo:
     compiler: CompilerInfo | None
     """The compiler; None: it was not asked for."""
 
-    predicted_step_time_s: PredictedInfo | None
+    predicted_step_time_s: Predicted | None = None
     """What the planner predicted of a step, in seconds; None: nobody asked it."""
 
     summary: SummaryInfo | None
@@ -204,4 +197,24 @@ class RunInfo:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return asdict(self)
+        return json_values(self)
+
+
+class LogInfo(TypedDict):
+    """The last lines that the instances of a run printed."""
+
+    first: int
+    """Number of the first line that is there."""
+
+    lines: list[tuple[str, str]]
+    """Host and text of each line."""
+
+
+class BeatInfo(TypedDict):
+    """A sign of life."""
+
+    number: int
+    """Rises with each."""
+
+    elapsed_s: float | None
+    """How long what is watched has lasted, in seconds; None: it has not begun."""

@@ -13,12 +13,12 @@ from smtc_lab.metrics.utilization import (
     device_utilization,
 )
 from smtc_lab.rules.find import RunRules
-from smtc_lab.views.live.run_info import IntervalInfo, SummaryInfo
+from smtc_lab.views.live.run_info import SummaryInfo
 
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.metrics.measured_columns import MeasuredColumns
-    from smtc_lab.metrics.result import Interval
+    from smtc_lab.metrics.result import Evidence
     from smtc_lab.rules.finding import Finding
 
 _EVERY_S = 1.0
@@ -63,7 +63,12 @@ class RunSummarizer:
         self.latest = (
             None
             if measured is None
-            else _summary(measured, usd_per_hour, _LAST_RESAMPLES if last else _RESAMPLES)
+            else _summary(
+                measured,
+                usd_per_hour,
+                _LAST_RESAMPLES if last else _RESAMPLES,
+                "measured" if self._follower.job.emulation is None else "emulated",
+            )
         )
         self.findings = self._rules.look(
             measured, self._follower.reports.values(), has_ended=last
@@ -74,24 +79,23 @@ class RunSummarizer:
 
 
 def _summary(
-    measured: MeasuredColumns, usd_per_hour: float | None, num_resamples: int
+    measured: MeasuredColumns,
+    usd_per_hour: float | None,
+    num_resamples: int,
+    evidence: Evidence,
 ) -> SummaryInfo:
-    interval = mean_interval([measured.step_time_s], num_resamples=num_resamples)
+    interval = mean_interval([measured.step_time_s], num_resamples=num_resamples).of(evidence)
     cost = usd_per_step_interval(step_time_s=interval, usd_per_hour=usd_per_hour)
     groups = [group.instance_group_name for group in measured.cluster.instance_groups]
     return SummaryInfo(
         steps=len(measured.step_time_s),
         warm_up_steps=measured.warm_up_steps,
-        step_time_s=_interval(interval),
+        step_time_s=interval,
         data_wait_fraction=data_wait_fraction(measured.steps),
         device_utilization=device_utilization(measured.steps),
         cpu={
             name: cpu_utilization(measured.group_samples(name), num_cores=measured.num_cores)
             for name in groups
         },
-        usd_per_1000_steps=None if cost is None else _interval(cost.scaled(1000)),
+        usd_per_1000_steps=None if cost is None else cost.scaled(1000),
     )
-
-
-def _interval(interval: Interval) -> IntervalInfo:
-    return IntervalInfo(mean=interval.mean, low=interval.low, high=interval.high)

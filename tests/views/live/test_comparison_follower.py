@@ -25,7 +25,6 @@ from smtc_lab.views.live.comparison_describer import ComparisonDescriber
 from smtc_lab.views.live.comparison_estimate import set_up_estimate
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
 from smtc_lab.views.live.comparison_rows import live_rows
-from smtc_lab.views.live.run_info import PredictedInfo
 from tests.kit.calibrations import calibration
 from tests.kit.runs import wait_until
 
@@ -192,7 +191,7 @@ def test_what_was_predicted_of_a_launch_is_told_of_its_set_up(ended: ComparisonR
         one.predicted_step_time_s for one in ComparisonDescriber(follower).describe().set_ups
     ]
     step = made.prediction.step_time_s
-    assert told == [PredictedInfo(mean=step.value, low=step.low, high=step.high), None]
+    assert told == [step, None]
 
 
 def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
