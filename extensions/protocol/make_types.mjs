@@ -1,21 +1,31 @@
 /**
- * Writes the JSON Schema of the spec, and the TypeScript types that follow from it.
+ * Writes the JSON Schemas of the spec and of what crosses to a browser, and the TypeScript that
+ * follows from them.
  *
- * Run it after a change of smtc_lab/spec, with the project's Python first in PATH:
- * node protocol/make_types.mjs
+ * Run it after a change of smtc_lab/spec or of what smtc_lab/views/wire_schema.py names, with the
+ * project's Python first in PATH: node protocol/make_types.mjs
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
+import { wireTypes } from './wire_types.mjs';
 
-const SCHEMA = new URL('schema/training_job.json', import.meta.url);
-const TYPES = new URL('src/generated/training_job.ts', import.meta.url);
-const PROGRAM = `
-import json
+const WRITTEN = {
+  training_job: {
+    program: `
 from smtc_lab.spec.job import TrainingJob
-print(json.dumps(TrainingJob.model_json_schema(), indent=2))
-`;
+schema = TrainingJob.model_json_schema()`,
+    typesOf
+  },
+  wire: {
+    program: `
+from smtc_lab.views.wire_schema import wire_schema
+schema = wire_schema()`,
+    typesOf: wireTypes
+  }
+};
+const PRINT = 'import json\nprint(json.dumps(schema, indent=2))\n';
 
 /**
  * Return the types of a schema as TypeScript.
@@ -44,10 +54,13 @@ function withoutFieldTitles(schema) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const text = execFileSync('python', ['-c', PROGRAM], { encoding: 'utf8' });
-  for (const target of [SCHEMA, TYPES]) {
-    mkdirSync(new URL('.', target), { recursive: true });
+  for (const [name, { program, typesOf: types }] of Object.entries(WRITTEN)) {
+    const schema = execFileSync('python', ['-c', `${program}\n${PRINT}`], {
+      encoding: 'utf8'
+    });
+    const here = path => new URL(path, import.meta.url);
+    writeFileSync(here(`schema/${name}.json`), schema);
+    const made = await types(JSON.parse(schema));
+    writeFileSync(here(`src/generated/${name}.ts`), made);
   }
-  writeFileSync(SCHEMA, text);
-  writeFileSync(TYPES, await typesOf(JSON.parse(text)));
 }

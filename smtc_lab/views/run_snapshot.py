@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from smtc_lab.follow.history import History
 from smtc_lab.follow.run_follower import RunFollower
@@ -29,6 +31,31 @@ MOST_NUMBERS = 16_000
 
 _MOST_BINS = 400
 _FEWEST_BINS = 8
+
+
+class CurveInfo(TypedDict):
+    """A ``Curve`` as JSON; null: not known."""
+
+    columns: list[str]
+    """Names of the columns."""
+
+    num_rows: int
+    """Rows of the table."""
+
+    width: int
+    """Rows of each bin; 1: these are the rows."""
+
+    mean: list[list[float | None]]
+    """Of each column, the mean of each bin."""
+
+    low: NotRequired[list[list[float | None]]]
+    """Least values; left out where ``width`` is 1."""
+
+    high: NotRequired[list[list[float | None]]]
+    """Greatest values; left out where ``width`` is 1."""
+
+    last: NotRequired[list[float | None]]
+    """The last row; left out by versions that did not keep it apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,18 +100,19 @@ class Curve:
             last=self.last[places],
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> CurveInfo:
         """Return it as JSON values with six digits; null: not known."""
-        parts = {"mean": self.mean}
+        told = CurveInfo(
+            columns=list(self.columns),
+            num_rows=self.num_rows,
+            width=self.width,
+            last=_numbers(self.last),
+            mean=[_numbers(row) for row in self.mean],
+        )
         if self.width > 1:
-            parts |= {"low": self.low, "high": self.high}
-        return {
-            "columns": list(self.columns),
-            "num_rows": self.num_rows,
-            "width": self.width,
-            "last": _numbers(self.last),
-            **{name: [_numbers(row) for row in part] for name, part in parts.items()},
-        }
+            told["low"] = [_numbers(row) for row in self.low]
+            told["high"] = [_numbers(row) for row in self.high]
+        return told
 
 
 @dataclass(frozen=True, kw_only=True)

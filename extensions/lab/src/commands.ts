@@ -1,5 +1,6 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
-import { isLive, type IRow, type Kind } from './connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
+import { isLive, type Kind } from './connection/row.js';
 import { runsIcon } from './icon.js';
 import type { Texts } from './texts.js';
 import type { ILab } from './tokens.js';

@@ -2,7 +2,8 @@ import { Token } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import type { IModel } from '@smtc-lab/ui/model.js';
-import type { IRow, Kind } from './connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
+import type { Kind } from './connection/row.js';
 
 /**
  * What became of the connection to the server extension: `idle` while nothing is watched, `cut`

@@ -1,7 +1,8 @@
 import type { ILayoutRestorer, JupyterFrontEnd } from '@jupyterlab/application';
 import { WidgetTracker } from '@jupyterlab/apputils';
 import { COMMANDS } from './commands.js';
-import { keyOf, type IRow, type Kind } from './connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
+import { keyOf, type Kind } from './connection/row.js';
 import type { Dashboard } from './dashboard/dashboard.js';
 import type { ILabSettings } from './settings.js';
 import type { Texts } from './texts.js';

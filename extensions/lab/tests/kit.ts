@@ -1,5 +1,5 @@
 import type { Texts } from '../src/texts.js';
-import type { IRow } from '../src/connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
 
 /**
  * Texts in English.

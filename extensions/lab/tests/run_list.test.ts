@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { IRow } from '../src/connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
 import { ROW_PX } from '../src/panel/row_view.js';
 import { RunList } from '../src/panel/run_list.js';
 import { row, TEXTS } from './kit.js';

@@ -1,5 +1,6 @@
-import { LOCAL, type Catalog, type IPrice } from './catalog.js';
+import { LOCAL, type Catalog } from './catalog.js';
 import type { ICluster, IInstanceGroup, Role } from './cluster.js';
+import type { IPrice } from './generated/wire.js';
 import { pythonRepr } from './python_text.js';
 import { $defs } from '../schema/training_job.json';
 

@@ -1,36 +1,15 @@
 import { ProtocolError } from './errors.js';
-import {
-  listField,
-  numberField,
-  objectOf,
-  textField,
-  wordField
-} from './read.js';
+import type { IFrameHead } from './generated/wire.js';
+import { readWire } from './wire.js';
 
 const REMEDY = 'Rebuild the front end and the Python package from one version.';
 
 /**
  * Rows of one table, as Python sends them.
  *
- * Mirrors `smtc_lab.follow.frames`; both read `tests/fixtures/frames.json`.
+ * `smtc_lab.follow.frames` writes them; both read `tests/fixtures/frames.json`.
  */
-export interface IFrame {
-  /**
-   * `rows` go behind those that are there, `reset` replaces all of them, and `part` is what
-   * was asked for with {@link IReadRequest}: it is looked at, not kept.
-   */
-  readonly type: 'rows' | 'reset' | 'part';
-
-  /**
-   * Name of the table.
-   */
-  readonly table: string;
-
-  /**
-   * Names of the columns.
-   */
-  readonly columns: readonly string[];
-
+export interface IFrame extends Omit<IFrameHead, 'bins' | 'first'> {
   /**
    * The rows themselves; empty in a `part` of bins.
    */
@@ -131,9 +110,8 @@ export function parseFrame(
   json: unknown,
   buffers: readonly DataView[]
 ): IFrame {
-  const head = objectOf(json, 'A frame');
-  const columns = listField(head, 'columns', columnName);
-  const [rows, bins] = buffers;
+  const { type, table, columns, first, bins } = readWire('FrameHead', json);
+  const [rows, values] = buffers;
   if (rows === undefined || columns.length === 0) {
     throw new ProtocolError(
       `A frame has ${buffers.length} buffers and ${columns.length} columns, but needs at ` +
@@ -141,14 +119,11 @@ export function parseFrame(
     );
   }
   return {
-    type: wordField(head, 'type', ['rows', 'reset', 'part'] as const),
-    table: textField(head, 'table'),
+    type,
+    table,
     columns,
-    rows: {
-      first: numberField(head, 'first'),
-      values: decodeColumns(rows, columns.length)
-    },
-    bins: bins === undefined ? null : parseBins(head['bins'], bins, columns)
+    rows: { first, values: decodeColumns(rows, columns.length) },
+    bins: values === undefined ? null : parseBins(bins, values, columns.length)
   };
 }
 
@@ -183,28 +158,12 @@ export function decodeColumns(
   );
 }
 
-function parseBins(
-  json: unknown,
-  buffer: DataView,
-  columns: readonly string[]
-): IBins {
-  const head = objectOf(json, 'The bins of a frame');
-  const n = columns.length;
-  const values = decodeColumns(buffer, 3 * n);
+function parseBins(head: unknown, buffer: DataView, numColumns: number): IBins {
+  const values = decodeColumns(buffer, 3 * numColumns);
   return {
-    first: numberField(head, 'first'),
-    width: numberField(head, 'width'),
-    low: values.slice(0, n),
-    high: values.slice(n, 2 * n),
-    mean: values.slice(2 * n)
+    ...readWire('BinsHead', head),
+    low: values.slice(0, numColumns),
+    high: values.slice(numColumns, 2 * numColumns),
+    mean: values.slice(2 * numColumns)
   };
-}
-
-function columnName(value: unknown): string {
-  if (typeof value !== 'string') {
-    throw new ProtocolError(
-      `A column is named ${JSON.stringify(value)}, but needs text. ${REMEDY}`
-    );
-  }
-  return value;
 }

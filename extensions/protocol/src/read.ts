@@ -23,27 +23,6 @@ export function objectOf(value: unknown, what: string): JsonObject {
 }
 
 /**
- * Return a description as an object, if it is of the version that this front end reads.
- *
- * @throws {@link ProtocolError} when it is none, or of another version.
- */
-export function describedObject(
-  value: unknown,
-  what: string,
-  version: number
-): JsonObject {
-  const json = objectOf(value, what);
-  const found = numberField(json, 'version');
-  if (found !== version) {
-    throw new ProtocolError(
-      `${what} has version ${found}, but this front end reads ${version}. ` +
-        'Reload the page, or install the front end and the Python package from one version.'
-    );
-  }
-  return json;
-}
-
-/**
  * Return a list field, each item read by a parser.
  *
  * @throws {@link ProtocolError} when it is no list, or an item is refused.
@@ -55,7 +34,7 @@ export function listField<T>(
 ): readonly T[] {
   const value = json[field];
   if (!Array.isArray(value)) {
-    throw refused(json, field, 'a list');
+    throw refusal(field, value, 'a list');
   }
   return value.map(item => parse(item));
 }
@@ -68,7 +47,7 @@ export function listField<T>(
 export function textField(json: JsonObject, field: string): string {
   const value = json[field];
   if (typeof value !== 'string') {
-    throw refused(json, field, 'text');
+    throw refusal(field, value, 'text');
   }
   return value;
 }
@@ -93,7 +72,7 @@ export function wordField<T extends string>(
   const value = json[field];
   const found = words.find(word => word === value);
   if (found === undefined) {
-    throw refused(json, field, `one of ${words.join(', ')}`);
+    throw refusal(field, value, `one of ${words.join(', ')}`);
   }
   return found;
 }
@@ -106,7 +85,7 @@ export function wordField<T extends string>(
 export function numberField(json: JsonObject, field: string): number {
   const value = json[field];
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw refused(json, field, 'a finite number');
+    throw refusal(field, value, 'a finite number');
   }
   return value;
 }
@@ -119,21 +98,11 @@ export function optionalNumber(json: JsonObject, field: string): number | null {
 }
 
 /**
- * Return a field that is true or false.
- *
- * @throws {@link ProtocolError} when it is neither.
+ * Return the error that says what is wrong with a value.
  */
-export function booleanField(json: JsonObject, field: string): boolean {
-  const value = json[field];
-  if (typeof value !== 'boolean') {
-    throw refused(json, field, 'true or false');
-  }
-  return value;
-}
-
-function refused(json: JsonObject, field: string, wanted: string): Error {
+export function refusal(field: string, value: unknown, wanted: string): Error {
   return new ProtocolError(
-    `A message has ${field}=${shown(json[field])}, but needs ${wanted}. ${REMEDY}`
+    `A message has ${field}=${shown(value)}, but needs ${wanted}. ${REMEDY}`
   );
 }
 

@@ -49,7 +49,7 @@ it('refuses what is no cluster, and shows it', () => {
 });
 
 it('refuses a catalog that is none', () => {
-  expect(() => parseCatalog({})).toThrow(/A catalog is object/);
+  expect(() => parseCatalog({})).toThrow(/catalog=\{\}, but needs a list/);
   expect(() => parseCatalog([{ name: 'x', vcpus: 'many' }])).toThrow(
     /vcpus="many".*finite number/
   );

@@ -65,10 +65,10 @@ describe('parseFrame', () => {
   it.each([
     [{ ...head, type: 'row' }, /type="row".*rows, reset, part/],
     [{ ...head, first: null }, /first=null.*finite number/],
-    [{ ...head, columns: [1] }, /A column is named 1, but needs text/],
+    [{ ...head, columns: [1] }, /columns\[0\]=1, but needs text/],
     [{ ...head, columns: [] }, /1 buffers and 0 columns/],
     [{ ...head, columns: ['x', 'y', 'z'] }, /16 bytes does not hold 3 columns/],
-    [null, /A frame is null/]
+    [null, /FrameHead is null/]
   ])('refuses %j', (content, message) => {
     expect(() => parseFrame(content, [buffer])).toThrow(message);
   });

@@ -1,4 +1,4 @@
-import { parseComparisonInfo, ProtocolError } from '@smtc-lab/protocol';
+import { readWire, ProtocolError } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ISeries, IShade } from '../src/charts/options.js';
 import { doneFraction, progressWords } from '../src/comparison/header.js';
@@ -172,12 +172,9 @@ function labels(title: string): string[] {
 
 describe('the description of a comparison', () => {
   it('is read from what Python writes', () => {
-    const info = parseComparisonInfo(wire);
+    const info = readWire('ComparisonInfo', wire);
 
-    expect(info.setUps[1]?.hosts[1]).toEqual({
-      host: 'algo-2',
-      group: 'data_group'
-    });
+    expect(info.setUps[1]?.hosts[1]).toEqual(['algo-2', 'data_group']);
     expect(info.launched[2]?.setUp).toBeNull();
     expect(info.rows[1]?.cells[1]).toEqual(['4.2×', 'no difference seen']);
   });
@@ -185,17 +182,19 @@ describe('the description of a comparison', () => {
   it('is refused with the field and the value that are wrong', () => {
     const torn = { ...wire, elapsed_s: null };
 
-    expect(() => parseComparisonInfo(torn)).toThrow(ProtocolError);
-    expect(() => parseComparisonInfo(torn)).toThrow(/elapsed_s=null.*finite/);
-    expect(() => parseComparisonInfo({ ...wire, notes: [7] })).toThrow(
-      /7 where text belongs/
+    expect(() => readWire('ComparisonInfo', torn)).toThrow(ProtocolError);
+    expect(() => readWire('ComparisonInfo', torn)).toThrow(
+      /elapsed_s=null.*finite/
+    );
+    expect(() => readWire('ComparisonInfo', { ...wire, notes: [7] })).toThrow(
+      /notes\[0\]=7, but needs text/
     );
   });
 });
 
 describe('the progress', () => {
   it('counts launches, and the steps of the one that runs', () => {
-    const info = parseComparisonInfo(wire);
+    const info = readWire('ComparisonInfo', wire);
     const launched = info.launched.slice(0, 2);
 
     expect(progressWords({ ...info, launched })).toBe(
@@ -205,13 +204,13 @@ describe('the progress', () => {
   });
 
   it('names a parity check, and a launch that only starts', () => {
-    expect(progressWords(parseComparisonInfo(wire))).toBe(
+    expect(progressWords(readWire('ComparisonInfo', wire))).toBe(
       'launch 3 of 8: homogeneous, parity check, starting'
     );
   });
 
   it('is nothing before the first launch, and all of it at the end', () => {
-    const info = parseComparisonInfo(wire);
+    const info = readWire('ComparisonInfo', wire);
     const done = info.launched.map(launch => ({
       ...launch,
       state: 'Completed'

@@ -1,4 +1,4 @@
-import { parsePlanInfo, ProtocolError } from '@smtc-lab/protocol';
+import { readWire, ProtocolError } from '@smtc-lab/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import fixture from '../../../tests/fixtures/plan_info.json';
 import { planner } from '../src/plan/planner.js';
@@ -43,7 +43,7 @@ beforeEach(() => {
 
 describe('a plan from Python', () => {
   it('is read with camel-case names and units kept', () => {
-    const plan = parsePlanInfo(fixture);
+    const plan = readWire('PlanInfo', fixture);
 
     expect(plan.points).toHaveLength(6);
     expect(plan.points[0]?.names).toEqual(['fastest']);
@@ -54,10 +54,10 @@ describe('a plan from Python', () => {
   it('is refused with the field and the value that do not fit', () => {
     const torn = { ...fixture, num_candidates: 'many' };
 
-    expect(() => parsePlanInfo(torn)).toThrow(
+    expect(() => readWire('PlanInfo', torn)).toThrow(
       /num_candidates="many".*finite number/
     );
-    expect(() => parsePlanInfo({ ...fixture, version: 2 })).toThrow(
+    expect(() => readWire('PlanInfo', { ...fixture, version: 2 })).toThrow(
       ProtocolError
     );
   });

@@ -1,3 +1,4 @@
+import { readWire } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ISeries } from '../src/charts/options.js';
 import type { IModel, ModelCallback } from '../src/model.js';
@@ -389,8 +390,8 @@ describe('words', () => {
   it('tell steps and intervals', () => {
     expect(stepWords(1200, null)).toBe('1,200 steps');
     expect(stepWords(5, 10)).toBe('5 of 10 steps');
-    expect(intervalWords({ mean: 0.2, low: 0.19, high: 0.21 }, 's')).toBe(
-      '200 ms (190 ms to 210 ms)'
-    );
+    const interval = readWire('Interval', { mean: 0.2, low: 0.19, high: 0.21 });
+
+    expect(intervalWords(interval, 's')).toBe('200 ms (190 ms to 210 ms)');
   });
 });

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from smtc_lab.follow.frames import Frame
+    from smtc_lab.views.live.run_info import BeatInfo
 
 BEAT_S = 2.0
 """Time between two signs of life, also when nothing happens."""
@@ -139,6 +140,6 @@ class Watch(ABC):
         if is_over:
             self._audience.on_end()
 
-    def _beat(self) -> dict[str, Any]:
+    def _beat(self) -> BeatInfo:
         self._beats += 1
         return {"number": self._beats, "elapsed_s": self._elapsed_s()}

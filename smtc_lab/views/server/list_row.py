@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 DAMAGED = "Damaged"
 """Stands for the state of what cannot be read; ``reason`` says why."""

@@ -9,7 +9,7 @@ import traitlets
 
 from smtc_lab.catalog.catalog import Catalog
 
-_SHOWN = (
+SHOWN = (
     "name",
     "vcpus",
     "memory_gib",
@@ -19,6 +19,7 @@ _SHOWN = (
     "network_gbps",
     "price",
 )
+"""Fields of an instance type that a browser is told."""
 
 
 def catalog_trait() -> traitlets.Instance[Catalog]:
@@ -29,7 +30,7 @@ def catalog_trait() -> traitlets.Instance[Catalog]:
 def catalog_json(catalog: Catalog) -> list[dict[str, Any]]:
     """Return what the browser needs to know of each instance type."""
     rows = [asdict(instance_type) for instance_type in catalog.instance_types.values()]
-    return [{name: row[name] for name in _SHOWN} for row in rows]
+    return [{name: row[name] for name in SHOWN} for row in rows]
 
 
 def _to_json(catalog: Catalog, _widget: object) -> list[dict[str, Any]]:

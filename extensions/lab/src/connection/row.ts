@@ -1,39 +1,11 @@
+import type { IRow } from '@smtc-lab/protocol';
+
 /**
  * What a row stands for.
  */
-export type Kind = 'run' | 'comparison';
+export type Kind = IRow['kind'];
 
 const LIVE: readonly string[] = ['Pending', 'InProgress', 'Stopping'];
-
-/**
- * One run or comparison in the list. Texts are data of users.
- *
- * Mirrors `smtc_lab.views.server.list_row`.
- */
-export interface IRow {
-  readonly name: string;
-  readonly kind: Kind;
-  readonly state: string;
-  readonly reason: string;
-
-  /**
-   * Seconds since the epoch; null: not begun.
-   */
-  readonly startedS: number | null;
-  readonly endedS: number | null;
-  readonly cluster: string;
-  readonly entryPoint: string;
-  readonly usdPerHour: number | null;
-  readonly usdSoFar: number | null;
-  readonly steps: number | null;
-  readonly maxSteps: number | null;
-
-  /**
-   * Mean of the last seconds; null: no step has ended lately.
-   */
-  readonly stepTimeS: number | null;
-  readonly evidence: 'measured' | 'emulated';
-}
 
 /**
  * Whether something runs, or is about to.

@@ -1,9 +1,8 @@
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
-import { listField } from '@smtc-lab/protocol';
+import { listField, readWire, type IRow } from '@smtc-lab/protocol';
 import type { IRuns, IWatch } from '../tokens.js';
-import { isLive, keyOf, type IRow } from './row.js';
-import { parseRows } from './row_parser.js';
+import { isLive, keyOf } from './row.js';
 
 /**
  * The list of runs, shared by all who show it.
@@ -66,7 +65,10 @@ export class Runs implements IRuns {
   }
 
   private _put(json: unknown): void {
-    for (const row of parseRows(json)) {
+    const rows = listField({ rows: json }, 'rows', item =>
+      readWire('Row', item)
+    );
+    for (const row of rows) {
       this._rows.set(keyOf(row), row);
     }
     this._emit();

@@ -1,6 +1,6 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { canStop, COMMANDS } from '../commands.js';
-import type { IRow } from '../connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
 import type { Texts } from '../texts.js';
 
 /**

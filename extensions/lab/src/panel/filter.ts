@@ -1,4 +1,5 @@
-import { isLive, type IRow } from '../connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
+import { isLive } from '../connection/row.js';
 
 /**
  * Which rows are shown.

@@ -1,5 +1,6 @@
 import { h, newId } from '@smtc-lab/ui/dom.js';
-import { isLive, keyOf, type IRow } from '../connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
+import { isLive, keyOf } from '../connection/row.js';
 import type { Texts } from '../texts.js';
 import { progress, rowFacts, stateFacts } from './words.js';
 

@@ -1,5 +1,6 @@
 import { h } from '@smtc-lab/ui/dom.js';
-import { keyOf, type IRow } from '../connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
+import { keyOf } from '../connection/row.js';
 import type { Texts } from '../texts.js';
 import { ROW_PX, RowView } from './row_view.js';
 

@@ -1,6 +1,7 @@
 import { format } from '@smtc-lab/ui/charts/units.js';
 import { usdPerHourText } from '@smtc-lab/ui/forms/price.js';
-import { isLive, type IRow } from '../connection/row.js';
+import type { IRow } from '@smtc-lab/protocol';
+import { isLive } from '../connection/row.js';
 import type { Texts } from '../texts.js';
 
 /**

@@ -1,4 +1,8 @@
-import type { IBeat, IComparisonInfo, ILaunchInfo } from '@smtc-lab/protocol';
+import type {
+  IBeatInfo,
+  IComparisonInfo,
+  ILaunchInfo
+} from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
@@ -60,7 +64,7 @@ export class ComparisonHeader implements IPart {
   /**
    * Take a sign of life.
    */
-  beat(beat: IBeat): void {
+  beat(beat: IBeatInfo): void {
     this._hear(beat.elapsedS ?? this._elapsedS);
     this._tick();
   }

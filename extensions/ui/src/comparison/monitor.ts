@@ -1,8 +1,4 @@
-import {
-  parseBeat,
-  parseComparisonInfo,
-  type IComparisonInfo
-} from '@smtc-lab/protocol';
+import { readWire, type IComparisonInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { codeBox } from '../forms/code_box.js';
 import { Feed } from '../live/feed.js';
@@ -68,7 +64,7 @@ export const comparisonMonitor: IView = {
       'change:info': update,
       'change:result': update,
       'change:beat': () => {
-        header.beat(parseBeat(model.get('beat')));
+        header.beat(readWire('BeatInfo', model.get('beat')));
       },
       'change:stop_problem': () => {
         header.stopFailed(String(model.get('stop_problem')));
@@ -85,7 +81,7 @@ export const comparisonMonitor: IView = {
 };
 
 function infoOf(model: IModel): IComparisonInfo {
-  return parseComparisonInfo(model.get('info'));
+  return readWire('ComparisonInfo', model.get('info'));
 }
 
 function listen(

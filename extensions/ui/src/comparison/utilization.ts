@@ -28,9 +28,7 @@ export class UtilizationChart {
     if (launch < this._launch) {
       return;
     }
-    const names = this._setUp.hosts.map(
-      ({ host }) => `${launch}/system:${host}`
-    );
+    const names = this._setUp.hosts.map(([host]) => `${launch}/system:${host}`);
     const isThere = names.some(name => this._feed.table(name) !== undefined);
     if (launch > this._launch && isThere) {
       this._begin(launch);
@@ -38,9 +36,9 @@ export class UtilizationChart {
     if (this._chart === null || launch !== this._launch) {
       return;
     }
-    this._setUp.hosts.forEach(({ host, group }, color) => {
+    this._setUp.hosts.forEach(([host, group], color) => {
       const isAlone =
-        this._setUp.hosts.filter(other => other.group === group).length === 1;
+        this._setUp.hosts.filter(([, other]) => other === group).length === 1;
       this._add(`${launch}/system:${host}`, {
         y: 'cpu',
         as: 'line',

@@ -1,4 +1,4 @@
-import type { IEstimate, IPlanInfo, IPlanPoint } from '@smtc-lab/protocol';
+import type { IEstimate, IPlanInfo, IPointInfo } from '@smtc-lab/protocol';
 import type { Unit } from '../charts/options.js';
 import { format } from '../charts/units.js';
 import { t } from '../i18n.js';
@@ -21,7 +21,7 @@ export interface IPlanAxis {
   /**
    * Return the number of a cluster; null: unknown.
    */
-  readonly of: (point: IPlanPoint) => IEstimate | null;
+  readonly of: (point: IPointInfo) => IEstimate | null;
 }
 
 /**

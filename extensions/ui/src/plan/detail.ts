@@ -1,4 +1,4 @@
-import type { IPlanPoint } from '@smtc-lab/protocol';
+import type { IPointInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { codeBox } from '../forms/code_box.js';
 import { t } from '../i18n.js';
@@ -27,7 +27,7 @@ export class Detail {
   /**
    * Show the stages of a cluster that is pointed at.
    */
-  peek(point: IPlanPoint): void {
+  peek(point: IPointInfo): void {
     this._title.textContent = pointWords(point);
     this._stages.replaceChildren(waterfall(point));
   }
@@ -35,7 +35,7 @@ export class Detail {
   /**
    * Show all of a cluster.
    */
-  show(point: IPlanPoint): void {
+  show(point: IPointInfo): void {
     this.peek(point);
     this._explanation.replaceChildren(
       ...point.explanation

@@ -1,7 +1,6 @@
-import type { IEstimate } from '@smtc-lab/protocol';
 import { formatTicks } from '../charts/units.js';
 import type { IPlanAxis } from './axes.js';
-import type { IScale } from './scale.js';
+import type { Ends, IScale } from './scale.js';
 import { s } from './svg.js';
 
 /**
@@ -16,8 +15,8 @@ const TICK_PIXELS = 70;
  * An estimate of time and one of cost, as pixels.
  */
 export interface IPlace {
-  readonly x: IEstimate;
-  readonly y: IEstimate;
+  readonly x: Ends;
+  readonly y: Ends;
 }
 
 /**
@@ -43,7 +42,7 @@ export class Geometry {
   /**
    * Return where a cluster or a run is.
    */
-  place(time: IEstimate, cost: IEstimate): IPlace {
+  place(time: Ends, cost: Ends): IPlace {
     return {
       x: over(time, value => this._left(value)),
       y: over(cost, value => this._top(value))
@@ -113,14 +112,14 @@ export class Geometry {
 /**
  * Return a number that is known exactly as an estimate.
  */
-export function exactly(value: number): IEstimate {
+export function exactly(value: number): Ends {
   return { value, low: value, high: value };
 }
 
 function over(
-  { value, low, high }: IEstimate,
+  { value, low, high }: Ends,
   place: (value: number) => number
-): IEstimate {
+): Ends {
   return { value: place(value), low: place(low), high: place(high) };
 }
 

@@ -1,4 +1,4 @@
-import type { IPlanPoint, IPlanRun } from '@smtc-lab/protocol';
+import type { IPointInfo, IMeasuredInfo } from '@smtc-lab/protocol';
 import { paletteColor } from '../charts/theme.js';
 import { t } from '../i18n.js';
 import type { IPlace } from './geometry.js';
@@ -19,7 +19,7 @@ const SMALL = 4;
  * predicted, dashed is extrapolated; the bands are its 80 % intervals.
  */
 export function pointMark(
-  point: IPlanPoint,
+  point: IPointInfo,
   place: IPlace,
   isChosen: boolean
 ): SVGGElement {
@@ -57,7 +57,7 @@ export function pointMark(
  * hollow and joined to it.
  */
 export function runMark(
-  run: IPlanRun,
+  run: IMeasuredInfo,
   place: IPlace,
   predicted: IPlace
 ): SVGGElement {

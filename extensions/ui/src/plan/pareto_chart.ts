@@ -1,8 +1,8 @@
 import type {
   IEstimate,
   IPlanInfo,
-  IPlanPoint,
-  IPlanRun
+  IPointInfo,
+  IMeasuredInfo
 } from '@smtc-lab/protocol';
 import { whenSeen } from '../charts/when_seen.js';
 import { h } from '../dom.js';
@@ -22,25 +22,25 @@ export interface IParetoOptions {
   /**
    * Called with a cluster that is pointed at; null: none any more.
    */
-  readonly onHover: (point: IPlanPoint | null) => void;
+  readonly onHover: (point: IPointInfo | null) => void;
 
   /**
    * Called with a cluster that is chosen.
    */
-  readonly onChoose: (point: IPlanPoint) => void;
+  readonly onChoose: (point: IPointInfo) => void;
 }
 
 interface IShown {
   readonly plan: IPlanInfo;
   readonly axes: IAxes;
-  readonly chosen: IPlanPoint | null;
+  readonly chosen: IPointInfo | null;
 }
 
 /**
  * A cluster that can be drawn.
  */
 interface IDrawn {
-  readonly point: IPlanPoint;
+  readonly point: IPointInfo;
   readonly time: IEstimate;
   readonly cost: IEstimate;
 }
@@ -166,7 +166,7 @@ export class ParetoChart {
   private _marksOf(
     drawn: readonly IDrawn[],
     geometry: Geometry,
-    chosen: IPlanPoint | null
+    chosen: IPointInfo | null
   ): readonly SVGElement[] {
     // one stop for the Tab key: arrow keys go on from there
     const stop = Math.max(
@@ -185,7 +185,7 @@ export class ParetoChart {
     });
   }
 
-  private _listen(element: SVGElement, point: IPlanPoint, place: number): void {
+  private _listen(element: SVGElement, point: IPointInfo, place: number): void {
     const hover = (): void => {
       this._options.onHover(point);
     };
@@ -217,7 +217,7 @@ export class ParetoChart {
     });
   }
 
-  private _choose(point: IPlanPoint, place: number): void {
+  private _choose(point: IPointInfo, place: number): void {
     this._options.onChoose(point);
     this._marks[place]?.focus(); // drawn anew
   }
@@ -231,9 +231,10 @@ export class ParetoChart {
 /**
  * Return what the steps of a run were predicted to cost.
  */
-function predictedCost(run: IPlanRun, cost: IEstimate): IEstimate {
+function predictedCost(run: IMeasuredInfo, cost: IEstimate): IEstimate {
   const usdPerS = cost.value / run.stepTimeS.value;
   return {
+    ...run.predictedS,
     value: usdPerS * run.predictedS.value,
     low: usdPerS * run.predictedS.low,
     high: usdPerS * run.predictedS.high

@@ -1,4 +1,4 @@
-import type { IPlanInfo, IPlanPoint } from '@smtc-lab/protocol';
+import type { IPlanInfo, IPointInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import { h } from '../dom.js';
 import { usdPerHourText } from '../forms/price.js';
@@ -17,7 +17,7 @@ interface IColumn {
   /**
    * Return what rows are sorted by; null: unknown, and behind all others.
    */
-  readonly of: (point: IPlanPoint) => number | string | null;
+  readonly of: (point: IPointInfo) => number | string | null;
 }
 
 const COLUMNS: readonly IColumn[] = [
@@ -42,7 +42,7 @@ const FEW = 12;
 export class PlanTable {
   readonly element = h('div', { class: 'smtc-plan-table' });
 
-  constructor(private readonly _onChoose: (point: IPlanPoint) => void) {
+  constructor(private readonly _onChoose: (point: IPointInfo) => void) {
     this.element.append(this._scroll, this._more);
   }
 
@@ -51,7 +51,7 @@ export class PlanTable {
    *
    * @param chosen - The cluster that stands out; null: none.
    */
-  show(plan: IPlanInfo, chosen: IPlanPoint | null): void {
+  show(plan: IPlanInfo, chosen: IPointInfo | null): void {
     const standOut = plan.points.filter(
       point => point.isPareto || point.names.length > 0 || point === chosen
     );
@@ -91,7 +91,7 @@ export class PlanTable {
     };
   }
 
-  private _sorted(points: readonly IPlanPoint[]): readonly IPlanPoint[] {
+  private _sorted(points: readonly IPointInfo[]): readonly IPointInfo[] {
     const column = this._sortBy;
     if (column === null) {
       return points;
@@ -129,7 +129,7 @@ export class PlanTable {
     );
   }
 
-  private _row(point: IPlanPoint, isChosen: boolean): HTMLElement {
+  private _row(point: IPointInfo, isChosen: boolean): HTMLElement {
     const choose = h(
       'button',
       {

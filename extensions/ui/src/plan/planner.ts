@@ -1,8 +1,8 @@
 import {
-  parsePlanInfo,
+  readWire,
   STAGES,
   type IPlanInfo,
-  type IPlanPoint
+  type IPointInfo
 } from '@smtc-lab/protocol';
 import { paletteColor } from '../charts/theme.js';
 import { h } from '../dom.js';
@@ -75,7 +75,7 @@ class Planner {
    * Show what the model holds now.
    */
   update(): void {
-    const plan = parsePlanInfo(this._model.get('plan'));
+    const plan = readWire('PlanInfo', this._model.get('plan'));
     if (this._plan === null || !isSame(plan, this._plan)) {
       this._plan = plan;
     }
@@ -123,7 +123,7 @@ class Planner {
     );
   }
 
-  private _chosen(plan: IPlanInfo): IPlanPoint | null {
+  private _chosen(plan: IPlanInfo): IPointInfo | null {
     const best = plan.points.find(point => point.names.includes('best'));
     return plan.points[this._place] ?? best ?? plan.points[0] ?? null;
   }
@@ -131,7 +131,7 @@ class Planner {
   /**
    * Return a cluster with what Python said of it since.
    */
-  private _withWords(plan: IPlanInfo, chosen: IPlanPoint): IPlanPoint {
+  private _withWords(plan: IPlanInfo, chosen: IPointInfo): IPointInfo {
     const told = this._model.get('explained');
     if (typeof told === 'object' && told !== null) {
       const { place, text, code } = told as Readonly<Record<string, unknown>>;
@@ -149,7 +149,7 @@ class Planner {
   /**
    * Tell Python of a choice. What is only saved has no Python, and so the view keeps it.
    */
-  private _choose(point: IPlanPoint): void {
+  private _choose(point: IPointInfo): void {
     const place = this._plan?.points.indexOf(point) ?? -1;
     this._model.set('chosen', place);
     this._model.save_changes();

@@ -15,13 +15,18 @@ export interface IScale {
   readonly ticks: readonly number[];
 }
 
+/**
+ * A number with its interval, or known exactly.
+ */
+export type Ends = Pick<IEstimate, 'high' | 'low' | 'value'>;
+
 const ROOM = 0.08;
 const MOST_TICKS = 9;
 
 /**
  * Return the axis that shows all of some estimates, and some room around them.
  */
-export function scaleOf(estimates: readonly IEstimate[]): IScale {
+export function scaleOf(estimates: readonly Ends[]): IScale {
   const ends = estimates
     .flatMap(({ low, value, high }) => [low, value, high])
     .filter(value => value > 0);

@@ -1,4 +1,4 @@
-import { STAGES, type IPlanPoint } from '@smtc-lab/protocol';
+import { STAGES, type IPointInfo } from '@smtc-lab/protocol';
 import { paletteColor } from '../charts/theme.js';
 import { format } from '../charts/units.js';
 import { h } from '../dom.js';
@@ -8,7 +8,7 @@ import { estimateWords, STAGE_COLORS, STAGE_WORDS } from './words.js';
 /**
  * Return what each stage of a step takes on a cluster, above the step that they make.
  */
-export function waterfall(point: IPlanPoint): HTMLElement {
+export function waterfall(point: IPointInfo): HTMLElement {
   const times = STAGES.map(stage => point.stagesS[stage] ?? 0);
   const end = Math.max(point.stepTimeS.high, ...times);
   const share = (value: number): string => `${(100 * value) / end}%`;

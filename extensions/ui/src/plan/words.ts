@@ -1,7 +1,7 @@
 import type {
   IEstimate,
-  IPlanPoint,
-  IPlanRun,
+  IPointInfo,
+  IMeasuredInfo,
   Stage
 } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
@@ -47,7 +47,7 @@ export function estimateWords(estimate: IEstimate | null, unit: Unit): string {
 /**
  * Write a cluster with what it is known for.
  */
-export function pointWords(point: IPlanPoint): string {
+export function pointWords(point: IPointInfo): string {
   return point.names.length === 0
     ? point.label
     : `${point.label} (${point.names.map(name => t(name)).join(', ')})`;
@@ -56,7 +56,7 @@ export function pointWords(point: IPlanPoint): string {
 /**
  * Write the stage that limits a cluster.
  */
-export function bottleneckWords(point: IPlanPoint): string {
+export function bottleneckWords(point: IPointInfo): string {
   const words = t(STAGE_WORDS[point.bottleneck]);
   return point.isNearTie ? t('%1, nearly a tie', words) : words;
 }
@@ -64,7 +64,7 @@ export function bottleneckWords(point: IPlanPoint): string {
 /**
  * Write kind and date of the prices.
  */
-export function priceWords(point: IPlanPoint): string {
+export function priceWords(point: IPointInfo): string {
   const words = point.price === '' ? t('unknown') : point.price;
   return point.isPriceOld ? t('%1, old', words) : words;
 }
@@ -72,7 +72,7 @@ export function priceWords(point: IPlanPoint): string {
 /**
  * Write how far a prediction was from a run.
  */
-export function errorWords({ errorFraction }: IPlanRun): string {
+export function errorWords({ errorFraction }: IMeasuredInfo): string {
   const size = format(Math.abs(errorFraction), 'fraction');
   if (errorFraction === 0) {
     return t('predicted exactly');
@@ -85,7 +85,7 @@ export function errorWords({ errorFraction }: IPlanRun): string {
 /**
  * Write a run beside what was predicted of it.
  */
-export function runWords(run: IPlanRun): string {
+export function runWords(run: IMeasuredInfo): string {
   const values = [
     run.jobName,
     run.label,

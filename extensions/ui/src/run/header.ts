@@ -1,4 +1,4 @@
-import type { IBeat, IRunInfo } from '@smtc-lab/protocol';
+import type { IBeatInfo, IRunInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { Facts } from './facts.js';
@@ -79,7 +79,7 @@ export class RunHeader implements IPart {
   /**
    * Take a sign of life.
    */
-  beat(beat: IBeat): void {
+  beat(beat: IBeatInfo): void {
     this._takeTime(beat.elapsedS);
     this._tick();
   }

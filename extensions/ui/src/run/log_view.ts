@@ -1,4 +1,4 @@
-import type { ILog, ILogLine } from '@smtc-lab/protocol';
+import type { ILogInfo } from '@smtc-lab/protocol';
 import { h, newId } from '../dom.js';
 import { t } from '../i18n.js';
 
@@ -37,9 +37,9 @@ export class LogView {
   /**
    * Show a log. While it is held still, nothing changes.
    */
-  update(log: ILog): void {
+  update(log: ILogInfo): void {
     this._log = log;
-    for (const { host } of log.lines) {
+    for (const [host] of log.lines) {
       if (!this._hosts.has(host)) {
         this._hosts.add(host);
         this._host.append(h('option', { value: host }, host));
@@ -53,12 +53,12 @@ export class LogView {
   private _show(): void {
     const lines = this._chosen();
     this._lines.replaceChildren(
-      ...lines.map(line =>
+      ...lines.map(([host, text]) =>
         h(
           'span',
           { class: 'smtc-log-line' },
-          h('span', { class: 'smtc-log-host' }, `${line.host} │ `),
-          `${line.text}\n`
+          h('span', { class: 'smtc-log-host' }, `${host} │ `),
+          `${text}\n`
         )
       )
     );
@@ -68,10 +68,10 @@ export class LogView {
     this._lines.scrollTop = this._lines.scrollHeight;
   }
 
-  private _chosen(): readonly ILogLine[] {
-    const host = this._host.value;
+  private _chosen(): ILogInfo['lines'] {
+    const wanted = this._host.value;
     return this._log.lines.filter(
-      line => host === EVERYWHERE || line.host === host
+      ([host]) => wanted === EVERYWHERE || wanted === host
     );
   }
 
@@ -85,7 +85,7 @@ export class LogView {
 
   private async _copyAll(): Promise<void> {
     const text = this._chosen()
-      .map(line => `${line.host} | ${line.text}\n`)
+      .map(([host, text]) => `${host} | ${text}\n`)
       .join('');
     try {
       await navigator.clipboard.writeText(text);
@@ -131,6 +131,6 @@ export class LogView {
     'aria-label': t('Last lines of the log')
   });
   private readonly _hosts = new Set<string>();
-  private _log: ILog = { first: 0, lines: [] };
+  private _log: ILogInfo = { first: 0, lines: [] };
   private _isFollowing = true;
 }

@@ -1,4 +1,4 @@
-import { parseBeat, parseLog, parseRunInfo } from '@smtc-lab/protocol';
+import { readWire } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { Feed } from '../live/feed.js';
 import { t } from '../i18n.js';
@@ -37,7 +37,7 @@ class RunMonitor {
     private readonly _feed: Feed,
     el: HTMLElement
   ) {
-    const run = parseRunInfo(_model.get('info'));
+    const run = readWire('RunInfo', _model.get('info'));
     this._header = new RunHeader(run, () => {
       _model.send({ type: 'stop' });
     });
@@ -104,7 +104,7 @@ class RunMonitor {
       this._model.on(event, callback);
     }
     this._leaveFeed = this._feed.onTable(table => {
-      const now = parseRunInfo(this._model.get('info'));
+      const now = readWire('RunInfo', this._model.get('info'));
       this._steps.update(now);
       this._utilization.update(now);
       if (table.name === 'steps') {
@@ -126,19 +126,19 @@ class RunMonitor {
   }
 
   private _takeInfo(): void {
-    const run = parseRunInfo(this._model.get('info'));
+    const run = readWire('RunInfo', this._model.get('info'));
     for (const part of this._parts) {
       part.update(run);
     }
   }
 
   private _takeBeat(): void {
-    this._header.beat(parseBeat(this._model.get('beat')));
+    this._header.beat(readWire('BeatInfo', this._model.get('beat')));
   }
 
   private _takeLog(): void {
     if (this._hasLog) {
-      this._log.update(parseLog(this._model.get('log')));
+      this._log.update(readWire('LogInfo', this._model.get('log')));
     }
   }
 

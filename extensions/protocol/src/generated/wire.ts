@@ -1,0 +1,1121 @@
+/* Made by make_types.mjs from the JSON Schema of smtc_lab.views.wire_schema. */
+
+import type { ISchema } from '../schema.js';
+
+/**
+ * A sign of life.
+ */
+export interface IBeatInfo {
+  /**
+   * Rises with each.
+   */
+  readonly number: number;
+
+  /**
+   * How long what is watched has lasted, in seconds; None: it has not begun.
+   */
+  readonly elapsedS: number | null;
+}
+
+/**
+ * Where the bins of a frame lie.
+ */
+export interface IBinsHead {
+  /**
+   * Number of the first row of the first bin.
+   */
+  readonly first: number;
+
+  /**
+   * Rows of each bin, above 1.
+   */
+  readonly width: number;
+}
+
+/**
+ * Where a comparison stands, and what is seen so far.
+ */
+export interface IComparisonInfo {
+  /**
+   * Name of the comparison.
+   */
+  readonly name: string;
+
+  /**
+   * The script that is run.
+   */
+  readonly entryPoint: string;
+
+  /**
+   * SageMaker's spelling.
+   */
+  readonly state: string;
+
+  /**
+   * Whether nothing more will happen.
+   */
+  readonly ended: boolean;
+
+  /**
+   * Why it is in that state; empty: there is nothing to say.
+   */
+  readonly reason: string;
+
+  /**
+   * Seconds since it began, or from its begin to its end.
+   */
+  readonly elapsedS: number;
+
+  /**
+   * Launches in all, as far as it is known.
+   */
+  readonly launches: number;
+
+  /**
+   * Launches of each set-up that were asked for.
+   */
+  readonly rounds: number;
+
+  /**
+   * Whether all hardware is there.
+   */
+  readonly evidence: 'measured' | 'emulated';
+
+  /**
+   * The scale of the emulation in words; empty: nothing is emulated.
+   */
+  readonly scale: string;
+
+  /**
+   * The verdict of the completed rounds, or why there is none yet.
+   */
+  readonly sentence: string;
+
+  /**
+   * Whether ``sentence`` is the final verdict.
+   */
+  readonly isVerdict: boolean;
+
+  /**
+   * What is compared, the baseline first. Set-up i above 0 has the table ``ratio:<i>``.
+   */
+  readonly setUps: readonly ISetUpInfo[];
+
+  /**
+   * The launches so far.
+   */
+  readonly launched: readonly ILaunchInfo[];
+
+  /**
+   * The table of set-ups.
+   */
+  readonly rows: readonly IRowInfo[];
+
+  /**
+   * What a reader must know before trusting the numbers, and the prices with their dates.
+   */
+  readonly notes: readonly string[];
+
+  /**
+   * The lines of a notebook that do the same; empty: they cannot be written.
+   */
+  readonly code: string;
+}
+
+/**
+ * What became of the compiler that was asked for.
+ */
+export interface ICompilerInfo {
+  /**
+   * What was asked for, and once it is known what ran: ``eager``, ``inductor``, ``xla`` …
+   */
+  readonly backend: string;
+
+  /**
+   * What the first trainer's report says in sentences; empty: there is none yet.
+   */
+  readonly words: readonly string[];
+}
+
+/**
+ * A ``Curve`` as JSON; null: not known.
+ */
+export interface ICurveInfo {
+  /**
+   * Names of the columns.
+   */
+  readonly columns: readonly string[];
+
+  /**
+   * Rows of the table.
+   */
+  readonly numRows: number;
+
+  /**
+   * Rows of each bin; 1: these are the rows.
+   */
+  readonly width: number;
+
+  /**
+   * Of each column, the mean of each bin.
+   */
+  readonly mean: readonly (readonly (number | null)[])[];
+
+  /**
+   * Least values; left out where ``width`` is 1.
+   */
+  readonly low?: readonly (readonly (number | null)[])[];
+
+  /**
+   * Greatest values; left out where ``width`` is 1.
+   */
+  readonly high?: readonly (readonly (number | null)[])[];
+
+  /**
+   * The last row; left out by versions that did not keep it apart.
+   */
+  readonly last?: readonly (number | null)[];
+}
+
+/**
+ * One environment, as far as it is known.
+ */
+export interface IEnvironmentChoice {
+  /**
+   * What a job calls it.
+   */
+  readonly name: string;
+
+  /**
+   * Version of torch; None: it has none, or was not asked yet.
+   */
+  readonly torch: string | null;
+
+  /**
+   * Version of torch_xla; None: it has none, or was not asked yet.
+   */
+  readonly torchXla: string | null;
+
+  /**
+   * Why no job can run in it; empty: one can, or it was not asked yet.
+   */
+  readonly problem: string;
+
+  /**
+   * Why the compiler backend ``xla`` cannot be used in it; empty: it can, or it was not
+   * asked yet.
+   */
+  readonly noXla: string;
+}
+
+/**
+ * The Python environments of a machine.
+ */
+export interface IEnvironments {
+  /**
+   * The one that launches first.
+   */
+  readonly choices: readonly IEnvironmentChoice[];
+
+  /**
+   * Why a job that names no environment cannot use the backend ``xla``; empty: it can.
+   */
+  readonly noXla: string;
+
+  /**
+   * How far the environment of XLA is, which a form can have made.
+   */
+  readonly making: IMaking;
+}
+
+export interface IEstimate {
+  /**
+   * The mean, never the median.
+   */
+  readonly value: number;
+
+  /**
+   * Lower end of the interval.
+   */
+  readonly low: number;
+
+  /**
+   * Upper end of the interval.
+   */
+  readonly high: number;
+
+  /**
+   * Share of such intervals that hold the truth, 0 to 1.
+   */
+  readonly level: number;
+
+  /**
+   * Where it comes from.
+   */
+  readonly evidence: 'measured' | 'emulated' | 'predicted' | 'estimated' | 'unknown';
+}
+
+/**
+ * Something that happened once.
+ */
+export interface IEventInfo {
+  /**
+   * Seconds since the begin of the run.
+   */
+  readonly timeS: number;
+
+  /**
+   * ``state``, ``exit``, ``ready``, ``data``, ``compiler``, ``warning`` or ``failure``.
+   */
+  readonly kind: string;
+
+  /**
+   * ``algo-1``, …, or empty for the run as a whole.
+   */
+  readonly host: string;
+
+  /**
+   * One sentence.
+   */
+  readonly message: string;
+}
+
+/**
+ * Something that could be better.
+ */
+export interface IFindingInfo {
+  /**
+   * ``warning``: it costs time here.
+   */
+  readonly severity: 'warning' | 'note';
+
+  /**
+   * What was found, and what it costs where that is known.
+   */
+  readonly sentence: string;
+
+  /**
+   * What to do about it.
+   */
+  readonly fix: string;
+}
+
+/**
+ * What a frame says of its buffers.
+ */
+export interface IFrameHead {
+  /**
+   * ``rows`` go behind those that are there, ``reset`` replaces all of them, ``part`` is
+   * what was asked for: it is looked at, not kept.
+   */
+  readonly type: 'rows' | 'reset' | 'part';
+
+  /**
+   * Name of the table.
+   */
+  readonly table: string;
+
+  /**
+   * Names of the columns.
+   */
+  readonly columns: readonly string[];
+
+  /**
+   * Number of the first row in its table, from 0.
+   */
+  readonly first: number;
+
+  /**
+   * In a ``reset``, of the rows before ``first``, where they are too many to send; in a
+   * ``part``, of the rows that were asked for.
+   */
+  readonly bins?: IBinsHead | null;
+}
+
+/**
+ * One instance group.
+ */
+export interface IGroupInfo {
+  /**
+   * Name of the group.
+   */
+  readonly name: string;
+
+  /**
+   * Type of its instances.
+   */
+  readonly instanceType: string;
+
+  /**
+   * How many there are.
+   */
+  readonly instanceCount: number;
+
+  /**
+   * ``train``, ``data``, or empty: not known.
+   */
+  readonly role: string;
+
+  /**
+   * Names of its instances: ``algo-1``, …
+   */
+  readonly hosts: readonly string[];
+
+  /**
+   * CPU quota of one instance in cores of this machine; None: it has none.
+   */
+  readonly cpuQuotaCores: number | null;
+}
+
+/**
+ * One SageMaker training instance type.
+ *
+ * Source:
+ *     AWS DescribeInstanceTypes, 2026-05. None where AWS gives no value.
+ */
+export interface IInstanceType {
+  /**
+   * SageMaker's name, for example ``ml.c5.9xlarge``.
+   */
+  readonly name: string;
+
+  /**
+   * vCPUs: hardware threads, two for each core where ``threads_per_core`` is 2.
+   */
+  readonly vcpus: number;
+
+  /**
+   * Memory in GiB.
+   */
+  readonly memoryGib: number;
+
+  /**
+   * Name of the GPU or Trainium chip; None: the type has none.
+   */
+  readonly accelerator: string | null;
+
+  /**
+   * Number of GPUs or Trainium chips.
+   */
+  readonly acceleratorCount: number;
+
+  /**
+   * Memory of one accelerator in GiB; None: unknown, or the type has none.
+   */
+  readonly acceleratorMemoryGib: number | null;
+
+  /**
+   * Rated network bandwidth in Gbit/s, the baseline for "up to" types; None: unknown.
+   */
+  readonly networkGbps: number | null;
+
+  /**
+   * On-demand training price; None: no source, so its cost is unknown, not zero.
+   */
+  readonly price: IPrice | null;
+}
+
+/**
+ * A mean, and the two ends between which the truth lies in ``level`` of all cases.
+ */
+export interface IInterval {
+  /**
+   * The mean, never the median.
+   */
+  readonly mean: number;
+
+  /**
+   * Lower end of the interval.
+   */
+  readonly low: number;
+
+  /**
+   * Upper end of the interval.
+   */
+  readonly high: number;
+
+  /**
+   * Share of such intervals that hold the truth, 0 to 1.
+   */
+  readonly level: number;
+
+  /**
+   * Where it comes from.
+   */
+  readonly evidence: 'measured' | 'emulated' | 'predicted' | 'estimated' | 'unknown';
+}
+
+/**
+ * One launch. Launch k, from 0, has the tables ``k/steps`` and ``k/system:<host>``.
+ */
+export interface ILaunchInfo {
+  /**
+   * Name of the run.
+   */
+  readonly jobName: string;
+
+  /**
+   * What is launched.
+   */
+  readonly label: string;
+
+  /**
+   * Place of its set-up; None: it checks parity only, and has no tables.
+   */
+  readonly setUp: number | null;
+
+  /**
+   * Number of its round, from 1; None: it checks parity only.
+   */
+  readonly round: number | null;
+
+  /**
+   * SageMaker's spelling.
+   */
+  readonly state: string;
+
+  /**
+   * Steps so far, warm-up included.
+   */
+  readonly steps: number;
+
+  /**
+   * Steps that it will take; None: not known.
+   */
+  readonly maxSteps: number | null;
+
+  /**
+   * Steps at its begin that are left out, as far as it is known by now.
+   */
+  readonly warmUpSteps: number;
+}
+
+/**
+ * The last lines that the instances of a run printed.
+ */
+export interface ILogInfo {
+  /**
+   * Number of the first line that is there.
+   */
+  readonly first: number;
+
+  /**
+   * Host and text of each line.
+   */
+  readonly lines: readonly (readonly [string, string])[];
+}
+
+/**
+ * How far the environment of XLA is.
+ */
+export interface IMaking {
+  /**
+   * ``idle``: nobody asked for it in this process.
+   */
+  readonly state: 'idle' | 'making' | 'done' | 'failed';
+
+  /**
+   * What is being done, or why it failed; empty: there is nothing to say.
+   */
+  readonly sentence: string;
+}
+
+/**
+ * A run of the workload, beside what was predicted of its cluster.
+ */
+export interface IMeasuredInfo {
+  /**
+   * Its instances.
+   */
+  readonly label: string;
+
+  /**
+   * Name of the run.
+   */
+  readonly jobName: string;
+
+  /**
+   * Whether it had instances that prepare data.
+   */
+  readonly isHeterogeneous: boolean;
+
+  /**
+   * Whether the run was over when it was measured.
+   */
+  readonly hasEnded: boolean;
+
+  /**
+   * ``measured`` or ``emulated``.
+   */
+  readonly evidence: 'measured' | 'emulated' | 'predicted' | 'extrapolated';
+
+  /**
+   * Mean step time behind the warm-up, with its 95 % interval, in seconds.
+   */
+  readonly stepTimeS: IEstimate;
+
+  /**
+   * What was predicted, with its 80 % interval, in seconds.
+   */
+  readonly predictedS: IEstimate;
+
+  /**
+   * (predicted - measured) / measured. 0.05: 5 % too slow was predicted.
+   */
+  readonly errorFraction: number;
+
+  /**
+   * Cost of 1,000 steps in USD; None: a price is unknown.
+   */
+  readonly usdPer1000Steps: IEstimate | null;
+}
+
+/**
+ * Everything that a view shows of a plan. Texts are data of users.
+ */
+export interface IPlanInfo {
+  /**
+   * Version of this description.
+   */
+  readonly version: 1;
+
+  /**
+   * The script.
+   */
+  readonly entryPoint: string;
+
+  /**
+   * Steps of the job; None: not given, and so neither job time nor job cost is known.
+   */
+  readonly steps: number | null;
+
+  /**
+   * What the plan recommends, in one sentence.
+   */
+  readonly sentence: string;
+
+  /**
+   * What was asked for: budget, deadline, families; empty: nothing.
+   */
+  readonly limits: string;
+
+  /**
+   * Most that a cluster may cost in an hour, in USD; None: no limit.
+   */
+  readonly budgetUsdPerHour: number | null;
+
+  /**
+   * Most that the whole job may cost, in USD; None: no limit.
+   */
+  readonly budgetUsd: number | null;
+
+  /**
+   * Longest that the whole job may take, in seconds; None: no limit.
+   */
+  readonly deadlineS: number | null;
+
+  /**
+   * What was calibrated, where and when.
+   */
+  readonly basis: string;
+
+  /**
+   * The clusters, fastest first: all that no other one beats, and some of the others.
+   */
+  readonly points: readonly IPointInfo[];
+
+  /**
+   * Clusters within the limits, those that are not among ``points`` too.
+   */
+  readonly numCandidates: number;
+
+  /**
+   * Runs that the plan was compared with.
+   */
+  readonly measured: readonly IMeasuredInfo[];
+
+  /**
+   * What was refused and why, and what the calibration could not measure; sentences.
+   */
+  readonly notes: readonly string[];
+}
+
+/**
+ * One cluster of a plan, predicted.
+ */
+export interface IPointInfo {
+  /**
+   * Its instances: ``1 x ml.p3.2xlarge + 2 x ml.c5.9xlarge``, with a multiplication sign.
+   */
+  readonly label: string;
+
+  /**
+   * Whether it has instances that prepare data.
+   */
+  readonly isHeterogeneous: boolean;
+
+  /**
+   * ``best``, ``cheapest``, ``fastest``, ``knee``, where it is that.
+   */
+  readonly names: readonly string[];
+
+  /**
+   * Whether no other cluster is both faster and cheaper.
+   */
+  readonly isPareto: boolean;
+
+  /**
+   * ``predicted`` or ``extrapolated``.
+   */
+  readonly evidence: 'measured' | 'emulated' | 'predicted' | 'extrapolated';
+
+  /**
+   * Time of one step in seconds.
+   */
+  readonly stepTimeS: IEstimate;
+
+  /**
+   * Price of all instances in USD per hour; None: unknown.
+   */
+  readonly usdPerHour: number | null;
+
+  /**
+   * Cost of 1,000 steps in USD; None: unknown.
+   */
+  readonly usdPer1000Steps: IEstimate | null;
+
+  /**
+   * Time of all steps with start-up and compiling, in seconds; None: unknown.
+   */
+  readonly jobS: IEstimate | null;
+
+  /**
+   * Cost of that in USD; None: unknown.
+   */
+  readonly usdPerJob: IEstimate | null;
+
+  /**
+   * The stage that takes longest.
+   */
+  readonly bottleneck: 'cpu' | 'network' | 'serial' | 'device';
+
+  /**
+   * Whether another stage takes almost as long.
+   */
+  readonly isNearTie: boolean;
+
+  /**
+   * Seconds per step of each stage; they work at the same time. None: unknown.
+   */
+  readonly stagesS: Readonly<Record<'cpu' | 'network' | 'serial' | 'device', number | null>>;
+
+  /**
+   * Share of the step time in which each stage works, 0 to 1; None: unknown.
+   */
+  readonly utilization: Readonly<Record<'cpu' | 'network' | 'serial' | 'device', number | null>>;
+
+  /**
+   * Kind and date of its prices, in words.
+   */
+  readonly price: string;
+
+  /**
+   * Whether a price is older than 90 days.
+   */
+  readonly isPriceOld: boolean;
+
+  /**
+   * Why a figure is unknown, and what to keep in mind; sentences.
+   */
+  readonly notes: readonly string[];
+
+  /**
+   * What limits it, and what to try next; empty: not asked for.
+   */
+  readonly explanation: string;
+
+  /**
+   * The Python that launches it; empty: not asked for.
+   */
+  readonly code: string;
+}
+
+/**
+ * On-demand price of one instance in us-east-1, or as the user gave it.
+ */
+export interface IPrice {
+  /**
+   * USD for one hour of one instance, at least 0.
+   */
+  readonly usdPerHour: number;
+
+  /**
+   * Where the price comes from.
+   */
+  readonly kind: 'list' | 'historical' | 'estimated' | 'user';
+
+  /**
+   * Date of the price, ``YYYY-MM-DD``; ``YYYY-MM`` where the source gives no day.
+   */
+  readonly date: string;
+}
+
+/**
+ * What the list tells of a run or a comparison. Texts are data of users.
+ */
+export interface IRow {
+  /**
+   * Name of its folder.
+   */
+  readonly name: string;
+
+  /**
+   * What it is.
+   */
+  readonly kind: 'run' | 'comparison';
+
+  /**
+   * SageMaker's spelling, or ``DAMAGED``.
+   */
+  readonly state: string;
+
+  /**
+   * Why it is in that state; empty: nothing is to be said.
+   */
+  readonly reason: string;
+
+  /**
+   * When it began, in seconds since the epoch; None: not yet, or not known.
+   */
+  readonly startedS: number | null;
+
+  /**
+   * When it ended; None: not yet, or not known.
+   */
+  readonly endedS: number | null;
+
+  /**
+   * What tables call its cluster; of a comparison all, the baseline first.
+   */
+  readonly cluster: string;
+
+  /**
+   * The script.
+   */
+  readonly entryPoint: string;
+
+  /**
+   * Price of its instances per hour in USD, of a comparison of the launch that runs now;
+   * None: unknown, or no launch runs.
+   */
+  readonly usdPerHour: number | null;
+
+  /**
+   * Price times time, of a comparison over all its launches; None: unknown.
+   */
+  readonly usdSoFar: number | null;
+
+  /**
+   * Steps that were recorded; None: they were not counted yet.
+   */
+  readonly steps: number | null;
+
+  /**
+   * Steps that it will take; None: until the script ends.
+   */
+  readonly maxSteps: number | null;
+
+  /**
+   * Mean step time behind the warm-up; of a comparison, that of its newest launch.
+   */
+  readonly stepTimeS: number | null;
+
+  /**
+   * What its step times are.
+   */
+  readonly evidence: 'measured' | 'emulated';
+}
+
+/**
+ * One line of the table of set-ups, in words.
+ */
+export interface IRowInfo {
+  /**
+   * What is compared.
+   */
+  readonly label: string;
+
+  /**
+   * By set-up: the lines of the cell, at least one.
+   */
+  readonly cells: readonly (readonly string[])[];
+}
+
+/**
+ * Everything about one run that is not a row of a table. Texts are data of users.
+ */
+export interface IRunInfo {
+  /**
+   * Version of this description.
+   */
+  readonly version: 1;
+
+  /**
+   * Name of the job; ``lab.Run.open`` takes it.
+   */
+  readonly jobName: string;
+
+  /**
+   * What tables and charts call its cluster.
+   */
+  readonly cluster: string;
+
+  /**
+   * Where it runs: ``local``, …; empty: not known.
+   */
+  readonly launcher: string;
+
+  /**
+   * The script.
+   */
+  readonly entryPoint: string;
+
+  /**
+   * Name of the Python environment that ran it; empty: the one that launched.
+   */
+  readonly pythonEnvironment: string;
+
+  /**
+   * SageMaker's spelling: ``Pending``, ``InProgress``, ``Stopping``, ``Completed``, …
+   */
+  readonly state: string;
+
+  /**
+   * Why it is in that state; empty: nothing is to be said.
+   */
+  readonly reason: string;
+
+  /**
+   * Whether it has ended.
+   */
+  readonly ended: boolean;
+
+  /**
+   * Seconds from the start of the instances to now, or to the end of the last one; None: not
+   * started.
+   */
+  readonly elapsedS: number | null;
+
+  /**
+   * Steps that it will take; None: until the script ends.
+   */
+  readonly maxSteps: number | null;
+
+  /**
+   * Steps that all ranks have recorded; None: they were not counted yet.
+   */
+  readonly steps: number | null;
+
+  /**
+   * What its step times are: of the hardware that is named, or of a scale model.
+   */
+  readonly evidence: 'measured' | 'emulated';
+
+  /**
+   * The scale: cores of this machine that stood for one vCPU; None: not emulated, not known.
+   *
+   */
+  readonly coresPerVcpu: number | null;
+
+  /**
+   * Declared time of the emulated device for a step, in seconds; None: no such device.
+   */
+  readonly deviceStepTimeS: number | null;
+
+  /**
+   * The instance groups.
+   */
+  readonly groups: readonly IGroupInfo[];
+
+  /**
+   * Price of all instances per hour in USD; None: a price is unknown.
+   */
+  readonly usdPerHour: number | null;
+
+  /**
+   * Each type's price with its kind and date.
+   */
+  readonly priceNotes: readonly string[];
+
+  /**
+   * Price times elapsed time, start-up included; None: a price is unknown, or not started.
+   */
+  readonly usdSoFar: number | null;
+
+  /**
+   * The compiler; None: it was not asked for.
+   */
+  readonly compiler: ICompilerInfo | null;
+
+  /**
+   * What the planner predicted of a step, in seconds; None: nobody asked it.
+   */
+  readonly predictedStepTimeS: IInterval | null;
+
+  /**
+   * The steps so far in a few numbers; None: no step was measured.
+   */
+  readonly summary: ISummaryInfo | null;
+
+  /**
+   * The last events, oldest first.
+   */
+  readonly events: readonly IEventInfo[];
+
+  /**
+   * What could be better, by what is known now.
+   */
+  readonly findings: readonly IFindingInfo[];
+
+  /**
+   * Why the run's folder cannot be read further; empty: it can.
+   */
+  readonly problem: string;
+}
+
+/**
+ * One set-up of a comparison: a cluster, with its compiler settings.
+ */
+export interface ISetUpInfo {
+  /**
+   * What tables and charts call it.
+   */
+  readonly label: string;
+
+  /**
+   * Each instance's host and the name of its group.
+   */
+  readonly hosts: readonly (readonly [string, string])[];
+
+  /**
+   * Price of all instances per hour in USD; None: a price is unknown.
+   */
+  readonly usdPerHour: number | null;
+
+  /**
+   * Whether its instances are there or emulated.
+   */
+  readonly evidence: 'measured' | 'emulated';
+
+  /**
+   * Name of its Python environment; empty: the one that launches.
+   */
+  readonly pythonEnvironment: string;
+
+  /**
+   * What the planner predicted of a step, in seconds; None: nobody asked it.
+   */
+  readonly predictedStepTimeS: IInterval | null;
+}
+
+/**
+ * The steps so far in a few numbers, warm-up left out.
+ */
+export interface ISummaryInfo {
+  /**
+   * Measured steps of the job.
+   */
+  readonly steps: number;
+
+  /**
+   * Steps that were left out at its begin.
+   */
+  readonly warmUpSteps: number;
+
+  /**
+   * Step time in seconds.
+   */
+  readonly stepTimeS: IInterval;
+
+  /**
+   * Share of the step time in which trainers waited for a batch.
+   */
+  readonly dataWaitFraction: number | null;
+
+  /**
+   * Share of the step time in which the device computed; None: not known.
+   */
+  readonly deviceUtilization: number | null;
+
+  /**
+   * CPU time used over CPU time at hand of each group, 0 to 1; None: not known.
+   */
+  readonly cpu: ReadonlyMap<string, number | null>;
+
+  /**
+   * Cost of 1,000 steps in USD; None: a price is unknown.
+   */
+  readonly usdPer1000Steps: IInterval | null;
+}
+
+/**
+ * Everything that crosses, by the name of its Python type.
+ */
+export interface IWire {
+  readonly BeatInfo: IBeatInfo;
+  readonly BinsHead: IBinsHead;
+  readonly ComparisonInfo: IComparisonInfo;
+  readonly CompilerInfo: ICompilerInfo;
+  readonly CurveInfo: ICurveInfo;
+  readonly EnvironmentChoice: IEnvironmentChoice;
+  readonly Environments: IEnvironments;
+  readonly EventInfo: IEventInfo;
+  readonly FindingInfo: IFindingInfo;
+  readonly FrameHead: IFrameHead;
+  readonly GroupInfo: IGroupInfo;
+  readonly InstanceType: IInstanceType;
+  readonly Interval: IInterval;
+  readonly LaunchInfo: ILaunchInfo;
+  readonly LogInfo: ILogInfo;
+  readonly Making: IMaking;
+  readonly MeasuredInfo: IMeasuredInfo;
+  readonly PlanInfo: IPlanInfo;
+  readonly PointInfo: IPointInfo;
+  readonly Price: IPrice;
+  readonly Row: IRow;
+  readonly RowInfo: IRowInfo;
+  readonly RunInfo: IRunInfo;
+  readonly SetUpInfo: ISetUpInfo;
+  readonly SummaryInfo: ISummaryInfo;
+}
+
+/**
+ * By what it is checked.
+ */
+export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
+  BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["number","elapsed_s"],"type":"object"},
+  BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"required":["first","width"],"type":"object"},
+  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"code":{"type":"string"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
+  CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
+  CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["columns","num_rows","width","mean"],"type":"object"},
+  EnvironmentChoice: {"properties":{"name":{"type":"string"},"torch":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"torch_xla":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"problem":{"default":"","type":"string"},"no_xla":{"default":"","type":"string"}},"required":["name"],"type":"object"},
+  Environments: {"properties":{"choices":{"items":{"$ref":"EnvironmentChoice"},"type":"array"},"no_xla":{"type":"string"},"making":{"$ref":"Making"}},"required":["choices","no_xla","making"],"type":"object"},
+  EventInfo: {"properties":{"time_s":{"type":"number"},"kind":{"type":"string"},"host":{"type":"string"},"message":{"type":"string"}},"required":["time_s","kind","host","message"],"type":"object"},
+  FindingInfo: {"properties":{"severity":{"enum":["warning","note"],"type":"string"},"sentence":{"type":"string"},"fix":{"type":"string"}},"required":["severity","sentence","fix"],"type":"object"},
+  FrameHead: {"properties":{"type":{"enum":["rows","reset","part"],"type":"string"},"table":{"type":"string"},"columns":{"items":{"type":"string"},"type":"array"},"first":{"type":"integer"},"bins":{"anyOf":[{"$ref":"BinsHead"},{"type":"null"}]}},"required":["type","table","columns","first"],"type":"object"},
+  GroupInfo: {"properties":{"name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"type":"string"},"hosts":{"items":{"type":"string"},"type":"array"},"cpu_quota_cores":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["name","instance_type","instance_count","role","hosts","cpu_quota_cores"],"type":"object"},
+  InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"required":["name","vcpus","memory_gib","accelerator","accelerator_count","accelerator_memory_gib","network_gbps","price"],"type":"object"},
+  Interval: {"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},
+  LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"required":["job_name","label","set_up","round","state","steps","max_steps","warm_up_steps"],"type":"object"},
+  LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"}},"required":["first","lines"],"type":"object"},
+  Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
+  MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]}},"required":["label","job_name","is_heterogeneous","has_ended","evidence","step_time_s","predicted_s","error_fraction","usd_per_1000_steps"],"type":"object"},
+  PlanInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"entry_point":{"type":"string"},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"sentence":{"type":"string"},"limits":{"type":"string"},"budget_usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"deadline_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"basis":{"type":"string"},"points":{"items":{"$ref":"PointInfo"},"type":"array"},"num_candidates":{"type":"integer"},"measured":{"items":{"$ref":"MeasuredInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"}},"required":["entry_point","steps","sentence","limits","budget_usd_per_hour","budget_usd","deadline_s","basis","points","num_candidates","measured","notes"],"type":"object"},
+  PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"required":["label","is_heterogeneous","names","is_pareto","evidence","step_time_s","usd_per_hour","usd_per_1000_steps","job_s","usd_per_job","bottleneck","is_near_tie","stages_s","utilization","price","is_price_old","notes","explanation","code"],"type":"object"},
+  Price: {"properties":{"usd_per_hour":{"type":"number"},"kind":{"enum":["list","historical","estimated","user"],"type":"string"},"date":{"type":"string"}},"required":["usd_per_hour","kind","date"],"type":"object"},
+  Row: {"properties":{"name":{"type":"string"},"kind":{"enum":["run","comparison"],"type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"}},"required":["name","kind","state","reason","started_s","ended_s","cluster","entry_point","usd_per_hour","usd_so_far","steps","max_steps","step_time_s","evidence"],"type":"object"},
+  RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"required":["label","cells"],"type":"object"},
+  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"required":["job_name","cluster","launcher","entry_point","state","reason","ended","elapsed_s","max_steps","steps","evidence","cores_per_vcpu","device_step_time_s","groups","usd_per_hour","price_notes","usd_so_far","compiler","summary","events","findings","problem"],"type":"object"},
+  SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
+  SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"required":["steps","warm_up_steps","step_time_s","data_wait_fraction","device_utilization","cpu","usd_per_1000_steps"],"type":"object"}
+};

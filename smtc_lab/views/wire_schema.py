@@ -1,0 +1,47 @@
+"""Everything that crosses to a browser as JSON, by the Python types that describe it.
+
+``extensions/protocol/make_types.mjs`` makes the TypeScript types of it, and the schema by which
+the browser's one reader checks what comes. ``frames`` carries the numbers of tables beside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from smtc_lab.catalog.instance_types import InstanceType
+from smtc_lab.follow.frames import FrameHead
+from smtc_lab.views.environments.told import Environments
+from smtc_lab.views.live.comparison_info import ComparisonInfo
+from smtc_lab.views.live.run_info import BeatInfo, LogInfo, RunInfo
+from smtc_lab.views.plan_info import PlanInfo
+from smtc_lab.views.run_snapshot import CurveInfo
+from smtc_lab.views.server.list_row import Row
+from smtc_lab.views.widgets.catalog_trait import SHOWN
+
+
+class Wire(BaseModel):
+    """Everything that crosses."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    run: RunInfo
+    log: LogInfo
+    beat: BeatInfo
+    comparison: ComparisonInfo
+    plan: PlanInfo
+    frame: FrameHead
+    curve: CurveInfo
+    row: Row
+    instance_type: InstanceType
+    environments: Environments
+
+
+def wire_schema() -> dict[str, Any]:
+    """Return the JSON Schema of everything that crosses: ``$defs`` by the name of its type."""
+    parts: dict[str, Any] = Wire.model_json_schema()["$defs"]
+    told = parts["InstanceType"]
+    told["properties"] = {name: told["properties"][name] for name in SHOWN}
+    told["required"] = [name for name in told["required"] if name in SHOWN]
+    return {"$defs": parts}
