@@ -115,9 +115,10 @@ class StepsApart:
         """End the copy and what it has started. Twice is once."""
         if self._connection.closed:
             return
+        # first, as a copy that hears of the end leaves at once, and its compilers are orphans
+        started = descendants(self._process.pid or 0)
         self._connection.close()
         os.close(self._last_words)
-        started = descendants(self._process.pid or 0)  # compilers
         self._process.kill()
         send_signal(started, signal.SIGKILL)
         self._process.join()

@@ -84,7 +84,7 @@ def test_the_json_has_the_documented_keys(make_job: MakeJob, root: Path) -> None
         "utilization",
         "cpu_delivered_fraction",
     } <= set(cluster)
-    assert set(cluster["step_time_s"]) == {"mean", "low", "high"}
+    assert set(cluster["step_time_s"]) == {"mean", "low", "high", "level", "evidence"}
     assert result["schema_version"] == 1
     assert result["evidence"] == "emulated"
     assert cluster["cpu_quota_mechanism"] != "none"
