@@ -12,6 +12,7 @@ from smtc_lab.launch.local import LocalLauncher
 from smtc_lab.launch.run import Run
 from smtc_lab.machine.environments.named import XLA
 from smtc_lab.machine.environments.probe import environment_facts
+from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -134,7 +135,7 @@ def test_xla_of_another_environment_is_kept_and_the_job_starts_anew_there(
     assert "It ran in XLA's environment: torch 2.9.1." in report.notes
     measured = measured_launch(records)
     assert measured is not None
-    assert measured.steps[0].step >= begun
+    assert measured.steps[STEP["step"], 0] >= begun
 
     first, child, second = starts(tmp_path)
     assert (first["pid"], first["children"]) == (second["pid"], second["children"])
