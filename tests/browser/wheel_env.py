@@ -47,6 +47,9 @@ def wheel_environment(wheel: Path, folder: Path) -> Path:
     shutil.copytree(data, folder, dirs_exist_ok=True)
     # a line of a .pth file; the .pth files of that folder (our editable install) do not count
     (site / "rest.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    # what cells of tests make their examples with; it imports the wheel's package
+    (site / "tests").mkdir()
+    (site / "tests" / "kit").symlink_to(ROOT / "tests" / "kit")
     _link_jupyter(folder)
     python = folder / "bin" / "python"
     subprocess.run(
