@@ -70,7 +70,8 @@ class ListedRun:
     def look_at_steps(self) -> None:
         """Take in new steps. A damaged record file leaves the numbers as they are."""
         try:
-            if any(self._files.in_file(path) for path in self._ranks) or self.has_ended:
+            is_due = self.has_ended or any(self._files.in_file(path) for path in self._ranks)
+            if self._ranks and is_due:
                 self._count()
         except SmtcLabError:  # the run's own view tells what is wrong
             pass

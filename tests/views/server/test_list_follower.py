@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -111,6 +112,19 @@ def test_a_growing_run_is_followed_to_its_end(runs: Path) -> None:
     row = look(follower)["a"]
     assert (row["state"], row["reason"], row["steps"]) == ("Stopped", "enough", 10)
     assert row["step_time_s"] == summarize(read_run(folder)).mean_step_time_s
+
+
+def test_a_run_that_failed_before_any_trainer_recorded_is_listed_without_steps(
+    runs: Path,
+) -> None:
+    run = replace(run_records([0.2], job_name="a", state="Failed"), steps={})
+    write_run_folder(runs, run)
+    follower = ListFollower(runs)
+    look(follower)
+
+    row = look(follower)["a"]
+
+    assert (row["state"], row["steps"], row["step_time_s"]) == ("Failed", None, None)
 
 
 def test_rows_that_did_not_change_are_the_same_objects_and_open_no_file(
