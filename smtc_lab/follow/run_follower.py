@@ -18,6 +18,7 @@ from smtc_lab.follow.step_table import StepTable
 from smtc_lab.instance.plan import planned_ranks
 from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
+from smtc_lab.metrics.facts import number_of
 from smtc_lab.metrics.measured_columns import measured_columns
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.store.columns import StepColumns
@@ -83,11 +84,11 @@ class RunFollower:
 
     def fact(self, name: str) -> float | None:
         """Return a number that the launcher wrote down about the run; None: not known."""
-        return _number(self.state.facts, name)
+        return number_of(self.state.facts, name)
 
     def quota_cores(self, host: str) -> float | None:
         """Return the CPU quota of an instance in cores; None: it has none."""
-        return _number(self.state.facts.get("cpu_quota_cores"), host)
+        return number_of(self.state.facts.get("cpu_quota_cores"), host)
 
     @property
     def python_environment(self) -> str:
@@ -211,10 +212,3 @@ def rank_files(folder: RunFolder, plan: dict[str, Any]) -> list[Path]:
         for rank in planned_ranks(instance)
     ]
     return found or sorted(folder.records.glob("*-rank*.sqlite"))
-
-
-def _number(values: object, name: str) -> float | None:
-    value = values.get(name) if isinstance(values, dict) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value)

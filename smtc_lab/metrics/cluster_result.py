@@ -10,18 +10,16 @@ from smtc_lab.catalog.roles import roles
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.comparison import ClusterResult, GroupResult, Utilization
 from smtc_lab.metrics.cost import usd_per_job, usd_per_step_interval
-from smtc_lab.metrics.facts import cpu_quota_cores, cpu_quota_mechanism, number_fact
+from smtc_lab.metrics.facts import cpu_quota_cores, cpu_quota_mechanism
+from smtc_lab.metrics.measured_columns import cpu_of_groups, samples_of_group
 from smtc_lab.metrics.utilization import (
     cpu_delivered_fraction,
-    cpu_utilization,
     data_wait_fraction,
     device_utilization,
 )
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.measured_cluster import MeasuredCluster
     from smtc_lab.metrics.result import Interval
@@ -49,9 +47,10 @@ def cluster_result(
     )
     usd_per_hour = catalog.usd_per_hour(measured.cluster)
     usd_per_step = usd_per_step_interval(step_time_s=step_time_s, usd_per_hour=usd_per_hour)
-    samples = _samples_of_groups(measured)
-    num_cores = number_fact(launches[0].run, "num_cores")
-    delivered = [cpu_delivered_fraction(of_group) for of_group in samples.values()]
+    delivered = [
+        cpu_delivered_fraction(samples_of_group(launches, group.instance_group_name))
+        for group in measured.cluster.instance_groups
+    ]
     return ClusterResult(
         name=measured.label,
         instance_groups=_group_results(measured, catalog),
@@ -68,10 +67,7 @@ def cluster_result(
         data_wait_fraction=data_wait,
         utilization=Utilization(
             device=device_utilization(steps),
-            cpu={
-                name: cpu_utilization(of_group, num_cores=num_cores)
-                for name, of_group in samples.items()
-            },
+            cpu=cpu_of_groups(launches),
         ),
         cpu_delivered_fraction=min((x for x in delivered if x is not None), default=None),
         cpu_quota_mechanism=", ".join(
@@ -103,16 +99,6 @@ def _group_results(measured: MeasuredCluster, catalog: Catalog) -> tuple[GroupRe
             )
         )
     return tuple(results)
-
-
-def _samples_of_groups(measured: MeasuredCluster) -> dict[str, NDArray[np.float64]]:
-    names = [group.instance_group_name for group in measured.cluster.instance_groups]
-    return {
-        name: np.concatenate(
-            [launch.group_samples(name) for launch in measured.launches], axis=1
-        )
-        for name in names
-    }
 
 
 def _samples_per_s(measured: MeasuredCluster, step_time_s: Interval) -> Interval | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from smtc_lab.metrics.records import RunRecords
 
 NO_QUOTA = "none"
@@ -20,13 +18,12 @@ def number_fact(run: RunRecords, name: str) -> float | None:
         run: The run.
         name: ``num_cores``, ``cores_per_vcpu`` or ``device_step_time_s``.
     """
-    return _number(run.facts, name)
+    return number_of(run.facts, name)
 
 
 def cpu_quota_cores(run: RunRecords, host: str) -> float | None:
     """Return the CPU quota of a host in cores, or None: no quota."""
-    quotas = run.facts.get("cpu_quota_cores")
-    return _number(quotas, host) if isinstance(quotas, dict) else None
+    return number_of(run.facts.get("cpu_quota_cores"), host)
 
 
 def cpu_quota_mechanism(run: RunRecords) -> str:
@@ -35,8 +32,9 @@ def cpu_quota_mechanism(run: RunRecords) -> str:
     return mechanism if isinstance(mechanism, str) and mechanism else NO_QUOTA
 
 
-def _number(values: Mapping[str, object], name: str) -> float | None:
-    value = values.get(name)
+def number_of(values: object, name: str) -> float | None:
+    """Return a number out of what should be a mapping; None: it has no such number."""
+    value = values.get(name) if isinstance(values, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value)

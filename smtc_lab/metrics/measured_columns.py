@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.columns import STEP, SYSTEM_COLUMNS
-from smtc_lab.metrics.utilization import samples_between
+from smtc_lab.metrics.utilization import cpu_utilization, samples_between
 from smtc_lab.metrics.warm_up import measured_from
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -111,3 +111,30 @@ def measured_columns(
         samples=samples,
         num_cores=num_cores,
     )
+
+
+def samples_of_group(
+    launches: Sequence[MeasuredColumns], instance_group_name: str
+) -> NDArray[np.float64]:
+    """Return what a group's instances used in all measured windows, shape (9, N).
+
+    Args:
+        launches: Of one cluster, at least one.
+        instance_group_name: The group.
+    """
+    return np.concatenate(
+        [launch.group_samples(instance_group_name) for launch in launches], axis=1
+    )
+
+
+def cpu_of_groups(launches: Sequence[MeasuredColumns]) -> dict[str, float | None]:
+    """Return by group the CPU time that its instances used over what they had, 0 to 1.
+
+    Args:
+        launches: Of one cluster, at least one.
+    """
+    names = [group.instance_group_name for group in launches[0].cluster.instance_groups]
+    return {
+        name: cpu_utilization(samples_of_group(launches, name), num_cores=launches[0].num_cores)
+        for name in names
+    }

@@ -10,11 +10,8 @@ import numpy as np
 
 from smtc_lab.metrics.bootstrap import mean_interval, ratio_interval
 from smtc_lab.metrics.cost import saving_interval
-from smtc_lab.metrics.utilization import (
-    cpu_utilization,
-    data_wait_fraction,
-    device_utilization,
-)
+from smtc_lab.metrics.measured_columns import cpu_of_groups
+from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,13 +80,7 @@ def set_up_estimate(launches: Sequence[FollowedLaunch], groups: Sequence[str]) -
         ),
         data_wait_fraction=data_wait_fraction(steps),
         device_fraction=device_utilization(steps),
-        cpu={
-            group: cpu_utilization(
-                np.concatenate([launch.group_samples(group) for launch in measured], axis=1),
-                num_cores=measured[0].num_cores,
-            )
-            for group in groups
-        },
+        cpu=cpu_of_groups(measured),
         billed_s=billed_s,
     )
 

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.cost import usd_per_step_interval
-from smtc_lab.metrics.utilization import (
-    cpu_utilization,
-    data_wait_fraction,
-    device_utilization,
-)
+from smtc_lab.metrics.measured_columns import cpu_of_groups
+from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
 from smtc_lab.rules.find import RunRules
 from smtc_lab.views.live.run_info import SummaryInfo
 
@@ -86,16 +83,12 @@ def _summary(
 ) -> SummaryInfo:
     interval = mean_interval([measured.step_time_s], num_resamples=num_resamples).of(evidence)
     cost = usd_per_step_interval(step_time_s=interval, usd_per_hour=usd_per_hour)
-    groups = [group.instance_group_name for group in measured.cluster.instance_groups]
     return SummaryInfo(
         steps=len(measured.step_time_s),
         warm_up_steps=measured.warm_up_steps,
         step_time_s=interval,
         data_wait_fraction=data_wait_fraction(measured.steps),
         device_utilization=device_utilization(measured.steps),
-        cpu={
-            name: cpu_utilization(measured.group_samples(name), num_cores=measured.num_cores)
-            for name in groups
-        },
+        cpu=cpu_of_groups([measured]),
         usd_per_1000_steps=None if cost is None else cost.scaled(1000),
     )
