@@ -11,11 +11,11 @@ import importlib
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launch.on_ray.launcher import RayLauncher
-    from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
-    from smtc_lab.launch.render.render import render
-    from smtc_lab.launch.run import Run, launch
-    from smtc_lab.launch.watched_run import Progress
+    from smtc_lab.launchers.on_ray.launcher import RayLauncher
+    from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
+    from smtc_lab.launchers.render.render import render
+    from smtc_lab.launchers.run import Run, launch
+    from smtc_lab.launchers.watched_run import Progress
     from smtc_lab.metrics.batch_sizes import BatchSizes
     from smtc_lab.metrics.comparison import Comparison
     from smtc_lab.metrics.compiler_report import CompilerReport
@@ -65,11 +65,11 @@ _HOMES = {
     "LiveChart": "smtc_lab.views.widgets.live_chart",
     "Plan": "smtc_lab.planner.plan",
     "PlanView": "smtc_lab.views.widgets.plan_view",
-    "Progress": "smtc_lab.launch.watched_run",
-    "RayLauncher": "smtc_lab.launch.on_ray.launcher",
-    "Run": "smtc_lab.launch.run",
+    "Progress": "smtc_lab.launchers.watched_run",
+    "RayLauncher": "smtc_lab.launchers.on_ray.launcher",
+    "Run": "smtc_lab.launchers.run",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",
-    "SageMakerLauncher": "smtc_lab.launch.on_sagemaker.launcher",
+    "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
     "Session": "smtc_lab.runtime.session",
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
@@ -79,9 +79,10 @@ _HOMES = {
     "compare_compilers": "smtc_lab.study.compare_compilers",
     "compare_environments": "smtc_lab.study.compare_environments",
     "find_batch_size": "smtc_lab.study.batch_size",
+    "launch": "smtc_lab.launchers.run",
     "launch_comparison": "smtc_lab.study.comparison_run",
     "plan": "smtc_lab.planner.plan",
-    "render": "smtc_lab.launch.render.render",
+    "render": "smtc_lab.launchers.render.render",
 }
 
 __all__ = [
@@ -133,8 +134,8 @@ def load_ipython_extension(ipython: object) -> None:
 
 
 def __getattr__(name: str) -> object:
-    if name in {"catalog", "launch"}:  # folders of the package; launch can be called
-        return importlib.import_module(f"smtc_lab.{name}")
+    if name == "catalog":  # a folder of the package
+        return importlib.import_module("smtc_lab.catalog")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.run import Run
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 

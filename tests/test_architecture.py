@@ -98,19 +98,6 @@ def test_every_public_name_is_there() -> None:
         smtc_lab.fly  # noqa: B018  the look-up is the point
 
 
-def test_launch_is_a_folder_and_a_function() -> None:
-    program = """
-        import smtc_lab as lab
-        assert callable(lab.launch)
-        import smtc_lab.launch.run
-        assert callable(lab.launch)
-        from smtc_lab.launch.run import launch
-        print(lab.launch.__name__, launch.__name__)
-    """
-
-    assert run_python(program).split() == ["smtc_lab.launch", "launch"]
-
-
 def test_the_import_contracts_hold() -> None:
     program = Path(sysconfig.get_path("scripts")) / "lint-imports"
 
@@ -142,7 +129,7 @@ def test_nothing_below_the_views_imports_jupyter() -> None:
 FINISHED_RUN = """
     from pathlib import Path
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
     from smtc_lab.metrics.compare import compare_runs
     from smtc_lab.metrics.run_summary import summarize
     from smtc_lab.store.reader import read_run

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.instance.context import InstanceContext
-from smtc_lab.launch.local import LocalLauncher
+from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.machine.duty_cycle import DutyCycle
 from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.runtime.system_sampler import SystemSampler
@@ -20,7 +20,7 @@ from smtc_lab.store.writer import RecordWriter
 from tests.kit.runs import processes_of, wait_until
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.launcher import Handle
+    from smtc_lab.launchers.launcher import Handle
 
 _SCRIPT = """
 import os, time

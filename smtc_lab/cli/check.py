@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from smtc_lab.launch.on_sagemaker.live_check import check_account
-from smtc_lab.launch.on_sagemaker.settings import ENVIRONMENT, SageMakerSettings
+from smtc_lab.launchers.on_sagemaker.live_check import check_account
+from smtc_lab.launchers.on_sagemaker.settings import ENVIRONMENT, SageMakerSettings
 
 _MARKS = {"ok": "ok     ", "problem": "PROBLEM", "unknown": "unknown"}
 

@@ -239,7 +239,7 @@ def _launch_problems(
     jobs: list[TrainingJob], catalog: Catalog, options: dict[str, Any]
 ) -> list[str]:
     """Return why the jobs cannot run here, so that it is said with all the rest."""
-    from smtc_lab.launch.run import launcher_named  # noqa: PLC0415  the help needs no launcher
+    from smtc_lab.launchers.run import launcher_named  # noqa: PLC0415  the help needs no launcher
 
     launcher = launcher_named(options["on"], root=options["runs_dir"], catalog=catalog)
     problems = [problem for job in jobs for problem in launcher.check(job)]

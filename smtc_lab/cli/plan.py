@@ -15,7 +15,7 @@ from smtc_lab.spec.emulation import Emulation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.launch.watched_run import Progress
+    from smtc_lab.launchers.watched_run import Progress
     from smtc_lab.planner.calibration import Calibration
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from smtc_lab.cli import job_options
-from smtc_lab.launch.render.render import FORMATS, render
+from smtc_lab.launchers.render.render import FORMATS, render
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smtc_lab.follow.run_follower import read_plan
-from smtc_lab.launch.run import LAUNCHERS, Run, launcher_named
+from smtc_lab.launchers.run import LAUNCHERS, Run, launcher_named
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.errors import RunFailedError
 from smtc_lab.examples import example
-from smtc_lab.launch.local_plan import fitting_scale
+from smtc_lab.launchers.local.plan import fitting_scale
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation

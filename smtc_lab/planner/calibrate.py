@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import PlannerError, SpecError
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.watched_run import Watch
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.planner.calibration import Calibration
 from smtc_lab.planner.calibration_plan import num_launches, run_all
@@ -25,7 +25,7 @@ from smtc_lab.study.compare_compilers import this_machine
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.launch.watched_run import Progress
+    from smtc_lab.launchers.watched_run import Progress
 
 DEFAULT_SECONDS = 6.0
 """How long each launch measures, beside about three seconds of start-up."""

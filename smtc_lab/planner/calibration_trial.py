@@ -13,9 +13,9 @@ import numpy as np
 
 from smtc_lab.errors import PlannerError, StoreError
 from smtc_lab.instance.description import MEASURED_FILE
-from smtc_lab.launch.names import launch_name
-from smtc_lab.launch.special_launch import as_measuring_launch, with_cpu_quotas
-from smtc_lab.launch.watched_run import run_watched
+from smtc_lab.launchers.names import launch_name
+from smtc_lab.launchers.special_launch import as_measuring_launch, with_cpu_quotas
+from smtc_lab.launchers.watched_run import run_watched
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.columns import SYSTEM
 from smtc_lab.metrics.measured_launch import measured_launch
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.launch.launcher import Launcher
-    from smtc_lab.launch.run import Run
-    from smtc_lab.launch.watched_run import Watch
+    from smtc_lab.launchers.launcher import Launcher
+    from smtc_lab.launchers.run import Run
+    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.metrics.measured_launch import MeasuredLaunch
     from smtc_lab.metrics.records import LoaderRecord
     from smtc_lab.metrics.result import Interval
@@ -52,7 +52,7 @@ class Trial:
     """What one launch of a calibration does."""
 
     what: Literal["resident", "loader", "run"]
-    """As ``launch.special_launch.as_measuring_launch``."""
+    """As ``launchers.special_launch.as_measuring_launch``."""
 
     num_loader_workers: int = 0
     """Data workers of the trainer; 0: it prepares batches itself."""

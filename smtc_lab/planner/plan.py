@@ -26,7 +26,7 @@ from smtc_lab.spec.cluster import Cluster
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
     from smtc_lab.planner.interruptions import Interruptions
     from smtc_lab.planner.simulation import SimulatedRun
 

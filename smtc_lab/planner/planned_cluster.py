@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.display import PlanDisplayed
-from smtc_lab.launch.run import launch
+from smtc_lab.launchers.run import launch
 from smtc_lab.planner.advice import advice_of, seconds, start_of
 from smtc_lab.planner.explanation import explanation_of
 from smtc_lab.planner.interruptions import simulate_interruptions
@@ -16,7 +16,7 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
     from smtc_lab.planner.advice import Advice
     from smtc_lab.planner.outlook import Outlook
     from smtc_lab.planner.prediction import Candidate, Prediction

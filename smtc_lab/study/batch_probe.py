@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.names import launch_name
-from smtc_lab.launch.special_launch import with_memory_limit
-from smtc_lab.launch.watched_run import Watch, run_watched
+from smtc_lab.launchers.names import launch_name
+from smtc_lab.launchers.special_launch import with_memory_limit
+from smtc_lab.launchers.watched_run import Watch, run_watched
 from smtc_lab.metrics.batch_sizes import BatchTrial
 from smtc_lab.metrics.measured_launch import measured_launch
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.launcher import Launcher
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.launcher import Launcher
+    from smtc_lab.launchers.run import Run
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
 

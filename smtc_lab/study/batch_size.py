@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launch.local import LocalLauncher
+from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.spec.job import TrainingJob

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Protocol
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launch.job_environment import environment_name
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.local_plan import fitting_scale
-from smtc_lab.launch.names import launch_name
-from smtc_lab.launch.run import launcher_named
-from smtc_lab.launch.watched_run import Progress, Watch, run_watched
+from smtc_lab.launchers.job_environment import environment_name
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.local.plan import fitting_scale
+from smtc_lab.launchers.names import launch_name
+from smtc_lab.launchers.run import launcher_named
+from smtc_lab.launchers.watched_run import Progress, Watch, run_watched
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.metrics.compare import compare_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from smtc_lab.launch.launcher import Launcher, LaunchPlan
+    from smtc_lab.launchers.launcher import Launcher, LaunchPlan
     from smtc_lab.metrics.comparison import Comparison
     from smtc_lab.metrics.parity import ParityResult
     from smtc_lab.metrics.records import RunRecords

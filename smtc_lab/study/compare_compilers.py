@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SpecError
-from smtc_lab.launch.compiler_checks import runnable_backends
+from smtc_lab.launchers.compiler_checks import runnable_backends
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launch.watched_run import Progress
+    from smtc_lab.launchers.watched_run import Progress
 
 
 def compare_compilers(  # noqa: PLR0913  options by name, all with a default

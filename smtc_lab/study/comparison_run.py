@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from smtc_lab.launch.watched_run import Watch
+    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.spec.job import TrainingJob
 
 

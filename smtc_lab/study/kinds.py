@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from smtc_lab.errors import StoreError
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.watched_run import Watch
+    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.study.folder import StudyRequest
 
 KINDS = {

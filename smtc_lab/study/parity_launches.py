@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SpecError, StoreError
-from smtc_lab.launch.job_environment import environment_name
-from smtc_lab.launch.names import launch_name
-from smtc_lab.launch.special_launch import as_parity_launch
-from smtc_lab.launch.watched_run import run_watched
+from smtc_lab.launchers.job_environment import environment_name
+from smtc_lab.launchers.names import launch_name
+from smtc_lab.launchers.special_launch import as_parity_launch
+from smtc_lab.launchers.watched_run import run_watched
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.metrics.parity import judge, unjudged
 from smtc_lab.store.parity_traces import read_parity_trace
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from smtc_lab.launch.launcher import Launcher, LaunchPlan
-    from smtc_lab.launch.watched_run import Watch
+    from smtc_lab.launchers.launcher import Launcher, LaunchPlan
+    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.metrics.parity import ParityResult, ParityTrace
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.spec.compiler import TrainingCompilerConfig

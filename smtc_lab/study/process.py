@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError
-from smtc_lab.launch.watched_run import Watch
+from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.machine.processes import signals_as_bytes
 from smtc_lab.store.state import replace_file
 from smtc_lab.study.folder import (
@@ -33,7 +33,7 @@ from smtc_lab.study.folder import (
 from smtc_lab.study.kinds import carry_out_of
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
     from smtc_lab.store.state import State
 
 PARENT_ENDED = (

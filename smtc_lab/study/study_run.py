@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Self
 
 from smtc_lab.errors import LauncherError, RunFailedError
-from smtc_lab.launch.local import DEFAULT_GRACE_S
-from smtc_lab.launch.names import launch_name
-from smtc_lab.launch.run import Run
-from smtc_lab.launch.watched_run import Progress, StepCounter
+from smtc_lab.launchers.local.launcher import DEFAULT_GRACE_S
+from smtc_lab.launchers.names import launch_name
+from smtc_lab.launchers.run import Run
+from smtc_lab.launchers.watched_run import Progress, StepCounter
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.store.state import replace_file
 from smtc_lab.study.folder import (

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import escape
 
-from smtc_lab.launch.on_sagemaker.cost import cost_text
+from smtc_lab.launchers.on_sagemaker.cost import cost_text
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.views import format as fmt
 from smtc_lab.views.rendering import render
 
 if TYPE_CHECKING:
     from smtc_lab.instance.plan import InstancePlan
-    from smtc_lab.launch.launcher import LaunchPlan
+    from smtc_lab.launchers.launcher import LaunchPlan
 
 _COLUMNS = ("instances", "role", "hosts")
 _MOST_HOSTS = 4

@@ -10,7 +10,7 @@ from smtc_lab.views.run_snapshot import first_look
 from smtc_lab.views.run_words import run_text
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
     from smtc_lab.views.widgets.base import View
 
 _SAVED_LIVE = (

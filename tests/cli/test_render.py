@@ -32,7 +32,7 @@ def test_a_slurm_script_goes_to_a_file(
     assert (said.exit_code, said.out) == (0, f"Written: {out}\n")
     text = out.read_text("utf-8")
     assert "#SBATCH --job-name=demo\n" in text
-    assert "exec /opt/python -m smtc_lab.launch.render.slurm_start /shared/runs <<" in text
+    assert "exec /opt/python -m smtc_lab.launchers.render.slurm_start /shared/runs <<" in text
     assert '"batch_size": 32' in text
 
 

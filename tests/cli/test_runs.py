@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.instance.variables import RUN_VARIABLE
-from smtc_lab.launch import local
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.local import launcher as local
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import processes_with_variable
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.instance.variables import RUN_VARIABLE
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import processes_with_variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from smtc_lab.launch.launcher import Launcher
+    from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.spec.job import TrainingJob
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.examples import example
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.watched_run import Watch
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner import calibration_trial, host_speed
 from smtc_lab.planner.calibrate import calibrate
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
 
 STEPS = """
     import time

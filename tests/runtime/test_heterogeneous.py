@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import descendants
 from smtc_lab.metrics.records import StepRecord
 from smtc_lab.spec.cluster import Cluster

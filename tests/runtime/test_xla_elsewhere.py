@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.run import Run
 from smtc_lab.machine.environments.named import XLA
 from smtc_lab.machine.environments.probe import environment_facts
 from smtc_lab.metrics.columns import STEP

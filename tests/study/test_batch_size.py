@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
     from smtc_lab.metrics.batch_sizes import BatchTrial
     from smtc_lab.spec.job import TrainingJob
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.launch.watched_run import Progress
+    from smtc_lab.launchers.watched_run import Progress
     from smtc_lab.spec.job import TrainingJob
 
     MakeJob = Callable[..., TrainingJob]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from nbconvert.filters.strings import clean_html
 
-from smtc_lab.launch.run import launcher_named
+from smtc_lab.launchers.run import launcher_named
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.format import TIMES
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.launch.launcher import LaunchPlan
+    from smtc_lab.launchers.launcher import LaunchPlan
 
 ACCOUNT = {
     "role_arn": "arn:aws:iam::123456789012:role/SageMakerRole",

@@ -11,9 +11,9 @@ import pytest
 from nbclient import NotebookClient
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launch.launcher import Handle
-from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
-from smtc_lab.launch.run import LAUNCHERS
+from smtc_lab.launchers.launcher import Handle
+from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
+from smtc_lab.launchers.run import LAUNCHERS
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views import launch_display, live_display
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.launch.launcher import LaunchPlan
+    from smtc_lab.launchers.launcher import LaunchPlan
 
 ACCOUNT = {
     "role_arn": "arn:aws:iam::123456789012:role/SageMakerRole",

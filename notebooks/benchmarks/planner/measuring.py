@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import smtc_lab.examples
 from notebooks.benchmarks.planner.cases import Case, Place, Workload
 from smtc_lab.errors import PlannerError
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.watched_run import Watch
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.planner.calibrate import calibrate
 from smtc_lab.planner.calibration import Calibration
 from smtc_lab.planner.calibration_trial import DATA, TRAINER, Trial, Trials

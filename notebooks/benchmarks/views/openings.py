@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.launcher import Handle
+from smtc_lab.launchers.launcher import Handle
 from smtc_lab.store.state import replace_file
 from tests.kit.browser.jupyter import command
 from tests.kit.records import run_records

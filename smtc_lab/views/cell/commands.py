@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.comparison_run import ComparisonRun
 from smtc_lab.study.folder import studies_root

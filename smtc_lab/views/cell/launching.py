@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.launch.run import Run, launch
+from smtc_lab.launchers.run import Run, launch
 from smtc_lab.study.compare import compare
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.parity_launches import ParityLaunches

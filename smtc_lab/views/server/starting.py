@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SpecError
-from smtc_lab.launch.run import launch
+from smtc_lab.launchers.run import launch
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison_run import launch_comparison
 

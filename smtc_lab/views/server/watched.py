@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state
 from smtc_lab.study.comparison_run import ComparisonRun

@@ -16,8 +16,8 @@ from smtc_lab.views.widgets.run_monitor import RunMonitor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.launch.launcher import LaunchPlan
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.launcher import LaunchPlan
+    from smtc_lab.launchers.run import Run
 
 ACCEPTANCE = "I accept an unknown price"
 """What has to be ticked where nobody knows what a launch costs. Short: a phone cuts it off."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets  # type: ignore[import-untyped]
 
 from smtc_lab.errors import LauncherError, SpecError
-from smtc_lab.launch.on_sagemaker.cost import Confirmation, require_confirmation
-from smtc_lab.launch.run import Run, launcher_named
+from smtc_lab.launchers.on_sagemaker.cost import Confirmation, require_confirmation
+from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.views.format import plain
 from smtc_lab.views.launch_display import LaunchShow, display_bundle, takes_clicks
 from smtc_lab.views.launch_plan_display import is_paid, to_html, to_text, worst_case_usd
@@ -20,7 +20,7 @@ from smtc_lab.views.widgets.launch_controls import LaunchControls
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.launch.launcher import LaunchPlan
+    from smtc_lab.launchers.launcher import LaunchPlan
     from smtc_lab.spec.job import TrainingJob
 
 

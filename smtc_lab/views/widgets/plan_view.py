@@ -12,7 +12,7 @@ from smtc_lab.views.plan_describer import describe_plan, explained, shown_candid
 from smtc_lab.views.widgets.base import View
 
 if TYPE_CHECKING:
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
     from smtc_lab.planner.plan import Plan
     from smtc_lab.planner.planned_cluster import PlannedCluster
     from smtc_lab.planner.run_prediction import RunPrediction

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import traitlets
 
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.views.live.run_watch import RunWatch
 from smtc_lab.views.widgets.watching import WatchingView
 

@@ -13,8 +13,8 @@ import pytest
 import torch
 from torch.utils.data import Dataset
 
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.local_run import write_run
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.local.run import write_run
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-from smtc_lab.launch.local import LocalLauncher
+from smtc_lab.launchers.local.launcher import LocalLauncher
 from tests.kit.launch_sites.site import pid_of_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
 
 
 class LocalSite:

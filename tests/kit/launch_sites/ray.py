@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import psutil
 
-from smtc_lab.launch.on_ray.launcher import RayLauncher
-from smtc_lab.launch.on_ray.local_cluster import ClusterNode, LocalCluster
-from smtc_lab.launch.on_ray.nodes import TYPE
+from smtc_lab.launchers.on_ray.launcher import RayLauncher
+from smtc_lab.launchers.on_ray.local_cluster import ClusterNode, LocalCluster
+from smtc_lab.launchers.on_ray.nodes import TYPE
 from tests.kit.launch_sites.namespaces import Namespaces
 from tests.kit.launch_sites.site import pid_of_agent
 from tests.kit.runs import command_of
@@ -29,7 +29,7 @@ from tests.kit.runs import command_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
 
 NODE_TYPES = ("ml.p3.2xlarge", "ml.c5.9xlarge", "ml.c5.9xlarge", "ml.c5.9xlarge")
 """What the nodes say they are. One more than the tests' jobs ask for: a test kills one."""

@@ -8,8 +8,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
-from smtc_lab.launch.on_sagemaker.clients import client
-from smtc_lab.launch.on_sagemaker.launcher import SageMakerLauncher
+from smtc_lab.launchers.on_sagemaker.clients import client
+from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
 from tests.kit.launch_sites.site import pid_of_agent
 from tests.kit.runs import wait_until
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.run import Run
 
 BUCKET = "smtc-lab-tests"
 REGION = "us-east-1"

@@ -10,8 +10,8 @@ from tests.kit.runs import processes_of_job
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from smtc_lab.launch.launcher import Launcher
-    from smtc_lab.launch.run import Run
+    from smtc_lab.launchers.launcher import Launcher
+    from smtc_lab.launchers.run import Run
 
 
 class Site(Protocol):

@@ -8,7 +8,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jupyter_client.manager import run_kernel
 
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.study.comparison_run import ComparisonRun

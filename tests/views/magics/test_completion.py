@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from IPython.core.completer import provisionalcompleter
 from jupyter_client.manager import run_kernel
 
-from smtc_lab.launch.run import launch
+from smtc_lab.launchers.run import launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.cell.commands import COMMANDS

@@ -8,7 +8,7 @@ import pytest
 from pytest_jupyter.jupyter_server import *  # noqa: F403  fixtures and hooks, for these tests only
 from tornado.httpclient import HTTPClientError
 
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.comparison_run import ComparisonRun
 from tests.kit.lab_tab import Tab

@@ -11,7 +11,7 @@ import pytest
 import smtc_lab
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import ViewError
-from smtc_lab.launch.run import Run, launch
+from smtc_lab.launchers.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import find_runs

@@ -13,7 +13,7 @@ from jupyter_server.base.websocket import WebSocketMixin
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.views.server.routes import ROUTES
 from tests.kit.records import run_records
 from tests.kit.run_folders import write_run_folder

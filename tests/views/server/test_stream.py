@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launch.run import Run
+from smtc_lab.launchers.run import Run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.views.server.lab import SETTING

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from smtc_lab.errors import LauncherError, StoreError
-from smtc_lab.launch.launcher import Handle
-from smtc_lab.launch.local import LocalLauncher
-from smtc_lab.launch.run import Run, launch
+from smtc_lab.launchers.launcher import Handle
+from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.writer import RecordWriter

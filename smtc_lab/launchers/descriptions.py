@@ -1,0 +1,117 @@
+"""What an instance of a plan is told; the same on every launcher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from smtc_lab.instance.description import (
+    InstanceDescription,
+    Measure,
+    Rendezvous,
+    trainers_of,
+)
+from smtc_lab.launchers.compiler_environment import compiler_environment
+from smtc_lab.launchers.special_launch import MEASURE, MEMORY_LIMIT_BYTES, PARITY_STEPS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from smtc_lab.instance.plan import InstancePlan
+    from smtc_lab.launchers.launcher import LaunchPlan
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentPlace:
+    """Where things lie on the machine of an agent."""
+
+    run_folder: str
+    """Folder of the run."""
+
+    entry_point: Path
+    """The script."""
+
+    python: str
+    """The interpreter."""
+
+    channels: Mapping[str, str]
+    """Folder of each channel of the job, by its name."""
+
+    num_gpus: int = 0
+    """Accelerators of the instance."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that belong to the interpreter; they win over those of the job."""
+
+
+def describe_instance(
+    plan: LaunchPlan, instance: InstancePlan, place: AgentPlace
+) -> InstanceDescription:
+    """Return what an instance is told.
+
+    Args:
+        plan: The whole job, with the address of every instance.
+        instance: The instance.
+        place: Its machine.
+    """
+    job = plan.job
+    is_trainer = instance.role == "train"
+    config = job.compiler_config if is_trainer else None
+    special = plan.facts if is_trainer else {}
+    measure = special.get(MEASURE)
+    # what the job says of a library's variable wins
+    libraries = compiler_environment(config) if is_trainer else {}
+    return InstanceDescription(
+        run_folder=place.run_folder,
+        host=instance.host,
+        role=instance.role,
+        hosts={item.host: item.address for item in plan.instances},
+        data_hosts=tuple(item.host for item in plan.instances if item.role == "data"),
+        instance_groups=tuple(
+            (group.instance_group_name, group.instance_type, group.instance_count)
+            for group in job.cluster.instance_groups
+        ),
+        trainers=trainers_of(instance.ranks),
+        rendezvous=_rendezvous(plan, instance),
+        command=(place.python, "-m", "smtc_lab.runtime.run_script", str(place.entry_point)),
+        hyperparameters={
+            **job.hyperparameters,
+            "sagemaker_program": place.entry_point.name,
+            "sagemaker_submit_directory": str(place.entry_point.parent),
+            "sagemaker_job_name": str(job.job_name),
+            "sagemaker_container_log_level": 20,
+        },
+        channels={
+            channel.channel_name: place.channels[channel.channel_name]
+            for channel in job.channels
+            if not channel.instance_group_names
+            or instance.instance_group_name in channel.instance_group_names
+        },
+        environment={**libraries, **job.environment, **place.environment},
+        num_cpus=instance.num_cpus,
+        num_gpus=place.num_gpus,
+        cpu_quota_cores=instance.cpu_quota_cores,
+        num_workers=instance.num_workers,
+        num_loader_workers=job.num_loader_workers,
+        seed=job.seed,
+        max_steps=job.max_steps,
+        device_step_time_s=job.emulation.device_step_time_s if job.emulation else None,
+        compiler=config.model_dump_json() if config is not None and config.enabled else None,
+        parity_steps=special.get(PARITY_STEPS),
+        measure=None if measure is None else Measure(**measure),
+        memory_limit_bytes=special.get(MEMORY_LIMIT_BYTES),
+        grace_s=plan.facts["grace_s"],
+    )
+
+
+def _rendezvous(plan: LaunchPlan, instance: InstancePlan) -> Rendezvous | None:
+    """Return how the trainers of an instance find the others; None: it has none."""
+    hosts = [item.host for item in plan.instances if item.ranks]
+    if instance.host not in hosts:
+        return None
+    return Rendezvous(
+        host=hosts[0],
+        world_size=plan.num_trainers,
+        group_rank=hosts.index(instance.host),
+    )

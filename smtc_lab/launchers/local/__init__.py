@@ -1,0 +1,1 @@
+"""Instances as process trees on this machine."""

@@ -1,0 +1,108 @@
+"""The instances of a run as process trees of this machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from smtc_lab.instance.instance_exit import InstanceExit
+from smtc_lab.launchers.gang import Exit
+from smtc_lab.launchers.instances import InstanceEnd, instance_end
+from smtc_lab.launchers.last_words import last_words
+from smtc_lab.machine.cgroups import remove_leftover_groups
+from smtc_lab.machine.processes import become_subreaper, descendants, end_all, reap
+from smtc_lab.machine.wakefulness import AWAKE_VARIABLE, keep_cores_awake
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from smtc_lab.store.run_folder import RunFolder
+
+
+class LocalInstances:
+    """One agent for each instance, all of them children of this process."""
+
+    wake_fd: int | None = None
+
+    patience_s: ClassVar[float] = 0.7
+    """How long after its grace an agent may take to end its instance before it is killed."""
+
+    def __init__(self, folder: RunFolder, plan: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._hosts = [item["host"] for item in plan["instances"]]
+        self._grace_s = float(plan["grace_s"])
+        self._agents: dict[int, str] = {}
+        self._lifelines: list[int] = []
+        self._ended: dict[str, InstanceEnd] = {}
+        become_subreaper()
+        is_emulated = any(item["cpu_quota_cores"] for item in plan["instances"])
+        self._awake = (keep_cores_awake(),) if is_emulated else ()
+
+    def start(self) -> dict[str, object]:
+        """Start every agent, holding its lifeline."""
+        for host in self._hosts:
+            self._start(host)
+        return {}
+
+    def _command(self, host: str) -> list[str]:
+        """Return what runs the agent of an instance, its standard input being its lifeline."""
+        config = str(self._folder.agent_file(host))
+        return [sys.executable, "-m", "smtc_lab.runtime.agent", config]
+
+    def _start(self, host: str) -> None:
+        lifeline, write_end = os.pipe2(os.O_CLOEXEC)
+        with (self._folder.logs / f"{host}.agent.log").open("ab") as log:
+            process = subprocess.Popen(  # noqa: S603  our own module, no shell
+                self._command(host),
+                stdin=lifeline,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=self._awake,
+                env={**os.environ, AWAKE_VARIABLE: "".join(map(str, self._awake))},
+            )
+        os.close(lifeline)
+        self._agents[process.pid] = host
+        self._lifelines.append(write_end)
+
+    def ended(self) -> dict[str, InstanceEnd]:
+        """Return the instances whose agent has ended since the last call."""
+        self._collect()
+        found, self._ended = self._ended, {}
+        return found
+
+    def _collect(self) -> None:
+        for pid, code in reap():
+            host = self._agents.pop(pid, None)
+            if host is not None:
+                self._ended[host] = self._read_end(host, code)
+
+    def _read_end(self, host: str, agent_code: int) -> InstanceEnd:
+        if (told := InstanceExit.read(self._folder, host)) is not None:
+            return instance_end(told)
+        killed_by = -agent_code if agent_code < 0 else None
+        return InstanceEnd(exit=Exit(exit_code=agent_code % 256 or 1, agent_signal=killed_by))
+
+    def end(self) -> None:
+        """End every instance: its agent first, then whatever an agent could not end."""
+        for lifeline in self._lifelines:
+            os.close(lifeline)
+        self._lifelines.clear()
+        deadline = time.monotonic() + self._grace_s + self.patience_s
+        while self._agents and time.monotonic() < deadline:
+            self._collect()
+            time.sleep(0.01)  # the wake-up pipe may have been drained already
+
+        def members() -> list[int]:
+            self._collect()
+            return descendants(os.getpid())
+
+        end_all(members, grace_s=0.0)
+        remove_leftover_groups(f"{self._folder.job_name}-")
+
+    def last_words(self, host: str, rank: int | None) -> str:
+        """Return what an entry point said of its failure, or the end of its log."""
+        return last_words(self._folder, host, rank)

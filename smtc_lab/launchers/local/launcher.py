@@ -1,0 +1,97 @@
+"""The local launcher: every instance is a process tree of this machine."""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.instance.variables import RUN_VARIABLE
+from smtc_lab.launchers.launcher import LaunchPlan, Leftover
+from smtc_lab.launchers.local.plan import check, make_plan
+from smtc_lab.launchers.local.run import write_run
+from smtc_lab.launchers.supervised import SupervisedLauncher
+from smtc_lab.machine.cgroups import remove_leftover_groups
+from smtc_lab.machine.processes import end_all, processes_with_variable
+from smtc_lab.store.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from smtc_lab.spec.job import TrainingJob
+
+_COMING_UP_S = 10.0
+
+DEFAULT_GRACE_S = 1.5
+"""Time between TERM and KILL. SageMaker gives 120 s; nobody pays for a local instance."""
+
+
+class LocalLauncher(SupervisedLauncher):
+    """Runs every instance of a job as a process tree of this machine. Linux only."""
+
+    name = "local"
+    end_limit_s = DEFAULT_GRACE_S + 5.0
+
+    def check(self, job: TrainingJob) -> list[str]:
+        """Return every reason why this machine cannot run the job; empty: it can."""
+        return check(job, self._catalog)
+
+    def plan(self, job: TrainingJob) -> LaunchPlan:
+        """Return the exact request: hosts, addresses, quotas, processes, price.
+
+        Raises:
+            SpecError: The job cannot run here; all reasons at once.
+        """
+        return make_plan(job, self._catalog, grace_s=DEFAULT_GRACE_S)
+
+    def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
+        write_run(folder, plan)
+
+    def sweep(self, *, stop: bool = False) -> list[Leftover]:
+        """Return what is left of runs whose supervisor is gone; with ``stop``, end it.
+
+        A launcher that was given a root looks at the runs in it; others at all of this machine.
+        """
+        by_run: dict[str, list[int]] = {}
+        for pid, run_id in processes_with_variable(RUN_VARIABLE).items():
+            if pid != os.getpid():
+                by_run.setdefault(run_id, []).append(pid)
+        leftovers = []
+        for run_id, pids in sorted(by_run.items()):
+            folder = RunFolder(Path(run_id))
+            elsewhere = folder.path.parent != self._root and not self._sweeps_all
+            if elsewhere or _is_supervised(folder):
+                continue
+            leftovers.append(
+                Leftover(
+                    job_name=folder.job_name,
+                    what=f"{len(pids)} processes of a run that is over",
+                    pids=tuple(sorted(pids)),
+                )
+            )
+            if stop:
+                end_all(lambda run_id=run_id: _members(run_id), grace_s=0.5)  # type: ignore[misc]
+                remove_leftover_groups(f"{folder.job_name}-")
+        return leftovers
+
+
+def _is_supervised(folder: RunFolder) -> bool:
+    """Return whether a run is in good hands: its supervisor lives, or is about to come up."""
+    try:
+        lock = os.open(folder.lock_file, os.O_RDWR)
+    except OSError:
+        age_s = time.time() - folder.path.stat().st_mtime if folder.path.is_dir() else math.inf
+        return age_s < _COMING_UP_S
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def _members(run_id: str) -> list[int]:
+    found = processes_with_variable(RUN_VARIABLE, run_id)
+    return [pid for pid in found if pid != os.getpid()]

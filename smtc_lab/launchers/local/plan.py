@@ -1,0 +1,162 @@
+"""What a job becomes on this machine: hosts, addresses, CPU quotas, processes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from itertools import count
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.cpu_speed import relative_cpu_speed
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import SpecError
+from smtc_lab.launchers.job_environment import environment_problems, job_environment
+from smtc_lab.launchers.launcher import LaunchPlan
+from smtc_lab.launchers.planning import (
+    Slot,
+    channel_problems,
+    entry_point_problems,
+    group_problems,
+    instance_plans,
+    instance_type_problems,
+    named,
+    price_notes,
+)
+from smtc_lab.machine.cores import available_cores, machine_facts, versions
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.instance.plan import InstancePlan
+    from smtc_lab.spec.cluster import InstanceGroup
+    from smtc_lab.spec.job import TrainingJob
+
+_SHARE_FOR_INSTANCES = 0.88
+"""Share of the machine that the instances of an emulation may fill. The rest is for the agents,
+the launching process and the system, and for the scheduler: at 0.94 of two cores the instances
+got 88 % of the CPU time that they asked for."""
+
+_MOST_INSTANCES = 250
+
+
+def fitting_scale(jobs: Iterable[TrainingJob], catalog: Catalog, *, cores: float) -> float:
+    """Return the cores per vCPU at which the largest of several jobs fits on this machine.
+
+    Args:
+        jobs: The jobs that are to be compared.
+        catalog: Where the instance types are looked up.
+        cores: Cores of this machine.
+    """
+    return cores * _SHARE_FOR_INSTANCES / max(_speed_units(job, catalog) for job in jobs)
+
+
+def check(job: TrainingJob, catalog: Catalog) -> list[str]:
+    """Return every reason why this machine cannot run a job; empty: it can."""
+    problems = [*entry_point_problems(job), *instance_type_problems(job, catalog)]
+    if job.cluster.num_instances > _MOST_INSTANCES:
+        problems.append(
+            f"The cluster has {job.cluster.num_instances} instances, but one machine can stand "
+            f"in for {_MOST_INSTANCES}. Lower instance_count."
+        )
+    problems += [*channel_problems(job), *environment_problems(job)]
+    if not problems:
+        problems = [*group_problems(job, catalog), *_scale_problems(job, catalog)]
+    return problems
+
+
+def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPlan:
+    """Return the exact request for this machine.
+
+    Raises:
+        SpecError: The job cannot run here; all reasons at once.
+    """
+    if problems := check(job, catalog):
+        raise SpecError(problems)
+    cores = available_cores()
+    job = named(job)
+    scale = None
+    if job.emulation is not None:
+        scale = job.emulation.cores_per_vcpu or fitting_scale([job], catalog, cores=cores)
+    instances = _instances(job, catalog, scale, cores)
+    environment = job_environment(job)
+    facts = {
+        "num_cores": cores,
+        "cores_per_vcpu": scale,
+        "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
+        "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
+        "grace_s": grace_s,
+        "machine": machine_facts(),
+        "versions": versions(environment.packages),
+        "python_environment": environment.name,
+    }
+    return LaunchPlan(
+        launcher="local",
+        job=job,
+        instances=instances,
+        usd_per_hour=catalog.usd_per_hour(job.cluster),
+        price_notes=price_notes(job, catalog),
+        facts=facts,
+        environment=environment,
+    )
+
+
+def _instances(
+    job: TrainingJob, catalog: Catalog, scale: float | None, cores: float
+) -> tuple[InstancePlan, ...]:
+    prefix = _loopback_prefix(str(job.job_name))
+    numbers = count(1)
+
+    def slot_of(host: str, group: InstanceGroup) -> Slot:
+        del host
+        quota = None
+        if scale is not None and group.instance_type != LOCAL:
+            quota = scale * speed_units_of_type(job, catalog, group.instance_type)
+        return Slot(
+            address=f"{prefix}.{next(numbers)}",
+            num_cpus=max(1, math.ceil(cores if quota is None else quota)),
+            cpu_quota_cores=quota,
+        )
+
+    return instance_plans(job, roles(job.cluster, catalog), slot_of)
+
+
+def _scale_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
+    scale = job.emulation.cores_per_vcpu if job.emulation else None
+    if scale is None:
+        return []
+    wanted, cores = scale * _speed_units(job, catalog), available_cores()
+    if wanted <= cores:
+        return []
+    fitting = fitting_scale([job], catalog, cores=cores)
+    too_large = (
+        f"With cores_per_vcpu={scale:g} the instances need {wanted:.2f} cores, but this "
+        f"machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
+    )
+    return [too_large]
+
+
+def _speed_units(job: TrainingJob, catalog: Catalog) -> float:
+    """Return the vCPUs of a job's instances, each weighted by its relative speed."""
+    return (
+        sum(
+            group.instance_count * speed_units_of_type(job, catalog, group.instance_type)
+            for group in job.cluster.instance_groups
+            if group.instance_type != LOCAL
+        )
+        or 1.0
+    )
+
+
+def speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float:
+    """Return the vCPUs of an instance type, weighted by their relative speed."""
+    instance_type = catalog.get(name)
+    overrides = job.emulation.relative_cpu_speed if job.emulation else {}
+    return instance_type.vcpus * relative_cpu_speed(instance_type, overrides).value
+
+
+def _loopback_prefix(job_name: str) -> str:
+    """Return the loopback network of a run, whose instances are ``.1``, ``.2`` and so on."""
+    digest = hashlib.sha256(job_name.encode()).digest()
+    return f"127.{64 + digest[0] % 128}.{digest[1]}"

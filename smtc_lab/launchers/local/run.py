@@ -1,0 +1,87 @@
+"""What a run consists of on disk before anything is started."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
+from smtc_lab.launchers.job_environment import (
+    interpreter_variables,
+    job_environment,
+    xla_beside,
+)
+from smtc_lab.machine.environments.named import TODAY
+from smtc_lab.machine.environments.shown_package import show_package
+from smtc_lab.machine.xla_environment import XlaEnvironment, with_xla_environment
+from smtc_lab.store.environment_file import write_environment
+
+if TYPE_CHECKING:
+    from smtc_lab.launchers.launcher import LaunchPlan
+    from smtc_lab.machine.environments.probe import EnvironmentFacts
+    from smtc_lab.store.run_folder import RunFolder
+
+
+def write_plan(folder: RunFolder, plan: LaunchPlan) -> None:
+    """Write what a supervisor reads, and what a reader wants to know later."""
+    job = plan.job
+    folder.secret_file.touch(mode=0o600)
+    folder.secret_file.write_bytes(secrets.token_bytes(32))
+    folder.job_file.write_text(job.to_json(), encoding="utf-8")
+    folder.plan_file.write_text(plan_text(plan), encoding="utf-8")
+
+
+def plan_text(plan: LaunchPlan) -> str:
+    """Return the content of ``plan.json``."""
+    return json.dumps(
+        {
+            "launcher": plan.launcher,
+            "instances": [asdict(instance) for instance in plan.instances],
+            "usd_per_hour": plan.usd_per_hour,
+            "price_notes": plan.price_notes,
+            "grace_s": plan.facts["grace_s"],
+            "max_runtime_s": plan.job.max_runtime_s,
+            "facts": plan.facts,
+        },
+        indent=1,
+    )
+
+
+def write_run(folder: RunFolder, plan: LaunchPlan) -> None:
+    """Write what the supervisor and the agents of this machine read."""
+    write_plan(folder, plan)
+    channels = {
+        channel.channel_name: str(Path(channel.source).resolve())
+        for channel in plan.job.channels
+    }
+    environment = plan.environment or job_environment(plan.job)
+    write_environment(folder, environment)
+    place = AgentPlace(
+        run_folder=str(folder.path),
+        entry_point=Path(plan.job.entry_point).resolve(),
+        python=environment.python,
+        channels=channels,
+        environment=_variables(folder, plan, environment),
+    )
+    for instance in plan.instances:
+        folder.instance(instance.host).mkdir(parents=True, mode=0o700)
+        told = describe_instance(plan, instance, place).to_json()
+        folder.agent_file(instance.host).write_text(told, encoding="utf-8")
+
+
+def _variables(
+    folder: RunFolder, plan: LaunchPlan, environment: EnvironmentFacts
+) -> dict[str, str]:
+    """Return what the interpreter must be told, and show this package to others than ours."""
+    path, variables = folder.shown_package, {}
+    if environment.name != TODAY:
+        variables = interpreter_variables(environment, path, plan.job.environment)
+    xla = xla_beside(plan.job, environment) if plan.num_trainers == 1 else None
+    if xla is not None:
+        variables |= with_xla_environment(XlaEnvironment(python=xla.python, path=str(path)))
+    if variables:
+        show_package(path)
+    return variables

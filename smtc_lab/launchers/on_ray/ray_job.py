@@ -1,0 +1,224 @@
+"""One run's part of a Ray cluster: its nodes, its actors, and the links to them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import LauncherError
+from smtc_lab.launchers.local.run import plan_text
+from smtc_lab.launchers.on_ray.engine import join_cluster
+from smtc_lab.launchers.on_ray.host_actor import HostActor
+from smtc_lab.launchers.on_ray.instance_link import InstanceLink
+from smtc_lab.launchers.on_ray.local_cluster import ClusterNode, LocalCluster
+from smtc_lab.launchers.on_ray.nodes import GROUP, TYPE, Bundle, bundles, read_nodes
+from smtc_lab.launchers.on_ray.placed import Place, agent_text, placed, read_plan
+from smtc_lab.launchers.on_ray.source import pack
+from smtc_lab.machine.cores import available_cores
+from smtc_lab.store.state import replace_file
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Sequence
+
+    from smtc_lab.launchers.launcher import LaunchPlan
+    from smtc_lab.store.run_folder import RunFolder
+
+_PLACE_LIMIT_S = 60.0
+"""How long nodes that are there may be busy with something else before the run gives up."""
+
+_START_LIMIT_S = 120.0
+"""How long the start of a worker on each node may take."""
+
+_CLOSE_LIMIT_S = 5.0
+_LOOK_S = 0.1
+_ACTOR_THREADS = 4
+
+
+class RayJob:
+    """Brings the instances of one run up on a cluster, and ends them.
+
+    Args:
+        folder: The run's folder on this machine.
+        told: Called from any thread when something has become known of an instance.
+        ending: Set when the run is to end, also while it is being brought up.
+    """
+
+    def __init__(
+        self, folder: RunFolder, *, told: Callable[[], None], ending: threading.Event
+    ) -> None:
+        self._folder = folder
+        self._told = told
+        self._ending = ending
+        self._cluster: LocalCluster | None = None
+        self._ray: Any = None
+        self._group: Any = None
+        self._actors: list[Any] = []
+        self.links: dict[str, InstanceLink] = {}
+        """The instances that have been started, by host."""
+
+    def bring_up(self) -> dict[str, object]:
+        """Start every instance; return what is now known of how they are carried out.
+
+        Raises:
+            LauncherError: That cannot be, or the run is to end; ``release`` all the same.
+        """
+        plan = read_plan(self._folder)
+        address = str(plan.facts["ray_address"]) or self._start_cluster(plan)
+        ray = self._ray = join_cluster(address)
+        nodes = read_nodes(ray.nodes())
+        self._reserve(plan, bundles(plan.instances, nodes, address=address))
+        source = ray.put(pack(plan.job.entry_point))
+        asked = [actor.prepare.remote(source) for actor in self._actors]
+        places = [Place(**values) for values in self._all(asked, _START_LIMIT_S)]
+        plan = placed(
+            plan, places, cpus_of_node={node.node_id: node.num_cpus for node in nodes}
+        )
+        replace_file(self._folder.plan_file, plan_text(plan))
+        self._start(plan, places)
+        return {
+            "ray": {"address": address, "version": ray.__version__},
+            "nodes": {
+                instance.host: {
+                    "address": place.address,
+                    "num_cpus": instance.num_cpus,
+                    "num_gpus": place.num_gpus,
+                }
+                for instance, place in zip(plan.instances, places, strict=True)
+            },
+        }
+
+    def release(self, limit_s: float) -> None:
+        """End every instance, bring what it saved, and give the nodes back.
+
+        Args:
+            limit_s: How long an instance may take to end, and then to hand over each piece of
+                what it saved, before its actor is killed.
+        """
+        try:
+            self._release(limit_s)
+        except Exception:  # noqa: BLE001, S110  a cluster that is gone must not hide how the run ended
+            pass
+        finally:
+            if self._cluster is not None:
+                self._cluster.end()
+
+    def _release(self, limit_s: float) -> None:
+        for link in self.links.values():
+            link.end()
+        for link in self.links.values():
+            link.wait(limit_s)
+        for link in self.links.values():
+            link.close()
+        if self._actors and not self.links:  # prepared, and never started
+            asked = [actor.close.remote(is_fetched=True) for actor in self._actors]
+            self._ray.wait(asked, num_returns=len(asked), timeout=_CLOSE_LIMIT_S)
+        for actor in self._actors:
+            self._ray.kill(actor)
+        if self._group is not None:
+            self._ray.util.remove_placement_group(self._group)
+        if self._ray is not None:
+            self._ray.shutdown()
+
+    def _start_cluster(self, plan: LaunchPlan) -> str:
+        """Start a cluster for trying, which has just the nodes that the job asks for."""
+        self._cluster = LocalCluster.started(
+            [
+                ClusterNode(
+                    num_cpus=max(1, int(available_cores())),
+                    labels={
+                        GROUP: instance.instance_group_name,
+                        TYPE: instance.instance_type,
+                    },
+                )
+                for instance in plan.instances
+            ],
+            log=self._folder.logs / "ray.log",
+        )
+        address = self._cluster.wait_for_address(self._ending)
+        os.environ |= self._cluster.environment
+        return address
+
+    def _reserve(self, plan: LaunchPlan, wanted: Sequence[Bundle]) -> None:
+        """Reserve a node for each instance, and put an actor on it."""
+        util = self._ray.util
+        labels = [dict(bundle.labels) for bundle in wanted]
+        # Ray before 2.49 has no such argument
+        selector = {"bundle_label_selector": labels} if any(labels) else {}
+        self._group = util.placement_group(
+            [bundle.request() for bundle in wanted],
+            strategy="STRICT_SPREAD",
+            name=self._folder.job_name,
+            **selector,
+        )
+        self._all([self._group.ready()], _PLACE_LIMIT_S)
+        strategies = importlib.import_module("ray.util.scheduling_strategies")
+        actor_class = self._ray.remote(HostActor)
+        for place, (instance, bundle) in enumerate(zip(plan.instances, wanted, strict=True)):
+            options = actor_class.options(
+                num_cpus=bundle.num_cpus,
+                num_gpus=bundle.num_gpus,
+                max_concurrency=_ACTOR_THREADS,
+                scheduling_strategy=strategies.PlacementGroupSchedulingStrategy(
+                    placement_group=self._group, placement_group_bundle_index=place
+                ),
+            )
+            self._actors.append(options.remote(self._folder.job_name, instance.host))
+
+    def _start(self, plan: LaunchPlan, places: Sequence[Place]) -> None:
+        secret = self._folder.secret_file.read_bytes()
+        asked = []
+        for actor, instance, place in zip(self._actors, plan.instances, places, strict=True):
+            own_plan = plan_text(replace(plan, instances=(instance,)))
+            agent = agent_text(plan, instance, place)
+            asked.append(actor.start.remote(agent, own_plan, secret))
+            self.links[instance.host] = InstanceLink(
+                self._ray,
+                actor,
+                folder=self._folder,
+                host=instance.host,
+                where=(
+                    f"{instance.host} ({instance.instance_group_name}) on node "
+                    f"{place.address}, in {place.run_folder}"
+                ),
+                told=self._told,
+            )
+        self._all(asked, _START_LIMIT_S)
+        for link in self.links.values():
+            link.thread.start()
+
+    def _all(self, asked: Sequence[Any], limit_s: float) -> list[Any]:
+        """Return what was asked for.
+
+        Raises:
+            LauncherError: It does not come, or the run is to end.
+        """
+        ray = self._ray
+        waiting = list(asked)
+        until = time.monotonic() + limit_s
+        while waiting:
+            _, waiting = ray.wait(waiting, num_returns=len(waiting), timeout=_LOOK_S)
+            if self._ending.is_set():
+                raise LauncherError("The run was ended before its instances had started.")
+            if waiting and time.monotonic() >= until:
+                raise LauncherError(self._too_long(limit_s))
+        try:
+            values: list[Any] = ray.get(list(asked))
+        except ray.exceptions.RayError as error:
+            raise LauncherError(
+                f"An instance could not be started on its node: {str(error)[-800:].strip()} "
+                "Install smtc-lab on every node: pip install 'smtc-lab[ray]'."
+            ) from error
+        return values
+
+    def _too_long(self, limit_s: float) -> str:
+        free = self._ray.available_resources().get("CPU", 0)
+        total = self._ray.cluster_resources().get("CPU", 0)
+        return (
+            f"The cluster has the nodes that the job needs, but did not give them within "
+            f"{limit_s:g} s: {free:g} of its {total:g} CPUs are free, and an instance takes a "
+            "whole node. Wait for the others, or ask for fewer instances."
+        )

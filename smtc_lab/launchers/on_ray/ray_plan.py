@@ -1,0 +1,94 @@
+"""What is asked of Ray for a job, before any cluster is there."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import SpecError
+from smtc_lab.launchers.job_environment import elsewhere_problems
+from smtc_lab.launchers.launcher import LaunchPlan
+from smtc_lab.launchers.local.plan import speed_units_of_type
+from smtc_lab.launchers.planning import (
+    Slot,
+    entry_point_problems,
+    group_problems,
+    instance_plans,
+    instance_type_problems,
+    named,
+    price_notes,
+)
+from smtc_lab.launchers.source_archive import source_problems
+from smtc_lab.machine.cores import versions
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.instance.plan import InstancePlan
+    from smtc_lab.spec.cluster import InstanceGroup
+    from smtc_lab.spec.job import TrainingJob
+
+
+def check(job: TrainingJob, catalog: Catalog) -> list[str]:
+    """Return every reason why no Ray cluster can run a job; empty: some can."""
+    problems = [*entry_point_problems(job), *instance_type_problems(job, catalog)]
+    if not problems:
+        problems = [*source_problems(job.entry_point), *group_problems(job, catalog)]
+    problems += elsewhere_problems(job, "Ray's nodes run their own")
+    return problems
+
+
+def make_plan(
+    job: TrainingJob, catalog: Catalog, *, grace_s: float, address: str
+) -> LaunchPlan:
+    """Return what will be asked of a cluster. Addresses and sizes are those of its nodes.
+
+    An emulation that names its scale gives each instance that CPU quota; one that does not, and
+    a job without any, use the nodes as they are.
+
+    Args:
+        job: What to run.
+        catalog: Where instance types are looked up.
+        grace_s: Time between TERM and KILL in seconds.
+        address: The cluster; empty: one that is started for this run.
+
+    Raises:
+        SpecError: No cluster can run the job; all reasons at once.
+    """
+    if problems := check(job, catalog):
+        raise SpecError(problems)
+    job = named(job)
+    instances = _instances(job, catalog)
+    facts = {
+        "cores_per_vcpu": job.emulation.cores_per_vcpu if job.emulation else None,
+        "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
+        "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
+        "grace_s": grace_s,
+        "ray_address": address,
+        "versions": versions(),
+    }
+    return LaunchPlan(
+        launcher="ray",
+        job=job,
+        instances=instances,
+        usd_per_hour=catalog.usd_per_hour(job.cluster),
+        price_notes=price_notes(job, catalog),
+        facts=facts,
+    )
+
+
+def _instances(job: TrainingJob, catalog: Catalog) -> tuple[InstancePlan, ...]:
+    scale = job.emulation.cores_per_vcpu if job.emulation else None
+
+    def slot_of(host: str, group: InstanceGroup) -> Slot:
+        del host
+        kind = group.instance_type
+        if kind == LOCAL:
+            return Slot(address="", num_cpus=1)
+        if scale is None:
+            return Slot(address="", num_cpus=catalog.get(kind).vcpus)
+        quota = scale * speed_units_of_type(job, catalog, kind)
+        return Slot(address="", num_cpus=max(1, math.ceil(quota)), cpu_quota_cores=quota)
+
+    return instance_plans(job, roles(job.cluster, catalog), slot_of)

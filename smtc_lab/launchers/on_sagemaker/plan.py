@@ -1,0 +1,174 @@
+"""What a job becomes on SageMaker: its request, its instances, what it costs at worst."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.launchers.compiler_checks import compiler_problems
+from smtc_lab.launchers.job_environment import elsewhere_problems
+from smtc_lab.launchers.launcher import LaunchPlan
+from smtc_lab.launchers.on_sagemaker.cost import worst_case_usd
+from smtc_lab.launchers.on_sagemaker.request import source_uri, training_request
+from smtc_lab.launchers.on_sagemaker.validate import request_problems, request_warnings
+from smtc_lab.launchers.planning import (
+    Slot,
+    entry_point_problems,
+    instance_plans,
+    is_in_s3,
+    named,
+    price_notes,
+)
+from smtc_lab.launchers.source_archive import folder_problems, source_problems
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
+    from smtc_lab.spec.channel import Channel
+    from smtc_lab.spec.cluster import InstanceGroup, Role
+    from smtc_lab.spec.job import TrainingJob
+
+GRACE_S = 120.0
+"""Time between TERM and KILL, as the platform gives it."""
+
+MAX_CHANNEL_BYTES = 2**30
+MAX_CHANNEL_FILES = 10_000
+"""Limits of a folder that is sent along as a channel."""
+
+_CREDENTIALS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}
+
+
+def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -> LaunchPlan:
+    """Return the exact request. No network, no credentials.
+
+    Raises:
+        SpecError: SageMaker cannot run the job, or would refuse it; all reasons at once.
+    """
+    problems = [*_job_problems(job), *_local_problems(job)]
+    try:
+        role_of = _roles(job, catalog)
+    except SpecError as error:
+        problems += error.problems
+        role_of = {}
+    else:
+        num_trainers = sum(
+            group.instance_count
+            for group in job.cluster.instance_groups
+            if role_of[group.instance_group_name] == "train"
+        )
+        problems += compiler_problems(job, num_trainers=num_trainers, runs_here=False)
+    job = named(job)
+    request: dict[str, Any] = {}
+    try:
+        request = training_request(job, settings)
+        problems += request_problems(request)
+    except SpecError as error:
+        problems += error.problems
+    if problems:
+        raise SpecError(problems)
+    usd_per_hour = _usd_per_hour(job, catalog)
+
+    def slot_of(host: str, group: InstanceGroup) -> Slot:
+        return Slot(address=host, num_cpus=_vcpus(group.instance_type, catalog))
+
+    facts = {
+        "sagemaker": {
+            "request": request,
+            "settings": settings.model_dump(mode="json"),
+            "source_s3_uri": source_uri(job, settings).rstrip("/"),
+        },
+        "worst_case_usd": worst_case_usd(
+            usd_per_hour,
+            max_runtime_s=job.max_runtime_s,
+            keep_alive_s=settings.keep_alive_s,
+        ),
+        "warnings": request_warnings(request),
+        "grace_s": GRACE_S,
+    }
+    return LaunchPlan(
+        launcher="sagemaker",
+        job=job,
+        instances=instance_plans(job, role_of, slot_of),
+        usd_per_hour=usd_per_hour,
+        price_notes=price_notes(job, catalog),
+        facts=facts,
+    )
+
+
+def _job_problems(job: TrainingJob) -> Iterator[str]:
+    """Return what of a job is for this machine only."""
+    for group in job.cluster.instance_groups:
+        if group.instance_type == LOCAL:
+            yield (
+                f"Instance group {group.instance_group_name!r} has the type {LOCAL!r}, which "
+                "is this machine. Give a SageMaker type, for example 'ml.c5.9xlarge'."
+            )
+    yield from elsewhere_problems(job, "a container runs what its image holds")
+    if job.emulation is not None:
+        yield (
+            f"The job has an emulation ({job.emulation!r:.80}), which stands in for hardware "
+            "that is missing, and SageMaker has it. Drop the emulation."
+        )
+    for name in sorted(_CREDENTIALS & set(job.environment)):
+        yield (
+            f"The environment variable {name} would be shown to everyone who may describe the "
+            "job. Drop it: a container has the rights of role_arn."
+        )
+
+
+def _local_problems(job: TrainingJob) -> list[str]:
+    """Return why what the job needs of this machine cannot be sent."""
+    problems = entry_point_problems(job)
+    if not problems:
+        problems = source_problems(job.entry_point)
+    for channel in job.channels:
+        if not is_in_s3(channel):
+            problems += _folder_problems(channel)
+    return problems
+
+
+def _folder_problems(channel: Channel) -> list[str]:
+    what = f"Channel {channel.channel_name!r} has the source {channel.source!r}, which"
+    if not Path(channel.source).is_dir():
+        where = "is neither a folder of this machine nor in S3"
+        return [f"{what} {where}. Correct the path, or write 's3://bucket/prefix'."]
+    return folder_problems(
+        Path(channel.source),
+        what=what,
+        max_files=MAX_CHANNEL_FILES,
+        max_bytes=MAX_CHANNEL_BYTES,
+        remedy="Copy it to S3 once ('aws s3 sync'), and give 's3://bucket/prefix' as source.",
+    )
+
+
+def _roles(job: TrainingJob, catalog: Catalog) -> Mapping[str, Role]:
+    """Return each group's role. A type that the catalog does not know needs one in words."""
+    groups = job.cluster.instance_groups
+    try:
+        return roles(job.cluster, catalog)
+    except CatalogError as error:
+        given = {group.instance_group_name: group.role for group in groups if group.role}
+        if len(given) < len(groups):
+            raise SpecError(
+                f"{error} Or give every instance group its role ('train' or 'data'), if the "
+                "type is a new one."
+            ) from None
+        return given
+
+
+def _vcpus(instance_type: str, catalog: Catalog) -> int:
+    """Return the declared vCPUs; 1 for a type that is not known. An instance counts its own."""
+    known = catalog.instance_types.get(instance_type)
+    return 1 if known is None else known.vcpus
+
+
+def _usd_per_hour(job: TrainingJob, catalog: Catalog) -> float | None:
+    try:
+        return catalog.usd_per_hour(job.cluster)
+    except CatalogError:
+        return None

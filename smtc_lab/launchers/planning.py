@@ -1,0 +1,192 @@
+"""What every launcher asks of a job before it makes its plan."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.cpu_speed import relative_cpu_speed
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.instance.plan import InstancePlan
+from smtc_lab.launchers.compiler_checks import compiler_problems
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.channel import Channel
+    from smtc_lab.spec.cluster import InstanceGroup, Role
+    from smtc_lab.spec.job import TrainingJob
+
+_REMEDY_S3 = (
+    "Copy it here with 'aws s3 sync' and give the folder, or launch the job on='sagemaker'."
+)
+
+
+def entry_point_problems(job: TrainingJob) -> list[str]:
+    """Return what is wrong with the entry point, seen from this machine."""
+    path = job.entry_point
+    if Path(path).is_file():
+        return []
+    looked_from = str(Path.cwd())
+    why = f"is not a file (looked from {looked_from!r}). Correct the path."
+    return [f"The entry point {path!r} {why}"]
+
+
+def instance_type_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
+    """Return the instance types that the catalog does not know, or cannot emulate."""
+    problems = []
+    for group in job.cluster.instance_groups:
+        if group.instance_type == LOCAL:
+            continue
+        try:
+            known = catalog.get(group.instance_type)
+            if job.emulation is not None:
+                relative_cpu_speed(known, job.emulation.relative_cpu_speed)
+        except CatalogError as error:
+            problems.append(str(error))
+    return problems
+
+
+def channel_problems(job: TrainingJob) -> list[str]:
+    """Return the channels whose source is no folder of this machine."""
+    return [
+        f"Channel {channel.channel_name!r} has the source {channel.source!r}, which is not a "
+        f"folder of this machine. {_REMEDY_S3 if is_in_s3(channel) else 'Correct the path.'}"
+        for channel in job.channels
+        if not Path(channel.source).is_dir()
+    ]
+
+
+def is_in_s3(channel: Channel) -> bool:
+    """Return whether a channel's files lie in S3, and not on this machine."""
+    return channel.source.startswith("s3://")
+
+
+def group_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
+    """Return what is wrong with the groups' roles, and with a compiler on trainers."""
+    try:
+        role_of = roles(job.cluster, catalog)
+    except SpecError as error:
+        return error.problems
+    groups = job.cluster.hosts().values()
+    trainers = [group for group in groups if role_of[group.instance_group_name] == "train"]
+    return compiler_problems(job, num_trainers=len(trainers))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """What an instance of a job gets where it will be."""
+
+    address: str
+    """Address that it listens on; what stands for one where it is not known yet."""
+
+    num_cpus: int
+    """What it takes for its number of CPUs."""
+
+    cpu_quota_cores: float | None = None
+    """Cores that stand for it; None: no limit."""
+
+    num_trainers: int = 1
+    """Trainers on it, where it trains."""
+
+
+def instance_plans(
+    job: TrainingJob,
+    role_of: Mapping[str, Role],
+    slot_of: Callable[[str, InstanceGroup], Slot],
+) -> tuple[InstancePlan, ...]:
+    """Return every instance of a job, trainers with their ranks.
+
+    Args:
+        job: What is run.
+        role_of: The role of every group.
+        slot_of: Called with the host and the group of an instance.
+    """
+    instances, rank = [], 0
+    for host, group in job.cluster.hosts().items():
+        role, slot = role_of[group.instance_group_name], slot_of(host, group)
+        num_trainers = slot.num_trainers if role == "train" else 0
+        instances.append(
+            InstancePlan(
+                host=host,
+                address=slot.address,
+                instance_group_name=group.instance_group_name,
+                instance_type=group.instance_type,
+                role=role,
+                cpu_quota_cores=slot.cpu_quota_cores,
+                num_cpus=slot.num_cpus,
+                num_workers=num_workers(
+                    job,
+                    role,
+                    quota=slot.cpu_quota_cores,
+                    num_cpus=slot.num_cpus,
+                    num_trainers=num_trainers,
+                ),
+                rank=rank if num_trainers else None,
+                num_trainers=num_trainers,
+            )
+        )
+        rank += num_trainers
+    return tuple(instances)
+
+
+def num_workers(
+    job: TrainingJob,
+    role: Role,
+    *,
+    quota: float | None,
+    num_cpus: int,
+    num_trainers: int = 1,
+) -> int:
+    """Return the data workers of an instance: as the job says, or one for each core.
+
+    Several trainers have as many each as the job says, or share the cores.
+
+    A trainer that is fed by a data group, and has less than a core to itself, keeps it.
+
+    Args:
+        job: What is run.
+        role: What the instance does.
+        quota: Cores that stand for it; None: no limit.
+        num_cpus: What it takes for its number of CPUs.
+        num_trainers: Trainers on it.
+    """
+    asked = job.num_loader_workers if role == "train" else job.num_data_workers
+    if asked is not None:
+        return asked
+    is_fed = role == "train" and job.cluster.is_heterogeneous
+    sharing = max(1, num_trainers)
+    if is_fed and quota is not None:
+        return int(quota / sharing)
+    return max(1, num_cpus // sharing)
+
+
+def named(job: TrainingJob) -> TrainingJob:
+    """Return the job with a name that tells script and time, unique within a process tree."""
+    if job.job_name is not None:
+        return job
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(job.entry_point).stem).strip("-")[:32] or "job"
+    now = time.time()
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    name = f"{stem}-{moment}-{time.time_ns() // 1000 % 1_000_000:06d}"
+    return job.model_copy(update={"job_name": name})
+
+
+def price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:
+    """Return each type's price with its kind and date."""
+    notes = []
+    for name in dict.fromkeys(group.instance_type for group in job.cluster.instance_groups):
+        known = catalog.instance_types.get(name)  # not there: ``local``, or a newer type
+        price = None if known is None else known.price
+        notes.append(
+            f"{name}: price unknown"
+            if price is None
+            else f"{name}: ${price.usd_per_hour:g}/h, {price.kind}, {price.date}"
+        )
+    return tuple(notes)

@@ -1,0 +1,180 @@
+"""A run in the hands of a person: look, wait, stop, read."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.display import LiveDisplayed
+from smtc_lab.errors import LauncherError, RunFailedError
+from smtc_lab.launchers.launcher import Handle
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.reader import read_run
+from smtc_lab.store.run_folder import RunFolder, find_run
+from smtc_lab.store.state import RunState, current_state
+
+if TYPE_CHECKING:
+    from smtc_lab.launchers.launcher import Launcher, News
+    from smtc_lab.metrics.records import RunRecords
+
+LAUNCHERS = {
+    "local": "smtc_lab.launchers.local.launcher:LocalLauncher",
+    "ray": "smtc_lab.launchers.on_ray.launcher:RayLauncher",
+    "sagemaker": "smtc_lab.launchers.on_sagemaker.launcher:SageMakerLauncher",
+}
+"""What ``on=`` takes, and where it is. Loaded on use: some need packages of their own."""
+
+
+class Run(LiveDisplayed):
+    """One run of a job, growing or ended."""
+
+    _live_view = "smtc_lab.views.run_display"
+
+    def __init__(self, launcher: Launcher, handle: Handle) -> None:
+        self._launcher = launcher
+        self.handle = handle
+        """What finds the run again."""
+        self.folder = RunFolder(Path(handle.run_folder))
+        """Everything that is known of the run."""
+
+    @classmethod
+    def open(cls, name: str, *, root: Path | None = None) -> Run:
+        """Return the run of a name, or of a path to its folder.
+
+        Raises:
+            StoreError: There is no such run.
+        """
+        folder = find_run(name, root)
+        path = folder.path.resolve()
+        handle = replace(Handle.read(folder.handle_file), run_folder=str(path))
+        return cls(launcher_named(handle.launcher, root=path.parent), handle)
+
+    @property
+    def job_name(self) -> str:
+        """Name of the job."""
+        return self.handle.job_name
+
+    @property
+    def job(self) -> TrainingJob:
+        """What was run."""
+        return TrainingJob.from_json(self.folder.job_file.read_bytes())
+
+    @property
+    def state(self) -> RunState:
+        """Where the run stands, with the reason."""
+        return current_state(self.folder)
+
+    @property
+    def status(self) -> str:
+        """The run's state in SageMaker's spelling."""
+        return self.state.state
+
+    def wait(self, timeout_s: float | None = None) -> Run:
+        """Wait for the end of the run. An interrupt (Ctrl-C) stops the run.
+
+        Args:
+            timeout_s: Longest time to wait in seconds; None: as long as it takes.
+
+        Raises:
+            RunFailedError: The run failed; says why and where its logs are.
+            LauncherError: It still runs after ``timeout_s``.
+        """
+        try:
+            state = self._launcher.wait(self.handle, timeout_s)
+        except BaseException:
+            self.stop()
+            raise
+        if not state.is_terminal:
+            raise LauncherError(
+                f"Run {self.job_name!r} still runs after {timeout_s:g} s. Wait longer, or stop "
+                "it."
+            )
+        self._say_ended()
+        if state.state == "Failed":
+            raise RunFailedError(
+                f"Run {self.job_name!r} failed. {state.reason} All logs: {self.folder.logs}"
+            )
+        return self
+
+    def stop(self) -> Run:
+        """Stop the run and wait for the death of its last process. Safe to call twice."""
+        self._launcher.stop(self.handle)
+        return self
+
+    def poll(self, cursor: dict[str, int] | None = None) -> News:
+        """Return what happened since a cursor; None: since the begin."""
+        return self._launcher.poll(self.handle, cursor)
+
+    def logs(self, host: str | None = None) -> str:
+        """Return what the entry points printed; with a host, only there."""
+        lines = self.poll().log
+        if host is not None:
+            return "\n".join(line.text for line in lines if line.host == host)
+        return "\n".join(f"{line.source} | {line.text}" for line in lines)
+
+    def records(self) -> RunRecords:
+        """Return everything that was recorded so far."""
+        return read_run(self.folder)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.job_name} {self.status}>"
+
+
+def launcher_named(
+    name: str,
+    *,
+    root: Path | None = None,
+    **options: Any,  # noqa: ANN401  each launcher has its own
+) -> Launcher:
+    """Return a launcher.
+
+    Args:
+        name: One of ``LAUNCHERS``.
+        root: Folder of runs; None: the default one.
+        **options: What that launcher takes beside the folder.
+
+    Raises:
+        LauncherError: There is no launcher of that name, or an option that it does not take.
+    """
+    if name not in LAUNCHERS:
+        raise LauncherError(
+            f"There is no launcher {name[:80]!r}. Choose among {', '.join(LAUNCHERS)}."
+        )
+    module, class_name = LAUNCHERS[name].split(":")
+    kind: Any = getattr(importlib.import_module(module), class_name)
+    unknown = options.keys() - signature(kind).parameters.keys()
+    if unknown:
+        raise LauncherError(
+            f"The launcher {name!r} takes no option {', '.join(sorted(unknown))}. It takes "
+            f"{', '.join(signature(kind).parameters)}."
+        )
+    launcher: Launcher = kind(root=root, **options)
+    return launcher
+
+
+def launch(
+    job: TrainingJob,
+    *,
+    on: str | Launcher = "local",
+    detach: bool = False,
+    root: Path | None = None,
+    **options: Any,  # noqa: ANN401  each launcher has its own
+) -> Run:
+    """Start a run and return at once.
+
+    Args:
+        job: What to run.
+        on: Name of the launcher, or a launcher.
+        detach: Let the run go on when this process ends.
+        root: Folder of runs; None: the default one, or that of the given launcher.
+        **options: What the named launcher takes beside the folder.
+
+    Raises:
+        SpecError: The job cannot run there; all reasons at once.
+        LauncherError: It could not be started; nothing of it is left.
+    """
+    launcher = launcher_named(on, root=root, **options) if isinstance(on, str) else on
+    return Run(launcher, launcher.start(launcher.plan(job), detach=detach))

@@ -1,0 +1,148 @@
+"""Runs one launch to its end, telling how far it is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import RunFailedError
+from smtc_lab.launchers.run import Run
+from smtc_lab.metrics.records import StepRecord
+from smtc_lab.store.reader import read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from smtc_lab.launchers.launcher import Launcher, LaunchPlan
+
+_LOOK_S = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Where a comparison stands."""
+
+    launch: int
+    """Number of the launch that runs now, from 1."""
+
+    launches: int
+    """Launches in all."""
+
+    cluster: str
+    """Name of the cluster that runs now."""
+
+    steps: int
+    """Steps that have ended in this launch, all ranks."""
+
+    max_steps: int | None
+    """Steps that this launch will take on each rank; None: not known."""
+
+    elapsed_s: float
+    """Seconds since the comparison began."""
+
+    mean_step_time_s: float | None
+    """Mean step time of this launch so far, warm-up included; None: no step yet."""
+
+
+@dataclass(kw_only=True)
+class Watch:
+    """Tells somebody how far several launches are."""
+
+    launches: int
+    """Launches in all."""
+
+    progress: Callable[[Progress], None] | None
+    """Called about twice a second while steps are made; None: nobody listens."""
+
+    begun: int = 0
+    """Launches that have begun."""
+
+    began_s: float = field(default_factory=time.monotonic)
+    """When the first one began, on the monotonic clock."""
+
+    rounds: dict[str, int] = field(default_factory=dict)
+    """Round of each launch that belongs to one, from 1, by the name of its run."""
+
+    started: Callable[[Run], None] | None = None
+    """Called with each launch when it has started; None: nobody listens."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    """Set, by any thread: the launch that runs is stopped, and no other one begins."""
+
+
+def run_watched(launcher: Launcher, plan: LaunchPlan, watch: Watch, *, name: str) -> Run:
+    """Run one launch to its end, whatever that is, and return it. An interrupt stops it.
+
+    Args:
+        launcher: Where it runs.
+        plan: What runs.
+        watch: Who is told how far it is; counts the launch.
+        name: What progress calls it.
+
+    Raises:
+        LauncherError: It could not be started.
+        RunFailedError: ``watch.stop`` was set before or while it ran.
+    """
+    if watch.stop.is_set():
+        raise RunFailedError(f"{name} was not launched: the launches were stopped before it.")
+    watch.begun += 1
+    begin = Progress(
+        launch=watch.begun,
+        launches=watch.launches,
+        cluster=name,
+        steps=0,
+        max_steps=plan.job.max_steps,
+        elapsed_s=0.0,
+        mean_step_time_s=None,
+    )
+    run = Run(launcher, launcher.start(plan))
+    counter = StepCounter(run)
+    try:
+        if watch.started is not None:
+            watch.started(run)
+        while not run.state.is_terminal:
+            launcher.wait(run.handle, _LOOK_S)
+            if watch.stop.is_set():
+                raise RunFailedError(  # noqa: TRY301  the run is stopped as for any other end
+                    f"Launch {watch.begun} of {watch.launches} ({name}) was stopped."
+                )
+            if watch.progress is not None:
+                elapsed_s = time.monotonic() - watch.began_s
+                watch.progress(counter.progress(begin, elapsed_s))
+    except BaseException:
+        run.stop()
+        raise
+    return run
+
+
+class StepCounter:
+    """Counts the steps of a run while it goes on."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._rows: dict[Path, int] = {}
+        self._steps = 0
+        self._total_s = 0.0
+
+    def progress(self, begin: Progress, elapsed_s: float) -> Progress:
+        """Return where a comparison stands whose launch this is, by what was recorded so far.
+
+        Args:
+            begin: What is known of the launch besides its steps.
+            elapsed_s: Seconds since the comparison began.
+        """
+        for path in self._run.folder.records.glob("*-rank*.sqlite"):
+            found, self._rows[path] = read_records(
+                path, StepRecord, after=self._rows.get(path, 0)
+            )
+            self._steps += len(found)
+            self._total_s += sum(record.step_time_s for record in found)
+        return replace(
+            begin,
+            steps=self._steps,
+            elapsed_s=elapsed_s,
+            mean_step_time_s=self._total_s / self._steps if self._steps else None,
+        )

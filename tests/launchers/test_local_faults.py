@@ -1,0 +1,319 @@
+"""However a run ends, it ends with one clear message, and nothing of it is left after 3 s."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.errors import LauncherError, RunFailedError, SpecError
+from smtc_lab.launchers.run import Run
+from smtc_lab.store.run_folder import find_runs
+from smtc_lab.store.state import current_state
+from tests.kit.runs import processes_after, processes_of, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smtc_lab.spec.job import TrainingJob
+
+    MakeJob = Callable[..., TrainingJob]
+    Start = Callable[..., Run]
+
+HETEROGENEOUS = "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2"
+FOREVER = """
+    import time
+    print("working", flush=True)
+    while True:
+        time.sleep(3600)
+"""
+STUBBORN_FAMILY = """
+    import os, signal, time
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for _ in range(3):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                time.sleep(3600)
+            os._exit(0)
+    print("working", flush=True)
+    time.sleep(3600)
+"""
+
+
+def works_everywhere(run: Run) -> bool:
+    hosts = run.job.cluster.hosts()
+    return all(
+        run.folder.log_file(host).is_file() and "working" in run.logs(host) for host in hosts
+    )
+
+
+def pids_running(run: Run, text: str) -> list[int]:
+    return [pid for pid, command in processes_of(run.folder.path).items() if text in command]
+
+
+def test_a_script_that_exits_3_fails_the_run_and_the_message_says_so(
+    make_job: MakeJob, start: Start
+) -> None:
+    run = start(make_job("print('about to give up')\nraise SystemExit(3)"))
+
+    with pytest.raises(RunFailedError, match=r"algo-1 \(dnn_group\) exited with code 3.*logs:"):
+        run.wait(30)
+    assert run.state.exit_codes == {"algo-1": 3}
+    assert processes_after(run.folder.path) == {}
+
+
+def test_an_exception_of_the_script_is_the_reason_with_its_line(
+    make_job: MakeJob, start: Start
+) -> None:
+    run = start(make_job("x = 1\nraise ValueError('the loss is NaN')\n"))
+
+    with pytest.raises(
+        RunFailedError, match=r"ValueError: the loss is NaN \(train.py, line 2\)"
+    ):
+        run.wait(30)
+    assert "Traceback (most recent call last)" in run.logs("algo-1")
+    assert "run_script" not in run.logs("algo-1")
+
+
+def test_a_failing_data_instance_fails_the_run_and_ends_the_trainer(
+    make_job: MakeJob, start: Start
+) -> None:
+    body = """
+        import os, time
+        if os.environ["SMTC_ROLE"] == "data":
+            raise SystemExit(5)
+        time.sleep(3600)
+    """
+    run = start(make_job(body, cluster=HETEROGENEOUS))
+
+    with pytest.raises(RunFailedError, match=r"\(data_group\) exited with code 5"):
+        run.wait(30)
+    assert processes_after(run.folder.path) == {}
+
+
+def test_the_end_of_the_trainers_completes_the_run_and_ends_the_data_instances(
+    make_job: MakeJob, start: Start
+) -> None:
+    body = """
+        import os, time
+        if os.environ["SMTC_ROLE"] == "data":
+            time.sleep(3600)
+        print("trained")
+    """
+    run = start(make_job(body, cluster=HETEROGENEOUS))
+
+    assert run.wait(30).status == "Completed"
+    assert "trained" in run.logs("algo-1")
+    assert processes_after(run.folder.path) == {}
+
+
+def test_a_run_longer_than_its_limit_is_stopped(make_job: MakeJob, start: Start) -> None:
+    run = start(make_job(FOREVER, max_runtime_s=1.0))
+
+    assert run.wait(30).status == "Stopped"
+    assert "MaxRuntimeExceeded" in run.state.reason
+    assert "max_runtime_s=1" in run.state.reason
+    assert processes_after(run.folder.path) == {}
+
+
+def test_stop_ends_a_run_and_may_be_said_twice(make_job: MakeJob, start: Start) -> None:
+    run = start(make_job(FOREVER, cluster=HETEROGENEOUS))
+    wait_until(lambda: works_everywhere(run), what="the start of every instance")
+
+    assert run.stop().status == "Stopped"
+    assert run.stop().state.reason == "The run was stopped by its user."
+    assert processes_after(run.folder.path, 0.2) == {}
+
+
+def test_a_family_that_ignores_sigterm_and_daemonises_is_ended(
+    make_job: MakeJob, start: Start
+) -> None:
+    run = start(make_job(STUBBORN_FAMILY))
+    # The supervisor, the agent, the script and three daemons; the children between the script
+    # and its daemons end by themselves.
+    wait_until(
+        lambda: works_everywhere(run) and len(processes_of(run.folder.path)) == 6,
+        what="the start of the family",
+    )
+
+    run.stop()
+
+    assert processes_after(run.folder.path) == {}
+
+
+def test_what_a_script_leaves_behind_after_a_clean_exit_is_ended(
+    make_job: MakeJob, start: Start
+) -> None:
+    body = """
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(3600)
+        print("done")
+    """
+    run = start(make_job(body))
+
+    assert run.wait(30).status == "Completed"
+    assert processes_after(run.folder.path) == {}
+
+
+def test_kill_9_of_the_trainer_fails_the_run(make_job: MakeJob, start: Start) -> None:
+    run = start(make_job(FOREVER, cluster=HETEROGENEOUS))
+    wait_until(lambda: works_everywhere(run), what="the start of every instance")
+    trainer = next(
+        pid
+        for pid in pids_running(run, "run_script")
+        if b"SM_CURRENT_HOST=algo-1\0" in Path(f"/proc/{pid}/environ").read_bytes()
+    )
+
+    os.kill(trainer, signal.SIGKILL)
+
+    with pytest.raises(RunFailedError, match=r"algo-1 \(dnn_group\) was killed by signal 9"):
+        run.wait(30)
+    assert processes_after(run.folder.path) == {}
+
+
+def test_kill_9_of_an_agent_fails_the_run_and_names_the_instance(
+    make_job: MakeJob, start: Start
+) -> None:
+    run = start(make_job(STUBBORN_FAMILY, cluster=HETEROGENEOUS))
+    wait_until(lambda: works_everywhere(run), what="the start of every instance")
+    agent = pids_running(run, "smtc_lab.runtime.agent")[-1]
+
+    os.kill(agent, signal.SIGKILL)
+
+    with pytest.raises(
+        RunFailedError, match=r"agent of algo-\d \(\w+\) was killed by signal 9"
+    ):
+        run.wait(30)
+    assert processes_after(run.folder.path) == {}
+
+
+def test_kill_9_of_the_supervisor_ends_the_run_and_the_next_look_says_so(
+    make_job: MakeJob, start: Start
+) -> None:
+    run = start(make_job(FOREVER, cluster=HETEROGENEOUS))
+    wait_until(lambda: works_everywhere(run), what="the start of every instance")
+    assert run.state.supervisor_pid is not None
+
+    os.kill(run.state.supervisor_pid, signal.SIGKILL)
+
+    assert processes_after(run.folder.path) == {}
+    assert run.status == "Failed"
+    assert "supervisor of the run was killed" in run.state.reason
+
+
+LAUNCHING_PROGRAM = """
+    import sys, time
+    from pathlib import Path
+    import smtc_lab as lab
+    job = lab.TrainingJob.from_json(Path(sys.argv[1]).read_text())
+    run = lab.launch(job, root=Path(sys.argv[2]), detach=sys.argv[3] == "detach")
+    print("launched", flush=True)
+    time.sleep(3600)
+"""
+
+
+def launching_process(job: TrainingJob, root: Path, mode: str) -> subprocess.Popen[str]:
+    job_file = root.parent / "given.json"
+    job_file.write_text(job.to_json(), encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(LAUNCHING_PROGRAM), job_file, root, mode],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "launched\n"
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_the_end_of_the_launching_process_ends_the_run(
+    make_job: MakeJob, root: Path, number: int
+) -> None:
+    process = launching_process(make_job(FOREVER, cluster=HETEROGENEOUS), root, "bound")
+    (folder,) = find_runs(root)
+    run = Run.open(str(folder.path))
+    wait_until(lambda: works_everywhere(run), what="the start of every instance")
+
+    process.send_signal(number)
+    process.communicate()
+
+    assert processes_after(folder.path) == {}
+    assert current_state(folder).state == "Stopped"
+    assert "process that launched the run ended" in current_state(folder).reason
+
+
+def test_a_detached_run_outlives_the_launching_process(make_job: MakeJob, root: Path) -> None:
+    process = launching_process(make_job(FOREVER), root, "detach")
+    (folder,) = find_runs(root)
+    run = Run.open(str(folder.path))
+    wait_until(lambda: works_everywhere(run), what="the start of the script")
+
+    process.kill()
+    process.communicate()
+
+    assert run.status == "InProgress"
+    assert run.stop().status == "Stopped"
+    assert processes_after(folder.path) == {}
+
+
+def test_a_missing_entry_point_is_refused_before_anything_starts(
+    make_job: MakeJob, start: Start, root: Path
+) -> None:
+    job = make_job("").model_copy(update={"entry_point": "nowhere/train.py"})
+
+    with pytest.raises(SpecError, match=r"'nowhere/train.py' is not a file.*Correct the path"):
+        start(job)
+    assert find_runs(root) == []
+
+
+def test_a_second_start_of_the_same_plan_starts_nothing(
+    make_job: MakeJob, start: Start
+) -> None:
+    job = make_job(FOREVER, job_name="twice")
+
+    first, second = start(job), start(job)
+
+    assert first.handle == second.handle
+    # what it starts bears its name until it has become what it is to be
+    wait_until(
+        lambda: len(pids_running(first, "launchers.supervisor")) == 1,
+        what="one supervisor alone",
+    )
+
+
+def test_another_job_of_the_same_name_is_refused(make_job: MakeJob, start: Start) -> None:
+    start(make_job(FOREVER, job_name="taken"))
+
+    with pytest.raises(LauncherError, match=r"'taken' exists and is of another job"):
+        start(make_job(FOREVER, job_name="taken", seed=1))
+
+
+def test_a_second_supervisor_refuses_the_run(make_job: MakeJob, start: Start) -> None:
+    run = start(make_job(FOREVER))
+
+    second = subprocess.run(
+        [sys.executable, "-m", "smtc_lab.launchers.supervisor", run.folder.path, "--detached"],
+        check=False,
+        timeout=20,
+    )
+
+    assert second.returncode == 1
+    assert run.status == "InProgress"
+
+
+def test_waiting_too_short_says_that_the_run_goes_on(make_job: MakeJob, start: Start) -> None:
+    run = start(make_job(FOREVER))
+
+    with pytest.raises(LauncherError, match=r"still runs after 0.2 s"):
+        run.wait(0.2)
+    assert run.status == "InProgress"
