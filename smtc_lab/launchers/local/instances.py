@@ -35,6 +35,8 @@ class LocalInstances:
         self._hosts = [item["host"] for item in plan["instances"]]
         self._grace_s = float(plan["grace_s"])
         self._agents: dict[int, str] = {}
+        self._processes: list[subprocess.Popen[bytes]] = []
+        """All that were started: a Popen that nobody holds collects its own exit code."""
         self._lifelines: list[int] = []
         self._ended: dict[str, InstanceEnd] = {}
         become_subreaper()
@@ -66,6 +68,7 @@ class LocalInstances:
             )
         os.close(lifeline)
         self._agents[process.pid] = host
+        self._processes.append(process)
         self._lifelines.append(write_end)
 
     def ended(self) -> dict[str, InstanceEnd]:
