@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -62,7 +63,12 @@ def test_a_peer_of_a_package_delivers_each_batch_once_and_in_order(name: str) ->
 
     # Its own process, because such libraries start threads that a forked server would miss.
     ended = subprocess.run(
-        [sys.executable, __file__, name], capture_output=True, text=True, check=False
+        [sys.executable, __file__, name],
+        capture_output=True,
+        text=True,
+        check=False,
+        # A node of Ray must be there in 30 s. On a busy machine touching 2 GiB takes longer.
+        env={**os.environ, "RAY_preallocate_plasma_memory": "0"},
     )
 
     assert ended.returncode == 0, ended.stderr

@@ -43,7 +43,8 @@ class _BatchMaker:
 
 @contextmanager
 def _deliver(payload: Payload) -> Iterator[Iterator[Batch]]:
-    os.environ |= _ENVIRONMENT
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     ray = import_module("ray")
     cluster = import_module("ray.cluster_utils").Cluster()
     try:
