@@ -7,12 +7,12 @@ asks only within its window.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.dataservice.epoch import Request
+    from smtc_lab.dataservice.epoch import Link, Request
 
 LEAST_CREDITS = 2
 MOST_CREDITS = 32
@@ -32,32 +32,6 @@ _WIDENING_S = 0.002
 _SLOW_FACTOR = 2.0
 _HEDGED_FRACTION = 0.1
 _FREE_HEDGES = 2 * MOST_CREDITS
-
-
-class Link(Protocol):
-    """A connection to one data worker, as the ledger sees it."""
-
-    server: str
-    """Host of the data server, or ``local``."""
-
-    data_worker: int
-    """Number of the data worker there."""
-
-    outstanding: dict[int, Request]
-    """Requests sent and not answered, oldest first. Only the ledger changes it."""
-
-    mean_busy_s: float | None
-    """What its data worker lately needed for a batch. Only the ledger changes it."""
-
-    suspected_since_s: float | None
-    """Since when it owes an answer that was asked elsewhere too; None: it owes none."""
-
-    is_reported: bool
-    """Whether the trainer was told of that."""
-
-    def send(self, requests: Sequence[Request]) -> None:
-        """Send requests. Never raises: a link that fails ends itself."""
-        ...
 
 
 def shares(links: Sequence[Link], fixed: int | None, batch_bytes: int) -> list[int]:

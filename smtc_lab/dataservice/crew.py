@@ -11,7 +11,7 @@ from smtc_lab.dataservice.statistics import LOCAL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from smtc_lab.dataservice.credit import Link
+    from smtc_lab.dataservice.epoch import Link
     from smtc_lab.dataservice.messages import Outcome
 
 _SMOOTHING = 0.2

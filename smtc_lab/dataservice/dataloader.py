@@ -6,11 +6,10 @@ import multiprocessing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import torch
-import torch.utils.data.dataloader as torch_dataloader
 
 from smtc_lab.dataservice import placement
 from smtc_lab.dataservice.client import Client
-from smtc_lab.dataservice.iterators import InProcessIterator, ServiceIterator
+from smtc_lab.dataservice.iterators import InProcessIterator, IteratedLoader, ServiceIterator
 from smtc_lab.dataservice.settings import ClientSettings
 from smtc_lab.dataservice.sharing import first_sharing
 from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
@@ -36,7 +35,7 @@ else:
 _T_co = TypeVar("_T_co", covariant=True)
 
 
-class DataLoader(torch_dataloader.DataLoader[_T_co]):
+class DataLoader(IteratedLoader[_T_co]):
     """Loads batches as ``torch.utils.data.DataLoader`` does, from near and far data workers.
 
     It takes every argument of torch's dataloader with the same meaning: the same arguments and
@@ -153,9 +152,6 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         # torch fills in 2; a user who says nothing leaves it to us.
         self._fixed_credits = prefetch_factor
         self.loader_name = name if loader_name is None else str(loader_name)
-        self.epoch = 0
-        """Number of the next pass over the loader, which decides the random transforms. Set it
-        when training is resumed from a checkpoint."""
         self._client: Client | None = None
         self.seed = default.seed if seed is None else seed
         self.record = default.record if record is None else record
@@ -199,12 +195,6 @@ class DataLoader(torch_dataloader.DataLoader[_T_co]):
         self._iterator = None
         if client is not None:
             client.close()
-
-    def take_epoch(self) -> int:
-        """Return the number of the pass that begins now."""
-        epoch = self.epoch
-        self.epoch = epoch + 1
-        return epoch
 
     def _get_iterator(self) -> Any:  # noqa: ANN401  torch's own, under a private name
         is_ours = self.seeding == "sample" and can_be_served(self)

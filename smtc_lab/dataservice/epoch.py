@@ -1,14 +1,13 @@
-"""One pass over a loader in the trainer, and the requests that it is made of."""
+"""One pass over a loader in the trainer, the requests it is made of, and who has them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Sequence
 
-    from smtc_lab.dataservice.credit import Link
     from smtc_lab.dataservice.messages import Outcome
 
 
@@ -114,3 +113,29 @@ class Request:
     def is_answered(self) -> bool:
         """Whether its answer came, or nobody wants it any more."""
         return self.epoch.is_cancelled or self.order not in self.epoch.waiting
+
+
+class Link(Protocol):
+    """A connection to one data worker, as the ledger sees it."""
+
+    server: str
+    """Host of the data server, or ``local``."""
+
+    data_worker: int
+    """Number of the data worker there."""
+
+    outstanding: dict[int, Request]
+    """Requests sent and not answered, oldest first. Only the ledger changes it."""
+
+    mean_busy_s: float | None
+    """What its data worker lately needed for a batch. Only the ledger changes it."""
+
+    suspected_since_s: float | None
+    """Since when it owes an answer that was asked elsewhere too; None: it owes none."""
+
+    is_reported: bool
+    """Whether the trainer was told of that."""
+
+    def send(self, requests: Sequence[Request]) -> None:
+        """Send requests. Never raises: a link that fails ends itself."""
+        ...

@@ -6,9 +6,10 @@ import functools
 import time
 from collections.abc import Callable, Sized
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
+import torch.utils.data.dataloader as torch_dataloader
 
 from smtc_lab.dataservice.local import host_name
 from smtc_lab.dataservice.messages import BatchRequest, Outcome, failure_text, to_error
@@ -23,17 +24,43 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from smtc_lab.dataservice.client import Client
-    from smtc_lab.dataservice.dataloader import DataLoader
     from smtc_lab.dataservice.epoch import Epoch
+    from smtc_lab.metrics.records import LoaderRecord
 
 _PIN = "torch.utils.data._utils.pin_memory:pin_memory"
 _PROFILES = "torch.autograd.profiler:_is_profiler_enabled"
 
 
+_T_co = TypeVar("_T_co", covariant=True)
+
+
+class IteratedLoader(torch_dataloader.DataLoader[_T_co]):
+    """What the iterators ask of their loader, beside what torch's has."""
+
+    loader_name: str
+    """Which of the script's loaders this is."""
+
+    seed: int | None
+    """Seed of the random transforms; None: ``torch.initial_seed()`` of each pass."""
+
+    record: Callable[[LoaderRecord], None] | None
+    """Gets a record for each server about twice a second; None: nobody does."""
+
+    epoch = 0
+    """Number of the next pass over the loader, which decides the random transforms. Set it
+    when training is resumed from a checkpoint."""
+
+    def take_epoch(self) -> int:
+        """Return the number of the pass that begins now."""
+        epoch = self.epoch
+        self.epoch = epoch + 1
+        return epoch
+
+
 class SeededIterator(TorchIterator):
     """Draws indices exactly as torch does, and knows where in the run each sample stands."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: IteratedLoader[Any]) -> None:
         super().__init__(loader)
         self._asks_profiler = optional(_PROFILES) is None
         self._begin_epoch(loader)
@@ -49,7 +76,7 @@ class SeededIterator(TorchIterator):
         self._num_yielded += 1
         return batch
 
-    def _begin_epoch(self, loader: DataLoader[Any]) -> None:
+    def _begin_epoch(self, loader: IteratedLoader[Any]) -> None:
         seed = torch.initial_seed() if loader.seed is None else loader.seed
         self._seed = stream_seed(seed, self._rank)
         self._epoch_number = loader.take_epoch()
@@ -80,7 +107,7 @@ class InProcessIterator(SeededIterator):
     Unlike torch's, it leaves the trainer's own random generators as they are.
     """
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: IteratedLoader[Any]) -> None:
         super().__init__(loader)
         self._source = source_of(loader)
         self._statistics = LoaderStatistics(loader.record)
@@ -117,18 +144,18 @@ class InProcessIterator(SeededIterator):
 class ServiceIterator(SeededIterator):
     """Asks a client for batches, ahead of the trainer within the client's window."""
 
-    def __init__(self, loader: DataLoader[Any], client: Client) -> None:
+    def __init__(self, loader: IteratedLoader[Any], client: Client) -> None:
         self._client = client
         self._loader_name = loader.loader_name
         self._in_order = loader.in_order
         self._epoch: Epoch | None = None
         super().__init__(loader)
 
-    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:  # noqa: FBT001, FBT002  torch's signature
+    def _reset(self, loader: IteratedLoader[Any], first_iter: bool = False) -> None:  # noqa: FBT001, FBT002  torch's signature
         super()._reset(loader, first_iter)
         self._begin_epoch(loader)
 
-    def _begin_epoch(self, loader: DataLoader[Any]) -> None:
+    def _begin_epoch(self, loader: IteratedLoader[Any]) -> None:
         super()._begin_epoch(loader)
         if self._epoch is not None:
             self._client.end_epoch(self._epoch)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from smtc_lab.dataservice.credit import Link
-    from smtc_lab.dataservice.epoch import Epoch, Request
+    from smtc_lab.dataservice.epoch import Epoch, Link, Request
     from smtc_lab.dataservice.messages import Outcome
 
 

@@ -7,7 +7,7 @@ import re
 import reprlib
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from smtc_lab.errors import DataServiceError, ProtocolError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.dataservice.receiver import Memory
+    from numpy.typing import NDArray
 
     Share = Callable[[torch.Tensor], "int | None"]
     """Puts a tensor into memory that the peer sees; returns its offset there, or None."""
@@ -57,6 +57,29 @@ _STAND_INS = {
 
 # Numbers, text and times of fixed size: no objects, no records, so any bytes are a legal value.
 _NUMPY_DTYPE = re.compile(r"[<>|=][biufcSUMm]\d{1,9}(\[(\d{1,9})?[A-Za-z]{1,2}\])?")
+
+
+class Memory(Protocol):
+    """Where the tensors of received batches lie."""
+
+    is_pinned: bool
+    """Whether accelerators read from it; then only ``take`` makes what they can read."""
+
+    def take(self, nbytes: int) -> torch.Tensor:
+        """Return so many bytes of undefined content, with a storage of their own."""
+        ...
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return a contiguous array of undefined content, with memory of its own."""
+        ...
+
+    def shared(self, offset: int, nbytes: int) -> torch.Tensor:
+        """Return bytes that a data worker of this host has put into shared memory.
+
+        Raises:
+            ProtocolError: There is no such memory.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)

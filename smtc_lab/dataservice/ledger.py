@@ -24,8 +24,7 @@ from smtc_lab.errors import DataServiceError, ProtocolError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from smtc_lab.dataservice.credit import Link
-    from smtc_lab.dataservice.epoch import Epoch
+    from smtc_lab.dataservice.epoch import Epoch, Link
     from smtc_lab.dataservice.journal import Journal
 
 MAX_LOSSES = 8

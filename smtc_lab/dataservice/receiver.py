@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import select
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice import structure
 from smtc_lab.dataservice.landing import LandingPool
@@ -21,10 +21,7 @@ from smtc_lab.errors import ProtocolError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-    import torch
-    from numpy.typing import NDArray
-
+    from smtc_lab.dataservice.leaves import Memory
     from smtc_lab.dataservice.transport import Transport
 
 WAKE_BYTES = 2**21
@@ -37,29 +34,6 @@ _LEAST_BYTES = 2**12
 
 class ConnectionEndedError(OSError):
     """The peer closed the connection, between two messages."""
-
-
-class Memory(Protocol):
-    """Where the tensors of received batches lie."""
-
-    is_pinned: bool
-    """Whether accelerators read from it; then only ``take`` makes what they can read."""
-
-    def take(self, nbytes: int) -> torch.Tensor:
-        """Return so many bytes of undefined content, with a storage of their own."""
-        ...
-
-    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return a contiguous array of undefined content, with memory of its own."""
-        ...
-
-    def shared(self, offset: int, nbytes: int) -> torch.Tensor:
-        """Return bytes that a data worker of this host has put into shared memory.
-
-        Raises:
-            ProtocolError: There is no such memory.
-        """
-        ...
 
 
 class _Landing:

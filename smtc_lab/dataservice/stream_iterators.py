@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from smtc_lab.dataservice.client import Client
-    from smtc_lab.dataservice.dataloader import DataLoader
     from smtc_lab.dataservice.epoch import Epoch
+    from smtc_lab.dataservice.iterators import IteratedLoader
     from smtc_lab.dataservice.messages import Outcome
 
 _MAX_STREAMS = 2**16
@@ -24,7 +24,7 @@ _MAX_STREAMS = 2**16
 class InProcessStreamIterator(InProcessIterator):
     """Iterates all streams in the trainer."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: IteratedLoader[Any]) -> None:
         super().__init__(loader)
         self._num_streams = loader.num_workers
         self._rotation = Rotation(self._num_streams, in_order=True)
@@ -50,11 +50,11 @@ class InProcessStreamIterator(InProcessIterator):
 class StreamServiceIterator(ServiceIterator):
     """Asks for the batches of all streams in torch's order."""
 
-    def __init__(self, loader: DataLoader[Any], client: Client) -> None:
+    def __init__(self, loader: IteratedLoader[Any], client: Client) -> None:
         self._num_streams = loader.num_workers
         super().__init__(loader, client)
 
-    def _begin_epoch(self, loader: DataLoader[Any]) -> None:
+    def _begin_epoch(self, loader: IteratedLoader[Any]) -> None:
         self._rotation = Rotation(self._num_streams, in_order=loader.in_order)
         self._turns: dict[int, Turn] = {}
         super()._begin_epoch(loader)

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-import smtc_lab
 from smtc_lab.errors import EntryPointError
+from smtc_lab.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -147,7 +147,7 @@ class InstanceDescription:
     grace_s: float
     """Time between TERM and KILL in seconds."""
 
-    package_version: str = smtc_lab.__version__
+    package_version: str = __version__
     """Version of the package that launches; an agent of another one refuses."""
 
     def __post_init__(self) -> None:
@@ -183,9 +183,9 @@ class InstanceDescription:
                 else by it; or it is damaged.
         """
         launching = values.get("package_version")
-        if launching not in {None, smtc_lab.__version__}:
+        if launching not in {None, __version__}:
             raise EntryPointError(
-                f"This instance has smtc_lab {smtc_lab.__version__}, but {launching} launched "
+                f"This instance has smtc_lab {__version__}, but {launching} launched "
                 "it. Install the same version on all machines of the job."
             )
         rendezvous, measure = values.get("rendezvous"), values.get("measure")

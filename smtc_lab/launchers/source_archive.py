@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import smtc_lab
+from smtc_lab import version
 from smtc_lab.spec.base import text_problem
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def files_below(folder: Path) -> Iterator[Path]:
 def pack_source(entry_point: str) -> bytes:
     """Return a tar.gz with ``smtc_lab/`` and ``code/``; equal sources give equal bytes."""
     folder = Path(entry_point).resolve().parent
-    package = Path(smtc_lab.__file__).parent
+    package = Path(version.__file__).parent
     own = (path for path in files_below(package) if path.suffix in _SHIPPED_SUFFIXES)
     packed = io.BytesIO()
     with (

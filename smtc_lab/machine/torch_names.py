@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from smtc_lab import __version__
+from smtc_lab.version import __version__
 
 TESTED_TORCH = ("2.9", "2.15")
 """First and last release of torch that our tests run with."""

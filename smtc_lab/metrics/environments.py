@@ -11,19 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.metrics.measured_cluster import MeasuredCluster
-
-
-class RecordedEnvironment(Result):
-    """What was installed where the entry point of a run ran; ``environment.json``."""
-
-    name: str
-    """What the job calls it; ``today``: the one that launched."""
-
-    python: str
-    """Version of its Python."""
-
-    packages: dict[str, str]
-    """Version of each package, by its normalized name."""
+    from smtc_lab.metrics.recorded_environment import RecordedEnvironment
 
 
 class EnvironmentResult(Result):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.compiler_report import CompilerReport
-    from smtc_lab.metrics.environments import RecordedEnvironment
+    from smtc_lab.metrics.recorded_environment import RecordedEnvironment
     from smtc_lab.spec.job import TrainingJob
 
 

@@ -18,7 +18,7 @@ from smtc_lab.spec.cluster import Cluster
 if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.outlook import Outlook
-    from smtc_lab.planner.planned_cluster import PlannedCluster
+    from smtc_lab.planner.planned_candidate import PlannedCandidate
 
 AdviceKind = Literal[
     "workers", "larger_size", "data_group", "batch_size", "compile", "transforms"
@@ -55,7 +55,7 @@ class Advice(Result):
     """How the gain is known. ``at most``: it cannot bring more."""
 
 
-def start_of(planned: PlannedCluster) -> Candidate:
+def start_of(planned: PlannedCandidate) -> Candidate:
     """Return the training group of a cluster alone, from which advice begins."""
     if not planned.candidate.is_heterogeneous:
         return planned.candidate
@@ -64,7 +64,7 @@ def start_of(planned: PlannedCluster) -> Candidate:
     return planned.outlook.candidates(alone, batch_size=planned.batch_size)[0]
 
 
-def start_workers(planned: PlannedCluster) -> int | None:
+def start_workers(planned: PlannedCandidate) -> int | None:
     """Return the data workers of each training instance where they are alone.
 
     Trainers that prepare nothing because a data group does would have one for each vCPU.
@@ -73,7 +73,7 @@ def start_workers(planned: PlannedCluster) -> int | None:
     return None if is_fed and planned.num_loader_workers == 0 else planned.num_loader_workers
 
 
-def advice_of(planned: PlannedCluster) -> tuple[Advice, ...]:
+def advice_of(planned: PlannedCandidate) -> tuple[Advice, ...]:
     """Return everything worth trying, the free things first."""
     outlook, start = planned.outlook, start_of(planned)
     row = outlook.clusters_of(start.cluster, num_loader_workers=start_workers(planned))
@@ -89,7 +89,7 @@ def advice_of(planned: PlannedCluster) -> tuple[Advice, ...]:
     return tuple(each for each in found if each is not None)
 
 
-def _more_workers(planned: PlannedCluster, start: Candidate, row: Clusters) -> Advice | None:
+def _more_workers(planned: PlannedCandidate, start: Candidate, row: Clusters) -> Advice | None:
     vcpus, workers = planned.outlook.offers.vcpus[row.trainer[0]], start_workers(planned)
     if workers is None or workers >= vcpus:
         return None
@@ -124,7 +124,7 @@ def _larger_size(outlook: Outlook, start: Candidate, row: Clusters) -> Advice | 
     return _advice("larger_size", what, start.prediction, best.prediction, best.cluster)
 
 
-def _data_group(planned: PlannedCluster, start: Candidate, row: Clusters) -> Advice | None:
+def _data_group(planned: PlannedCandidate, start: Candidate, row: Clusters) -> Advice | None:
     best = planned.candidate
     if not best.is_heterogeneous:
         found = _best_data_group(planned.outlook, row)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.planner.advice import Advice
-    from smtc_lab.planner.planned_cluster import PlannedCluster
+    from smtc_lab.planner.planned_candidate import PlannedCandidate
     from smtc_lab.planner.prediction import Bottleneck, Candidate
 
 _BOUND: Mapping[Bottleneck, str] = {
@@ -21,7 +21,9 @@ _BOUND: Mapping[Bottleneck, str] = {
 }
 
 
-def explanation_of(planned: PlannedCluster, start: Candidate, advice: Sequence[Advice]) -> str:
+def explanation_of(
+    planned: PlannedCandidate, start: Candidate, advice: Sequence[Advice]
+) -> str:
     """Return what bounds the training group alone, then what to do, one line each.
 
     Args:
@@ -47,7 +49,7 @@ def explanation_of(planned: PlannedCluster, start: Candidate, advice: Sequence[A
     return "\n".join(lines)
 
 
-def _first(planned: PlannedCluster, start: Candidate) -> str:
+def _first(planned: PlannedCandidate, start: Candidate) -> str:
     outlook, said = planned.outlook, start.prediction
     group = start.cluster.instance_groups[0]
     vcpus = (

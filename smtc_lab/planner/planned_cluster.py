@@ -10,6 +10,7 @@ from smtc_lab.launchers.run import launch
 from smtc_lab.planner.advice import advice_of, seconds, start_of
 from smtc_lab.planner.explanation import explanation_of
 from smtc_lab.planner.interruptions import simulate_interruptions
+from smtc_lab.planner.planned_candidate import PlannedCandidate
 from smtc_lab.planner.run_prediction import predict_run
 from smtc_lab.planner.simulation import simulate
 from smtc_lab.spec.emulation import Emulation
@@ -18,26 +19,12 @@ from smtc_lab.spec.job import TrainingJob
 if TYPE_CHECKING:
     from smtc_lab.launchers.run import Run
     from smtc_lab.planner.advice import Advice
-    from smtc_lab.planner.outlook import Outlook
-    from smtc_lab.planner.prediction import Candidate, Prediction
     from smtc_lab.planner.simulation import SimulatedRun
 
 
 @dataclass(frozen=True, repr=False)
-class PlannedCluster(PlanDisplayed):
-    """A candidate together with what it takes to ask further questions about it."""
-
-    outlook: Outlook
-    """The calibration and the catalog behind it."""
-
-    candidate: Candidate
-    """The cluster, and what is predicted of it."""
-
-    num_loader_workers: int | None = None
-    """Data workers on each training instance; None: one for each vCPU."""
-
-    batch_size: int | None = None
-    """Samples of one step of one trainer; None: as calibrated."""
+class PlannedCluster(PlanDisplayed, PlannedCandidate):
+    """A candidate that can be explained, simulated and launched."""
 
     def __repr__(self) -> str:
         said = self.prediction
@@ -45,11 +32,6 @@ class PlannedCluster(PlanDisplayed):
             f"<{type(self).__name__} {self.candidate.cluster}: {seconds(said.step_time_s)} a "
             f"step, {said.evidence}; .explain() tells why>"
         )
-
-    @property
-    def prediction(self) -> Prediction:
-        """Step time and cost."""
-        return self.candidate.prediction
 
     def advice(self) -> tuple[Advice, ...]:
         """Return what to try, in the order an engineer would try it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from smtc_lab.metrics.environments import RecordedEnvironment
+from smtc_lab.metrics.recorded_environment import RecordedEnvironment
 from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from smtc_lab.errors import SmtcLabError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smtc_lab.views.widgets.base import View
+    from ipywidgets import DOMWidget  # type: ignore[import-untyped]
 
 _WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 
@@ -31,7 +31,7 @@ class Show(Protocol):
         """Return whether there is nothing left to watch."""
         ...
 
-    def monitor(self) -> View:
+    def monitor(self) -> DOMWidget:
         """Return the widget that shows it live; its trait ``ended`` turns true at the end."""
         ...
 
@@ -55,7 +55,7 @@ class _Shown:
         self._show = show
         self._lock = threading.RLock()
         self._outputs: list[str] = []
-        self._monitor: View | None = None
+        self._monitor: DOMWidget | None = None
         self._last: dict[str, Any] | None = None
 
     def add_output(self) -> None:
@@ -126,7 +126,7 @@ def _has_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def _widget_bundle(monitor: View) -> dict[str, Any]:
+def _widget_bundle(monitor: DOMWidget) -> dict[str, Any]:
     made = monitor._repr_mimebundle_()
     data = made[0] if isinstance(made, tuple) else made
     return {_WIDGET_MIME: (data or {}).get(_WIDGET_MIME)}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.compare import compare_runs
-from smtc_lab.metrics.environments import RecordedEnvironment
 from smtc_lab.metrics.parity import ParityResult
+from smtc_lab.metrics.recorded_environment import RecordedEnvironment
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.views.environment_words import differences_sentence
 from smtc_lab.views.report import report_html

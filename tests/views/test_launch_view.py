@@ -16,7 +16,7 @@ from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
 from smtc_lab.launchers.run import LAUNCHERS
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.views import launch_display, live_display
+from smtc_lab.views import live_display
 from smtc_lab.views.widgets import launch_view
 from smtc_lab.views.widgets.launch_controls import ACCEPTANCE
 from smtc_lab.views.widgets.launch_view import LaunchView
@@ -231,9 +231,7 @@ def test_what_costs_nothing_is_started_with_a_plain_button_and_kept_when_it_ends
     kept: list[tuple[dict[str, Any], bool]] = []
     monkeypatch.setattr(launch_view, "display_bundle", lambda _bundle: None)
     monkeypatch.setattr(launch_view, "takes_clicks", lambda: True)
-    monkeypatch.setattr(
-        launch_display, "drawn_elsewhere", lambda folder: {"text/plain": folder}
-    )
+    monkeypatch.setattr(launch_view, "drawn_elsewhere", lambda folder: {"text/plain": folder})
     monkeypatch.setattr(live_display, "_has_notebook", lambda: True)
     monkeypatch.setattr(
         live_display,

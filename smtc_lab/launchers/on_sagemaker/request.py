@@ -10,11 +10,11 @@ import platform
 import re
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab import __version__
 from smtc_lab.instance.hyperparameters import encode_hyperparameters
 from smtc_lab.instance.opt_ml import DATA_FOLDER
 from smtc_lab.instance.resource_config import DEFAULT_BASE_FOLDER
 from smtc_lab.launchers.planning import is_in_s3
+from smtc_lab.version import __version__
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings

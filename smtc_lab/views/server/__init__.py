@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab import __version__ as __version__  # what `jupyter server extension list` shows
+from smtc_lab.version import (
+    __version__ as __version__,  # what `jupyter server extension list` shows
+)
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
-from smtc_lab import __version__
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.version import __version__
 from smtc_lab.views.server.auth import AUTH_RESOURCE, EXECUTE, READ, authorized_to
 from smtc_lab.views.server.lab import SETTING
 from smtc_lab.views.server.names import NoSuchNameError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets  # type: ignore[import-untyped]
@@ -9,8 +10,9 @@ import ipywidgets  # type: ignore[import-untyped]
 from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.on_sagemaker.cost import Confirmation, require_confirmation
 from smtc_lab.launchers.run import Run, launcher_named
+from smtc_lab.views.bundle import drawn_elsewhere
 from smtc_lab.views.format import plain
-from smtc_lab.views.launch_display import LaunchShow, display_bundle, takes_clicks
+from smtc_lab.views.launch_display import display_bundle, takes_clicks
 from smtc_lab.views.launch_plan_display import is_paid, to_html, to_text, worst_case_usd
 from smtc_lab.views.live_display import display_live
 from smtc_lab.views.rendering import render
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.launcher import LaunchPlan
     from smtc_lab.spec.job import TrainingJob
+
+_SAVED_EARLY = (
+    "This was saved before the run had ended, if one was started at all. "
+    "lab.Run.open({name!r}) shows where it stands."
+)
 
 
 class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
@@ -116,9 +123,39 @@ class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
         # two outputs: the plan stays, and the run's result takes the place of the button
         display_bundle(self._bundle())
         if self.controls is not None and takes_clicks():
-            display_live(LaunchShow(self.controls))
+            display_live(_LaunchShow(self.controls))
 
 
 def _confirmation(plan: LaunchPlan) -> Confirmation:
     """Return what a click says to the cost that is shown."""
     return "price unknown" if worst_case_usd(plan) is None else True
+
+
+class _LaunchShow:
+    """What a notebook keeps of a launch view: the run's result, and never a dead button."""
+
+    def __init__(self, controls: LaunchControls) -> None:
+        self._controls = controls
+        self.key = str(controls.model_id)
+
+    def has_ended(self) -> bool:
+        """Return whether a run was started and has ended."""
+        return self._controls.ended
+
+    def monitor(self) -> LaunchControls:
+        """Return the widget that starts the run, and shows it live."""
+        return self._controls
+
+    def first(self) -> dict[str, str]:
+        """Return what stands beside the widget: true of any moment until the run's end."""
+        text = _SAVED_EARLY.format(name=self._controls.plan.job.job_name)
+        return {"text/plain": text, "text/html": f"<div>{escape(text)}</div>"}
+
+    def last(self) -> dict[str, Any]:
+        """Return the mime bundle of the run.
+
+        Raises:
+            ViewError: It could not be made.
+        """
+        assert self._controls.run is not None  # noqa: S101  it has ended
+        return drawn_elsewhere(self._controls.run.folder)
