@@ -8,42 +8,49 @@ from __future__ import annotations
 
 import importlib
 
+from smtc_lab.version import __version__ as __version__
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
-    from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launchers.on_ray.launcher import RayLauncher
-    from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
-    from smtc_lab.launchers.render.render import render
-    from smtc_lab.launchers.run import Run, launch
-    from smtc_lab.launchers.watched_run import Progress
-    from smtc_lab.metrics.batch_sizes import BatchSizes
-    from smtc_lab.metrics.comparison import Comparison
-    from smtc_lab.metrics.compiler_report import CompilerReport
-    from smtc_lab.planner.calibrate import calibrate
-    from smtc_lab.planner.calibration import Calibration
-    from smtc_lab.planner.plan import Plan, plan
-    from smtc_lab.runtime.session import Session
-    from smtc_lab.spec.channel import Channel
-    from smtc_lab.spec.cluster import Cluster, InstanceGroup
-    from smtc_lab.spec.compiler import TrainingCompilerConfig
-    from smtc_lab.spec.emulation import Emulation
-    from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.batch_size import find_batch_size
-    from smtc_lab.study.compare import ComparisonOutcome, compare
-    from smtc_lab.study.compare_compilers import compare_compilers
-    from smtc_lab.study.compare_environments import compare_environments
-    from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
-    from smtc_lab.views.widgets.cluster_designer import ClusterDesigner
-    from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
-    from smtc_lab.views.widgets.compiler_settings import CompilerSettings
-    from smtc_lab.views.widgets.instance_type_picker import InstanceTypePicker
-    from smtc_lab.views.widgets.launch_view import LaunchView
-    from smtc_lab.views.widgets.live_chart import LiveChart
-    from smtc_lab.views.widgets.plan_view import PlanView
-    from smtc_lab.views.widgets.run_monitor import RunMonitor
-    from smtc_lab.views.widgets.workbench import Workbench
-
-__version__ = "0.1.0"
+    from smtc_lab.catalog.catalog import Catalog as Catalog
+    from smtc_lab.launchers.on_ray.launcher import RayLauncher as RayLauncher
+    from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher as SageMakerLauncher
+    from smtc_lab.launchers.render.render import render as render
+    from smtc_lab.launchers.run import Run as Run
+    from smtc_lab.launchers.run import launch as launch
+    from smtc_lab.launchers.watched_run import Progress as Progress
+    from smtc_lab.metrics.batch_sizes import BatchSizes as BatchSizes
+    from smtc_lab.metrics.comparison import Comparison as Comparison
+    from smtc_lab.metrics.compiler_report import CompilerReport as CompilerReport
+    from smtc_lab.planner.calibrate import calibrate as calibrate
+    from smtc_lab.planner.calibration import Calibration as Calibration
+    from smtc_lab.planner.plan import Plan as Plan
+    from smtc_lab.planner.plan import plan as plan
+    from smtc_lab.runtime.session import Session as Session
+    from smtc_lab.spec.channel import Channel as Channel
+    from smtc_lab.spec.cluster import Cluster as Cluster
+    from smtc_lab.spec.cluster import InstanceGroup as InstanceGroup
+    from smtc_lab.spec.compiler import TrainingCompilerConfig as TrainingCompilerConfig
+    from smtc_lab.spec.emulation import Emulation as Emulation
+    from smtc_lab.spec.job import TrainingJob as TrainingJob
+    from smtc_lab.study.batch_size import find_batch_size as find_batch_size
+    from smtc_lab.study.compare import ComparisonOutcome as ComparisonOutcome
+    from smtc_lab.study.compare import compare as compare
+    from smtc_lab.study.compare_compilers import compare_compilers as compare_compilers
+    from smtc_lab.study.compare_environments import compare_environments as compare_environments
+    from smtc_lab.study.comparison_run import ComparisonRun as ComparisonRun
+    from smtc_lab.study.comparison_run import launch_comparison as launch_comparison
+    from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
+    from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor as ComparisonMonitor
+    from smtc_lab.views.widgets.compiler_settings import CompilerSettings as CompilerSettings
+    from smtc_lab.views.widgets.instance_type_picker import (
+        InstanceTypePicker as InstanceTypePicker,
+    )
+    from smtc_lab.views.widgets.launch_view import LaunchView as LaunchView
+    from smtc_lab.views.widgets.live_chart import LiveChart as LiveChart
+    from smtc_lab.views.widgets.plan_view import PlanView as PlanView
+    from smtc_lab.views.widgets.run_monitor import RunMonitor as RunMonitor
+    from smtc_lab.views.widgets.workbench import Workbench as Workbench
 
 _HOMES = {
     "BatchSizes": "smtc_lab.metrics.batch_sizes",
@@ -85,47 +92,7 @@ _HOMES = {
     "render": "smtc_lab.launchers.render.render",
 }
 
-__all__ = [
-    "BatchSizes",
-    "Calibration",
-    "Catalog",
-    "Channel",
-    "Cluster",
-    "ClusterDesigner",
-    "Comparison",
-    "ComparisonMonitor",
-    "ComparisonOutcome",
-    "ComparisonRun",
-    "CompilerReport",
-    "CompilerSettings",
-    "Emulation",
-    "InstanceGroup",
-    "InstanceTypePicker",
-    "LaunchView",
-    "LiveChart",
-    "Plan",
-    "PlanView",
-    "Progress",
-    "RayLauncher",
-    "Run",
-    "RunMonitor",
-    "SageMakerLauncher",
-    "Session",
-    "TrainingCompilerConfig",
-    "TrainingJob",
-    "Workbench",
-    "calibrate",
-    "catalog",
-    "compare",
-    "compare_compilers",
-    "compare_environments",
-    "find_batch_size",
-    "launch",
-    "launch_comparison",
-    "load_ipython_extension",
-    "plan",
-    "render",
-]
+__all__ = ["catalog", "load_ipython_extension", *_HOMES]  # noqa: PLE0604
 
 
 def load_ipython_extension(ipython: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import re
 import subprocess
@@ -56,6 +57,7 @@ JUPYTER = [
     "tornado",
 ]
 ENGINES = ["torch", "torch_xla", "ray", "boto3"]
+DOORS = ["smtc_lab", "smtc_lab.catalog", "smtc_lab.dataservice"]
 ABOVE_VIEWS = {"views", "cli", "examples"}
 
 
@@ -96,6 +98,22 @@ def test_every_public_name_is_there() -> None:
     assert smtc_lab.__version__ == "0.1.0"
     with pytest.raises(AttributeError, match="'smtc_lab' has no attribute 'fly'"):
         smtc_lab.fly  # noqa: B018  the look-up is the point
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_type_checkers_find_what_is_loaded_when_asked_for(door: str) -> None:
+    package = importlib.import_module(door)
+    tree = ast.parse(Path(str(package.__file__)).read_text("utf-8"))
+    (typed,) = (node for node in tree.body if isinstance(node, ast.If))
+
+    homes = {
+        name.asname: node.module
+        for node in typed.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert homes == package._HOMES
+    assert homes.keys() <= set(package.__all__)
 
 
 def test_the_import_contracts_hold() -> None:
