@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import RunFailedError
 from smtc_lab.launchers.run import Run
@@ -13,7 +13,7 @@ from smtc_lab.metrics.records import StepRecord
 from smtc_lab.store.reader import read_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from smtc_lab.launchers.launcher import Launcher, LaunchPlan
@@ -68,6 +68,10 @@ class Watch:
 
     started: Callable[[Run], None] | None = None
     """Called with each launch when it has started; None: nobody listens."""
+
+    found: Callable[[str, Mapping[str, Any]], None] | None = None
+    """Called with the name of a run and what it told its study, as JSON values; None: nobody
+    listens."""
 
     stop: threading.Event = field(default_factory=threading.Event)
     """Set, by any thread: the launch that runs is stopped, and no other one begins."""

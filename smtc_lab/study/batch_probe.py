@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtc_lab.launchers.names import launch_name
 from smtc_lab.launchers.special_launch import with_memory_limit
-from smtc_lab.launchers.watched_run import Watch, run_watched
+from smtc_lab.launchers.watched_run import run_watched
 from smtc_lab.metrics.batch_sizes import BatchTrial
 from smtc_lab.metrics.measured_launch import measured_launch
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.launchers.run import Run
+    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
 
@@ -49,22 +51,31 @@ class BatchProbe:
     memory_limit_bytes: int | None
     """Memory that a trainer process may take; None: as much as there is."""
 
-    _watch: Watch = field(default_factory=lambda: Watch(launches=0, progress=None))
-    _stamp: datetime = field(default_factory=lambda: datetime.now(UTC))
+    watch: Watch
+    """Is told of each launch and of what it found out; may stop them."""
+
+    created: datetime
+    """Moment that the launches are named by."""
+
     _first: tuple[int, int] | None = None
 
     def __call__(self, batch_size: int) -> BatchTrial:
         """Return how the job's steps go with this batch size."""
         values = {**self.job.hyperparameters, self.hyperparameter: batch_size}
         label = self.job.cluster.label
-        name = launch_name(self.job.entry_point, label, f"b{batch_size}", stamp=self._stamp)
+        name = launch_name(self.job.entry_point, label, f"b{batch_size}", stamp=self.created)
         job = self.job.model_copy(update={"hyperparameters": values, "job_name": name})
         plan = with_memory_limit(self.launcher.plan(job), self.memory_limit_bytes)
-        run = run_watched(self.launcher, plan, self._watch, name=label)
+        self.watch.launches = self.watch.begun + 1
+        run = run_watched(self.launcher, plan, self.watch, name=label)
         if run.status == "Completed":
-            return self._measured(batch_size, run.records())
-        fits, reason = why_it_failed(run, is_limited=self.memory_limit_bytes is not None)
-        return BatchTrial(batch_size=batch_size, fits=fits, reason=reason, run=name)
+            trial = self._measured(batch_size, run.records())
+        else:
+            fits, reason = why_it_failed(run, is_limited=self.memory_limit_bytes is not None)
+            trial = BatchTrial(batch_size=batch_size, fits=fits, reason=reason, run=name)
+        if self.watch.found is not None:
+            self.watch.found(name, trial.model_dump(mode="json"))
+        return trial
 
     def _measured(self, batch_size: int, records: RunRecords) -> BatchTrial:
         """Return the trial of a run that completed, if it really had batches of this size."""

@@ -13,14 +13,17 @@ from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.batch_probe import BatchProbe
 from smtc_lab.study.batch_search import MOST, search_batch_sizes
 from smtc_lab.study.compare_compilers import compiler_jobs, set_ups, this_machine
+from smtc_lab.study.folder import StudyRequest
+from smtc_lab.study.study_run import StudyRun, start_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from smtc_lab.metrics.batch_sizes import BackendBatches
+    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.spec.cluster import Cluster
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
@@ -28,6 +31,10 @@ DEFAULT_STEPS = 10
 """Steps of a trial, as in SageMaker's own finder; the optimizer's state is there after one."""
 
 _SHARE_OF_FREE_MEMORY = 0.9
+_LOOK_S = 0.5
+
+BATCH_SIZE = "batch-size"
+"""Name of the kind of study."""
 
 
 def find_batch_size(  # noqa: PLR0913  options by name, all with a default
@@ -85,40 +92,84 @@ def find_batch_size(  # noqa: PLR0913  options by name, all with a default
     jobs = compiler_jobs([job], set_ups(backends, config, ablation=False))
     if problems := [problem for job in jobs for problem in launcher.check(job)]:
         raise SpecError(list(dict.fromkeys(problems)))
+    request = StudyRequest(
+        kind=BATCH_SIZE,
+        jobs=tuple(jobs),
+        root=runs_root() if root is None else root.resolve(),
+        created=datetime.now(UTC),
+        options={
+            "hyperparameter": name,
+            "start": start,
+            "memory_limit_bytes": memory_limit_bytes,
+        },
+    )
+    return BatchSizeRun(start_study(request, detach=False)).wait(on_trial)
+
+
+class BatchSizeRun(StudyRun):
+    """A search for batch sizes that goes on by itself, or has ended."""
+
+    def wait(self, on_trial: Callable[[str, BatchTrial], None] | None = None) -> BatchSizes:
+        """Wait for the end and return the result. An interrupt (Ctrl-C) stops everything.
+
+        Args:
+            on_trial: Called with the set-up's label and each trial.
+
+        Raises:
+            RunFailedError: Under no set-up any batch could be tried, or it was stopped.
+        """
+        told = 0
+        try:
+            while True:
+                state = self._await_process(_LOOK_S)
+                for run in state.runs[told:]:
+                    if run.found is None:
+                        break
+                    told += 1
+                    if on_trial is not None:
+                        on_trial(run.label, BatchTrial.model_validate(run.found))
+                if state.is_terminal:
+                    break
+        except BaseException:
+            self.stop()
+            raise
+        if state.state != "Completed":
+            raise RunFailedError(state.reason)
+        return BatchSizes.model_validate_json(self.result_json or b"")
+
+
+def carry_out_request(request: StudyRequest, watch: Watch) -> str:
+    """Try the batches of each set-up, as the process of the search does; the result as JSON.
+
+    Raises:
+        RunFailedError: Under no set-up any batch could be tried; says why.
+    """
+    hyperparameter = str(request.options["hyperparameter"])
+    limit_bytes: int | None = request.options["memory_limit_bytes"]
     found = []
-    for one in jobs:
+    for job in request.jobs:
         probe = BatchProbe(
-            launcher=launcher,
-            job=one,
-            hyperparameter=name,
-            memory_limit_bytes=memory_limit_bytes,
+            launcher=LocalLauncher(root=request.root),
+            job=job,
+            hyperparameter=hyperparameter,
+            memory_limit_bytes=limit_bytes,
+            watch=watch,
+            created=request.created,
         )
-        found.append(_searched(probe, start=start, on_trial=on_trial))
+        trials = search_batch_sizes(probe, start=int(request.options["start"]))
+        found.append(backend_batches(job.cluster.label, trials))
     if all(item.problem and item.largest is None for item in found):
         raise RunFailedError(f"No batch could be tried. {found[0].problem}")
+    first = request.jobs[0]
     return BatchSizes(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        entry_point=Path(entry_point).name,
-        hyperparameter=name,
-        steps=steps,
-        memory_limit_bytes=memory_limit_bytes,
+        created=request.created.isoformat(timespec="seconds"),
+        entry_point=Path(first.entry_point).name,
+        hyperparameter=hyperparameter,
+        steps=first.max_steps or 0,
+        memory_limit_bytes=limit_bytes,
         backends=tuple(found),
         machine={**machine_facts(), "versions": versions()},
-    )
-
-
-def _searched(
-    probe: BatchProbe, *, start: int, on_trial: Callable[[str, BatchTrial], None] | None
-) -> BackendBatches:
-    label = probe.job.cluster.label
-
-    def tried(batch_size: int) -> BatchTrial:
-        trial = probe(batch_size)
-        if on_trial is not None:
-            on_trial(label, trial)
-        return trial
-
-    return backend_batches(label, search_batch_sizes(tried, start=start))
+    ).to_json()
 
 
 def _refuse(start: int, steps: int, memory_limit_bytes: int | None) -> None:

@@ -15,7 +15,7 @@ from smtc_lab.study.compare import (
     carry_out,
     plan_comparison,
 )
-from smtc_lab.study.folder import StudyRequest
+from smtc_lab.study.folder import COMPARISON, StudyRequest
 from smtc_lab.study.parity_launches import ParityLaunches
 from smtc_lab.study.study_run import StudyRun, start_study
 
@@ -39,7 +39,7 @@ class ComparisonRun(LiveDisplayed, StudyRun):
         Raises:
             StoreError: Its file is damaged.
         """
-        written = self.result_json
+        written = self.result_json if self.request.kind == COMPARISON else None
         return None if written is None else Comparison.from_json(written)
 
     def wait(self, timeout_s: float | None = None) -> ComparisonOutcome:

@@ -156,6 +156,9 @@ class LaunchedRun:
     round: int | None
     """Number of its round, from 1; None: a launch beside the rounds."""
 
+    found: Mapping[str, Any] | None = None
+    """What its kind of study found out by it, as JSON values; None: nothing, or not yet."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class StudyState:

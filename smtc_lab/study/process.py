@@ -33,6 +33,8 @@ from smtc_lab.study.folder import (
 from smtc_lab.study.kinds import carry_out_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from smtc_lab.launchers.run import Run
     from smtc_lab.store.state import State
 
@@ -47,7 +49,7 @@ class StudyProcess:
 
     def __init__(self, folder: StudyFolder) -> None:
         self._folder = folder
-        self._watch = Watch(launches=0, progress=None, started=self._note)
+        self._watch = Watch(launches=0, progress=None, started=self._note, found=self._found)
         self._kind = COMPARISON
         self._why_stopped = STOPPED_BY_USER
         self._state = StudyState()
@@ -101,6 +103,15 @@ class StudyProcess:
         )
         with self._lock:
             self._write(launches=self._watch.launches, runs=(*self._state.runs, launched))
+
+    def _found(self, job_name: str, found: Mapping[str, Any]) -> None:
+        """Write down what a launch told."""
+        with self._lock:
+            runs = (
+                replace(run, found=found) if run.job_name == job_name else run
+                for run in self._state.runs
+            )
+            self._write(runs=tuple(runs))
 
     def _write(self, **changes: Any) -> None:  # noqa: ANN401  fields of StudyState
         self._state = replace(self._state, **changes)

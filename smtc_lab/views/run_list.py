@@ -127,11 +127,12 @@ def _begun_s(path: Path) -> float:
 def _comparison_row(folder: StudyFolder) -> dict[str, Any]:
     row = {"job_name": folder.name, "kind": "comparison"}
     try:
-        labels = [job.cluster.label for job in read_request(folder).jobs]
+        request = read_request(folder)
         state = state_values(read_study_state(folder))
     except StoreError as error:
         return {**row, "damaged": str(error)}
-    return {**row, "cluster": f"comparison of {', '.join(labels)}", **state}
+    labels = ", ".join(job.cluster.label for job in request.jobs)
+    return {**row, "cluster": f"{request.kind} of {labels}", **state}
 
 
 def _run_row(folder: RunFolder) -> dict[str, Any]:

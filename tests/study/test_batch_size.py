@@ -9,8 +9,12 @@ import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.metrics.batch_sizes import BatchSizes
+from smtc_lab.store.run_folder import find_runs
+from smtc_lab.store.state import current_state
 from smtc_lab.study.batch_probe import why_it_failed
-from smtc_lab.study.batch_size import find_batch_size
+from smtc_lab.study.batch_size import BatchSizeRun, find_batch_size
+from smtc_lab.study.folder import studies_root
+from smtc_lab.views.run_list import run_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +76,47 @@ def test_the_largest_batch_that_fits_into_the_memory_is_found(
     assert [trial.batch_size for _, trial in seen[:3]] == [2, 4, 8]
     assert sorted(eager.trials, key=lambda trial: trial.batch_size) == list(eager.trials)
     assert BatchSizes.model_validate_json(sizes.to_json()) == sizes
+
+
+def test_a_search_is_a_study_that_is_listed_and_can_be_opened_again(
+    script: Callable[[str], Path], root: Path
+) -> None:
+    sizes = find_batch_size(
+        script(GREEDY.replace("100 * 2**20", "1")),
+        backends=["eager"],
+        start=4,
+        steps=4,
+        environment={"SAMPLES": "4"},
+        root=root,
+    )
+
+    listed = run_rows(root, last=10)
+    (study,) = (row for row in listed if row["kind"] == "comparison")
+    assert (study["cluster"], study["state"]) == ("batch-size of eager", "Completed")
+    assert len(listed) == 1 + len(sizes.backends[0].trials)
+    again = BatchSizeRun.open(study["job_name"], root=root)
+    assert again.wait() == sizes
+    told = [run.found or {} for run in again.state.runs[:2]]
+    assert [(trial["batch_size"], trial["fits"]) for trial in told] == [
+        (4, True),
+        (8, False),
+    ]
+
+
+def test_an_interrupt_ends_the_search_with_its_launch(
+    script: Callable[[str], Path], root: Path
+) -> None:
+    def interrupt(_label: str, _trial: BatchTrial) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        find_batch_size(
+            script(GREEDY), backends=["eager"], start=1, steps=4, root=root, on_trial=interrupt
+        )
+
+    (path,) = studies_root(root).iterdir()
+    assert BatchSizeRun.open(str(path)).status == "Stopped"
+    assert all(current_state(folder).is_terminal for folder in find_runs(root))
 
 
 def test_the_end_of_the_dataset_is_a_limit_too(
