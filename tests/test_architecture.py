@@ -235,6 +235,13 @@ def test_every_source_file_begins_with_what_it_is() -> None:
     assert without == []
 
 
+def test_every_room_begins_with_what_happens_in_it() -> None:
+    rooms = [path for path in PACKAGE.glob("*/__init__.py") if path.parent.name != "examples"]
+    said = {path.parent.name: ast.get_docstring(ast.parse(path.read_text())) for path in rooms}
+
+    assert [room for room, text in said.items() if len((text or "").splitlines()) < 5] == []
+
+
 DANGEROUS = re.compile(
     r"^\s*(?:import|from) (?:pickle|cPickle|marshal|shelve|dill|cloudpickle)\b"
     r"|\b(?:pickle|marshal|shelve|dill|cloudpickle)\.(?!UnpicklingError)\w+"

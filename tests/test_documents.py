@@ -116,3 +116,15 @@ def test_the_commands_of_a_document_are_taken(
         while isinstance(command, click.Group) and words:
             command = command.commands[words.pop(0)]
         command.make_context(command.name, words)
+
+
+def test_every_decision_is_indexed_by_room() -> None:
+    text = text_of("DECISIONS.md")
+    index, _, decisions = text.partition("\n## 1. ")
+    indexed = {
+        number
+        for first, last in re.findall(r"\b(\d+)(?:\W(\d+))?\b", index)
+        for number in range(int(first), int(last or first) + 1)
+    }
+
+    assert indexed == {1, *map(int, re.findall(r"^## (\d+)\. ", decisions, re.MULTILINE))}

@@ -1,4 +1,12 @@
-"""Instance types and prices; each number has its kind, source and date."""
+"""Instance types and prices; each number has its kind, source and date.
+
+A table that comes with the package says what each instance type has and what an hour of it
+costs. Prices that a user refreshed from AWS's public list lie in the user's own folder and win,
+unless they cannot be trusted; then the old ones stay and a sentence says why. A price has a
+kind and a date, a number that nobody published is None, and everything that costs money is
+computed from here by ``metrics``. How fast one vCPU is beside another is known only relative to
+one type. Decisions 30 and 43 say how types are searched and checked.
+"""
 
 from __future__ import annotations
 

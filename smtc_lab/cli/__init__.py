@@ -1,4 +1,11 @@
-"""The command line: ``smtc-lab`` with its commands, one file for each."""
+"""The command line: ``smtc-lab`` with its commands, one file for each.
+
+A command reads its options, says everything that is wrong with them at once, and calls the
+function that a notebook calls; only then are heavy packages imported. Results go to standard
+output, progress and errors to standard error. The exit status tells a refusal (nothing was
+started) from a failure and from Ctrl-C. It stands above the views, because it prints their
+tables (decision 2).
+"""
 
 from __future__ import annotations
 

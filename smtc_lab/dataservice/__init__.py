@@ -1,4 +1,15 @@
-"""Batches from data instances, and from the trainer's own CPUs, to trainers."""
+"""Batches from data instances, and from the trainer's own CPUs, to trainers.
+
+Our dataloader is torch's with another iterator (decision 7). The sampler stays in the trainer:
+the iterator asks a client for batches by their sample indices, the client's ledger says whom it
+asks and asks again elsewhere when nobody answers, and a data worker makes the batch and sends
+it back as a JSON description and raw bytes, without pickle. Data workers are forked, by a data
+server on another instance or by the trainer itself. Random transforms are seeded by the
+sample's place in the run, and streams are addressed by position (13), so who makes a batch
+changes nothing in it. One loop receives, in the trainer's thread while it waits (11); a
+trainer's own data workers write large tensors into shared memory (12); TLS needs no key but the
+job's secret (14).
+"""
 
 from __future__ import annotations
 
