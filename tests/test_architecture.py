@@ -242,6 +242,26 @@ def test_every_room_begins_with_what_happens_in_it() -> None:
     assert [room for room, text in said.items() if len((text or "").splitlines()) < 5] == []
 
 
+SAME_NAME = {
+    "Mirror": "what is elsewhere, as it arrives here: an instance on Ray, a SageMaker job",
+    "Place": "a line of a script is Place in reports; Ray's launcher calls a node so",
+    "Watch": "over launches of a study, and over whatever a live view shows",
+}
+"""Class names that are defined twice, each with its reason."""
+
+
+def test_a_class_name_means_one_thing() -> None:
+    defined: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                defined.setdefault(node.name.lstrip("_"), []).append(place(path, node.lineno))
+
+    repeated = {name: places for name, places in defined.items() if len(places) > 1}
+    assert {name: places for name, places in repeated.items() if name not in SAME_NAME} == {}
+    assert repeated.keys() == SAME_NAME.keys(), "an exception that nobody needs"
+
+
 DANGEROUS = re.compile(
     r"^\s*(?:import|from) (?:pickle|cPickle|marshal|shelve|dill|cloudpickle)\b"
     r"|\b(?:pickle|marshal|shelve|dill|cloudpickle)\.(?!UnpicklingError)\w+"

@@ -13,7 +13,7 @@ import torch
 from smtc_lab.compiler.apart import StepsApart, tried_apart
 from smtc_lab.compiler.guarded import leave
 from smtc_lab.compiler.precision import device_of
-from smtc_lab.compiler.trial import Trial
+from smtc_lab.compiler.trial import Probing
 from smtc_lab.compiler.xla_setup import prepare_xla
 from smtc_lab.errors import CompilerError
 
@@ -39,7 +39,7 @@ class AutoStep:
         self,
         make: MakeStep,
         model: torch.nn.Module,
-        trial: Trial,
+        trial: Probing,
         *,
         config: TrainingCompilerConfig,
         say: Callable[[str, str], None],
@@ -265,7 +265,7 @@ def auto_step(  # noqa: PLR0913  what a trial needs, by name
     anew = {}
     if elsewhere is not None:
         apart["xla"], anew["xla"] = 1.0, elsewhere.expected_start_s()
-    trial = Trial(
+    trial = Probing(
         backends,
         num_steps=num_steps,
         apart=apart,

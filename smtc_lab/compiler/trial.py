@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smtc_lab.errors import CompilerError
 
 
-class Trial:
+class Probing:
     """Says which backend the next step runs under, until one of them stays.
 
     Whoever runs the steps switches to ``current``, and tells how each step went.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.dataservice.leaves import Share
     from smtc_lab.dataservice.messages import BatchRequest
-    from smtc_lab.dataservice.source import LoaderSource, Place
+    from smtc_lab.dataservice.source import BatchPlace, LoaderSource
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +98,7 @@ class BatchMaker:
             )
         return source
 
-    def _enter(self, loader: str, source: LoaderSource, place: Place) -> None:
+    def _enter(self, loader: str, source: LoaderSource, place: BatchPlace) -> None:
         """Set ``get_worker_info`` up for a source; initialize the process for it once."""
         number = self._identity.number
         if source is not self._current:

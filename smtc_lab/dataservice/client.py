@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.dataservice.epoch import Request
-    from smtc_lab.dataservice.messages import Outcome
+    from smtc_lab.dataservice.messages import Answer
     from smtc_lab.dataservice.settings import ClientSettings
 
 SERVER_TIMEOUT_S = 60.0
@@ -116,7 +116,7 @@ class Client:
         owner: object,
         *,
         in_order: bool,
-        pin: Callable[[Outcome], Outcome] | None,
+        pin: Callable[[Answer], Answer] | None,
         number: int,
     ) -> Epoch:
         """Return a new epoch; it ends with ``end_epoch``, or when its owner is gone."""
@@ -149,7 +149,7 @@ class Client:
         """Take note that the trainer asks for a batch, at this time of the monotonic clock."""
         self._parts.reception.note_visit(now_s)
 
-    def pop(self, epoch: Epoch) -> tuple[Request, Outcome]:
+    def pop(self, epoch: Epoch) -> tuple[Request, Answer]:
         """Return the next request of an epoch and its outcome, once that is ready."""
         request, outcome = epoch.pop()
         self._parts.journal.delivered(request)
@@ -234,7 +234,7 @@ class Client:
         while not self._events.empty():
             self._notify(self._events.get_nowait())
 
-    def count(self, outcome: Outcome, get_wait_s: float, *, was_ready: bool) -> None:
+    def count(self, outcome: Answer, get_wait_s: float, *, was_ready: bool) -> None:
         """Count a delivered batch, and record what is due.
 
         Args:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from smtc_lab.dataservice.epoch import Link
-    from smtc_lab.dataservice.messages import Outcome
+    from smtc_lab.dataservice.messages import Answer
 
 _SMOOTHING = 0.2
 # Differences below this say more about who waited for a processor than about who is slow.
@@ -64,7 +64,7 @@ class Crew:
         self._turns.remove(link)
         self._weigh()
 
-    def note(self, link: Link, outcome: Outcome) -> None:
+    def note(self, link: Link, outcome: Answer) -> None:
         """Learn from an answer how fast a data worker is, and how large batches are."""
         self.answered += 1
         link.suspected_since_s, link.is_reported = None, False

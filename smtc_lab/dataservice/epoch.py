@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from smtc_lab.dataservice.messages import Outcome
+    from smtc_lab.dataservice.messages import Answer
 
 
 class Epoch:
@@ -21,11 +21,11 @@ class Epoch:
         self,
         *,
         in_order: bool,
-        pin: Callable[[Outcome], Outcome] | None = None,
+        pin: Callable[[Answer], Answer] | None = None,
         number: int = 0,
     ) -> None:
         self._in_order = in_order
-        self._outcomes: dict[int, tuple[Request, Outcome]] = {}
+        self._outcomes: dict[int, tuple[Request, Answer]] = {}
         self.number = number
         """Which pass over the loader this is."""
         self.pin = pin
@@ -60,12 +60,12 @@ class Epoch:
             return self.waiting.get(self.delivered)
         return next(iter(self.waiting.values()), None)
 
-    def put(self, request: Request, outcome: Outcome) -> None:
+    def put(self, request: Request, outcome: Answer) -> None:
         """Keep an outcome for the trainer; a second one of the same request changes nothing."""
         if self.waiting.pop(request.order, None) is not None:
             self._outcomes[request.order] = (request, outcome)
 
-    def pop(self) -> tuple[Request, Outcome]:
+    def pop(self) -> tuple[Request, Answer]:
         """Return the next request and its outcome; call it only when ``is_ready``."""
         order = self.delivered if self._in_order else next(iter(self._outcomes))
         self.delivered += 1

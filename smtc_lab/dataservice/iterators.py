@@ -12,9 +12,9 @@ import torch
 import torch.utils.data.dataloader as torch_dataloader
 
 from smtc_lab.dataservice.local import host_name
-from smtc_lab.dataservice.messages import BatchRequest, Outcome, failure_text, to_error
+from smtc_lab.dataservice.messages import Answer, BatchRequest, failure_text, to_error
 from smtc_lab.dataservice.seeding import preserved_random_state, stream_seed
-from smtc_lab.dataservice.source import BatchFailure, Place, make_batch, source_of
+from smtc_lab.dataservice.source import BatchFailure, BatchPlace, make_batch, source_of
 from smtc_lab.dataservice.statistics import LOCAL, LoaderStatistics
 from smtc_lab.dataservice.torch_iterator import TorchIterator
 from smtc_lab.dataservice.torch_names import needed, optional
@@ -82,16 +82,16 @@ class SeededIterator(TorchIterator):
         self._epoch_number = loader.take_epoch()
         self._position = 0
 
-    def _next_place(self) -> tuple[object, Place]:
+    def _next_place(self) -> tuple[object, BatchPlace]:
         """Return the next indices of the sampler, and where their first sample stands."""
         indices = self._next_index()
-        place = Place(self._seed, self._epoch_number, self._position)
+        place = BatchPlace(self._seed, self._epoch_number, self._position)
         if self._auto_collation and not isinstance(indices, Sized):
             indices = list(indices)
         self._position += len(indices) if self._auto_collation else 1
         return indices, place
 
-    def _pin(self) -> Callable[[Outcome], Outcome] | None:
+    def _pin(self) -> Callable[[Answer], Answer] | None:
         if not self._pin_memory:
             return None
         return functools.partial(
@@ -124,7 +124,7 @@ class InProcessIterator(SeededIterator):
         except BatchFailure as failure:
             said = failure_text(failure, f"{host_name()} (in the trainer)")
             raise to_error(said) from failure.__cause__
-        outcome = Outcome(batch, None, LOCAL, 0, time.perf_counter() - started_s)
+        outcome = Answer(batch, None, LOCAL, 0, time.perf_counter() - started_s)
         pin = self._pin()
         if pin is not None:
             outcome = pin(outcome)
@@ -184,7 +184,7 @@ class ServiceIterator(SeededIterator):
             raise outcome.error
         return outcome.value
 
-    def _next_outcome(self, epoch: Epoch, started_s: float) -> Outcome:
+    def _next_outcome(self, epoch: Epoch, started_s: float) -> Answer:
         while True:
             while not epoch.is_ready():
                 if self._is_sampled and not epoch.undelivered:
@@ -197,7 +197,7 @@ class ServiceIterator(SeededIterator):
                 return outcome
             self._ask_ahead(epoch)
 
-    def _is_batch(self, order: int, outcome: Outcome) -> bool:
+    def _is_batch(self, order: int, outcome: Answer) -> bool:
         """Take note of an outcome; return whether the trainer gets it."""
         del order
         return not outcome.is_end
@@ -231,7 +231,7 @@ class ServiceIterator(SeededIterator):
             yield request.pack, indices, None
 
 
-def _pinned(outcome: Outcome, *, device: str | None, index: int) -> Outcome:
+def _pinned(outcome: Answer, *, device: str | None, index: int) -> Answer:
     """Return an outcome whose batch lies in pinned memory; what lies there is not copied."""
     if outcome.error is not None or outcome.is_end:
         return outcome

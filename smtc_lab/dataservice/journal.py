@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from smtc_lab.dataservice.epoch import Epoch, Link, Request
-    from smtc_lab.dataservice.messages import Outcome
+    from smtc_lab.dataservice.messages import Answer
 
 
 class Journal:
@@ -40,7 +40,7 @@ class Journal:
         if self._write is not None:
             self._write({"what": "sent", "number": request.number} | _at(link))
 
-    def answered(self, request: Request, link: Link, outcome: Outcome) -> None:
+    def answered(self, request: Request, link: Link, outcome: Answer) -> None:
         """A data worker has answered; ``dropped`` when nobody needs it any more."""
         if self._write is None:
             return

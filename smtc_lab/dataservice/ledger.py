@@ -15,7 +15,7 @@ from smtc_lab.dataservice import credit
 from smtc_lab.dataservice.crew import Crew
 from smtc_lab.dataservice.epoch import Request
 from smtc_lab.dataservice.journal import no_journal
-from smtc_lab.dataservice.messages import Outcome
+from smtc_lab.dataservice.messages import Answer
 from smtc_lab.dataservice.remedies import SAME_VERSION
 from smtc_lab.dataservice.source import shown
 from smtc_lab.dataservice.statistics import LOCAL
@@ -123,7 +123,7 @@ class Ledger:
             self._changed()
         self._dispatch()
 
-    def settle(self, link: Link, number: int, outcome: Outcome) -> None:
+    def settle(self, link: Link, number: int, outcome: Answer) -> None:
         """Take the answer of a data worker; a late or repeated one is dropped.
 
         Raises:
@@ -199,7 +199,7 @@ class Ledger:
             for order in orders:
                 request = epoch.waiting.get(order)
                 if request is not None:
-                    epoch.put(request, Outcome(None, None, LOCAL, 0, 0.0, is_end=True))
+                    epoch.put(request, Answer(None, None, LOCAL, 0, 0.0, is_end=True))
 
     def touch(self) -> None:
         """Wake the trainer: something happened that it should look at."""
@@ -232,7 +232,7 @@ class Ledger:
             "how they ended (signal 9 is often a lack of memory), or prepare these samples "
             "with num_workers=0 to see why."
         )
-        request.epoch.put(request, Outcome(None, error, link.server, 0, 0.0))
+        request.epoch.put(request, Answer(None, error, link.server, 0, 0.0))
         return True
 
     def _dispatch(self) -> None:

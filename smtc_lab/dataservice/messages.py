@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtc_lab.dataservice.remedies import SAME_VERSION
-from smtc_lab.dataservice.source import BatchFailure, Place, StreamPlace
-from smtc_lab.dataservice.wire import Frame, Kind, pack
+from smtc_lab.dataservice.source import BatchFailure, BatchPlace, StreamPlace
+from smtc_lab.dataservice.wire import Kind, Message, pack
 from smtc_lab.errors import DataServiceError, ProtocolError, SampleError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Hello:
         return pack(Kind.HELLO, 0, said)
 
     @classmethod
-    def read(cls, frame: Frame | None) -> Hello:
+    def read(cls, frame: Message | None) -> Hello:
         """Return the checked content of a first message.
 
         Raises:
@@ -77,7 +77,7 @@ class BatchRequest:
     loader: str
     """Name of the loader in the script."""
 
-    place: Place | StreamPlace
+    place: BatchPlace | StreamPlace
     """Where the batch's first sample stands, or which batch of a stream it is."""
 
     indices: object = None
@@ -94,7 +94,7 @@ class BatchRequest:
         return pack(Kind.REQUEST, number, said)
 
     @classmethod
-    def read(cls, frame: Frame) -> BatchRequest:
+    def read(cls, frame: Message) -> BatchRequest:
         """Return the checked content of a request.
 
         Raises:
@@ -102,7 +102,9 @@ class BatchRequest:
         """
         match frame.value if frame.kind is Kind.REQUEST else None:
             case [str(loader), int(seed), int(epoch), int(position), indices]:
-                return cls(loader=loader, place=Place(seed, epoch, position), indices=indices)
+                return cls(
+                    loader=loader, place=BatchPlace(seed, epoch, position), indices=indices
+                )
             case [str(loader), int(seed), int(epoch), int(position), int(stream), int(count)]:
                 return cls(
                     loader=loader, place=StreamPlace(seed, epoch, stream, count, position)
@@ -114,7 +116,7 @@ class BatchRequest:
 
 
 @dataclass(slots=True)  # not frozen: that costs as much as all the rest of it
-class Outcome:
+class Answer:
     """The end of one request: a batch, or why there is none."""
 
     value: object
@@ -160,7 +162,7 @@ def pack_release(offsets: list[int]) -> list[memoryview]:
     return pack(Kind.RELEASE, 0, offsets)
 
 
-def read_release(frame: Frame) -> list[int]:
+def read_release(frame: Message) -> list[int]:
     """Return the checked content of a message that gives shared memory back.
 
     Raises:
@@ -217,7 +219,7 @@ def to_error(said: Mapping[Any, object]) -> DataServiceError:
     )
 
 
-def read_answer(frame: Frame, *, server: str) -> Outcome:
+def read_answer(frame: Message, *, server: str) -> Answer:
     """Return the checked content of an answer.
 
     Raises:
@@ -225,19 +227,17 @@ def read_answer(frame: Frame, *, server: str) -> Outcome:
     """
     if frame.kind is Kind.BATCH:
         received_bytes = frame.payload_bytes
-        return Outcome(
-            frame.value, None, server, received_bytes, frame.busy_s, frame.put_wait_s
-        )
+        return Answer(frame.value, None, server, received_bytes, frame.busy_s, frame.put_wait_s)
     if frame.kind is Kind.ERROR:
-        return Outcome(None, to_error(_content(frame, Kind.ERROR)), server, 0, 0.0)
+        return Answer(None, to_error(_content(frame, Kind.ERROR)), server, 0, 0.0)
     if frame.kind is Kind.END:
-        return Outcome(None, None, server, 0, 0.0, is_end=True)
+        return Answer(None, None, server, 0, 0.0, is_end=True)
     raise ProtocolError(
         f"An answer was expected, but a message of kind {frame.kind.name} came. {SAME_VERSION}"
     )
 
 
-def _content(frame: Frame | None, kind: Kind) -> dict[object, object]:
+def _content(frame: Message | None, kind: Kind) -> dict[object, object]:
     if frame is None or frame.kind is not kind or type(frame.value) is not dict:
         came = "nothing" if frame is None else f"a message of kind {frame.kind.name}"
         raise ProtocolError(f"A {kind.name} was expected, but {came} came. {SAME_VERSION}")

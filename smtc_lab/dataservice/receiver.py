@@ -12,7 +12,7 @@ from smtc_lab.dataservice.wire import (
     HEADER,
     Announced,
     Described,
-    Frame,
+    Message,
     read_description,
     read_header,
 )
@@ -51,7 +51,7 @@ class _Landing:
         self.missing_bytes -= count
         self.views = unsent(self.views, count)
 
-    def frame(self) -> Frame:
+    def frame(self) -> Message:
         """Return the message, once nothing is missing."""
         leaves = self._described.leaves
         finished = (
@@ -59,7 +59,7 @@ class _Landing:
         )
         value = structure.build(self._described.structure, finished)
         said = self.announced
-        return Frame(
+        return Message(
             said.kind,
             said.number,
             value,
@@ -88,7 +88,7 @@ class Receiver:
         self.may_have_more = False
         """Whether bytes may be there of which the descriptor does not tell."""
 
-    def receive(self) -> Iterator[Frame]:
+    def receive(self) -> Iterator[Message]:
         """Yield the messages that are there, and return when there are no more for now.
 
         Raises:
@@ -129,7 +129,7 @@ class Receiver:
             count -= landed
         self._end += count
 
-    def _next(self) -> Frame | None:
+    def _next(self) -> Message | None:
         """Return the next whole message; None: more bytes must come."""
         if self._landing is None and not self._begin_message():
             return None
@@ -203,7 +203,7 @@ class Receiver:
 
 def receive_one(
     receiver: Receiver, transport: Transport, timeout_s: float | None = None
-) -> Frame | None:
+) -> Message | None:
     """Wait for one message; return None when the peer closed the connection before it.
 
     Raises:

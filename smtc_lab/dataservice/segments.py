@@ -50,7 +50,7 @@ class SharedFile:
         return os.fstat(self._descriptor).st_size
 
 
-class _Place:
+class _Stretch:
     """Some bytes of the file, as the data worker sees them."""
 
     def __init__(self, offset: int, memory: mmap.mmap) -> None:
@@ -77,8 +77,8 @@ class SharedPlaces:
 
     def __init__(self, file: SharedFile) -> None:
         self._file = file
-        self._places: dict[int, _Place] = {}
-        self._by_address: dict[int, _Place] = {}
+        self._places: dict[int, _Stretch] = {}
+        self._by_address: dict[int, _Stretch] = {}
         self._end = 0
         # Tensors die in any line of the dataset's own code.
         self._died: SimpleQueue[int] = SimpleQueue()
@@ -121,18 +121,18 @@ class SharedPlaces:
         if sum(one.array.nbytes for one in idle) > most_bytes:
             idle[0].empty()
 
-    def _free(self, nbytes: int) -> _Place | None:
+    def _free(self, nbytes: int) -> _Stretch | None:
         """Return the free place that was used last: its pages are the likeliest in a cache."""
         for place in reversed(self._places.values()):
             if place.is_free and nbytes <= place.array.nbytes <= 2 * nbytes:
                 return place
         return None
 
-    def _new(self, nbytes: int) -> _Place:
+    def _new(self, nbytes: int) -> _Stretch:
         capacity = -(-nbytes // _GRAIN_BYTES) * _GRAIN_BYTES
         offset, self._end = self._end, self._end + capacity
         self._file.grow(self._end)
-        place = _Place(offset, self._file.map(offset, capacity))
+        place = _Stretch(offset, self._file.map(offset, capacity))
         self._places[offset] = place
         self._by_address[place.array.ctypes.data] = place
         return place

@@ -26,7 +26,7 @@ _LONGEST_PATIENCE = 256
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Observation:
+class Period:
     """What happened on a trainer in one interval."""
 
     interval_s: float
@@ -105,7 +105,7 @@ def first_sharing(*, cores: float, has_servers: bool) -> Sharing:
     return Sharing(num_local_workers=max(0 if has_servers else 1, _spare(cores)))
 
 
-def next_sharing(sharing: Sharing, observation: Observation) -> Sharing:
+def next_sharing(sharing: Sharing, observation: Period) -> Sharing:
     """Return how many data workers the trainer should have in the next interval.
 
     - A trainer that is held up, more than it waits for data, gets fewer at once, unless it was
@@ -142,7 +142,7 @@ def next_sharing(sharing: Sharing, observation: Observation) -> Sharing:
     return Sharing(num_local_workers=number, lost_fractions=lost_fractions, patience=patience)
 
 
-def _wants_fewer(sharing: Sharing, observation: Observation) -> bool:
+def _wants_fewer(sharing: Sharing, observation: Period) -> bool:
     # While it waits for data it has time to spare, so only a delay beyond that costs a step.
     hidden = max(_HELD_UP_FRACTION, observation.wait_fraction)
     fewer = sharing.lost_fractions.get(sharing.num_local_workers - 1, 0.0)
@@ -150,7 +150,7 @@ def _wants_fewer(sharing: Sharing, observation: Observation) -> bool:
     return observation.delay_fraction > hidden and not is_worth_it
 
 
-def _fewer(sharing: Sharing, observation: Observation) -> int:
+def _fewer(sharing: Sharing, observation: Period) -> int:
     fewer = sharing.num_local_workers - 1
     if sharing.patience > _FIRST_PATIENCE:
         return fewer
@@ -159,7 +159,7 @@ def _fewer(sharing: Sharing, observation: Observation) -> int:
     return min(fewer, math.floor(observation.cores - wanted_cores))
 
 
-def _wants_more(sharing: Sharing, observation: Observation) -> bool:
+def _wants_more(sharing: Sharing, observation: Period) -> bool:
     if not observation.has_cpu_left:
         return False
     busy = observation.local_busy_s / observation.interval_s

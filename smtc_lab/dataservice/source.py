@@ -61,7 +61,7 @@ class StreamSource(LoaderSource):
 
 
 @dataclass(slots=True)
-class Place:
+class BatchPlace:
     """Where the first sample of a batch stands, which decides its random numbers."""
 
     seed: int
@@ -155,7 +155,7 @@ def source_of(loader: DataLoader[object]) -> LoaderSource:
     )
 
 
-def make_batch(source: LoaderSource, indices: object, place: Place) -> object:
+def make_batch(source: LoaderSource, indices: object, place: BatchPlace) -> object:
     """Return the batch of some samples, made in this process.
 
     The random generators are seeded before each sample, or once for the batch where the dataset

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.sharing import Observation
+from smtc_lab.dataservice.sharing import Period
 from smtc_lab.machine.cores import available_cores
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class CpuWatch:
         get_wait_s: float,
         local_busy_s: float,
         num_remote_workers: int,
-    ) -> Observation:
+    ) -> Period:
         """Return what happened since the last call, or since it was made.
 
         Data workers that were not there at both ends do not count.
@@ -71,7 +71,7 @@ class CpuWatch:
             and now.delay_s is not None
         ):
             delay_s = now.delay_s - before.delay_s
-        return Observation(
+        return Period(
             interval_s=interval_s,
             get_wait_s=get_wait_s,
             trainer_delay_s=delay_s,
@@ -84,7 +84,7 @@ class CpuWatch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _CpuUse:
     """What had been used at one moment; everything grows."""
 
     time_s: float
@@ -94,8 +94,8 @@ class _Look:
     local_s: dict[int, float]
 
 
-def _look(local_pids: Iterable[int]) -> _Look:
-    return _Look(
+def _look(local_pids: Iterable[int]) -> _CpuUse:
+    return _CpuUse(
         time_s=time.monotonic(),
         thread_id=threading.get_native_id(),
         delay_s=_delay_s(),

@@ -11,7 +11,7 @@ from smtc_lab.metrics.records import LoaderRecord
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from smtc_lab.dataservice.messages import Outcome
+    from smtc_lab.dataservice.messages import Answer
 
 INTERVAL_S = 0.5
 """Least time between two records of one server, but for the last ones."""
@@ -39,7 +39,7 @@ class LoaderStatistics:
         self._sums: dict[str, _Sums] = {}
         self._due_s = time.monotonic() + INTERVAL_S
 
-    def add_batch(self, outcome: Outcome, get_wait_s: float, *, was_ready: bool) -> None:
+    def add_batch(self, outcome: Answer, get_wait_s: float, *, was_ready: bool) -> None:
         """Count a delivered batch.
 
         Args:

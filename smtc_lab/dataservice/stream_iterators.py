@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.client import Client
     from smtc_lab.dataservice.epoch import Epoch
     from smtc_lab.dataservice.iterators import IteratedLoader
-    from smtc_lab.dataservice.messages import Outcome
+    from smtc_lab.dataservice.messages import Answer
 
 _MAX_STREAMS = 2**16
 
@@ -75,7 +75,7 @@ class StreamServiceIterator(ServiceIterator):
             named = f"{turn.position} of stream {turn.stream}"
             yield request.pack, named, turn.stream
 
-    def _is_batch(self, order: int, outcome: Outcome) -> bool:
+    def _is_batch(self, order: int, outcome: Answer) -> bool:
         turn = self._turns.pop(order)
         if outcome.is_end and self._epoch is not None:
             gone = self._rotation.ended(turn.stream, turn.position)

@@ -65,7 +65,7 @@ class OpenStreams:
         """
         self._max_open = max_open
         self._copies = copies
-        self._streams: OrderedDict[tuple[str, StreamPlace], _Stream] = OrderedDict()
+        self._streams: OrderedDict[tuple[str, StreamPlace], _OpenStream] = OrderedDict()
 
     def batch(self, loader: str, source: StreamSource, place: StreamPlace) -> object:
         """Return one batch of a stream.
@@ -86,7 +86,7 @@ class OpenStreams:
             stream = None
         if stream is None:
             self._close_former(loader, begin)
-            stream = _Stream(source, begin, copies=self._copies)
+            stream = _OpenStream(source, begin, copies=self._copies)
         self._streams[loader, begin] = stream
         while len(self._streams) > self._max_open:
             self._streams.popitem(last=False)[1].close()
@@ -105,7 +105,7 @@ class OpenStreams:
                 self._streams.pop((name, other)).close()
 
 
-class _Stream:
+class _OpenStream:
     """One iterator of a dataset, from its begin on."""
 
     def __init__(self, source: StreamSource, begin: StreamPlace, *, copies: bool) -> None:

@@ -9,7 +9,7 @@ from smtc_lab.dataservice.torch_names import check_fields, needed
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader
 
-    class _TorchIterator:
+    class _TorchBase:
         _IterableDataset_len_called: int | None
         _auto_collation: bool
         _num_yielded: int
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
         def _reset(self, loader: Any, first_iter: bool = False) -> None: ...  # noqa: ANN401, FBT001, FBT002  torch's signature
 
 else:
-    _TorchIterator = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")
+    _TorchBase = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")
     for _method in ("_next_data", "_next_index", "_reset"):
         needed(f"torch.utils.data.dataloader:_BaseDataLoaderIter.{_method}")
 
 
-class TorchIterator(_TorchIterator):
+class TorchIterator(_TorchBase):
     """Torch's own iterator, which holds what we read of it."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:

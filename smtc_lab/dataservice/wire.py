@@ -67,7 +67,7 @@ _KINDS = {int(kind): kind for kind in Kind}
 
 
 @dataclass(slots=True)  # not frozen: that costs more than to parse it
-class Frame:
+class Message:
     """One received message."""
 
     kind: Kind

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import PlannerError
-from smtc_lab.planner.calibration_trial import DATA, TRAINER, Trial
+from smtc_lab.planner.calibration_trial import DATA, TRAINER, CalibrationLaunch
 
 if TYPE_CHECKING:
     from smtc_lab.planner.calibration_trial import Seen, Trials
@@ -77,11 +77,11 @@ def run_all(trials: Trials, *, cores: int, is_emulated: bool) -> Findings:
     # With a second core, threads of the step would wait for each other busily. Few trainers of
     # an emulation have one.
     quotas = {TRAINER: 1.0} if is_emulated else {}
-    first = trials(Trial(what="resident", quotas=quotas))
+    first = trials(CalibrationLaunch(what="resident", quotas=quotas))
     found.resident.append(first)
     size = round(first.notes.get("loader_batch_size", first.batch_size))
     other_size = max(1, size // 2) if size > 1 else 2
-    other = Trial(what="resident", batch_size=other_size, quotas=quotas)
+    other = CalibrationLaunch(what="resident", batch_size=other_size, quotas=quotas)
     _try(trials, other, found.resident, found.problems)
     if len(found.resident) == 2 and found.resident[1].batch_size == first.batch_size:
         found.resident.pop()
@@ -98,33 +98,33 @@ def run_all(trials: Trials, *, cores: int, is_emulated: bool) -> Findings:
     return found
 
 
-def _loaders(cores: int, is_emulated: bool) -> list[Trial]:  # noqa: FBT001  private
+def _loaders(cores: int, is_emulated: bool) -> list[CalibrationLaunch]:  # noqa: FBT001  private
     """Return the launches of the loader alone; those of an emulation have half a core, too."""
     trials = []
     for count in worker_counts(cores):
         quotas = _quotas(cores, is_emulated)
         trials += [
-            Trial(what="loader", num_loader_workers=count, quotas=quotas),
-            Trial(what="loader", num_data_workers=count, quotas=quotas),
+            CalibrationLaunch(what="loader", num_loader_workers=count, quotas=quotas),
+            CalibrationLaunch(what="loader", num_data_workers=count, quotas=quotas),
         ]
     if is_emulated:
         small = {TRAINER: _SMALL_QUOTA}
-        trials.append(Trial(what="loader", num_loader_workers=1, quotas=small))
+        trials.append(CalibrationLaunch(what="loader", num_loader_workers=1, quotas=small))
         small = {TRAINER: float(cores), DATA: _SMALL_QUOTA}
-        trials.append(Trial(what="loader", num_data_workers=1, quotas=small))
+        trials.append(CalibrationLaunch(what="loader", num_data_workers=1, quotas=small))
     return trials
 
 
-def _own_runs(cores: int, is_emulated: bool) -> list[Trial]:  # noqa: FBT001  private
+def _own_runs(cores: int, is_emulated: bool) -> list[CalibrationLaunch]:  # noqa: FBT001  private
     """Return whole runs with data workers of the trainer, at up to three counts."""
     quotas = _quotas(cores, is_emulated)
     return [
-        Trial(what="run", num_loader_workers=count, quotas=quotas)
+        CalibrationLaunch(what="run", num_loader_workers=count, quotas=quotas)
         for count in worker_counts(cores)
     ]
 
 
-def _fed_run(cores: int, found: Findings) -> Trial:
+def _fed_run(cores: int, found: Findings) -> CalibrationLaunch:
     """Return a whole run with a data instance, which has its own cores as on two machines.
 
     It has as many as keep up with the device, where there are as many: how well stages overlap
@@ -134,7 +134,7 @@ def _fed_run(cores: int, found: Findings) -> Trial:
     if found.service and (cpu := found.service[0].cpu_s_per_step(DATA)) is not None:
         quota = min(quota, max(_LEAST_QUOTA, cpu.mean / found.resident[0].step().mean))
     quotas = {TRAINER: cores * _TRAINER_SHARE, DATA: quota}
-    return Trial(what="run", num_data_workers=max(1, round(quota)), quotas=quotas)
+    return CalibrationLaunch(what="run", num_data_workers=max(1, round(quota)), quotas=quotas)
 
 
 def _quotas(cores: int, is_emulated: bool) -> dict[str, float]:  # noqa: FBT001  private
@@ -142,7 +142,9 @@ def _quotas(cores: int, is_emulated: bool) -> dict[str, float]:  # noqa: FBT001 
     return {TRAINER: float(cores), DATA: float(cores)} if is_emulated else {}
 
 
-def _try(trials: Trials, trial: Trial, into: list[Seen], problems: list[str]) -> None:
+def _try(
+    trials: Trials, trial: CalibrationLaunch, into: list[Seen], problems: list[str]
+) -> None:
     try:
         into.append(trials(trial))
     except PlannerError as error:

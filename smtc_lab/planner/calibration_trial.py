@@ -48,7 +48,7 @@ _MEASURE_LIMIT = 6.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class CalibrationLaunch:
     """What one launch of a calibration does."""
 
     what: Literal["resident", "loader", "run"]
@@ -81,7 +81,7 @@ class Trial:
 class Seen:
     """What one trial showed, warm-up left out."""
 
-    trial: Trial
+    trial: CalibrationLaunch
     """What was launched."""
 
     launch: MeasuredLaunch
@@ -183,7 +183,7 @@ class Trials:
 
     _stamp: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def __call__(self, trial: Trial) -> Seen:
+    def __call__(self, trial: CalibrationLaunch) -> Seen:
         """Return what a trial shows.
 
         Raises:
@@ -199,7 +199,7 @@ class Trials:
         _refuse_clock_jump(time.time() - time.monotonic() - offset_s)
         return _seen(trial, run)
 
-    def _job(self, trial: Trial) -> TrainingJob:
+    def _job(self, trial: CalibrationLaunch) -> TrainingJob:
         groups = [InstanceGroup("here", LOCAL, 1, role="train")]
         if trial.num_data_workers:
             groups.append(InstanceGroup("data", LOCAL, 1, role="data"))
@@ -243,7 +243,7 @@ def product(one: Interval, other: Interval) -> Interval:
     return one.at(mean, mean * max(0.0, 1 - low), mean * (1 + high))
 
 
-def _seen(trial: Trial, run: Run) -> Seen:
+def _seen(trial: CalibrationLaunch, run: Run) -> Seen:
     script = run.job.entry_point
     if run.status != "Completed":
         raise PlannerError(

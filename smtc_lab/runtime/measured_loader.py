@@ -49,7 +49,7 @@ class MeasuredDataLoader(DataLoader[Any]):
         *args: Any,  # noqa: ANN401  as torch's own
         **kwargs: Any,  # noqa: ANN401  as torch's own
     ) -> None:
-        self._watch = _Watch.of_this_process()
+        self._watch = _Measuring.of_this_process()
         asked = self._watch.measure.batch_size
         if asked is not None and batch_size is not None and not kwargs.get("batch_sampler"):
             batch_size = asked
@@ -65,7 +65,7 @@ class MeasuredDataLoader(DataLoader[Any]):
 class _WatchedBatches(Iterator[Any]):
     """The batches of one pass, or the first of them as many times."""
 
-    def __init__(self, batches: Iterator[Any], watch: _Watch) -> None:
+    def __init__(self, batches: Iterator[Any], watch: _Measuring) -> None:
         self._batches = batches
         self._watch = watch
         self._is_resident = watch.measure.what == "resident"
@@ -101,10 +101,10 @@ class _WatchedBatches(Iterator[Any]):
             return -1
 
 
-class _Watch:
+class _Measuring:
     """Knows when enough was measured, and what else was seen; one for a process."""
 
-    _only: _Watch | None = None
+    _only: _Measuring | None = None
 
     def __init__(self, runtime: InstanceRuntime) -> None:
         measure = runtime.context.measure
@@ -116,7 +116,7 @@ class _Watch:
         self._gradients = register_optimizer_step_post_hook(self._optimizer_stepped)
 
     @classmethod
-    def of_this_process(cls) -> _Watch:
+    def of_this_process(cls) -> _Measuring:
         """Return the process's watch."""
         if cls._only is None:
             cls._only = cls(instance_runtime())
@@ -155,7 +155,7 @@ class _Watch:
 
 
 def _run_alone(
-    loader: DataLoader[Any], iterate: Callable[[], Iterator[Any]], watch: _Watch
+    loader: DataLoader[Any], iterate: Callable[[], Iterator[Any]], watch: _Measuring
 ) -> NoReturn:
     """Take batches as fast as they come until enough was measured; then end the script.
 

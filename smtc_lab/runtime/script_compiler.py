@@ -12,7 +12,7 @@ from torch.nn.parallel import DistributedDataParallel
 from smtc_lab.compiler.module_call import eager_call, replace_call, replaced_call
 from smtc_lab.compiler.optimizers import FusedOptimizer
 from smtc_lab.compiler.precision import device_of, use_bfloat16
-from smtc_lab.compiler.trial import Trial
+from smtc_lab.compiler.trial import Probing
 from smtc_lab.errors import CompilerError
 from smtc_lab.runtime.script_watch import ScriptWatch
 
@@ -53,11 +53,11 @@ class ScriptCompiler:
         self._device = torch.device("cpu")
         self._num_left_alone = 0
         self._fell_back_because = compilation.not_xla if self._config.backend == "xla" else None
-        self._trial: Trial | None = None
+        self._trial: Probing | None = None
         self._wants: str = self._config.backend
         if self._wants == "auto":
             self._wants = "eager"
-            self._trial = Trial(
+            self._trial = Probing(
                 ["inductor"],
                 num_steps=lambda: compilation.num_steps,
                 not_tried={"xla": _NO_XLA},
@@ -157,7 +157,7 @@ class ScriptCompiler:
         self._fell_back_because = str(error)
         self._say("warning", f"The script goes on eagerly: {error}")
 
-    def _try(self, trial: Trial, busy_s: float) -> None:
+    def _try(self, trial: Probing, busy_s: float) -> None:
         """Let the next step run under the backend that is to be measured next."""
         trial.ended(busy_s, self._device)
         if trial.is_over:

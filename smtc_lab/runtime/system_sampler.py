@@ -93,10 +93,10 @@ class SystemSampler:
             gpu_memory_bytes=gpu_memory,
         )
 
-    def _look(self) -> _Look:
+    def _look(self) -> _TreeUse:
         used_s, waited_s = self._clock.look(self._quota.pids())
         counted_s = self._quota.used_s()
-        return _Look(
+        return _TreeUse(
             time_s=time.perf_counter(),
             used_s=used_s if counted_s is None else counted_s,
             waited_s=waited_s,
@@ -105,7 +105,7 @@ class SystemSampler:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _TreeUse:
     """What the tree had used at one moment; everything grows."""
 
     time_s: float

@@ -41,7 +41,7 @@ class PlaceTable:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SetUp:
+class SetUpReport:
     """What a report tells of the compiler of one set-up."""
 
     name: str
@@ -61,7 +61,7 @@ class SetUp:
 class CompilerSection:
     """What a report tells of compilers."""
 
-    set_ups: tuple[SetUp, ...]
+    set_ups: tuple[SetUpReport, ...]
     """Each set-up."""
 
     factor_rows: Rows
@@ -89,10 +89,10 @@ def compiler_section(
     )
 
 
-def set_ups(comparison: Comparison, runs: Sequence[RunRecords]) -> list[SetUp]:
+def set_ups(comparison: Comparison, runs: Sequence[RunRecords]) -> list[SetUpReport]:
     """Return what is told of the compiler of each set-up; empty: there were none."""
     return [
-        SetUp(
+        SetUpReport(
             name=cluster.name,
             facts=_facts(cluster, cluster.compiler),
             tables=tuple(_tables(cluster.compiler.report)),

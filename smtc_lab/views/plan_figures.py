@@ -11,7 +11,7 @@ from smtc_lab.planner.prediction import STAGES
 from smtc_lab.views import format as fmt
 from smtc_lab.views.frame import empty_state, framed_figure, rendered, styled
 from smtc_lab.views.plan_axes import PlanAxes
-from smtc_lab.views.plan_marks import Mark, draw_mark, draw_run, key_samples, name_marks
+from smtc_lab.views.plan_marks import PlannedMark, draw_mark, draw_run, key_samples, name_marks
 from smtc_lab.views.plan_stages import draw_stages
 from smtc_lab.views.plan_words import best_point, chart_note, prices_line
 from smtc_lab.views.theme import LIGHT
@@ -69,7 +69,7 @@ def _subtitle(plan: PlanInfo) -> tuple[str, ...]:
 def _pareto(axes: Axes, plan: PlanInfo, theme: Theme) -> None:
     shown = PlanAxes.of(plan)
     marks = [
-        Mark(point, time_s, usd)
+        PlannedMark(point, time_s, usd)
         for point in plan.points
         if (time_s := shown.time(point)) is not None and (usd := shown.cost(point)) is not None
     ]

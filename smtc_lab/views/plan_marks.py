@@ -24,7 +24,7 @@ _OUTLINES = {"predicted": "-", "extrapolated": (0, (2, 1.4))}
 _HOMOGENEOUS, _HETEROGENEOUS = "o", "s"
 
 
-class Mark(NamedTuple):
+class PlannedMark(NamedTuple):
     """A cluster, and the numbers of it that are drawn."""
 
     point: PointInfo
@@ -37,7 +37,7 @@ class Mark(NamedTuple):
     """Cost of 1,000 steps or of the job, in USD."""
 
 
-def draw_mark(axes: Axes, mark: Mark, theme: Theme) -> None:
+def draw_mark(axes: Axes, mark: PlannedMark, theme: Theme) -> None:
     """Draw a cluster, hollow: nothing of it was measured. Bands are its intervals."""
     point, x, y = mark
     color = theme.colors[STAGE_COLORS[point.bottleneck]]
@@ -110,7 +110,7 @@ def draw_run(axes: Axes, run: MeasuredInfo, theme: Theme) -> None:
     )
 
 
-def name_marks(axes: Axes, marks: Sequence[Mark], theme: Theme) -> None:
+def name_marks(axes: Axes, marks: Sequence[PlannedMark], theme: Theme) -> None:
     """Write what a cluster is known for above it, each on a line of its own."""
     for place, mark in enumerate(sorted(marks, key=lambda item: -item.time_s.mean)):
         axes.annotate(

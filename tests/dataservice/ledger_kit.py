@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.messages import Outcome
+from smtc_lab.dataservice.messages import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ class FakeLink:
 
     def answer(self, busy_s: float = 1.0) -> None:
         number, request = next(iter(self.outstanding.items()))
-        self.ledger.settle(self, number, Outcome(request.order, None, self.server, 0, busy_s))
+        self.ledger.settle(self, number, Answer(request.order, None, self.server, 0, busy_s))
 
 
 def ask(ledger: Ledger, epoch: Epoch, count: int) -> None:

@@ -11,7 +11,7 @@ from smtc_lab.dataservice import credit
 from smtc_lab.dataservice import ledger as ledger_module
 from smtc_lab.dataservice.epoch import Epoch
 from smtc_lab.dataservice.ledger import Ledger
-from smtc_lab.dataservice.messages import Outcome
+from smtc_lab.dataservice.messages import Answer
 from smtc_lab.errors import DataServiceError, ProtocolError
 from tests.dataservice.ledger_kit import FakeLink, ask, delivered
 
@@ -75,7 +75,7 @@ def test_an_answer_of_a_lost_data_worker_is_no_answer() -> None:
     ask(ledger, epoch, 1)
     ledger.detach(link)
 
-    ledger.settle(link, 0, Outcome(0, None, "algo-2", 0, 0.0))
+    ledger.settle(link, 0, Answer(0, None, "algo-2", 0, 0.0))
 
     assert delivered(epoch) == []
 
@@ -86,7 +86,7 @@ def test_an_answer_to_what_was_never_asked_is_refused() -> None:
     ledger.attach(link)
 
     with pytest.raises(ProtocolError, match="answered request 0, which was never asked"):
-        ledger.settle(link, 0, Outcome(0, None, "algo-2", 0, 0.0))
+        ledger.settle(link, 0, Answer(0, None, "algo-2", 0, 0.0))
 
 
 def test_a_slow_data_worker_gets_one_request_at_a_time() -> None:

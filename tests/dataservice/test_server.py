@@ -14,7 +14,7 @@ from smtc_lab.dataservice import guard
 from smtc_lab.dataservice.handshake import greet, prove_to_server
 from smtc_lab.dataservice.messages import BatchRequest, Hello, read_answer
 from smtc_lab.dataservice.server import DataServer
-from smtc_lab.dataservice.source import Place, source_of
+from smtc_lab.dataservice.source import BatchPlace, source_of
 from smtc_lab.errors import DataServiceError
 from tests.kit.wire import RawPeer
 
@@ -188,7 +188,7 @@ def test_a_client_that_sends_rubbish_loses_its_connection_and_nobody_else_does(
     bad.connection.sendall(b"rubbish" * 100)
 
     assert ends(bad.connection)
-    request = BatchRequest(loader="0", place=Place(0, 0, 0), indices=[3, 4])
+    request = BatchRequest(loader="0", place=BatchPlace(0, 0, 0), indices=[3, 4])
     good.send(request.pack(5))
     frame = good.receive()
     assert frame is not None
@@ -211,10 +211,10 @@ def test_a_client_that_reads_nothing_holds_up_nobody(
     stuck, _ = greeted(server, secret, 0)
     other, _ = greeted(server, secret, 0)
     for number in range(3):
-        request = BatchRequest(loader="0", place=Place(0, 0, 0), indices=number)
+        request = BatchRequest(loader="0", place=BatchPlace(0, 0, 0), indices=number)
         stuck.send(request.pack(number))
 
-    other.send(BatchRequest(loader="1", place=Place(0, 0, 0), indices=[1]).pack(0))
+    other.send(BatchRequest(loader="1", place=BatchPlace(0, 0, 0), indices=[1]).pack(0))
 
     assert other.receive() is not None
     for number in range(3):
@@ -231,7 +231,7 @@ def test_an_unknown_loader_is_an_answer_that_names_the_known_ones(
     connection, _ = greeted(serve(SOURCES), secret, 0)
 
     with connection:
-        request = BatchRequest(loader="7", place=Place(0, 0, 0), indices=[1])
+        request = BatchRequest(loader="7", place=BatchPlace(0, 0, 0), indices=[1])
         connection.send(request.pack(1))
         frame = connection.receive()
 

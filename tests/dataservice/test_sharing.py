@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.dataservice.sharing import Observation, Sharing, first_sharing, next_sharing
+from smtc_lab.dataservice.sharing import Period, Sharing, first_sharing, next_sharing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ SETTLES_WITHIN = 40
 PROPERTY = settings(max_examples=60, deadline=None, derandomize=True)
 
 
-def observation(**given_fields: Any) -> Observation:
+def observation(**given_fields: Any) -> Period:
     """An interval of 1 s of an undisturbed trainer that has data ahead on four cores."""
     quiet: dict[str, Any] = {
         "interval_s": 1.0,
@@ -36,14 +36,14 @@ def observation(**given_fields: Any) -> Observation:
         "local_busy_s": 0.5,
         "num_remote_workers": 0,
     }
-    return Observation(**quiet | given_fields)
+    return Period(**quiet | given_fields)
 
 
-def starved(**given_fields: Any) -> Observation:
+def starved(**given_fields: Any) -> Period:
     return observation(**{"get_wait_s": 0.5, "local_busy_s": 9.0} | given_fields)
 
 
-def number_after(num_local_workers: int, *observations: Observation) -> int:
+def number_after(num_local_workers: int, *observations: Period) -> int:
     sharing = Sharing(num_local_workers=num_local_workers)
     for one in observations:
         sharing = next_sharing(sharing, one)
@@ -167,7 +167,7 @@ class Machine:
         return 0 if self.remote_batches_per_s else 1
 
     @functools.cache  # noqa: B019  a small value object
-    def interval(self, num_local_workers: int) -> tuple[float, Observation]:
+    def interval(self, num_local_workers: int) -> tuple[float, Period]:
         """Return batches per second, and what is observed meanwhile."""
         duty = 1.0
         for _ in range(40):  # half steps to where what is made is what is taken
@@ -175,7 +175,7 @@ class Machine:
             duty = (duty + asked_duty) / 2
         return batches, seen
 
-    def _flow(self, num: int, duty: float) -> tuple[float, float, Observation]:
+    def _flow(self, num: int, duty: float) -> tuple[float, float, Period]:
         threads = self.trainer_threads
         crowded = min(1.0, self.cores / (threads + num * self.local_weight))
         speed = 1 - (1 - crowded) * duty
@@ -204,7 +204,7 @@ class Machine:
         return batches, busy, seen
 
     def run(
-        self, intervals: int, disturb: Callable[[Observation], Observation] = lambda seen: seen
+        self, intervals: int, disturb: Callable[[Period], Period] = lambda seen: seen
     ) -> Iterator[int]:
         """Yield the number of data workers of each interval."""
         seen = {num: self.interval(num)[1] for num in range(self.cores + 1)}
@@ -280,7 +280,7 @@ def test_the_trainer_is_not_held_up_for_longer_than_two_intervals(machine: Machi
 def test_noise_does_not_make_it_swing(machine: Machine, seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311  noise, no secret
 
-    def disturb(seen: Observation) -> Observation:
+    def disturb(seen: Period) -> Period:
         return replace(
             seen,
             get_wait_s=seen.get_wait_s * rng.uniform(0.8, 1.2),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from pathlib import Path
 
-    from smtc_lab.dataservice.sharing import Observation
+    from smtc_lab.dataservice.sharing import Period
 
 FORK = multiprocessing.get_context("fork")
 SPIN_CPU_S = 0.2
@@ -52,7 +52,7 @@ def on_one_core() -> Iterator[None]:
         os.sched_setaffinity(0, allowed)
 
 
-def observe(watch: CpuWatch, *local_pids: int) -> Observation:
+def observe(watch: CpuWatch, *local_pids: int) -> Period:
     return watch.observe(
         local_pids=local_pids, get_wait_s=0.25, local_busy_s=0.5, num_remote_workers=3
     )

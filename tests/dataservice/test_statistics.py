@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from smtc_lab.dataservice import statistics
-from smtc_lab.dataservice.messages import Outcome
+from smtc_lab.dataservice.messages import Answer
 from smtc_lab.dataservice.statistics import LoaderStatistics
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ DATASET: Any = torch.arange(20, dtype=torch.float32)
 def test_batches_are_summed_by_server() -> None:
     records: list[LoaderRecord] = []
     counted = LoaderStatistics(records.append)
-    counted.add_batch(Outcome(None, None, "algo-2", 100, 0.5, 0.125), 0.25, was_ready=True)
-    counted.add_batch(Outcome(None, None, "algo-2", 50, 1.5), 0.5, was_ready=False)
-    counted.add_batch(Outcome(None, None, "local", 1, 0.0), 0.0, was_ready=False)
+    counted.add_batch(Answer(None, None, "algo-2", 100, 0.5, 0.125), 0.25, was_ready=True)
+    counted.add_batch(Answer(None, None, "algo-2", 50, 1.5), 0.5, was_ready=False)
+    counted.add_batch(Answer(None, None, "local", 1, 0.0), 0.0, was_ready=False)
     counted.add_sent_again({"algo-3": 2})
 
     counted.hand_over()
@@ -38,7 +38,7 @@ def test_batches_are_summed_by_server() -> None:
 def test_what_was_recorded_is_not_recorded_again() -> None:
     records: list[LoaderRecord] = []
     counted = LoaderStatistics(records.append)
-    counted.add_batch(Outcome(None, None, "local", 1, 0.0), 0.0, was_ready=False)
+    counted.add_batch(Answer(None, None, "local", 1, 0.0), 0.0, was_ready=False)
     counted.hand_over()
 
     counted.hand_over()

@@ -29,7 +29,7 @@ OTHER_SECRET = secrets.token_bytes(32)
 SERVER_SAYS = b"what only the client may read"
 CLIENT_SAYS = b"what only the server may read"
 
-Outcome = bytes | ssl.SSLError
+Answer = bytes | ssl.SSLError
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def meet(
     server: ssl.SSLContext,
     client: ssl.SSLContext,
     carry: Callable[[bytes], bytes] = lambda data: data,
-) -> tuple[Outcome, Outcome]:
+) -> tuple[Answer, Answer]:
     """Let two sides talk; return what the server and the client got to read, or why not."""
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     from_server, from_client = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -51,7 +51,7 @@ def meet(
         (client.wrap_bio(to_client, from_client), CLIENT_SAYS),
         (server.wrap_bio(to_server, from_server, server_side=True), SERVER_SAYS),
     ]
-    outcomes: list[Outcome] = [b"", b""]
+    outcomes: list[Answer] = [b"", b""]
     for _ in range(6):  # more than TLS 1.3 has flights
         for number, (side, says) in enumerate(sides):
             if outcomes[number]:

@@ -15,8 +15,8 @@ import torch
 from smtc_lab.dataservice import leaves, messages, wire
 from smtc_lab.dataservice.receiver import ConnectionEndedError, Receiver
 from smtc_lab.dataservice.segments import SharedFile, SharedViews
-from smtc_lab.dataservice.source import Place
-from smtc_lab.dataservice.wire import Frame, Kind
+from smtc_lab.dataservice.source import BatchPlace
+from smtc_lab.dataservice.wire import Kind, Message
 from smtc_lab.errors import ProtocolError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def seeds() -> list[bytes]:
         {"array": np.arange(3), "scalar": np.float64(0.5), "text": np.array(["ab"])},
         OrderedDict(bytes=b"abc", point=Point(1, ["a", None, True, 2**60, 0.1])),
     ]
-    wants = messages.BatchRequest(loader="0", place=Place(1, 2, 3), indices=[4, 5])
+    wants = messages.BatchRequest(loader="0", place=BatchPlace(1, 2, 3), indices=[4, 5])
     hello = messages.Hello(host="h", data_worker=0, num_data_workers=2, loaders={"0": 9})
     sent = [
         hello.pack(),
@@ -149,7 +149,7 @@ def _message_around(kind_and_text: bytes) -> bytes:
     return header + text + bytes(min(payload_bytes, PAYLOAD_LIMIT))
 
 
-def _read(frame: Frame) -> None:
+def _read(frame: Message) -> None:
     """Read a message as the side does that gets it."""
     if frame.kind is Kind.HELLO:
         messages.Hello.read(frame)

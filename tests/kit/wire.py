@@ -14,7 +14,7 @@ from smtc_lab.dataservice.wire import Kind, pack
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.dataservice.wire import Frame
+    from smtc_lab.dataservice.wire import Message
 
 _TIMEOUT_S = 30.0
 
@@ -30,7 +30,7 @@ class RawPeer:
         """Send a message."""
         send_all(self._transport, message)
 
-    def receive(self) -> Frame | None:
+    def receive(self) -> Message | None:
         """Wait for a message; return None when the connection ended before it.
 
         Raises:
@@ -45,7 +45,7 @@ def raw(value: object, number: int = 7) -> bytes:
     return b"".join(pack(Kind.BATCH, number, value))
 
 
-def received(data: bytes) -> Frame | None:
+def received(data: bytes) -> Message | None:
     """Return what a receiver makes of bytes after which the connection ends.
 
     Raises:

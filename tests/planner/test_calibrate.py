@@ -15,7 +15,7 @@ from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner import calibration_trial, host_speed
 from smtc_lab.planner.calibrate import calibrate
 from smtc_lab.planner.calibration_plan import num_launches
-from smtc_lab.planner.calibration_trial import Trial, Trials
+from smtc_lab.planner.calibration_trial import CalibrationLaunch, Trials
 from smtc_lab.planner.cpu_benchmark import cpu_rate
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
@@ -71,7 +71,7 @@ def trials(root: Path, script: Callable[[str], str]) -> Callable[..., Trials]:
 
 
 def test_a_trial_sees_steps_samples_and_cpu_time(trials: Callable[..., Trials]) -> None:
-    seen = trials(STEPS.format(body="time.sleep(0.002)"))(Trial(what="resident"))
+    seen = trials(STEPS.format(body="time.sleep(0.002)"))(CalibrationLaunch(what="resident"))
 
     assert seen.batch_size == 8
     assert seen.step().value >= 0.002
@@ -85,17 +85,17 @@ def test_a_device_faster_than_the_timer_is_refused(
     monkeypatch.setattr(calibration_trial, "_FINEST_S", 1.0)  # no step of this test is slower
 
     with pytest.raises(PlannerError, match=r"took .* µs .*cannot be timed. Raise the"):
-        trials(STEPS.format(body="pass"))(Trial(what="resident"))
+        trials(STEPS.format(body="pass"))(CalibrationLaunch(what="resident"))
 
 
 def test_a_script_without_a_training_step_is_refused(trials: Callable[..., Trials]) -> None:
     with pytest.raises(PlannerError, match=r"made 0 training steps \(resident data\)"):
-        trials("print('nothing to train')")(Trial(what="resident"))
+        trials("print('nothing to train')")(CalibrationLaunch(what="resident"))
 
 
 def test_a_script_that_fails_says_why(trials: Callable[..., Trials]) -> None:
     with pytest.raises(PlannerError, match=r"ended as Failed .*no such data.*Its logs: "):
-        trials("raise OSError('no such data')")(Trial(what="resident"))
+        trials("raise OSError('no such data')")(CalibrationLaunch(what="resident"))
 
 
 @pytest.mark.parametrize("jump_s", [-3600.0, 2.0])
@@ -112,7 +112,7 @@ def test_a_clock_that_jumped_is_refused(
     monkeypatch.setattr(calibration_trial, "time", Jumping())
 
     with pytest.raises(PlannerError, match=rf"clock jumped by \{jump_s:+.2f} s.*settle"):
-        trials(STEPS.format(body="pass"))(Trial(what="resident"))
+        trials(STEPS.format(body="pass"))(CalibrationLaunch(what="resident"))
 
 
 def test_an_interrupt_leaves_nothing_running(trials: Callable[..., Trials]) -> None:
@@ -123,7 +123,9 @@ def test_an_interrupt_leaves_nothing_running(trials: Callable[..., Trials]) -> N
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        trials("import time; time.sleep(600)", started=interrupt)(Trial(what="resident"))
+        trials("import time; time.sleep(600)", started=interrupt)(
+            CalibrationLaunch(what="resident")
+        )
 
     (run,) = started
     assert run.status == "Stopped"

@@ -16,7 +16,7 @@ from smtc_lab.planner import calibrate
 from smtc_lab.planner.calibration import Calibration
 from smtc_lab.planner.calibration_plan import num_launches, run_all, worker_counts
 from smtc_lab.planner.calibration_points import measured_fields
-from smtc_lab.planner.calibration_trial import Seen, Trial, measured_mean, product
+from smtc_lab.planner.calibration_trial import CalibrationLaunch, Seen, measured_mean, product
 from smtc_lab.planner.intervals import measured
 from smtc_lab.planner.workload_hash import workload_hash
 from tests.kit.records import STARTED_S, jittered, run_records
@@ -36,9 +36,9 @@ class MadeUp:
     busy: bool = False
     batch_size: int = 32
     reads_batch_size: bool = True
-    made: list[Trial] = field(default_factory=list)
+    made: list[CalibrationLaunch] = field(default_factory=list)
 
-    def __call__(self, trial: Trial) -> Seen:
+    def __call__(self, trial: CalibrationLaunch) -> Seen:
         self.made.append(trial)
         if trial.label in self.fails:
             raise PlannerError(f"{trial.label} went wrong.")
@@ -201,7 +201,7 @@ def test_a_script_that_takes_batches_of_its_own_is_measured_at_one_size() -> Non
 
 
 def test_looks_that_reach_before_the_measured_time_do_not_count() -> None:
-    trial = Trial(what="resident")
+    trial = CalibrationLaunch(what="resident")
     seen = MadeUp()(trial)
     samples = seen.launch.run.system["algo-1"]
     begin_s = seen.launch.begin_s

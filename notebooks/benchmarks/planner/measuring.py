@@ -14,7 +14,7 @@ from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.planner.calibrate import calibrate
 from smtc_lab.planner.calibration import Calibration
-from smtc_lab.planner.calibration_trial import DATA, TRAINER, Trial, Trials
+from smtc_lab.planner.calibration_trial import DATA, TRAINER, CalibrationLaunch, Trials
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
@@ -155,7 +155,7 @@ class Bench:
         quotas = {TRAINER: place.trainer_cores}
         if place.data_workers:
             quotas[DATA] = place.data_cores
-        trial = Trial(
+        trial = CalibrationLaunch(
             what=what,
             num_loader_workers=place.loader_workers,
             num_data_workers=place.data_workers,
