@@ -1,4 +1,4 @@
-"""What a reader must know before trusting a comparison, one sentence each."""
+"""What a reader must know before trusting a comparison."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.compiler_cautions import compiler_cautions
 from smtc_lab.metrics.facts import cpu_quota_mechanism, number_fact
+from smtc_lab.metrics.finding import caution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from smtc_lab.metrics.comparison import ClusterResult, GroupResult
+    from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.measured_cluster import MeasuredCluster
 
 DELIVERED_DIFFERENCE = 0.05
@@ -29,26 +31,27 @@ LEAST_STEPS = 30
 _ROUNDING = 1e-9
 
 
-def delivered_differences(results: Sequence[ClusterResult]) -> list[str]:
-    """Return a sentence for each two clusters that got unlike shares of their CPU time."""
-    sentences = []
+def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
+    """Return a caution for each two clusters that got unlike shares of their CPU time."""
+    found = []
     for first, second in combinations(results, 2):
         one, other = first.cpu_delivered_fraction, second.cpu_delivered_fraction
         if one is None or other is None:
             continue
         if abs(one - other) > DELIVERED_DIFFERENCE + _ROUNDING:
-            sentences.append(
+            sentence = (
                 f"{first.name} got {100 * one:.1f} % of the CPU time that it asked for and "
                 f"{second.name} {100 * other:.1f} %, more than 5 points apart, so not only the "
-                "clusters made their step times differ, but this machine did, too. Measure "
-                "again with a lower cores_per_vcpu or on a quieter machine."
+                "clusters made their step times differ, but this machine did, too."
             )
-    return sentences
+            fix = "Measure again with a lower cores_per_vcpu or on a quieter machine."
+            found.append(caution("unlike_delivered", sentence, fix))
+    return found
 
 
 def cautions(
     measured: Sequence[MeasuredCluster], results: Sequence[ClusterResult]
-) -> tuple[str, ...]:
+) -> tuple[Finding, ...]:
     """Return every caution about a comparison, the gravest first."""
     return tuple(
         chain(
@@ -61,46 +64,55 @@ def cautions(
     )
 
 
-def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[str]:
+def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:
     runs = [launch.run for cluster in measured for launch in cluster.launches]
     emulated = [run.job.emulation is not None for run in runs]
     if any(emulated) and not all(emulated):
-        yield (
+        yield caution(
+            "unlike_evidence",
             f"{sum(emulated)} of {len(runs)} runs were emulated and the others measured, so "
-            "their step times cannot be compared. Emulate all clusters, or none."
+            "their step times cannot be compared.",
+            "Emulate all clusters, or none.",
         )
     scales = {number_fact(run, "cores_per_vcpu") for run in runs if run.job.emulation}
     if len(scales) > 1:
-        yield (
+        yield caution(
+            "unlike_scales",
             f"The runs were emulated at different scales ({_listed(scales)} cores for each "
-            "vCPU), so their step times cannot be compared. Run all clusters at one "
-            "cores_per_vcpu."
+            "vCPU), so their step times cannot be compared.",
+            "Run all clusters at one cores_per_vcpu.",
         )
     devices_s = {run.job.emulation.device_step_time_s for run in runs if run.job.emulation}
     if len(devices_s) > 1:
-        yield (
+        yield caution(
+            "unlike_devices",
             f"The emulated devices were declared to take different times ({_listed(devices_s)} "
-            "seconds for each step); the speed-up holds for these times only."
+            "seconds for each step); the speed-up holds for these times only.",
         )
     mechanisms = {cpu_quota_mechanism(run) for run in runs}
     if len(mechanisms) > 1:
-        yield (
+        yield caution(
+            "unlike_quotas",
             "The CPU quotas of the runs were kept in different ways "
-            f"({', '.join(sorted(mechanisms))}), which deliver unlike shares of a core. "
-            "Measure again in one go."
+            f"({', '.join(sorted(mechanisms))}), which deliver unlike shares of a core.",
+            "Measure again in one go.",
         )
     for cluster in measured[1:]:
         if not did_equal_work(measured[0], cluster):
-            yield (
+            yield caution(
+                "unlike_work",
                 f"A launch of {measured[0].label} took {steps_of_launch(measured[0]):g} steps "
                 f"and one of {cluster.label} {steps_of_launch(cluster):g}, so their costs per "
-                "job are for different work. Give all clusters one max_steps."
+                "job are for different work.",
+                "Give all clusters one max_steps.",
             )
     scripts = {run.job.entry_point for run in runs}
     if len(scripts) > 1:
-        yield (
+        yield caution(
+            "unlike_scripts",
             f"The clusters ran different scripts ({', '.join(sorted(scripts))}), so clusters "
-            "are not all that differs. Run one script on all clusters."
+            "are not all that differs.",
+            "Run one script on all clusters.",
         )
 
 
@@ -121,33 +133,38 @@ def did_equal_work(first: MeasuredCluster, second: MeasuredCluster) -> bool:
     return abs(one - other) <= 0.01 * max(one, other)
 
 
-def _about_cluster(measured: MeasuredCluster, result: ClusterResult) -> Iterable[str]:
-    yield from measured.left_out
+def _about_cluster(measured: MeasuredCluster, result: ClusterResult) -> Iterable[Finding]:
+    yield from (caution("left_out", each) for each in measured.left_out)
     delivered = result.cpu_delivered_fraction
     if delivered is not None and delivered < LEAST_DELIVERED - _ROUNDING:
-        yield (
+        yield caution(
+            "undelivered",
             f"{result.name} got {100 * delivered:.1f} % of the CPU time that it asked for, "
             f"under {100 * LEAST_DELIVERED:.0f} %: this machine was busy with other work, so "
-            "its steps took too long. Stop other programs, or lower cores_per_vcpu."
+            "its steps took too long.",
+            "Stop other programs, or lower cores_per_vcpu.",
         )
     if result.launches < LEAST_LAUNCHES:
         times = "once" if result.launches == 1 else "twice"
-        yield (
+        yield caution(
+            "few_launches",
             f"{result.name} was launched {times}: fewer than {LEAST_LAUNCHES} launches cannot "
-            "show how much launches differ. Raise the number of rounds."
+            "show how much launches differ.",
+            "Raise the number of rounds.",
         )
     num_steps = sum(len(values) for values in measured.step_times_s)
     if num_steps < LEAST_STEPS:
-        yield (
+        yield caution(
+            "few_steps",
             f"{result.name} has {num_steps} measured steps, fewer than {LEAST_STEPS}, so its "
-            "interval is rough. Raise max_steps."
+            "interval is rough.",
+            "Raise max_steps.",
         )
 
 
-def _about_prices(groups: Iterable[GroupResult]) -> list[str]:
-    return list(
-        dict.fromkeys(sentence for group in groups if (sentence := _about_price(group)))
-    )
+def _about_prices(groups: Iterable[GroupResult]) -> Iterable[Finding]:
+    told = dict.fromkeys(map(_about_price, groups))
+    return (caution("price", sentence) for sentence in told if sentence)
 
 
 def _about_price(group: GroupResult) -> str | None:

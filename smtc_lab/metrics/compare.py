@@ -98,7 +98,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         ),
         package_differences=package_differences(measured),
         factors=factor_effects(measured, num_resamples=num_resamples),
-        warnings=cautions(measured, results),
+        findings=cautions(measured, results),
         machine=machine,
     )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
+
+from pydantic import computed_field, model_validator
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
 from smtc_lab.metrics.ablation import FactorEffect
 from smtc_lab.metrics.compiler_result import CompilerResult
 from smtc_lab.metrics.environments import EnvironmentResult, PackageDifference
+from smtc_lab.metrics.finding import Finding
 from smtc_lab.metrics.result import Evidence, Interval, Result
 from smtc_lab.spec.cluster import Role
 
@@ -186,11 +189,26 @@ class Comparison(BundleDisplayed, Result):
     package_differences: tuple[PackageDifference, ...] = ()
     """Packages whose versions differ between the Python environments of the clusters."""
 
-    warnings: tuple[str, ...] = ()
-    """What a reader must know before trusting the numbers."""
+    findings: tuple[Finding, ...] = ()
+    """What a reader must know before trusting the numbers, the gravest first."""
 
     machine: dict[str, object]
     """The machine that it was measured on: CPU, cores, memory, versions."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """``findings`` as sentences."""
+        return tuple(finding.text for finding in self.findings)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_findings(cls, given: Any) -> Any:  # noqa: ANN401  pydantic gives what it has
+        """Take what an earlier version wrote, which had sentences alone."""
+        if not isinstance(given, dict) or "findings" in given:
+            return given
+        told = [{"kind": "caution", "sentence": each} for each in given.get("warnings", ())]
+        return {**given, "findings": told}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return the comparison as JSON text."""

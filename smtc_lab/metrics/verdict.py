@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.metrics.break_even import BreakEven
+    from smtc_lab.metrics.finding import Finding
 
 _DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
@@ -103,16 +104,18 @@ def emulation_clause(emulation: Mapping[str, float | None] | None) -> str:
     return f"emulated{device}, scale {scale}"
 
 
-def verdict(clauses: Sequence[str], *, emulation: str = "", remarks: Sequence[str] = ()) -> str:
+def verdict(
+    clauses: Sequence[str], *, emulation: str = "", remarks: Sequence[Finding] = ()
+) -> str:
     """Return the whole verdict: what is seen, what was emulated, what casts doubt on it.
 
     Args:
         clauses: What ``pair_clause`` returned for each pair.
         emulation: What ``emulation_clause`` returned.
-        remarks: Whole sentences to append.
+        remarks: What else to tell.
     """
     parts = [*clauses, emulation] if emulation else list(clauses)
-    return " ".join([f"{'; '.join(parts)}.", *remarks])
+    return " ".join([f"{'; '.join(parts)}.", *(each.text for each in remarks)])
 
 
 def _speed(speedup: Interval) -> tuple[str, bool | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from smtc_lab.errors import PlannerError
-from smtc_lab.metrics.result import Result
+from smtc_lab.metrics.finding import Cost, CostEvidence, Finding
 from smtc_lab.planner.model import Model
 from smtc_lab.planner.outlook import Clusters
 from smtc_lab.planner.plan_settings import is_wanted
@@ -30,29 +30,28 @@ accelerators. ``data_group``: CPU instances beside. ``batch_size``, ``compile``:
 _LEAST_GAIN = 1.02
 
 
-class Advice(Result):
-    """One thing to try, with what it is predicted to bring."""
+class Advice(Finding):
+    """One thing to try, with what it is predicted to bring: its sentence says both."""
 
     kind: AdviceKind
     """What sort of change it is."""
 
-    sentence: str
-    """What to do and what it brings, with a full stop."""
-
-    cluster: Cluster | None
+    cluster: Cluster | None = None
     """The cluster to use; None: the same."""
 
-    prediction: Prediction | None
+    prediction: Prediction | None = None
     """What is predicted with it; None: not known before it is measured."""
 
-    speedup: float | None
+    speedup: float | None = None
     """Samples per second over those before; None: not known before it is measured."""
 
-    saving_fraction: float | None
+    saving_fraction: float | None = None
     """Share of the cost per sample that it saves; negative: it costs more. None: unknown."""
 
-    evidence: Literal["predicted", "extrapolated", "at most", "unknown"]
-    """How the gain is known. ``at most``: it cannot bring more."""
+    @property
+    def evidence(self) -> CostEvidence | Literal["unknown"]:
+        """How the gain is known. ``at most``: it cannot bring more."""
+        return "unknown" if self.cost is None else self.cost.evidence
 
 
 def start_of(planned: PlannedCandidate) -> Candidate:
@@ -85,7 +84,10 @@ def advice_of(planned: PlannedCandidate) -> tuple[Advice, ...]:
             _transforms(start),
         ]
     else:
-        found = [_larger_batch(outlook, start, row), _compile(start)]
+        found = [
+            _larger_batch(outlook, start, row),
+            _compile(start, outlook.calibration.entry_point),
+        ]
     return tuple(each for each in found if each is not None)
 
 
@@ -163,17 +165,18 @@ def _transforms(start: Candidate) -> Advice:
     rest_s = sum(said.stages_s[stage] or 0.0 for stage in ("serial", "device"))
     speedup = said.step_time_s.mean / rest_s if rest_s > 0 else None
     gain = "" if speedup is None else f", at most {speedup:.3g} times as fast"
+    cost = None if speedup is None else Cost(fraction=1 - 1 / speedup, evidence="at most")
+    what = "Prepare samples ahead of the job, or move transforms to the device"
     return Advice(
         kind="transforms",
         sentence=(
-            f"Prepare samples ahead of the job, or move transforms to the device{gain}; what "
-            "the device then takes longer is not known before it is measured."
+            f"{what}{gain}; what the device then takes longer is not known before it is "
+            "measured."
         ),
-        cluster=None,
-        prediction=None,
+        fix=f"{what}.",
+        cost=cost,
         speedup=speedup,
-        saving_fraction=None if speedup is None else 1 - 1 / speedup,
-        evidence="unknown" if speedup is None else "at most",
+        saving_fraction=None if cost is None else cost.fraction,
     )
 
 
@@ -189,7 +192,7 @@ def _larger_batch(outlook: Outlook, start: Candidate, row: Clusters) -> Advice |
     return _advice("batch_size", what, start.prediction, larger, work=2.0)
 
 
-def _compile(start: Candidate) -> Advice | None:
+def _compile(start: Candidate, script: str) -> Advice | None:
     if start.prediction.bottleneck != "device":
         return None
     share = start.prediction.utilization["device"] or 0.0
@@ -199,11 +202,8 @@ def _compile(start: Candidate) -> Advice | None:
             f"Compile the step: the device works in {100 * share:.0f} % of it. What that "
             "brings is measured by smtc_lab.compare_compilers()."
         ),
-        cluster=None,
-        prediction=None,
-        speedup=None,
-        saving_fraction=None,
-        evidence="unknown",
+        fix="Compile the step.",
+        action=f"smtc_lab.compare_compilers({script!r})",
     )
 
 
@@ -230,11 +230,12 @@ def _advice(  # noqa: PLR0913  before and after, and what changes between
             f"{what}: a {per} is {speedup:.3g} times as fast ({seconds(after.step_time_s)} a "
             f"step) and {_cost_words(saving, per)} ({after.evidence})."
         ),
+        fix=f"{what}.",
+        cost=Cost(fraction=1 - 1 / speedup, evidence=after.evidence),
         cluster=cluster,
         prediction=after,
         speedup=speedup,
         saving_fraction=saving,
-        evidence=after.evidence,
     )
 
 

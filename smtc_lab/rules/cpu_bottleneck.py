@@ -8,8 +8,8 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError
 from smtc_lab.metrics.columns import STEP
+from smtc_lab.metrics.finding import Cost, Finding
 from smtc_lab.metrics.utilization import cpu_utilization, device_utilization
-from smtc_lab.rules.finding import Finding
 from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -57,10 +57,16 @@ class CpuBottleneckRule(Rule):
         real = wait if device is None else min(wait, 1 - device)
         if real < REAL_WAIT * ease or (device is not None and device > IDLE_DEVICE / ease):
             return
-        yield _finding(cpu, device=device, wait=real)
+        steps = measured.steps
+        lost_s = steps[STEP["data_wait_s"]]
+        if device is not None and device > 1 - wait:
+            lost_s = steps[STEP["rank_time_s"]] - steps[STEP["device_time_s"]]
+        yield _finding(seen, cpu, device=device, wait=wait, cost=seen.cost_in_steps(lost_s))
 
 
-def _finding(cpu: float, *, device: float | None, wait: float) -> Finding:
+def _finding(
+    seen: Observation, cpu: float, *, device: float | None, wait: float, cost: Cost
+) -> Finding:
     idle = (
         f"the trainer waits for data in {100 * wait:.0f} % of each step"
         if device is None
@@ -68,16 +74,15 @@ def _finding(cpu: float, *, device: float | None, wait: float) -> Finding:
     )
     return Finding(
         kind=_KIND,
-        severity="warning",
         sentence=(
             f"CPU-bound: the CPUs that prepare data are {100 * cpu:.0f} % busy, while {idle}."
         ),
         fix=(
-            "More data workers, a larger size or a data group: "
-            "calibration = smtc_lab.calibrate(script), then smtc_lab.plan(calibration).best"
-            ".explain() tells what each of them brings and costs."
+            "More data workers, a larger size or a data group; a plan tells what each of them "
+            "brings and costs."
         ),
-        cost_fraction=wait,
+        action=f"smtc_lab.plan(smtc_lab.calibrate({seen.job.entry_point!r})).best.explain()",
+        cost=cost,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.measured_launch import measured_launch
@@ -14,14 +13,14 @@ from smtc_lab.rules.shapes import ShapeRule
 from smtc_lab.rules.step import StepRule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from smtc_lab.metrics.ablation import FactorEffect
     from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.compiler_result import CompilerResult
+    from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.records import RunRecords
-    from smtc_lab.rules.finding import Finding
     from smtc_lab.rules.rule import Rule
     from smtc_lab.spec.job import TrainingJob
 
@@ -61,18 +60,20 @@ class RunRules:
     def look(
         self,
         measured: MeasuredColumns | None,
-        reports: Iterable[CompilerReport],
+        reports: Mapping[str, CompilerReport],
         *,
+        usd_per_hour: float | None = None,
         has_ended: bool,
     ) -> tuple[Finding, ...]:
         """Take in the steps that came since the last look, and return what could be better.
 
         Warnings come first, the costliest first among equals; findings whose cost is not known
-        stand behind those whose cost is. What an emulated run measured is called emulated.
+        stand behind those whose cost is.
 
         Args:
             measured: The run so far; None: it has no step, so there is nothing to find.
-            reports: What its trainers told of their compiler, the first one first.
+            reports: What its trainers told of their compiler, by rank, the first one first.
+            usd_per_hour: Price of all instances; None: unknown.
             has_ended: Whether this is all of it.
         """
         if measured is None:
@@ -84,7 +85,8 @@ class RunRules:
         seen = Observation(
             job=self._job,
             measured=measured,
-            report=next(iter(reports), None),
+            report=next(iter(reports.values()), None),
+            usd_per_hour=usd_per_hour,
             has_ended=has_ended,
             told=self._told,
             compiler=self._compiler,
@@ -92,7 +94,14 @@ class RunRules:
         )
         findings = [finding for rule in self._rules for finding in rule.findings(seen)]
         self._told = frozenset(finding.kind for finding in findings)
-        return _in_order(findings, seen)
+        if len(reports) > 1:
+            first = {"rank": next(iter(reports))}
+            findings = [
+                each.model_copy(update=first) if each.place else each for each in findings
+            ]
+        if "cpu_bottleneck" in self._told:  # why the trainer waits
+            findings = [each for each in findings if each.kind != "data_wait"]
+        return tuple(sorted(findings, key=_rank))
 
 
 def find(
@@ -100,6 +109,7 @@ def find(
     *,
     compiler: CompilerResult | None = None,
     factors: Sequence[FactorEffect] = (),
+    usd_per_hour: float | None = None,
 ) -> tuple[Finding, ...]:
     """Return what could be better in a run that has ended, as ``RunRules.look`` does.
 
@@ -107,24 +117,14 @@ def find(
         run: The run.
         compiler: What a comparison knows of its set-up; None: there is none.
         factors: Effects that the comparison measured.
+        usd_per_hour: Price of all its instances; None: unknown.
     """
     rules = RunRules(run.job, compiler=compiler, factors=factors)
-    return rules.look(measured_launch(run), run.compiler.values(), has_ended=True)
+    return rules.look(
+        measured_launch(run), run.compiler, usd_per_hour=usd_per_hour, has_ended=True
+    )
 
 
-def _in_order(findings: list[Finding], seen: Observation) -> tuple[Finding, ...]:
-    if "cpu_bottleneck" in {finding.kind for finding in findings}:  # why the trainer waits
-        findings = [finding for finding in findings if finding.kind != "data_wait"]
-    if seen.job.emulation is not None:
-        findings = [
-            replace(each, cost_is="emulated") if each.cost_is == "measured" else each
-            for each in findings
-        ]
-    return tuple(sorted(findings, key=lambda each: _rank(each, seen)))
-
-
-def _rank(finding: Finding, seen: Observation) -> tuple[bool, float]:
-    fraction = finding.cost_fraction
-    if fraction is None and finding.cost_s_per_step is not None and seen.step_time_s:
-        fraction = finding.cost_s_per_step / seen.step_time_s
+def _rank(finding: Finding) -> tuple[bool, float]:
+    fraction = None if finding.cost is None else finding.cost.fraction
     return finding.severity != "warning", -(fraction or 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from smtc_lab.rules.finding import Finding
+from smtc_lab.metrics.finding import Cost, Finding
 from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -30,20 +30,19 @@ class GraphRule(Rule):
         if report is None:
             return
         if report.fell_back_because is not None and seen.is_enough_for("fallback"):
+            time = report.compile_time
             yield Finding(
                 kind="fallback",
-                severity="warning",
                 sentence=f"It ran eagerly: {report.fell_back_because.rstrip('. ')}.",
                 fix=(
                     "Mend that line, choose another backend, or ask for backend='eager', "
                     "which saves the time of trying."
                 ),
-                cost_fraction=_compile_fraction(seen),
+                cost=Cost() if time is None else seen.cost_in_run(time.total_s),
             )
         for graph_break in report.graph_breaks:
             yield Finding(
                 kind="graph_break",
-                severity="warning",
                 sentence=(
                     f"The graph ends here ({graph_break.reason.rstrip('. ')}), so that "
                     "nothing is fused across this line."
@@ -53,6 +52,7 @@ class GraphRule(Rule):
                     "express the decision with torch.where."
                 ),
                 place=graph_break.place,
+                cost=Cost(),
             )
         yield from _unearned(seen)
 
@@ -65,9 +65,7 @@ def _unearned(seen: Observation) -> Iterable[Finding]:
     steps = compiler.break_even.steps
     if steps is None or steps.mean <= seen.num_steps:
         return
-    total_s = max(seen.total_s, 1e-9)
-    first = math.ceil(steps.mean)
-    share = min(1.0, max(0.0, compiler.overhead_s.mean / total_s))
+    first, cost = math.ceil(steps.mean), seen.cost_in_run(compiler.overhead_s)
     cache = compiler.cache_hit_fraction
     advice = (
         " Its compiled code was not in the cache; a second run starts sooner."
@@ -76,18 +74,11 @@ def _unearned(seen: Observation) -> Iterable[Finding]:
     )
     yield Finding(
         kind="overhead",
-        severity="warning" if share >= _LONG_COMPILE_FRACTION else "note",
+        severity="warning" if (cost.fraction or 0.0) >= _LONG_COMPILE_FRACTION else "note",
         sentence=(
             f"This job of {seen.num_steps:,} steps ends before step {first:,}, from "
             f"which on the compiler pays.{advice}"
         ),
         fix="Leave short jobs eager (backend='auto' decides so by itself), or train longer.",
-        cost_fraction=share,
+        cost=cost,
     )
-
-
-def _compile_fraction(seen: Observation) -> float | None:
-    time = None if seen.report is None else seen.report.compile_time
-    if time is None or seen.total_s <= 0:
-        return None
-    return min(1.0, time.total_s / seen.total_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.rules.finding import Finding
+from smtc_lab.metrics.finding import Cost, Finding
 from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _syncs(report: CompilerReport) -> Iterable[Finding]:
                 "it is logged, every 10 steps or more."
             ),
             place=sync.place,
-            cost_s_per_step=0.0 if is_free else None,
+            cost=Cost(fraction=0.0 if is_free else None),
         )
 
 
@@ -62,7 +62,6 @@ def _operators(report: CompilerReport) -> Iterable[Finding]:
     for fallback in report.host_operators:
         yield Finding(
             kind="host_operator",
-            severity="warning",
             sentence=(
                 f"The compiler's device has no {fallback.operator}: the host runs it "
                 f"{_times(fallback.per_step)} a step, and the graph is cut there."
@@ -71,6 +70,7 @@ def _operators(report: CompilerReport) -> Iterable[Finding]:
                 "Use an operator whose result has a fixed shape (torch.where, a mask) instead, "
                 "or move it into the dataset's transform."
             ),
+            cost=Cost(),
         )
 
 

@@ -5,19 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.columns import STEP
+from smtc_lab.metrics.cost import usd_per_step_interval
+from smtc_lab.metrics.finding import Cost
+from smtc_lab.metrics.result import Interval
 from smtc_lab.metrics.utilization import data_wait_fraction
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from smtc_lab.metrics.ablation import FactorEffect
     from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.compiler_result import CompilerResult
     from smtc_lab.metrics.measured_columns import MeasuredColumns
+    from smtc_lab.metrics.result import Evidence
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob
 
 ENOUGH_STEPS = 30
 """Measured steps from which on the shares of a growing run are worth a sentence."""
+
+_RESAMPLES, _LAST_RESAMPLES = 200, 2000
 
 _EASE = 0.9
 """A value that has reached a threshold must fall below this share of it to be taken back."""
@@ -35,6 +45,9 @@ class Observation:
 
     report: CompilerReport | None = None
     """What the first trainer told of its compiler."""
+
+    usd_per_hour: float | None = None
+    """Price of all its instances; None: unknown."""
 
     has_ended: bool = True
     """Whether this is all of it."""
@@ -73,6 +86,32 @@ class Observation:
     def data_wait_fraction(self) -> float | None:
         """Share of the steady step time in which the trainers waited for a batch."""
         return data_wait_fraction(self.measured.steps)
+
+    def cost_in_run(self, time_s: Interval | float) -> Cost:
+        """Return what so much of the time of all steps costs, warm-up included."""
+        if isinstance(time_s, float):
+            time_s = Interval(mean=time_s, low=time_s, high=time_s)
+        return self.cost(time_s.scaled(1 / self.num_steps), self.total_s / self.num_steps)
+
+    def cost_in_steps(self, time_s: NDArray[np.float64]) -> Cost:
+        """Return what so much of each measured step costs, shape (S,), a mean of the ranks."""
+        resamples = _LAST_RESAMPLES if self.has_ended else _RESAMPLES
+        whole_s = float(self.measured.steps[STEP["rank_time_s"]].mean())
+        mean_s = mean_interval([time_s], num_resamples=resamples)
+        return self.cost(mean_s.scaled(self.step_time_s / whole_s), self.step_time_s)
+
+    def cost(self, per_step: Interval, step_time_s: float) -> Cost:
+        """Return what so many seconds cost of a step that takes so many."""
+        if step_time_s <= 0:
+            return Cost()
+        evidence: Evidence = "measured" if self.job.emulation is None else "emulated"
+        usd = usd_per_step_interval(step_time_s=per_step, usd_per_hour=self.usd_per_hour)
+        return Cost(
+            fraction=min(1.0, max(0.0, per_step.mean / step_time_s)),
+            s_per_step=per_step.of(evidence),
+            usd_per_1000_steps=None if usd is None else usd.scaled(1000).of(evidence),
+            evidence=evidence,
+        )
 
     def is_enough_for(self, kind: str, *, for_s: float = 0.0) -> bool:
         """Return whether enough is measured to begin to tell of something.

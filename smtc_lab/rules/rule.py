@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from smtc_lab.rules.finding import Finding
+    from smtc_lab.metrics.finding import Finding
     from smtc_lab.rules.observation import Observation
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.columns import STEP
-from smtc_lab.rules.finding import Finding
+from smtc_lab.metrics.finding import Cost, Finding
 from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -58,17 +58,15 @@ class ShapeRule(Rule):
         by_place: dict[tuple[object, str], list[Recompilation]] = {}
         for each in report.recompilations if report is not None else ():
             by_place.setdefault((each.place, _kind(each.cause)), []).append(each)
-        total_s = seen.total_s
         for (_, kind), group in by_place.items():
-            seconds = sum(each.seconds for each in group)
             if seen.is_enough_for(kind):
                 yield Finding(
                     kind=kind,
-                    severity="warning",
                     sentence=_sentence(kind, group),
                     fix=_FIXES.get(kind, _OTHER_FIX),
                     place=group[0].place,
-                    cost_fraction=min(1.0, seconds / total_s) if total_s > 0 else None,
+                    step=group[0].step,
+                    cost=seen.cost_in_run(sum(each.seconds for each in group)),
                 )
         is_compiled = report is not None and report.backend != "eager"
         if is_compiled and not by_place and seen.is_enough_for("batch_shape"):
@@ -105,5 +103,5 @@ def _changing_batches(counts: Counter[float]) -> Iterable[Finding]:
             f"{int(usual):,}; no recompilation was seen."
         ),
         fix=_FIRST_AXIS_FIX,
-        cost_fraction=0.0,
+        cost=Cost(fraction=0.0),
     )

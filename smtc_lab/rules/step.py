@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.columns import STEP
-from smtc_lab.rules.finding import Finding
+from smtc_lab.metrics.finding import Cost, Finding
 from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.rules.observation import Observation
 
 DATA_WAIT = 0.2
@@ -24,7 +25,6 @@ SECONDS_PER_OPERATOR = 5e-6
 """Estimated time that torch needs on the host to start one operator, whatever its size."""
 
 _DISPATCH_SHARE = 0.3
-_LEAST_GROWTH = 0.1
 
 
 class StepRule(Rule):
@@ -52,46 +52,12 @@ class StepRule(Rule):
         yield from _small_batch(seen, self._num_samples)
 
 
-def batch_growth_finding(
-    *, batch_sizes: Sequence[int], samples_per_s: Sequence[float], batch_size: int
-) -> Finding | None:
-    """Return a finding where a larger batch than the job's makes more samples a second.
-
-    Args:
-        batch_sizes: Batch sizes that were measured.
-        samples_per_s: Their throughput.
-        batch_size: The job's own; one of ``batch_sizes``.
-    """
-    measured = dict(zip(batch_sizes, samples_per_s, strict=True))
-    own = measured[batch_size]
-    best = max((size for size in measured if size >= batch_size), key=measured.__getitem__)
-    growth = measured[best] / own - 1
-    if growth < _LEAST_GROWTH:
-        return None
-    return Finding(
-        kind="small_batch",
-        severity="warning",
-        sentence=(
-            f"A batch of {best:,} makes {100 * growth:.0f} % more samples a second than the "
-            f"job's {batch_size:,}."
-        ),
-        fix=(
-            f"Train with batches of {best:,} and fit the learning rate to it; the trajectory "
-            "of training changes with the batch."
-        ),
-        cost_fraction=1 - own / measured[best],
-    )
-
-
 def _optimizer(seen: Observation) -> Iterable[Finding]:
     report, config = seen.report, seen.config
     if report is None or config is None or report.fused_optimizer is not False:
         return
     effect = next((each for each in seen.factors if each.factor == "fused_optimizer"), None)
-    gain = None
-    if effect is not None and effect.speedup.low > 1:
-        gain = 1 - 1 / effect.speedup.mean
-    if effect is not None and gain is None:
+    if effect is not None and effect.speedup.low <= 1:
         return  # it was measured, and brings nothing here
     sentence, fix = (
         (
@@ -106,11 +72,17 @@ def _optimizer(seen: Observation) -> Iterable[Finding]:
     )
     yield Finding(
         kind="optimizer",
-        severity="warning" if gain is not None else "note",
+        severity="note" if effect is None else "warning",
         sentence=sentence,
         fix=fix,
-        cost_fraction=gain,
+        cost=Cost() if effect is None else _gained(effect.speedup, seen),
     )
+
+
+def _gained(speedup: Interval, seen: Observation) -> Cost:
+    """Return what a step costs that could be so many times as fast."""
+    ends = (1 - 1 / times for times in (speedup.mean, speedup.low, speedup.high))
+    return seen.cost(speedup.at(*ends).scaled(seen.step_time_s), seen.step_time_s)
 
 
 def _data_wait(seen: Observation) -> Iterable[Finding]:
@@ -121,7 +93,6 @@ def _data_wait(seen: Observation) -> Iterable[Finding]:
         return
     yield Finding(
         kind="data_wait",
-        severity="warning",
         sentence=(
             f"The trainer waits for data in {100 * wait:.0f} % of each step, so no compiler "
             f"can make it more than {1 / wait:.2g} times as fast."
@@ -130,29 +101,27 @@ def _data_wait(seen: Observation) -> Iterable[Finding]:
             "Prepare data faster first: more data workers, or a data group of CPU instances "
             "(a heterogeneous cluster)."
         ),
-        cost_s_per_step=wait * seen.step_time_s,
+        cost=seen.cost_in_steps(seen.measured.steps[STEP["data_wait_s"]]),
     )
 
 
 def _small_batch(seen: Observation, num_samples: int | None) -> Iterable[Finding]:
-    launched, step_time_s = seen.report and seen.report.kernels, seen.step_time_s
+    launched = seen.report and seen.report.kernels
     if not launched or not seen.is_enough_for("small_batch"):
         return
     busy = 1 - (seen.data_wait_fraction or 0.0)
-    busy_s = busy * step_time_s
+    busy_s = busy * seen.step_time_s
     share = launched * SECONDS_PER_OPERATOR / busy_s if busy_s > 0 else 0.0
     if share < _DISPATCH_SHARE * seen.ease("small_batch"):
         return
     samples = "" if num_samples is None else f" of {num_samples:,} samples"
     yield Finding(
         kind="small_batch",
-        severity="warning",
         sentence=(
             f"A step{samples} starts {launched:,} kernels; starting them alone may take "
             f"{100 * min(share, 1.0):.0f} % of it. The batch is too small to keep the device "
             "busy."
         ),
         fix="Raise the batch size ('smtc-lab batch-size' finds the one with most samples/s).",
-        cost_s_per_step=min(share, 1.0) * busy_s,
-        cost_is="estimated",
+        cost=Cost(fraction=min(share, 1.0) * busy, evidence="estimated"),
     )

@@ -18,6 +18,7 @@ from smtc_lab.launchers.run import launcher_named
 from smtc_lab.launchers.watched_run import Progress, Watch, run_watched
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.metrics.compare import compare_runs
+from smtc_lab.metrics.finding import caution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -173,7 +174,10 @@ def carry_out(
     shown = comparison.model_copy(
         update={
             "entry_point": _shown(plan.jobs[0].entry_point),
-            "warnings": (*comparison.warnings, *left_out, *remarks, *_elsewhere(plan)),
+            "findings": (
+                *comparison.findings,
+                *(caution("launch", each) for each in (*left_out, *remarks, *_elsewhere(plan))),
+            ),
         }
     )
     return ComparisonOutcome(comparison=shown, runs=tuple(records))

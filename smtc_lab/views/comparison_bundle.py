@@ -19,6 +19,7 @@ from smtc_lab.views import format as fmt
 from smtc_lab.views.comparison_described import described
 from smtc_lab.views.comparison_tables import followed_tables, recorded_tables
 from smtc_lab.views.drawing import drawn_by
+from smtc_lab.views.findings import told
 from smtc_lab.views.live.comparison_describer import ComparisonDescriber
 from smtc_lab.views.live.comparison_follower import ComparisonFollower
 from smtc_lab.views.rendering import png_uri, render
@@ -64,10 +65,8 @@ def bundle_of(shown: Comparison | ComparisonOutcome) -> dict[str, Any]:
         title=f"{table_title(comparison)}: {INTERVAL_NOTE}",
         names=[cluster.name for cluster in comparison.clusters],
         rows=comparison_rows(comparison),
-        notes=[
-            *comparison.warnings,
-            *([price_line(comparison)] if tells_cost(comparison) else []),
-        ],
+        notes=[price_line(comparison)] if tells_cost(comparison) else [],
+        findings=told(comparison.findings),
         picture=(png, size),
     )
     return {
@@ -142,6 +141,7 @@ def info_html(info: ComparisonInfo, *, picture: Picture | None = None) -> str:
         names=[set_up.label for set_up in info.set_ups],
         rows=info.rows,
         notes=info.notes,
+        findings=info.findings,
         picture=picture,
     )
 
@@ -159,6 +159,7 @@ def info_text(info: ComparisonInfo) -> str:
             *filter(None, (info.reason, info.sentence)),
             f"  set-ups: {names}",
             *rows,
+            *map(str, info.findings),
             *info.notes,
         ]
     )

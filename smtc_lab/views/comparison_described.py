@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.views.code import compare_code
+from smtc_lab.views.findings import told
 from smtc_lab.views.live.comparison_info import (
     ComparisonInfo,
     LaunchInfo,
@@ -52,10 +53,8 @@ def described(comparison: Comparison, runs: Sequence[RunRecords]) -> ComparisonI
         rows=tuple(
             RowInfo(label=row.label, cells=row.cells) for row in comparison_rows(comparison)
         ),
-        notes=(
-            *comparison.warnings,
-            *([price_line(comparison)] if tells_cost(comparison) else []),
-        ),
+        notes=(price_line(comparison),) if tells_cost(comparison) else (),
+        findings=told(comparison.findings),
         code=_code(comparison, runs, names),
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.rules.find import find
 from smtc_lab.views import compiler_words as words
 from smtc_lab.views import format as fmt
+from smtc_lab.views.findings import told
 from smtc_lab.views.launches import launches_of
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compiler_report import CompilerReport, Place, Probe
     from smtc_lab.metrics.compiler_result import CompilerResult
     from smtc_lab.metrics.records import RunRecords
-    from smtc_lab.rules.finding import Finding
+    from smtc_lab.views.findings import FindingInfo
 
 _TEXT_COLUMNS = 100
 
@@ -53,7 +54,7 @@ class SetUpReport:
     tables: tuple[PlaceTable, ...]
     """Graph breaks, recompilations, host syncs, …; only those that have lines."""
 
-    findings: Rows
+    findings: tuple[FindingInfo, ...]
     """What could be better in words, and what to do; the costliest first."""
 
 
@@ -131,48 +132,34 @@ def job_time_rows(comparison: Comparison) -> tuple[list[str], Rows]:
 
 def findings_text(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
     """Return the findings of all set-ups for a terminal; empty: there are none."""
-    told = set_ups(comparison, runs)
-    names_of: dict[tuple[str, ...], list[str]] = {}
-    for set_up in told:
+    all_set_ups = set_ups(comparison, runs)
+    names_of: dict[FindingInfo, list[str]] = {}
+    for set_up in all_set_ups:
         for finding in set_up.findings:
             names_of.setdefault(finding, []).append(fmt.plain(set_up.name))
     lines = []
-    for (found, fix), names in names_of.items():
-        who = "every set-up" if len(names) == len(told) > 1 else " and ".join(names)
-        lines.extend(_wrapped(f"{who}: {fmt.plain(found)}"))
-        lines.extend(_wrapped(fmt.plain(fix), begin="    "))
+    for finding, names in names_of.items():
+        who = "every set-up" if len(names) == len(all_set_ups) > 1 else " and ".join(names)
+        lines.extend(
+            textwrap.wrap(f"{who}: {finding}", _TEXT_COLUMNS, subsequent_indent="    ")
+        )
     return "\n".join(lines)
-
-
-def finding_words(finding: Finding) -> str:
-    """Return severity, place, what was found and its cost in one line."""
-    place = "" if finding.place is None else f" {words.place_words(finding.place)}:"
-    return f"{finding.severity}:{place} {finding.sentence} ({finding_cost(finding)})"
-
-
-def finding_cost(finding: Finding) -> str:
-    """Return what it costs, with the word for how that is known."""
-    if 0 in {finding.cost_fraction, finding.cost_s_per_step}:
-        return "no cost here"
-    if finding.cost_fraction is not None:
-        return f"{fmt.percent(finding.cost_fraction)} of the time, {finding.cost_is}"
-    if finding.cost_s_per_step is not None:
-        return f"{fmt.seconds(finding.cost_s_per_step)} per step, {finding.cost_is}"
-    return "cost not measured"
-
-
-def _wrapped(text: str, *, begin: str = "") -> list[str]:
-    return textwrap.wrap(text, _TEXT_COLUMNS, initial_indent=begin, subsequent_indent="    ")
 
 
 def _findings(
     cluster: ClusterResult, comparison: Comparison, runs: Sequence[RunRecords]
-) -> Rows:
+) -> tuple[FindingInfo, ...]:
     launches = launches_of(cluster, runs)
     if not launches:
-        return []
-    found = find(launches[0].run, compiler=cluster.compiler, factors=comparison.factors)
-    return [(finding_words(finding), finding.fix) for finding in found]
+        return ()
+    return told(
+        find(
+            launches[0].run,
+            compiler=cluster.compiler,
+            factors=comparison.factors,
+            usd_per_hour=cluster.usd_per_hour,
+        )
+    )
 
 
 def _facts(cluster: ClusterResult, compiler: CompilerResult) -> Rows:

@@ -15,6 +15,7 @@ from smtc_lab.views.cost_figures import overview_figure
 from smtc_lab.views.environment_words import environment_section
 from smtc_lab.views.figure_words import figure_words, overview_title
 from smtc_lab.views.figures import figure_names, make_figure
+from smtc_lab.views.findings import told
 from smtc_lab.views.frame import rendered
 from smtc_lab.views.launches import launches_of
 from smtc_lab.views.rendering import png_uri, render
@@ -83,6 +84,7 @@ def report_html(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
         environments=environment_section(comparison),
         compiler_figures=[figures[name] for name in figures if name in COMPILER_FIGURE_NAMES],
         tells_cost=words.tells_cost(comparison),
+        findings=told(comparison.findings),
     )
 
 

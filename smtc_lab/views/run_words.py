@@ -90,7 +90,7 @@ def run_text(run: RunSnapshot) -> str:
     if info.reason:
         lines.append(f"  {fmt.plain(info.reason)}")
     lines += [f"  {fmt.plain(name):<{width}}  {fmt.plain(value)}" for name, value in rows]
-    lines += [f"  {each.severity}: {each.sentence} {each.fix}" for each in info.findings]
+    lines += [f"  {finding}" for finding in info.findings]
     return "\n".join(lines)
 
 

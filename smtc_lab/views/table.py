@@ -15,6 +15,7 @@ from smtc_lab.views.environment_words import (
     has_environments,
     same_model_lines,
 )
+from smtc_lab.views.findings import told
 from smtc_lab.views.words import (
     cost_finding,
     price_line,
@@ -113,8 +114,8 @@ def comparison_table(comparison: Comparison) -> str:
     for block in _blocks(comparison):
         lines.extend([*block, ""])
     lines.extend(_wrapped(fmt.plain(comparison.verdict)))
-    for warning in comparison.warnings:
-        lines.extend(_wrapped(f"warning: {fmt.plain(warning)}", indent=len("warning: ")))
+    for finding in told(comparison.findings):
+        lines.extend(_wrapped(str(finding), indent=len("warning: ")))
     lines.extend(["", INTERVAL_NOTE])
     if tells_cost(comparison):
         lines.extend(_wrapped(price_line(comparison), indent=len("prices: ")))

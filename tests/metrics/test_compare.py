@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,6 +9,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import CatalogError
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.finding import caution
 from smtc_lab.spec.emulation import Emulation
 from tests.kit.records import (
     HETEROGENEOUS,
@@ -301,6 +303,17 @@ def test_facts_of_another_kind_are_taken_as_unknown() -> None:
     assert result.clusters[0].instance_groups[0].cpu_quota_cores is None
     assert result.clusters[0].cpu_quota_mechanism == "none"
     assert "scale unknown" in result.verdict
+
+
+def test_warnings_of_an_earlier_version_are_findings() -> None:
+    told = json.loads(comparison(interleaved_runs()).to_json())
+    del told["findings"]
+    told["warnings"] = ["It was noisy."]
+
+    read = Comparison.from_json(json.dumps(told))
+
+    assert read.warnings == ("It was noisy.",)
+    assert read.findings == (caution("caution", "It was noisy."),)
 
 
 def test_a_comparison_goes_to_json_and_back_unchanged() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import Interval
 from smtc_lab.metrics.verdict import emulation_clause, pair_clause, single_clause, verdict
 
@@ -127,7 +128,7 @@ def test_the_scale_of_an_emulation_is_named() -> None:
 
 def test_a_verdict_is_one_sentence_with_remarks_behind_it() -> None:
     assert (
-        verdict(["a", "b"], emulation="emulated", remarks=["Careful."])
+        verdict(["a", "b"], emulation="emulated", remarks=[caution("care", "Careful.")])
         == "a; b; emulated. Careful."
     )
     assert verdict(["a"]) == "a."

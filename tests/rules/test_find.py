@@ -16,7 +16,6 @@ from smtc_lab.metrics.compiler_report import (
 )
 from smtc_lab.metrics.result import Interval
 from smtc_lab.rules.find import find
-from smtc_lab.rules.step import batch_growth_finding
 from tests.kit.compilers import (
     INDUCTOR,
     PLAIN,
@@ -27,8 +26,8 @@ from tests.kit.compilers import (
 )
 
 if TYPE_CHECKING:
+    from smtc_lab.metrics.finding import Cost, Finding
     from smtc_lab.metrics.records import RunRecords
-    from smtc_lab.rules.finding import Finding
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 LINE = Place(file="train.py", line=42, code="total += loss.item()")
@@ -54,6 +53,11 @@ def seen(
 def only(run: RunRecords, **known: Any) -> Finding:
     (finding,) = find(run, **known)
     return finding
+
+
+def cost(finding: Finding) -> Cost:
+    assert finding.cost is not None
+    return finding.cost
 
 
 def test_a_quiet_report_has_no_finding() -> None:
@@ -88,8 +92,8 @@ def test_a_recompilation_is_told_with_its_cause_and_cost(
     assert (finding.kind, finding.place) == (kind, LINE)
     assert f"2 times: {cause}." in finding.sentence
     assert fix in finding.fix
-    assert finding.cost_fraction == pytest.approx(1.2 / 6, rel=0.02)
-    assert finding.cost_is == "measured"
+    assert cost(finding).fraction == pytest.approx(1.2 / 6, rel=0.02)
+    assert cost(finding).evidence == "measured"
 
 
 def test_batches_of_several_sizes_are_a_note_where_nothing_was_compiled_again() -> None:
@@ -111,8 +115,8 @@ def test_a_sync_of_every_step_costs_on_an_accelerator_and_not_on_a_cpu() -> None
     here = only(seen(host_syncs=syncs))
     there = only(seen(XLA, host_syncs=syncs, device="xla:TPU"))
 
-    assert (here.severity, here.cost_s_per_step) == ("note", 0.0)
-    assert (there.severity, there.cost_s_per_step) == ("warning", None)
+    assert (here.severity, cost(here).fraction) == ("note", 0.0)
+    assert (there.severity, cost(there).fraction) == ("warning", None)
     assert here.place == there.place == LINE
 
 
@@ -126,7 +130,7 @@ def test_an_operator_of_the_host_is_named() -> None:
     finding = only(seen(XLA, host_operators=operators))
 
     assert "no aten::nonzero: the host runs it 2 times a step" in finding.sentence
-    assert finding.cost_fraction is None
+    assert cost(finding).fraction is None
 
 
 def test_a_graph_break_is_told_with_its_line() -> None:
@@ -146,7 +150,7 @@ def test_a_fallback_costs_the_time_of_trying() -> None:
     )
 
     assert finding.sentence == "It ran eagerly: train.py:3 cannot be captured."
-    assert finding.cost_fraction == pytest.approx(0.5, rel=0.02)
+    assert cost(finding).fraction == pytest.approx(0.5, rel=0.02)
 
 
 def effect(low: float, mean: float, high: float) -> FactorEffect:
@@ -167,7 +171,7 @@ def test_an_optimizer_that_is_not_fused_costs_what_the_ablation_measured() -> No
 
     assert only(plain).severity == "note"
     assert measured.severity == "warning"
-    assert measured.cost_fraction == pytest.approx(0.2)
+    assert cost(measured).fraction == pytest.approx(0.2)
     assert find(plain, factors=(effect(0.9, 1.0, 1.1),)) == ()
 
 
@@ -180,32 +184,40 @@ def test_a_data_wait_bounds_what_a_compiler_can_bring() -> None:
 
     assert "80 % of each step" in finding.sentence
     assert "more than 1.2 times as fast" in finding.sentence
-    assert finding.cost_s_per_step == pytest.approx(0.08, rel=0.02)
+    lost_s = cost(finding).s_per_step
+    assert lost_s is not None
+    assert lost_s.mean == pytest.approx(0.08, rel=0.02)
+    assert lost_s.low < lost_s.mean < lost_s.high
+
+
+def test_a_cost_in_time_is_one_in_money_where_the_price_is_known() -> None:
+    run = seen(run={"data_wait_fraction": 0.8})
+    (finding,), (priced,) = find(run), find(run, usd_per_hour=3.6)
+
+    lost_s, usd = cost(priced).s_per_step, cost(priced).usd_per_1000_steps
+    assert lost_s == cost(finding).s_per_step
+    assert cost(finding).usd_per_1000_steps is None
+    assert lost_s is not None
+    assert usd is not None
+    assert (usd.mean, usd.high) == pytest.approx((lost_s.mean, lost_s.high))
+
+
+def test_a_line_is_of_the_first_of_several_trainers() -> None:
+    syncs = (HostSync(operation="item", place=LINE, per_step=1.0),)
+    run = seen(host_syncs=syncs)
+    (report,) = run.compiler.values()
+    both = replace(run, compiler={"algo-1-rank0": report, "algo-2-rank1": report})
+
+    assert only(run).rank is None
+    assert only(both).rank == "algo-1-rank0"
 
 
 def test_a_step_of_starting_kernels_has_too_small_a_batch() -> None:
     finding = only(seen(kernels=10_000))
 
     assert finding.kind == "small_batch"
-    assert finding.cost_is == "estimated"
+    assert cost(finding).evidence == "estimated"
     assert find(seen(kernels=100)) == ()
-
-
-def test_a_larger_batch_is_told_when_it_makes_more_samples() -> None:
-    finding = batch_growth_finding(
-        batch_sizes=(16, 32, 64), samples_per_s=(50.0, 80.0, 82.0), batch_size=16
-    )
-
-    assert finding is not None
-    assert finding.sentence == (
-        "A batch of 64 makes 64 % more samples a second than the job's 16."
-    )
-    assert (
-        batch_growth_finding(
-            batch_sizes=(16, 32, 64), samples_per_s=(50.0, 80.0, 82.0), batch_size=32
-        )
-        is None
-    )
 
 
 def test_overhead_that_a_job_does_not_earn_back_is_told() -> None:
@@ -217,7 +229,7 @@ def test_overhead_that_a_job_does_not_earn_back_is_told() -> None:
 
     (overhead,) = (finding for finding in findings if finding.kind == "overhead")
     assert "This job of 60 steps ends before step 16" in overhead.sentence
-    assert overhead.cost_fraction == pytest.approx(8 / (8 + 60 * 0.154), rel=0.03)
+    assert cost(overhead).fraction == pytest.approx(8 / (8 + 60 * 0.154), rel=0.03)
 
 
 def test_warnings_come_first_and_the_costliest_first_among_them() -> None:

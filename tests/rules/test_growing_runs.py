@@ -18,8 +18,8 @@ from tests.kit.records import jittered, run_records
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.records import RunRecords
-    from smtc_lab.rules.finding import Finding
 
 WAITS = {"data_wait_fraction": 0.6, "cpu_used_fraction": 0.5}
 STARVES = {"data_wait_fraction": 0.6, "cpu_used_fraction": 0.95, "device_time_s": 0.06}
@@ -41,7 +41,7 @@ def followed(
                 num_cores=whole.num_cores,
                 probe_steps=0,
             ),
-            run.compiler.values(),
+            run.compiler,
             has_ended=has_ended and end == ends[-1],
         )
         for end in ends

@@ -48,7 +48,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> ComparisonRun:
 
 
 def is_inert(html: str) -> bool:
-    tags = {"div", "strong", "em", "span", "@class", "@style", "@role", "@tabindex"}
+    tags = {"div", "ul", "li", "strong", "em", "span", "@class", "@style", "@role", "@tabindex"}
     return markup_of(html) <= {*tags, "@aria-label"} and "http" not in html
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.metrics.finding import caution
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.views.display import to_html
@@ -148,7 +149,9 @@ def test_hostile_names_are_text(text: str) -> None:
 def test_a_hostile_verdict_is_text(comparison: Comparison) -> None:
     text = "<img src=x onerror=alert(1)>{{7*7}}</style><script>"
 
-    html = to_html(comparison.model_copy(update={"verdict": text, "warnings": (text,)}))
+    html = to_html(
+        comparison.model_copy(update={"verdict": text, "findings": (caution("it", text),)})
+    )
 
     assert _is_inert(html)
     assert "&lt;img src=x onerror=alert(1)&gt;{{7*7}}" in html

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from smtc_lab.errors import StoreError
+from smtc_lab.metrics.finding import caution
 from smtc_lab.views import frame as frame_module
 from smtc_lab.views import report as report_module
 from smtc_lab.views.format import plain
@@ -51,7 +52,7 @@ class _Page(HTMLParser):
 @pytest.fixture(scope="module")
 def real_page() -> str:
     comparison, runs = example_comparison()
-    warned = comparison.model_copy(update={"warnings": ("It was noisy.",)})
+    warned = comparison.model_copy(update={"findings": (caution("noise", "It was noisy."),)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frame_module, "PNG_DPI", 50)
         return report_html(warned, runs)
@@ -152,7 +153,7 @@ def test_the_page_has_every_section() -> None:
 @pytest.mark.usefixtures("quick_images")
 def test_warnings_come_before_the_numbers() -> None:
     comparison, runs = example_comparison()
-    warned = comparison.model_copy(update={"warnings": ("It was noisy.",)})
+    warned = comparison.model_copy(update={"findings": (caution("noise", "It was noisy."),)})
 
     text = _Page(report_html(warned, runs)).text
 
@@ -211,7 +212,7 @@ def _renamed(
             "entry_point": name,
             "created": name,
             "verdict": name,
-            "warnings": (name,),
+            "findings": (caution(name, name, name),),
             "machine": {name: name, "versions": {name: [name]}},
         }
     )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import Interval
 from smtc_lab.views.format import columns
 from smtc_lab.views.table import TERMINAL_COLUMNS, comparison_rows, comparison_table, cost_rows
@@ -89,7 +90,11 @@ def test_numbers_have_their_interval_and_the_unit_of_their_label(two: Comparison
 
 
 def test_verdict_warnings_and_prices_stand_below_the_table(two: Comparison) -> None:
-    warned = two.model_copy(update={"warnings": ("The machine was busy.", "Look again.")})
+    warned = two.model_copy(
+        update={
+            "findings": (caution("busy", "The machine was busy."), caution("it", "Look again."))
+        }
+    )
 
     text = comparison_table(warned)
     verdict = text.index("5.8\u00d7 the speed of homogeneous")

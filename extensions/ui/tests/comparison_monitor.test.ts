@@ -256,6 +256,7 @@ describe('the monitor', () => {
     ]);
     expect(el.textContent).toContain('train-fed-b-b-r1-1121-225315-123');
     expect(el.textContent).toContain('historical 2022-10-27');
+    expect(el.textContent).toContain('Run all clusters at one cores_per_vcpu.');
   });
 
   it('says emulated with the scale', () => {
@@ -464,6 +465,7 @@ describe('the monitor', () => {
         })),
         rows: [{ label: text, cells: [[text], [text]] }],
         notes: [text],
+        findings: [{ severity: 'note', sentence: text, fix: text }],
         code: text
       });
     };

@@ -350,7 +350,9 @@ describe('the run monitor', () => {
         problem: text,
         entry_point: text,
         events: [{ time_s: 1, kind: text, host: text, message: text }],
-        findings: [{ severity: 'warning', sentence: text, fix: text }],
+        findings: [
+          { severity: 'warning', sentence: text, fix: text, action: text }
+        ],
         compiler: { backend: text, words: [text] },
         price_notes: [text]
       });

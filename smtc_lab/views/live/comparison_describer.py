@@ -12,6 +12,7 @@ from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state
 from smtc_lab.views import format as fmt
 from smtc_lab.views.code import compare_code
+from smtc_lab.views.findings import told
 from smtc_lab.views.live.comparison_info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.live.followed_launch import FollowedLaunch
 from smtc_lab.views.live.predicted import predicted_step_time_s
@@ -75,7 +76,7 @@ class ComparisonDescriber:
         follower = self._follower
         state, comparison = follower.state, follower.comparison
         is_verdict = state.state == "Completed" and comparison is not None
-        warnings = comparison.warnings if comparison is not None and is_verdict else ()
+        found = comparison.findings if comparison is not None and is_verdict else ()
         self._latest = replace(
             self._standing(),
             is_verdict=is_verdict,
@@ -89,7 +90,8 @@ class ComparisonDescriber:
             ),
             launched=tuple(_launch(launch, follower) for launch in follower.launches),
             rows=follower.rows(),
-            notes=tuple(filter(None, (*warnings, self._price_note))),
+            notes=tuple(filter(None, (self._price_note,))),
+            findings=told(found),
         )
         return self._latest
 

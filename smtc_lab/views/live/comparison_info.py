@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smtc_lab.metrics.result import Evidence  # noqa: TC001  pydantic reads it
+from smtc_lab.views.findings import FindingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.json_values import json_values
 from smtc_lab.views.live.run_info import Predicted  # noqa: TC001  pydantic reads it
 
@@ -127,7 +128,10 @@ class ComparisonInfo:
     """The table of set-ups."""
 
     notes: tuple[str, ...]
-    """What a reader must know before trusting the numbers, and the prices with their dates."""
+    """The prices with their dates, and what cannot be read."""
+
+    findings: tuple[FindingInfo, ...] = ()
+    """What a reader must know before trusting the numbers."""
 
     code: str
     """The lines of a notebook that do the same; empty: they cannot be written."""

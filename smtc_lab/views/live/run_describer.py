@@ -11,13 +11,12 @@ from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.views import format as fmt
-from smtc_lab.views.compiler_section import finding_cost
-from smtc_lab.views.compiler_words import compile_time_words, place_words
+from smtc_lab.views.compiler_words import compile_time_words
+from smtc_lab.views.findings import told
 from smtc_lab.views.live.predicted import predicted_step_time_s
 from smtc_lab.views.live.run_info import (
     CompilerInfo,
     EventInfo,
-    FindingInfo,
     GroupInfo,
     RunInfo,
 )
@@ -25,7 +24,6 @@ from smtc_lab.views.live.run_summary import RunSummarizer
 
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
-    from smtc_lab.rules.finding import Finding
 
 _MOST_EVENTS = 50
 _LONGEST_TEXT = 2000
@@ -105,7 +103,7 @@ class RunDescriber:
             predicted_step_time_s=predicted_step_time_s(follower.folder),
             summary=self._summarizer.latest,
             events=self._told_events(),
-            findings=tuple(map(_told_finding, self._summarizer.findings)),
+            findings=told(self._summarizer.findings),
             problem=_cut(self.problem),
         )
 
@@ -176,15 +174,6 @@ class RunDescriber:
             self._events.sort(key=lambda event: event.time_s)
             del self._events[:-_MOST_EVENTS]
         return found
-
-
-def _told_finding(finding: Finding) -> FindingInfo:
-    place = "" if finding.place is None else f"{place_words(finding.place)}: "
-    return FindingInfo(
-        severity=finding.severity,
-        sentence=_cut(f"{place}{finding.sentence} ({finding_cost(finding)})"),
-        fix=_cut(finding.fix),
-    )
 
 
 def _cut(text: str) -> str:

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from smtc_lab.metrics.interval_json import IntervalJson
 from smtc_lab.metrics.result import Interval
 from smtc_lab.planner.intervals import LEVEL
+from smtc_lab.views.findings import FindingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.json_values import json_values
 
 RUN_INFO_VERSION: Literal[1] = 1
@@ -98,20 +99,6 @@ class EventInfo:
 
     message: str
     """One sentence."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindingInfo:
-    """Something that could be better."""
-
-    severity: Literal["warning", "note"]
-    """``warning``: it costs time here."""
-
-    sentence: str
-    """What was found, and what it costs where that is known."""
-
-    fix: str
-    """What to do about it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,9 @@ from smtc_lab.views.live.run_info import SummaryInfo
 
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
+    from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.result import Evidence
-    from smtc_lab.rules.finding import Finding
 
 _EVERY_S = 1.0
 _SHARE = 20
@@ -68,7 +68,7 @@ class RunSummarizer:
             )
         )
         self.findings = self._rules.look(
-            measured, self._follower.reports.values(), has_ended=last
+            measured, self._follower.reports, usd_per_hour=usd_per_hour, has_ended=last
         )
         spent_s = time.monotonic() - begin_s
         self._next_s = begin_s + max(_EVERY_S, _SHARE * spent_s)

@@ -172,7 +172,7 @@ def test_the_description_of_an_ended_comparison_is_its_verdict(ended: Comparison
     rows = {row.label: row.cells for row in info.rows}
     assert rows["numbers are"] == (("emulated",), ("emulated",))
     assert rows["speed-up"][0] == ("baseline",)
-    assert any("fewer than 3 launches" in note for note in info.notes)
+    assert any("fewer than 3 launches" in each.sentence for each in info.findings)
     assert info.notes[-1].startswith("Prices: ml.p3.2xlarge 3.825 USD/h historical")
     assert json.loads(json.dumps(info.to_json()))["code"] == info.code
     compile(info.code, "cell", "exec")

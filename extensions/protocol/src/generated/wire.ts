@@ -112,9 +112,14 @@ export interface IComparisonInfo {
   readonly rows: readonly IRowInfo[];
 
   /**
-   * What a reader must know before trusting the numbers, and the prices with their dates.
+   * The prices with their dates, and what cannot be read.
    */
   readonly notes: readonly string[];
+
+  /**
+   * What a reader must know before trusting the numbers.
+   */
+  readonly findings: readonly IFindingInfo[];
 
   /**
    * The lines of a notebook that do the same; empty: they cannot be written.
@@ -281,23 +286,28 @@ export interface IEventInfo {
 }
 
 /**
- * Something that could be better.
+ * Something that could be better, or that a reader must know.
  */
 export interface IFindingInfo {
   /**
-   * ``warning``: it costs time here.
+   * ``warning``: it costs time, or trust.
    */
   readonly severity: 'warning' | 'note';
 
   /**
-   * What was found, and what it costs where that is known.
+   * Where it was found, what it is, and what it costs where that is known.
    */
   readonly sentence: string;
 
   /**
-   * What to do about it.
+   * What to do about it; empty: nothing.
    */
   readonly fix: string;
+
+  /**
+   * Line of Python, or of a shell, that begins to do it; empty: none is offered.
+   */
+  readonly action: string;
 }
 
 /**
@@ -1095,13 +1105,13 @@ export interface IWire {
 export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["number","elapsed_s"],"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"required":["first","width"],"type":"object"},
-  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"code":{"type":"string"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
+  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
   CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["columns","num_rows","width","mean"],"type":"object"},
   EnvironmentChoice: {"properties":{"name":{"type":"string"},"torch":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"torch_xla":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"problem":{"default":"","type":"string"},"no_xla":{"default":"","type":"string"}},"required":["name"],"type":"object"},
   Environments: {"properties":{"choices":{"items":{"$ref":"EnvironmentChoice"},"type":"array"},"no_xla":{"type":"string"},"making":{"$ref":"Making"}},"required":["choices","no_xla","making"],"type":"object"},
   EventInfo: {"properties":{"time_s":{"type":"number"},"kind":{"type":"string"},"host":{"type":"string"},"message":{"type":"string"}},"required":["time_s","kind","host","message"],"type":"object"},
-  FindingInfo: {"properties":{"severity":{"enum":["warning","note"],"type":"string"},"sentence":{"type":"string"},"fix":{"type":"string"}},"required":["severity","sentence","fix"],"type":"object"},
+  FindingInfo: {"properties":{"severity":{"enum":["warning","note"],"type":"string"},"sentence":{"type":"string"},"fix":{"type":"string"},"action":{"default":"","type":"string"}},"required":["severity","sentence","fix"],"type":"object"},
   FrameHead: {"properties":{"type":{"enum":["rows","reset","part"],"type":"string"},"table":{"type":"string"},"columns":{"items":{"type":"string"},"type":"array"},"first":{"type":"integer"},"bins":{"anyOf":[{"$ref":"BinsHead"},{"type":"null"}]}},"required":["type","table","columns","first"],"type":"object"},
   GroupInfo: {"properties":{"name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"type":"string"},"hosts":{"items":{"type":"string"},"type":"array"},"cpu_quota_cores":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["name","instance_type","instance_count","role","hosts","cpu_quota_cores"],"type":"object"},
   InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"required":["name","vcpus","memory_gib","accelerator","accelerator_count","accelerator_memory_gib","network_gbps","price"],"type":"object"},

@@ -3,6 +3,7 @@ import { h } from '../dom.js';
 import { codeBox } from '../forms/code_box.js';
 import { Feed } from '../live/feed.js';
 import type { IModel, IRenderContext, IView } from '../model.js';
+import { findingLines } from '../run/findings.js';
 import { section } from '../run/section.js';
 import { ComparisonCharts } from './charts.js';
 import { t } from '../i18n.js';
@@ -42,6 +43,7 @@ export const comparisonMonitor: IView = {
         part.update(now);
       });
       notes.replaceChildren(
+        ...findingLines(now.findings),
         ...now.notes.map(note => h('p', { class: 'smtc-note' }, note))
       );
       showResult(result, model, now);

@@ -1,6 +1,7 @@
 import type { IRunInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
+import { findingLines } from './findings.js';
 import type { IPart } from './part.js';
 import { duration } from './words.js';
 
@@ -18,16 +19,7 @@ export class RunEvents implements IPart {
     this._shown = shown;
     const compiler = run.compiler;
     this.element.replaceChildren(
-      ...run.findings.map(finding =>
-        h(
-          'p',
-          {
-            class: finding.severity === 'warning' ? 'smtc-warning' : 'smtc-note'
-          },
-          `${finding.severity}: ${finding.sentence} `,
-          h('strong', {}, finding.fix)
-        )
-      ),
+      ...findingLines(run.findings),
       ...(compiler === null
         ? []
         : [t('Compiler %1', compiler.backend), ...compiler.words]
