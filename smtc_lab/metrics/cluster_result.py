@@ -9,7 +9,7 @@ import numpy as np
 from smtc_lab.catalog.roles import roles
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.comparison import ClusterResult, GroupResult, Utilization
-from smtc_lab.metrics.cost import usd_per_job, usd_per_step_interval
+from smtc_lab.metrics.cost import usd_per_1000_steps, usd_per_job, usd_per_step
 from smtc_lab.metrics.facts import cpu_quota_cores, cpu_quota_mechanism
 from smtc_lab.metrics.measured_columns import cpu_of_groups, samples_of_group
 from smtc_lab.metrics.utilization import (
@@ -46,7 +46,6 @@ def cluster_result(
         measured.evidence
     )
     usd_per_hour = catalog.usd_per_hour(measured.cluster)
-    usd_per_step = usd_per_step_interval(step_time_s=step_time_s, usd_per_hour=usd_per_hour)
     delivered = [
         cpu_delivered_fraction(samples_of_group(launches, group.instance_group_name))
         for group in measured.cluster.instance_groups
@@ -59,8 +58,10 @@ def cluster_result(
         steps=steps.shape[1],
         warm_up_steps=tuple(launch.warm_up_steps for launch in launches),
         step_time_s=step_time_s,
-        usd_per_1000_steps=None if usd_per_step is None else usd_per_step.scaled(1000),
-        usd_per_step=usd_per_step,
+        usd_per_1000_steps=usd_per_1000_steps(
+            step_time_s=step_time_s, usd_per_hour=usd_per_hour
+        ),
+        usd_per_step=usd_per_step(step_time_s=step_time_s, usd_per_hour=usd_per_hour),
         usd_per_job=_mean_usd_per_job(measured, usd_per_hour),
         startup_s=_mean_startup_s(measured),
         samples_per_s=_samples_per_s(measured, step_time_s),

@@ -10,23 +10,21 @@ if TYPE_CHECKING:
 _SECONDS_PER_HOUR = 3600.0
 
 
-def usd_per_step(*, step_time_s: float, usd_per_hour: float | None) -> float | None:
-    """Return the cost of one step in USD.
+def usd_per_step(*, step_time_s: Interval, usd_per_hour: float | None) -> Interval | None:
+    """Return the cost of one step in USD, or None: price unknown.
 
     Args:
         step_time_s: Mean step time in seconds; a median hides the steps that stall.
         usd_per_hour: Price of the whole cluster, or None when it is unknown.
-
-    Returns:
-        None when the price is unknown.
     """
-    return None if usd_per_hour is None else usd_per_hour * step_time_s / _SECONDS_PER_HOUR
+    return (
+        None if usd_per_hour is None else step_time_s.scaled(usd_per_hour / _SECONDS_PER_HOUR)
+    )
 
 
-def usd_per_1000_steps(*, step_time_s: float, usd_per_hour: float | None) -> float | None:
-    """Return the cost of 1,000 steps in USD; the arguments are those of ``usd_per_step``."""
-    cost_usd = usd_per_step(step_time_s=step_time_s, usd_per_hour=usd_per_hour)
-    return None if cost_usd is None else 1000 * cost_usd
+def usd_per_1000_steps(*, step_time_s: Interval, usd_per_hour: float | None) -> Interval | None:
+    """Return the cost of 1,000 steps in USD, as ``usd_per_step`` does."""
+    return usd_per_step(step_time_s=step_time_s.scaled(1000), usd_per_hour=usd_per_hour)
 
 
 def usd_per_job(*, billed_s: float, usd_per_hour: float | None) -> float | None:
@@ -40,15 +38,6 @@ def usd_per_job(*, billed_s: float, usd_per_hour: float | None) -> float | None:
         None when the price is unknown.
     """
     return None if usd_per_hour is None else usd_per_hour * billed_s / _SECONDS_PER_HOUR
-
-
-def usd_per_step_interval(
-    *, step_time_s: Interval, usd_per_hour: float | None
-) -> Interval | None:
-    """Return the cost of one step in USD with its interval, or None: price unknown."""
-    if usd_per_hour is None:
-        return None
-    return step_time_s.scaled(usd_per_hour / _SECONDS_PER_HOUR)
 
 
 def saving_fraction(*, baseline_usd: float | None, candidate_usd: float | None) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.columns import STEP
-from smtc_lab.metrics.cost import usd_per_step_interval
+from smtc_lab.metrics.cost import usd_per_1000_steps
 from smtc_lab.metrics.finding import Cost
 from smtc_lab.metrics.result import Interval
 from smtc_lab.metrics.utilization import data_wait_fraction
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compiler_result import CompilerResult
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.result import Evidence
-    from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob
 
 ENOUGH_STEPS = 30
@@ -62,12 +61,6 @@ class Observation:
     """Effects of single settings that a comparison measured."""
 
     @property
-    def config(self) -> TrainingCompilerConfig | None:
-        """What was asked of the compiler; None: nothing."""
-        config = self.job.compiler_config
-        return config if config is not None and config.enabled else None
-
-    @property
     def num_steps(self) -> int:
         """Steps of the job so far, warm-up included."""
         return int(self.measured.recorded.shape[1])
@@ -105,11 +98,13 @@ class Observation:
         if step_time_s <= 0:
             return Cost()
         evidence: Evidence = "measured" if self.job.emulation is None else "emulated"
-        usd = usd_per_step_interval(step_time_s=per_step, usd_per_hour=self.usd_per_hour)
+        per_step = per_step.of(evidence)
         return Cost(
             fraction=min(1.0, max(0.0, per_step.mean / step_time_s)),
-            s_per_step=per_step.of(evidence),
-            usd_per_1000_steps=None if usd is None else usd.scaled(1000).of(evidence),
+            s_per_step=per_step,
+            usd_per_1000_steps=usd_per_1000_steps(
+                step_time_s=per_step, usd_per_hour=self.usd_per_hour
+            ),
             evidence=evidence,
         )
 

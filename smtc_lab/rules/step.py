@@ -53,8 +53,10 @@ class StepRule(Rule):
 
 
 def _optimizer(seen: Observation) -> Iterable[Finding]:
-    report, config = seen.report, seen.config
-    if report is None or config is None or report.fused_optimizer is not False:
+    report, config = seen.report, seen.job.compiler_config
+    if report is None or report.fused_optimizer is not False:
+        return
+    if config is None or not config.enabled:
         return
     effect = next((each for each in seen.factors if each.factor == "fused_optimizer"), None)
     if effect is not None and effect.speedup.low <= 1:

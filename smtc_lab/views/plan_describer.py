@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.cost import usd_per_step_interval
+from smtc_lab.metrics.cost import usd_per_1000_steps
 from smtc_lab.views import format as fmt
 from smtc_lab.views.code import job_code
 from smtc_lab.views.plan_info import MeasuredInfo, PlanInfo, PointInfo
@@ -120,7 +120,6 @@ def _names(plan: Plan, candidate: Candidate) -> tuple[str, ...]:
 def _measured(run: RunPrediction) -> MeasuredInfo | None:
     if run.step_time_s is None or run.error_fraction is None:
         return None
-    per_step = usd_per_step_interval(step_time_s=run.step_time_s, usd_per_hour=run.usd_per_hour)
     return MeasuredInfo(
         label=cluster_label(run.cluster),
         job_name=run.job_name,
@@ -130,7 +129,9 @@ def _measured(run: RunPrediction) -> MeasuredInfo | None:
         step_time_s=run.step_time_s,
         predicted_s=run.prediction.step_time_s,
         error_fraction=run.error_fraction,
-        usd_per_1000_steps=None if per_step is None else per_step.scaled(1000),
+        usd_per_1000_steps=usd_per_1000_steps(
+            step_time_s=run.step_time_s, usd_per_hour=run.usd_per_hour
+        ),
     )
 
 

@@ -11,12 +11,21 @@ from smtc_lab.metrics.cost import (
     usd_per_1000_steps,
     usd_per_job,
     usd_per_step,
-    usd_per_step_interval,
 )
 from smtc_lab.metrics.result import Interval
 from smtc_lab.spec.cluster import Cluster
 
 CATALOG = Catalog.load().with_prices(PUBLISHED_2022_PRICES)
+
+
+def exactly(value: float) -> Interval:
+    return Interval(mean=value, low=value, high=value)
+
+
+def usd_of_step(step_time_s: float, usd_per_hour: float | None) -> float:
+    found = usd_per_step(step_time_s=exactly(step_time_s), usd_per_hour=usd_per_hour)
+    assert found is not None
+    return found.mean
 
 
 @pytest.mark.parametrize(
@@ -46,9 +55,7 @@ def test_the_published_tables_are_reproduced(
     speedup: float,
 ) -> None:
     computed_usd = [
-        usd_per_1000_steps(
-            step_time_s=step_time_s, usd_per_hour=CATALOG.usd_per_hour(Cluster.parse(cluster))
-        )
+        1000 * usd_of_step(step_time_s, CATALOG.usd_per_hour(Cluster.parse(cluster)))
         for cluster, step_time_s in zip(clusters, step_times_s, strict=True)
     ]
 
@@ -84,19 +91,19 @@ def test_the_published_jobs_save_less_than_their_steps() -> None:
 
 
 def test_a_step_costs_a_thousandth_of_a_thousand_steps() -> None:
-    one_usd = usd_per_step(step_time_s=0.5, usd_per_hour=7.2)
+    thousand = usd_per_1000_steps(step_time_s=exactly(0.5), usd_per_hour=7.2)
 
-    assert one_usd == pytest.approx(0.001)
-    assert usd_per_1000_steps(step_time_s=0.5, usd_per_hour=7.2) == pytest.approx(1.0)
+    assert usd_of_step(0.5, 7.2) == pytest.approx(0.001)
+    assert thousand is not None
+    assert (thousand.low, thousand.mean) == pytest.approx((1.0, 1.0))
 
 
 def test_an_unknown_price_makes_every_cost_unknown() -> None:
     interval = Interval(mean=1.0, low=0.9, high=1.1)
 
-    assert usd_per_step(step_time_s=1.0, usd_per_hour=None) is None
-    assert usd_per_1000_steps(step_time_s=1.0, usd_per_hour=None) is None
+    assert usd_per_step(step_time_s=interval, usd_per_hour=None) is None
+    assert usd_per_1000_steps(step_time_s=interval, usd_per_hour=None) is None
     assert usd_per_job(billed_s=1.0, usd_per_hour=None) is None
-    assert usd_per_step_interval(step_time_s=interval, usd_per_hour=None) is None
     assert saving_fraction(baseline_usd=None, candidate_usd=1.0) is None
     assert saving_fraction(baseline_usd=1.0, candidate_usd=None) is None
     assert (
@@ -112,7 +119,7 @@ def test_nothing_can_be_saved_of_a_baseline_that_costs_nothing() -> None:
 
 
 def test_a_price_of_zero_costs_nothing() -> None:
-    assert usd_per_step(step_time_s=1.0, usd_per_hour=0.0) == 0.0
+    assert usd_of_step(1.0, 0.0) == 0.0
     assert saving_fraction(baseline_usd=1.0, candidate_usd=0.0) == 1.0
 
 
@@ -134,13 +141,13 @@ def test_a_saving_by_price_and_speed_up_is_the_saving_by_cost(
 ) -> None:
     ratio = baseline_s / candidate_s
     by_speedup = saving_interval(
-        speedup=Interval(mean=ratio, low=ratio, high=ratio),
+        speedup=exactly(ratio),
         baseline_usd_per_hour=baseline_usd,
         candidate_usd_per_hour=candidate_usd,
     )
     by_cost = saving_fraction(
-        baseline_usd=usd_per_step(step_time_s=baseline_s, usd_per_hour=baseline_usd),
-        candidate_usd=usd_per_step(step_time_s=candidate_s, usd_per_hour=candidate_usd),
+        baseline_usd=usd_of_step(baseline_s, baseline_usd),
+        candidate_usd=usd_of_step(candidate_s, candidate_usd),
     )
 
     assert by_speedup is not None

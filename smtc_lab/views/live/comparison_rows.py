@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.environments.named import TODAY
-from smtc_lab.metrics.cost import saving_interval, usd_per_step_interval
+from smtc_lab.metrics.cost import saving_interval, usd_per_1000_steps
 from smtc_lab.views import format as fmt
 from smtc_lab.views.live.comparison_info import RowInfo
 from smtc_lab.views.table import comparison_rows
@@ -57,14 +57,14 @@ def live_rows(
     ]
     if any(price is not None for price in prices):
         costs = [
-            usd_per_step_interval(step_time_s=each.step_time_s, usd_per_hour=price)
+            usd_per_1000_steps(step_time_s=each.step_time_s, usd_per_hour=price)
             if each.step_time_s is not None
             else None
             for each, price in zip(estimates, prices, strict=True)
         ]
         rows += [
             row("$/h", lambda i: (fmt.price_digits(prices[i]),)),
-            row("$/1,000 steps", lambda i: (_usd_per_1000_steps(costs[i]),)),
+            row("$/1,000 steps", lambda i: (fmt.usd_interval(costs[i], symbol=False),)),
             row(
                 "saving per step",
                 lambda i: (_saving(speedups[i], prices[0], prices[i]),) if i else _BASELINE,
@@ -126,11 +126,6 @@ def _instances(job: TrainingJob) -> tuple[str, ...]:
         f"{group.instance_count} {fmt.TIMES} {group.instance_type}, {group.instance_group_name}"
         for group in job.cluster.instance_groups
     )
-
-
-def _usd_per_1000_steps(usd_per_step: Interval | None) -> str:
-    scaled = None if usd_per_step is None else usd_per_step.scaled(1000)
-    return fmt.usd_interval(scaled, symbol=False)
 
 
 def _saving(

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.bootstrap import mean_interval
-from smtc_lab.metrics.cost import usd_per_step_interval
+from smtc_lab.metrics.cost import usd_per_1000_steps
 from smtc_lab.metrics.measured_columns import cpu_of_groups
 from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
 from smtc_lab.rules.find import RunRules
@@ -82,7 +82,6 @@ def _summary(
     evidence: Evidence,
 ) -> SummaryInfo:
     interval = mean_interval([measured.step_time_s], num_resamples=num_resamples).of(evidence)
-    cost = usd_per_step_interval(step_time_s=interval, usd_per_hour=usd_per_hour)
     return SummaryInfo(
         steps=len(measured.step_time_s),
         warm_up_steps=measured.warm_up_steps,
@@ -90,5 +89,5 @@ def _summary(
         data_wait_fraction=data_wait_fraction(measured.steps),
         device_utilization=device_utilization(measured.steps),
         cpu=cpu_of_groups([measured]),
-        usd_per_1000_steps=None if cost is None else cost.scaled(1000),
+        usd_per_1000_steps=usd_per_1000_steps(step_time_s=interval, usd_per_hour=usd_per_hour),
     )
