@@ -75,22 +75,6 @@ def throughput_figure(
     return figure
 
 
-def throughput_sentence(curves: Sequence[BatchCurve]) -> str:
-    """Return what the figure shows, as its alternative text."""
-    parts = []
-    for curve in curves:
-        if not curve.batch_sizes:
-            parts.append(f"{fmt.plain(curve.name)}: no batch size fitted")
-            continue
-        best = max(range(len(curve.batch_sizes)), key=lambda at: curve.samples_per_s[at])
-        parts.append(
-            f"{fmt.plain(curve.name)}: best at {curve.batch_sizes[best]:,} samples with "
-            f"{fmt.number(curve.samples_per_s[best])} samples/s, largest that fits "
-            f"{max(curve.batch_sizes):,}"
-        )
-    return f"Throughput against batch size. {'; '.join(parts)}."
-
-
 def _curve(axes: Axes, curve: BatchCurve, mark: Mark, theme: Theme) -> None:
     axes.plot(
         curve.batch_sizes,

@@ -13,7 +13,7 @@ from smtc_lab.metrics.compiler_report import CompileTime, HostOperator
 from smtc_lab.metrics.result import Interval
 from smtc_lab.views import compiler_words as words
 from smtc_lab.views import report as report_module
-from smtc_lab.views.batch_figure import BatchCurve, throughput_figure, throughput_sentence
+from smtc_lab.views.batch_figure import BatchCurve, throughput_figure
 from smtc_lab.views.compiler_figures import COMPILER_FIGURE_NAMES
 from smtc_lab.views.compiler_section import compiler_section, findings_text
 from smtc_lab.views.display import to_html
@@ -281,10 +281,6 @@ def test_a_throughput_curve_marks_the_best_batch_and_the_first_that_did_not_fit(
     axes = figure.axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("batch size (samples)", "samples/s")
     assert [line.get_xdata()[0] for line in axes.lines] == [8, 16, 48]
-    assert throughput_sentence(CURVES) == (
-        "Throughput against batch size. eager: best at 16 samples with 70 samples/s, largest "
-        "that fits 40; inductor: no batch size fitted."
-    )
 
 
 def test_no_batch_that_fits_is_words_and_no_chart() -> None:
