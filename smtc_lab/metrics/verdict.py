@@ -72,7 +72,6 @@ def compiler_clause(
     if mean == "0":
         return f"{clause} from the first step on"
     steps = f"{mean} step" if mean == "1" else f"{mean} steps"
-    steps = f"{mean} step" if mean == "1" else f"{mean} steps"
     return (
         f"{clause} and has earned its overhead back after {steps} "
         f"(95 % interval {low}{_DASH}{high})"

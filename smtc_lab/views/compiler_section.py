@@ -97,7 +97,16 @@ def set_ups(comparison: Comparison, runs: Sequence[RunRecords]) -> list[SetUpRep
             name=cluster.name,
             facts=_facts(cluster, cluster.compiler),
             tables=tuple(_tables(cluster.compiler.report)),
-            findings=_findings(cluster, comparison, runs),
+            findings=told(
+                finding
+                for launch in launches_of(cluster, runs)[:1]
+                for finding in find(
+                    launch.run,
+                    compiler=cluster.compiler,
+                    factors=comparison.factors,
+                    usd_per_hour=cluster.usd_per_hour,
+                )
+            ),
         )
         for cluster in comparison.clusters
         if cluster.compiler is not None
@@ -144,22 +153,6 @@ def findings_text(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
             textwrap.wrap(f"{who}: {finding}", _TEXT_COLUMNS, subsequent_indent="    ")
         )
     return "\n".join(lines)
-
-
-def _findings(
-    cluster: ClusterResult, comparison: Comparison, runs: Sequence[RunRecords]
-) -> tuple[FindingInfo, ...]:
-    launches = launches_of(cluster, runs)
-    if not launches:
-        return ()
-    return told(
-        find(
-            launches[0].run,
-            compiler=cluster.compiler,
-            factors=comparison.factors,
-            usd_per_hour=cluster.usd_per_hour,
-        )
-    )
 
 
 def _facts(cluster: ClusterResult, compiler: CompilerResult) -> Rows:

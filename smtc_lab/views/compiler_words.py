@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import ClusterResult, Comparison
     from smtc_lab.metrics.compiler_report import CompileTime, Place
     from smtc_lab.metrics.compiler_result import CompilerResult
+    from smtc_lab.metrics.parity import ParityResult
 
 
 def has_compilers(comparison: Comparison) -> bool:
@@ -64,11 +65,14 @@ def break_even_words(break_even: BreakEven | None) -> str:
 
 def parity_words(compiler: CompilerResult) -> str:
     """Return ``yes``, ``no, from step 3 on``, or why that is not known."""
-    parity = compiler.parity
-    if parity is None:
-        return "it is eager" if compiler.backends == ("eager",) else "not checked"
-    if parity.equal is None:
-        return "not judged"
+    is_eager = compiler.parity is None and compiler.backends == ("eager",)
+    return "it is eager" if is_eager else sameness_words(compiler.parity)
+
+
+def sameness_words(parity: ParityResult | None) -> str:
+    """Return whether the same training came out, and if not, where that began."""
+    if parity is None or parity.equal is None:
+        return "not checked" if parity is None else "not judged"
     if parity.equal:
         return "yes"
     return "no" if parity.first_step is None else f"no, from step {parity.first_step} on"
@@ -84,14 +88,9 @@ def place_words(place: Place | None) -> str:
     return fmt.UNKNOWN if place is None else f"{fmt.plain(place.file)}:{place.line}"
 
 
-def setting_name(name: str) -> str:
-    """Return a setting's name for people: ``fused optimizer``."""
-    return name.replace("_", " ")
-
-
 def change_words(effect: FactorEffect) -> str:
     """Return ``fused optimizer: off to on``."""
-    return f"{setting_name(effect.factor)}: {effect.before} to {effect.after}"
+    return f"{effect.factor.replace('_', ' ')}: {effect.before} to {effect.after}"
 
 
 def factors_sentence(comparison: Comparison) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtc_lab.views import format as fmt
+from smtc_lab.views.compiler_words import sameness_words
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import ClusterResult, Comparison
@@ -46,14 +47,8 @@ def environment_lines(cluster: ClusterResult) -> tuple[str, ...]:
 
 def same_model_lines(cluster: ClusterResult) -> tuple[str, ...]:
     """Return whether the same training comes out as in the first environment."""
-    parity = cluster.environment.parity if cluster.environment is not None else None
-    if parity is None:
-        return ("not checked",)
-    if parity.equal is None:
-        return ("not judged",)
-    if parity.equal:
-        return ("yes",)
-    return ("no" if parity.first_step is None else f"no, from step {parity.first_step} on",)
+    environment = cluster.environment
+    return (sameness_words(None if environment is None else environment.parity),)
 
 
 def checks_environments(comparison: Comparison) -> bool:

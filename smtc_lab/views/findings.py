@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.finding import Cost, Finding
     from smtc_lab.metrics.result import Interval
 
-_LONGEST_TEXT = 2000
-
 
 @dataclass(frozen=True, kw_only=True)
 class FindingInfo:
@@ -51,9 +49,9 @@ def _told(finding: Finding) -> FindingInfo:
     cost = "" if finding.cost is None else f" ({cost_words(finding.cost)})"
     return FindingInfo(
         severity=finding.severity,
-        sentence=_cut(f"{where and f'{where}: '}{finding.sentence}{cost}"),
-        fix=_cut(finding.fix),
-        action=_cut(finding.action),
+        sentence=fmt.brief(f"{where and f'{where}: '}{finding.sentence}{cost}"),
+        fix=fmt.brief(finding.fix),
+        action=fmt.brief(finding.action),
     )
 
 
@@ -73,7 +71,3 @@ def cost_words(cost: Cost) -> str:
 
 def _with_ends(interval: Interval, words: str) -> str:
     return words.partition(" (")[0] if interval.low == interval.high else words
-
-
-def _cut(text: str) -> str:
-    return fmt.plain(text[:_LONGEST_TEXT])

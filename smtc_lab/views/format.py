@@ -173,6 +173,11 @@ def plain(text: str, max_width: int | None = None) -> str:
     return f"{line.rstrip()}…"
 
 
+def brief(text: str) -> str:
+    """Return the first 2,000 characters of a text on one line, as ``plain`` does."""
+    return plain(text[:2000])
+
+
 def columns(text: str) -> int:
     """Return how many terminal columns the text takes: East Asian wide characters take two."""
     if text.isascii():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.views import format as fmt
+from smtc_lab.views.compiler_words import has_compilers
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.comparison import Comparison, GroupResult, PairResult
@@ -28,8 +29,9 @@ def headline(comparison: Comparison) -> str:
         }
         right = [pair for pair in comparison.pairs if pair.candidate not in wrong]
         best = max(right or comparison.pairs, key=lambda pair: pair.speedup.mean)
-        tell = pair_finding if tells_cost(comparison) else _speed_of
-        name, finding = best.candidate, tell(best)
+        is_priced = tells_cost(comparison)
+        finding = pair_finding(best) if is_priced else speed_finding(best.speedup)
+        name = best.candidate
     else:
         only = comparison.clusters[0]
         name, finding = only.name, f"{fmt.seconds(only.step_time_s.mean, unit='s')} per step"
@@ -38,9 +40,9 @@ def headline(comparison: Comparison) -> str:
 
 def tells_cost(comparison: Comparison) -> bool:
     """Return whether costs are worth telling: not where only compilers differ, unpriced."""
-    clusters = comparison.clusters
-    has_compilers = any(cluster.compiler is not None for cluster in clusters)
-    return not has_compilers or any(cluster.usd_per_hour is not None for cluster in clusters)
+    return not has_compilers(comparison) or any(
+        cluster.usd_per_hour is not None for cluster in comparison.clusters
+    )
 
 
 def pair_finding(pair: PairResult) -> str:
@@ -50,10 +52,6 @@ def pair_finding(pair: PairResult) -> str:
         return f"{speed}, cost unknown"
     cost = cost_finding(pair.saving_fraction)
     return f"{speed} and {cost} per step"
-
-
-def _speed_of(pair: PairResult) -> str:
-    return speed_finding(pair.speedup)
 
 
 def speed_finding(speedup: Interval) -> str:
@@ -79,7 +77,11 @@ def scale_line(comparison: Comparison) -> str:
     if comparison.evidence == "measured":
         return ""
     emulation = comparison.emulation or {}
-    scale, device_s = emulation.get("cores_per_vcpu"), emulation.get("device_step_time_s")
+    return scale_words(emulation.get("cores_per_vcpu"), emulation.get("device_step_time_s"))
+
+
+def scale_words(scale: float | None, device_s: float | None) -> str:
+    """Return the cores of a vCPU, and the declared time of the device, as a scale model's."""
     parts = []
     if scale is not None:
         parts.append(f"1 vCPU = {fmt.number(scale)} cores")

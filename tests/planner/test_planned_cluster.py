@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smtc_lab.metrics.finding import Finding
 from smtc_lab.planner.calibration import DevicePoint
 from smtc_lab.planner.interruptions import Interruptions, simulate_interruptions
 from smtc_lab.planner.plan import Plan, plan
@@ -38,6 +39,10 @@ def test_advice_begins_with_what_costs_nothing() -> None:
     assert advice[2].cluster is not None
     assert advice[2].cluster.is_heterogeneous
     assert advice[3].evidence == "at most"
+    assert advice[0].fix == "Use 16 data workers instead of 4."
+    assert isinstance(advice[0], Finding)
+    assert advice[0].cost is not None
+    assert advice[0].cost.fraction == pytest.approx(1 - 1 / (advice[0].speedup or 0))
 
 
 def test_each_advice_tells_its_gain_and_its_cost() -> None:

@@ -16,6 +16,7 @@ from smtc_lab.views.findings import told
 from smtc_lab.views.live.comparison_info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.live.followed_launch import FollowedLaunch
 from smtc_lab.views.live.predicted import predicted_step_time_s
+from smtc_lab.views.words import scale_words
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
@@ -191,13 +192,7 @@ def _scale(job: TrainingJob) -> str:
     emulation = job.emulation
     if emulation is None:
         return ""
-    parts = []
-    if emulation.cores_per_vcpu is not None:
-        parts.append(f"1 vCPU = {fmt.number(emulation.cores_per_vcpu)} cores")
-    if emulation.device_step_time_s is not None:
-        device = fmt.seconds(emulation.device_step_time_s)
-        parts.append(f"declared device time {device} per step")
-    return f"scale model: {', '.join(parts)}"
+    return scale_words(emulation.cores_per_vcpu, emulation.device_step_time_s)
 
 
 def _price_note(follower: ComparisonFollower) -> str:

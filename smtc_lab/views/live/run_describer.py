@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
 
 _MOST_EVENTS = 50
-_LONGEST_TEXT = 2000
 
 
 class RunDescriber:
@@ -80,10 +79,10 @@ class RunDescriber:
             job_name=follower.folder.job_name,
             cluster=job.cluster.label,
             launcher=str(plan.get("launcher", "")),
-            entry_point=_cut(job.entry_point),
+            entry_point=fmt.brief(job.entry_point),
             python_environment=follower.python_environment,
             state=state.state,
-            reason=_cut(state.reason),
+            reason=fmt.brief(state.reason),
             ended=state.is_terminal,
             elapsed_s=elapsed_s,
             max_steps=job.max_steps,
@@ -104,7 +103,7 @@ class RunDescriber:
             summary=self._summarizer.latest,
             events=self._told_events(),
             findings=told(self._summarizer.findings),
-            problem=_cut(self.problem),
+            problem=fmt.brief(self.problem),
         )
 
     def _usd_per_hour(self) -> float | None:
@@ -145,7 +144,7 @@ class RunDescriber:
         if report.compile_time is not None:
             words.append(f"Compile time: {compile_time_words(report.compile_time)}.")
         return CompilerInfo(
-            backend=report.backend, words=tuple(_cut(each) for each in words if each)
+            backend=report.backend, words=tuple(fmt.brief(each) for each in words if each)
         )
 
     def _told_events(self) -> tuple[EventInfo, ...]:
@@ -155,7 +154,7 @@ class RunDescriber:
                 time_s=0.0 if begin_s is None else max(0.0, event.time_s - begin_s),
                 kind=event.kind,
                 host=event.host,
-                message=_cut(event.message),
+                message=fmt.brief(event.message),
             )
             for event in self._events
         )
@@ -174,7 +173,3 @@ class RunDescriber:
             self._events.sort(key=lambda event: event.time_s)
             del self._events[:-_MOST_EVENTS]
         return found
-
-
-def _cut(text: str) -> str:
-    return fmt.plain(text[:_LONGEST_TEXT])
