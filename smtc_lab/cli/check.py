@@ -7,24 +7,25 @@ from typing import Any
 
 import click
 
-from smtc_lab.launchers.on_sagemaker.live_check import check_account
-from smtc_lab.launchers.on_sagemaker.settings import ENVIRONMENT, SageMakerSettings
+from smtc_lab.launchers.engines import ENGINES
+from smtc_lab.launchers.run import launcher_named
 
+_BILLED = [name for name, engine in ENGINES.items() if engine.is_billed]
 _MARKS = {"ok": "ok     ", "problem": "PROBLEM", "unknown": "unknown"}
 
 
 @click.command()
 @click.option(
     "--on",
-    type=click.Choice(["sagemaker"]),
-    default="sagemaker",
+    type=click.Choice(_BILLED),
+    default=_BILLED[0],
     show_default=True,
     help="Where jobs would run.",
 )
 @click.option("--live", is_flag=True, help="Ask AWS, with boto3's own credentials.")
-@click.option("--role-arn", help=f"Role of the jobs. Default: ${ENVIRONMENT['role_arn']}.")
-@click.option("--image-uri", help=f"Their image. Default: ${ENVIRONMENT['image_uri']}.")
-@click.option("--s3-uri", help=f"Their place in S3. Default: ${ENVIRONMENT['s3_uri']}.")
+@click.option("--role-arn", help="Role of the jobs. Default: $SMTC_SAGEMAKER_ROLE_ARN.")
+@click.option("--image-uri", help="Their image. Default: $SMTC_SAGEMAKER_IMAGE_URI.")
+@click.option("--s3-uri", help="Their place in S3. Default: $SMTC_SAGEMAKER_S3_URI.")
 @click.option("--region", help="AWS region. Default: boto3's own.")
 def check(*, on: str, live: bool, **given: Any) -> None:  # noqa: ANN401  the settings' own types
     """Check that an account can run jobs. Starts nothing, and costs nothing to speak of.
@@ -32,14 +33,12 @@ def check(*, on: str, live: bool, **given: Any) -> None:  # noqa: ANN401  the se
     With --live, it asks AWS: who you are, whether the role, the bucket, the training jobs and
     their logs can be reached. It cannot tell whether AWS accepts a job: only a job does.
     """
-    settings = SageMakerSettings.of({k: v for k, v in given.items() if v is not None})
-    click.echo(f"{_MARKS['ok']} settings: legal for {on}")
+    launcher = launcher_named(on, **{k: v for k, v in given.items() if v is not None})
+    verdicts = set()
+    for line in launcher.check_account(live=live):
+        click.echo(f"{_MARKS[line.verdict]} {line.what}: {line.found}")
+        verdicts.add(line.verdict)
     if not live:
         click.echo("Nothing was asked of AWS. Add --live for that.")
-        return
-    lines = []
-    for line in check_account(settings):
-        click.echo(f"{_MARKS[line.verdict]} {line.what}: {line.found}")
-        lines.append(line)
-    if any(line.verdict == "problem" for line in lines):
+    if "problem" in verdicts:
         sys.exit(1)

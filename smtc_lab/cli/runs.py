@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from smtc_lab.follow.run_follower import read_plan
-from smtc_lab.launchers.run import LAUNCHERS, Run, launcher_named
+from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, find_engine
+from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize
@@ -98,7 +99,7 @@ def show(
     click.echo(f"  script     {run.job.entry_point}")
     lasted = took(state.started_s, state.ended_s)
     click.echo(f"  started    {moment(state.started_s)}{lasted and f', took {lasted}'}")
-    click.echo(f"  evidence   {_evidence(records)}")
+    click.echo(f"  evidence   {_evidence(records, run.folder)}")
     for line in _summary_lines(summary):
         click.echo(f"  {line}")
     click.echo(f"  cost       {_cost(cost_usd, usd_per_hour)}")
@@ -132,8 +133,8 @@ def stop(parents: Path | None, name: str, root: Path | None) -> None:
 @click.option("--stop", "end", is_flag=True, help="End what is found.")
 @click.option(
     "--on",
-    type=click.Choice(list(LAUNCHERS)),
-    default="local",
+    type=click.Choice(list(ENGINES)),
+    default=THIS_MACHINE,
     show_default=True,
     help="Where to look.",
 )
@@ -177,9 +178,11 @@ def _show_comparison(comparison: ComparisonRun, *, as_json: bool) -> None:
     click.echo(json.dumps(values, indent=1))
 
 
-def _evidence(records: RunRecords) -> str:
+def _evidence(records: RunRecords, folder: RunFolder) -> str:
     if records.job.emulation is None:
-        return "measured on this machine"
+        engine = find_engine(str(read_plan(folder).get("launcher", "")))
+        is_here = engine is not None and engine.runs_here
+        return "measured on this machine" if is_here else "measured"
     scale = number_fact(records, "cores_per_vcpu")
     device_s = number_fact(records, "device_step_time_s")
     device = "no device" if device_s is None else f"device {device_s:g} s per step"

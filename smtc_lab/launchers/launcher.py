@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import LauncherError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from smtc_lab.instance.plan import InstancePlan
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records import EventRecord
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.state import RunState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What a launch orders that is paid for."""
+
+    worst_case_usd: float | None
+    """The most that it can cost in USD; None: a price is unknown."""
+
+    words: str
+    """What it may cost, for the one who is asked to confirm it."""
+
+    refusal: str = ""
+    """Why it is not placed whatever is confirmed, and what to do; empty: it may be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +58,12 @@ class LaunchPlan(BundleDisplayed):
 
     facts: dict[str, Any] = field(default_factory=dict)
     """How it will be carried out; goes into the run's state as it is."""
+
+    order: Order | None = None
+    """What it orders that is paid for; None: nothing."""
+
+    request: Mapping[str, Any] | None = None
+    """What the engine's service is sent; None: there is no service."""
 
     environment: EnvironmentFacts | None = None
     """Python environment of the entry point; None: another machine brings it."""
@@ -139,6 +160,20 @@ class Leftover:
     """Its processes, on the local launcher."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckLine:
+    """What one check of an account has found."""
+
+    what: str
+    """What was looked at."""
+
+    verdict: Literal["ok", "problem", "unknown"]
+    """``unknown``: it cannot be seen from here, for lack of a permission to look, say."""
+
+    found: str
+    """What was found, or what is wrong and what to do."""
+
+
 class Launcher(Protocol):
     """A place where training jobs run.
 
@@ -150,6 +185,9 @@ class Launcher(Protocol):
     name: ClassVar[str]
     """What ``on=`` and handles call it."""
 
+    end_limit_s: ClassVar[float]
+    """Longest time that the end of a run takes once it was asked for, in seconds."""
+
     def check(self, job: TrainingJob) -> list[str]:
         """Return every reason why this job cannot run here; empty: it can."""
         ...
@@ -159,6 +197,21 @@ class Launcher(Protocol):
 
         Raises:
             SpecError: The job cannot run here; all reasons at once.
+        """
+        ...
+
+    def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
+        """Return the cores per vCPU at which each of several jobs fits here.
+
+        None: an emulation that names no scale takes the machines as they are.
+        """
+        ...
+
+    def check_account(self, *, live: bool) -> Iterator[CheckLine]:
+        """Yield what is found of the account that is billed; nothing where there is none.
+
+        Args:
+            live: Ask the service. Else only what was given is looked at.
         """
         ...
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError
+from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine, loaded
 from smtc_lab.launchers.launcher import Handle
+from smtc_lab.launchers.supervised import SupervisedLauncher
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder, find_run
@@ -20,20 +21,13 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import Launcher, News
     from smtc_lab.metrics.records import RunRecords
 
-LAUNCHERS = {
-    "local": "smtc_lab.launchers.local.launcher:LocalLauncher",
-    "ray": "smtc_lab.launchers.on_ray.launcher:RayLauncher",
-    "sagemaker": "smtc_lab.launchers.on_sagemaker.launcher:SageMakerLauncher",
-}
-"""What ``on=`` takes, and where it is. Loaded on use: some need packages of their own."""
-
 
 class Run(LiveDisplayed):
     """One run of a job, growing or ended."""
 
     _live_view = "smtc_lab.views.run_display"
 
-    def __init__(self, launcher: Launcher, handle: Handle) -> None:
+    def __init__(self, launcher: Launcher | SupervisedLauncher, handle: Handle) -> None:
         self._launcher = launcher
         self.handle = handle
         """What finds the run again."""
@@ -50,7 +44,13 @@ class Run(LiveDisplayed):
         folder = find_run(name, root)
         path = folder.path.resolve()
         handle = replace(Handle.read(folder.handle_file), run_folder=str(path))
-        return cls(launcher_named(handle.launcher, root=path.parent), handle)
+        is_known = find_engine(handle.launcher) is not None
+        launcher = (
+            launcher_named(handle.launcher, root=path.parent)
+            if is_known
+            else SupervisedLauncher(root=path.parent)  # its folder can be read all the same
+        )
+        return cls(launcher, handle)
 
     @property
     def job_name(self) -> str:
@@ -71,6 +71,11 @@ class Run(LiveDisplayed):
     def status(self) -> str:
         """The run's state in SageMaker's spelling."""
         return self.state.state
+
+    @property
+    def end_limit_s(self) -> float:
+        """Longest time that its end takes once it was asked for, in seconds."""
+        return self._launcher.end_limit_s
 
     def wait(self, timeout_s: float | None = None) -> Run:
         """Wait for the end of the run. An interrupt (Ctrl-C) stops the run.
@@ -132,19 +137,14 @@ def launcher_named(
     """Return a launcher.
 
     Args:
-        name: One of ``LAUNCHERS``.
+        name: Of an engine.
         root: Folder of runs; None: the default one.
         **options: What that launcher takes beside the folder.
 
     Raises:
         LauncherError: There is no launcher of that name, or an option that it does not take.
     """
-    if name not in LAUNCHERS:
-        raise LauncherError(
-            f"There is no launcher {name[:80]!r}. Choose among {', '.join(LAUNCHERS)}."
-        )
-    module, class_name = LAUNCHERS[name].split(":")
-    kind: Any = getattr(importlib.import_module(module), class_name)
+    kind = loaded(engine_named(name).launcher)
     unknown = options.keys() - signature(kind).parameters.keys()
     if unknown:
         raise LauncherError(
@@ -158,7 +158,7 @@ def launcher_named(
 def launch(
     job: TrainingJob,
     *,
-    on: str | Launcher = "local",
+    on: str | Launcher = THIS_MACHINE,
     detach: bool = False,
     root: Path | None = None,
     **options: Any,  # noqa: ANN401  each launcher has its own

@@ -18,7 +18,10 @@ from smtc_lab.store.run_folder import RunFolder, runs_root
 from smtc_lab.store.state import RunState, current_state, replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from smtc_lab.launchers.launcher import CheckLine
+    from smtc_lab.spec.job import TrainingJob
 
 
 class SupervisedLauncher:
@@ -34,7 +37,7 @@ class SupervisedLauncher:
 
     name: ClassVar[str]
 
-    end_limit_s: ClassVar[float]
+    end_limit_s: ClassVar[float] = 60.0
     """Longest time that the end of a run takes once it was asked for, in seconds."""
 
     def __init__(self, *, root: Path | None = None, catalog: Catalog | None = None) -> None:
@@ -59,6 +62,16 @@ class SupervisedLauncher:
         """
         del plan
         start_supervisor(folder, detach=detach)
+
+    def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
+        """Return nothing: an emulation that names no scale takes the machines as they are."""
+        del jobs
+        return None
+
+    def check_account(self, *, live: bool) -> Iterator[CheckLine]:
+        """Yield nothing: nothing is billed."""
+        del live
+        return iter(())
 
     def start(self, plan: LaunchPlan, *, detach: bool = False) -> Handle:
         """Start a run and return at once. A second call with the same plan starts nothing.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, cast
 
 from smtc_lab.errors import StoreError
+from smtc_lab.launchers.engines import loaded
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.watched_run import Watch
@@ -45,8 +45,7 @@ def carry_out_of(kind: str) -> CarryOut:
         StoreError: There is no such kind.
     """
     if kind in KINDS:
-        module, _, name = KINDS[kind].partition(":")
-        return cast("CarryOut", getattr(importlib.import_module(module), name))
+        return cast("CarryOut", loaded(KINDS[kind]))
     found = entry_points(group=ENTRY_POINTS)
     if kind in found.names:
         return cast("CarryOut", found[kind].load())

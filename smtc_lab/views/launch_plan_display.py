@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import escape
 
-from smtc_lab.launchers.on_sagemaker.cost import cost_text
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.views import format as fmt
 from smtc_lab.views.rendering import render
@@ -56,22 +55,11 @@ def to_text(plan: LaunchPlan) -> str:
     )
 
 
-def is_paid(plan: LaunchPlan) -> bool:
-    """Return whether a launch orders something that is paid for."""
-    return "worst_case_usd" in plan.facts
-
-
-def worst_case_usd(plan: LaunchPlan) -> float | None:
-    """Return what a paid launch costs at most in USD; None: a price is unknown."""
-    usd: float | None = plan.facts["worst_case_usd"]
-    return usd
-
-
 def cost_sentence(plan: LaunchPlan) -> str:
     """Return what a launch costs, with each price's kind and date."""
-    if is_paid(plan):
-        known = worst_case_usd(plan) is not None
-        return f"Costs {'' if known else 'are not known: '}{cost_text(plan)}"
+    if plan.order is not None:
+        known = plan.order.worst_case_usd is not None
+        return f"Costs {'' if known else 'are not known: '}{plan.order.words}"
     nothing = "Orders nothing that is paid for."
     if all(item.instance_type == LOCAL for item in plan.instances):
         return nothing
@@ -82,8 +70,8 @@ def cost_sentence(plan: LaunchPlan) -> str:
 
 def shown_request(plan: LaunchPlan) -> dict[str, Any]:
     """Return the exact request, with the secrets among the job's environment left out."""
-    if "sagemaker" in plan.facts:
-        request = dict(plan.facts["sagemaker"]["request"])
+    if plan.request is not None:
+        request = dict(plan.request)
         if "Environment" in request:
             request["Environment"] = _without_secrets(request["Environment"])
         return request

@@ -11,9 +11,9 @@ import pytest
 from nbclient import NotebookClient
 
 from smtc_lab.errors import LauncherError
+from smtc_lab.launchers.engines import ENGINES
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
-from smtc_lab.launchers.run import LAUNCHERS
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views import live_display
@@ -70,7 +70,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeSageMaker]:
         gate = threading.Event()
 
     Fake.gate.set()
-    monkeypatch.setitem(LAUNCHERS, "sagemaker", f"{__name__}:Fake")
+    engine = replace(ENGINES["sagemaker"], launcher=f"{__name__}:Fake")
+    monkeypatch.setitem(ENGINES, "sagemaker", engine)
     monkeypatch.setitem(globals(), "Fake", Fake)
     return Fake
 

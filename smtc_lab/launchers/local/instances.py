@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from smtc_lab.instance.instance_exit import InstanceExit
 from smtc_lab.launchers.gang import Exit
+from smtc_lab.launchers.gang_supervisor import supervise_instances
 from smtc_lab.launchers.instances import InstanceEnd, instance_end
 from smtc_lab.launchers.last_words import last_words
 from smtc_lab.machine.cgroups import remove_leftover_groups
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from smtc_lab.store.run_folder import RunFolder
+
+
+def supervise(folder: RunFolder, plan: Mapping[str, Any], *, detached: bool) -> None:
+    """Supervise a run of this machine."""
+    supervise_instances(
+        folder, plan, detached=detached, of=lambda folder, plan, _: LocalInstances(folder, plan)
+    )
 
 
 class LocalInstances:

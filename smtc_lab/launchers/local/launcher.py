@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.launcher import LaunchPlan, Leftover
-from smtc_lab.launchers.local.plan import check, make_plan
+from smtc_lab.launchers.local.plan import check, fitting_scale, make_plan
 from smtc_lab.launchers.local.run import write_run
 from smtc_lab.launchers.supervised import SupervisedLauncher
 from smtc_lab.machine.cgroups import remove_leftover_groups
+from smtc_lab.machine.cores import available_cores
 from smtc_lab.machine.processes import end_all, processes_with_variable
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smtc_lab.spec.job import TrainingJob
 
 _COMING_UP_S = 10.0
@@ -44,6 +47,10 @@ class LocalLauncher(SupervisedLauncher):
             SpecError: The job cannot run here; all reasons at once.
         """
         return make_plan(job, self._catalog, grace_s=DEFAULT_GRACE_S)
+
+    def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
+        """Return the cores per vCPU at which the largest of several jobs fits here."""
+        return fitting_scale(jobs, self._catalog, cores=available_cores())
 
     def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
         write_run(folder, plan)

@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
+from smtc_lab.launchers.gang_supervisor import supervise_instances
 from smtc_lab.launchers.last_words import last_words
 from smtc_lab.launchers.on_ray.ray_job import RayJob
 
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 _END_LIMIT_S = 15.0
 """How long after its grace an instance may take to end, before its actor is killed."""
+
+
+def supervise(folder: RunFolder, plan: Mapping[str, Any], *, detached: bool) -> None:
+    """Supervise a run whose instances are nodes of a Ray cluster."""
+    supervise_instances(folder, plan, detached=detached, of=RayInstances)
 
 
 class RayInstances:

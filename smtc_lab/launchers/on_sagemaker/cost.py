@@ -1,21 +1,14 @@
-"""What a job may cost at worst, and the word that it may."""
+"""What a job may cost at worst."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING
 
-from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.on_sagemaker.settings import settings_of
+from smtc_lab.launchers.launcher import Order
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import LaunchPlan
     from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
-
-Confirmation = bool | Literal["price unknown"]
-"""What the user said to the cost: nothing, yes, or yes although it is not known."""
-
-UNKNOWN: Final = "price unknown"
-"""What ``confirm`` must be where a price is not known."""
 
 _PRICES_OF = "us-east-1"
 
@@ -34,9 +27,17 @@ def worst_case_usd(
     return usd_per_hour * (max_runtime_s + keep_alive_s) / 3600
 
 
-def cost_text(plan: LaunchPlan) -> str:
-    """Return what a job may cost, in words for the one who is asked to confirm it."""
-    settings = settings_of(plan)
+def order_of(plan: LaunchPlan, settings: SageMakerSettings) -> Order:
+    """Return what a plan orders, by the worst case among its facts."""
+    usd: float | None = plan.facts["worst_case_usd"]
+    return Order(
+        worst_case_usd=usd,
+        words=_words(plan, settings, usd),
+        refusal=_refusal(plan, settings, usd),
+    )
+
+
+def _words(plan: LaunchPlan, settings: SageMakerSettings, usd: float | None) -> str:
     count = len(plan.instances)
     instances = f"{count} instance{'s' if count > 1 else ''}"
     hours = f"{(plan.job.max_runtime_s + settings.keep_alive_s) / 3600:.4g} h"
@@ -46,7 +47,6 @@ def cost_text(plan: LaunchPlan) -> str:
         if settings.region == _PRICES_OF
         else f" These are prices of {_PRICES_OF}; other regions have their own."
     )
-    usd: float | None = plan.facts["worst_case_usd"]
     if usd is None:
         return f"{instances} for at most {hours}, at a price that is not known ({prices})."
     spot = " at the on-demand price, which spot instances stay below" * settings.use_spot
@@ -56,35 +56,20 @@ def cost_text(plan: LaunchPlan) -> str:
     )
 
 
-def require_confirmation(plan: LaunchPlan, *, confirm: Confirmation) -> None:
-    """Let a launch pass whose worst case was confirmed and is within the limit.
-
-    Raises:
-        LauncherError: It was not, or is not; says the sum, its prices and what to write.
-    """
-    settings = settings_of(plan)
-    usd: float | None = plan.facts["worst_case_usd"]
-    subject = f"Job {plan.job.job_name!r} costs {cost_text(plan)}"
+def _refusal(plan: LaunchPlan, settings: SageMakerSettings, usd: float | None) -> str:
+    """Return why it could exceed ``max_usd``; empty: it cannot, or there is no limit."""
+    if settings.max_usd is None or (usd is not None and usd <= settings.max_usd):
+        return ""
     if usd is None:
-        if settings.max_usd is not None:
-            raise LauncherError(
-                f"{subject} Nobody can say that it stays within max_usd={settings.max_usd:g}. "
-                "Drop max_usd, or give the price with Catalog.with_prices."
-            )
-        if confirm != UNKNOWN:
-            raise LauncherError(
-                f"{subject} Pass confirm={UNKNOWN!r} to start it all the same, or give the "
-                "price with Catalog.with_prices."
-            )
-        return
-    if settings.max_usd is not None and usd > settings.max_usd:
-        raise LauncherError(
-            f"{subject} That exceeds max_usd={settings.max_usd:g}. Lower max_runtime_s to "
-            f"{_longest_s(plan, settings):.0f} s or less, choose cheaper instances, or raise "
-            "max_usd."
+        return (
+            f"Nobody can say that it stays within max_usd={settings.max_usd:g}. Drop max_usd, "
+            "or give the price with Catalog.with_prices."
         )
-    if not confirm:
-        raise LauncherError(f"{subject} Pass confirm=True to start it, or lower max_runtime_s.")
+    return (
+        f"That exceeds max_usd={settings.max_usd:g}. Lower max_runtime_s to "
+        f"{_longest_s(plan, settings):.0f} s or less, choose cheaper instances, or raise "
+        "max_usd."
+    )
 
 
 def _longest_s(plan: LaunchPlan, settings: SageMakerSettings) -> float:

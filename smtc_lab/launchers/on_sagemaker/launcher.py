@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from smtc_lab.errors import LauncherError, SpecError
+from smtc_lab.launchers.confirmation import require_confirmation
+from smtc_lab.launchers.launcher import CheckLine
 from smtc_lab.launchers.local.run import write_plan
 from smtc_lab.launchers.on_sagemaker.clients import client, region_or_default
-from smtc_lab.launchers.on_sagemaker.cost import require_confirmation
+from smtc_lab.launchers.on_sagemaker.live_check import check_account
 from smtc_lab.launchers.on_sagemaker.plan import GRACE_S, make_plan
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings, settings_of
 from smtc_lab.launchers.on_sagemaker.source import remove_source, upload_source
@@ -28,9 +30,11 @@ from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import read_state
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.launchers.confirmation import Confirmation
     from smtc_lab.launchers.launcher import Handle, LaunchPlan, Leftover, News
-    from smtc_lab.launchers.on_sagemaker.cost import Confirmation
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.state import RunState
 
@@ -98,6 +102,17 @@ class SageMakerLauncher(SupervisedLauncher):
             SpecError: SageMaker cannot run the job, or would refuse it; all reasons at once.
         """
         return make_plan(job, SageMakerSettings.of(self._given), self._catalog)
+
+    def check_account(self, *, live: bool) -> Iterator[CheckLine]:
+        """Yield what is found of the settings and, where AWS may be asked, of the account.
+
+        Raises:
+            SpecError: The settings are not legal; all reasons at once.
+        """
+        settings = SageMakerSettings.of(self._given)
+        yield CheckLine(what="settings", verdict="ok", found=f"legal for {self.name}")
+        if live:
+            yield from check_account(settings)
 
     def start(self, plan: LaunchPlan, *, detach: bool = False) -> Handle:
         """Upload the source, create the training job, and return at once.

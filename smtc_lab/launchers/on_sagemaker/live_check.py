@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
+from smtc_lab.launchers.launcher import CheckLine
 from smtc_lab.launchers.on_sagemaker.clients import AwsError, aws_errors, client
 from smtc_lab.launchers.on_sagemaker.training_jobs import TrainingJobs
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
-
-Verdict = Literal["ok", "problem", "unknown"]
-"""``unknown``: it cannot be seen from here, for example for lack of a permission to look."""
 
 _ACTIONS = [
     "sagemaker:CreateTrainingJob",
@@ -40,20 +37,6 @@ _IMAGE = re.compile(
     r"[a-z0-9._/-]+(:[\w.-]{1,128}|@sha256:[0-9a-f]{64})"
 )
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckLine:
-    """What one check has found."""
-
-    what: str
-    """What was looked at."""
-
-    verdict: Verdict
-    """What came out."""
-
-    found: str
-    """What was found, or what is wrong and what to do."""
 
 
 def check_account(settings: SageMakerSettings) -> Iterator[CheckLine]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launchers.compiler_checks import compiler_problems
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
-from smtc_lab.launchers.on_sagemaker.cost import worst_case_usd
+from smtc_lab.launchers.on_sagemaker.cost import order_of, worst_case_usd
 from smtc_lab.launchers.on_sagemaker.request import source_uri, training_request
 from smtc_lab.launchers.on_sagemaker.validate import request_problems, request_warnings
 from smtc_lab.launchers.planning import (
@@ -56,12 +57,9 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         problems += error.problems
         role_of = {}
     else:
-        num_trainers = sum(
-            group.instance_count
-            for group in job.cluster.instance_groups
-            if role_of[group.instance_group_name] == "train"
-        )
-        problems += compiler_problems(job, num_trainers=num_trainers, runs_here=False)
+        groups = job.cluster.hosts().values()
+        trainers = [group for group in groups if role_of[group.instance_group_name] == "train"]
+        problems += compiler_problems(job, num_trainers=len(trainers), runs_here=False)
     job = named(job)
     request: dict[str, Any] = {}
     try:
@@ -90,14 +88,16 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         "warnings": request_warnings(request),
         "grace_s": GRACE_S,
     }
-    return LaunchPlan(
+    plan = LaunchPlan(
         launcher="sagemaker",
         job=job,
         instances=instance_plans(job, role_of, slot_of),
         usd_per_hour=usd_per_hour,
         price_notes=price_notes(job, catalog),
         facts=facts,
+        request=request,
     )
+    return replace(plan, order=order_of(plan, settings))
 
 
 def _job_problems(job: TrainingJob) -> Iterator[str]:

@@ -10,7 +10,6 @@ import ipywidgets  # type: ignore[import-untyped]
 import traitlets
 
 from smtc_lab.errors import SmtcLabError
-from smtc_lab.views.launch_plan_display import is_paid, worst_case_usd
 from smtc_lab.views.widgets.run_monitor import RunMonitor
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class LaunchControls(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
         self._what = f"{plan.job.job_name} on {plan.launcher}"
         self._is_starting = False
         self._lock = threading.Lock()
-        is_unknown = is_paid(plan) and worst_case_usd(plan) is None
+        is_unknown = plan.order is not None and plan.order.worst_case_usd is None
         self._accept = ipywidgets.Checkbox(
             value=not is_unknown, description=ACCEPTANCE, indent=False, layout={"width": "auto"}
         )
@@ -99,7 +98,7 @@ class LaunchControls(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
 
 def start_label(plan: LaunchPlan) -> str:
     """Return what the Start button says: what a click costs."""
-    if not is_paid(plan):
+    if plan.order is None:
         return "Start"
-    usd = worst_case_usd(plan)
+    usd = plan.order.worst_case_usd
     return "Start: price unknown" if usd is None else f"Start: at most ${usd:,.2f}"

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets  # type: ignore[import-untyped]
 
 from smtc_lab.errors import LauncherError, SpecError
-from smtc_lab.launchers.on_sagemaker.cost import Confirmation, require_confirmation
+from smtc_lab.launchers.confirmation import confirmation_of, require_confirmation
+from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.views.bundle import drawn_elsewhere
 from smtc_lab.views.format import plain
 from smtc_lab.views.launch_display import display_bundle, takes_clicks
-from smtc_lab.views.launch_plan_display import is_paid, to_html, to_text, worst_case_usd
+from smtc_lab.views.launch_plan_display import to_html, to_text
 from smtc_lab.views.live_display import display_live
 from smtc_lab.views.rendering import render
 from smtc_lab.views.widgets.base import built_front_end
@@ -22,6 +23,7 @@ from smtc_lab.views.widgets.launch_controls import LaunchControls
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.launchers.confirmation import Confirmation
     from smtc_lab.launchers.launcher import LaunchPlan
     from smtc_lab.spec.job import TrainingJob
 
@@ -56,7 +58,7 @@ class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
         self,
         job: TrainingJob,
         *,
-        on: str = "local",
+        on: str = THIS_MACHINE,
         root: Path | None = None,
         detach: bool = False,
         **options: Any,  # noqa: ANN401  each launcher has its own
@@ -94,15 +96,13 @@ class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
             self.problems = error.problems
             return None
         try:
-            if is_paid(plan):
-                require_confirmation(plan, confirm=_confirmation(plan))
+            require_confirmation(plan, **_confirmation(plan))
         except LauncherError as error:  # it may exceed max_usd
             self.problems = [str(error)]
         return plan
 
     def _start(self, plan: LaunchPlan) -> Run:
-        confirmed = {"confirm": _confirmation(plan)} if is_paid(plan) else {}
-        options = {**self._options, **confirmed}
+        options = {**self._options, **_confirmation(plan)}
         launcher = launcher_named(self._on, root=self._root, **options)
         return Run(launcher, launcher.start(plan, detach=self._detach))
 
@@ -126,9 +126,9 @@ class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
             display_live(_LaunchShow(self.controls))
 
 
-def _confirmation(plan: LaunchPlan) -> Confirmation:
-    """Return what a click says to the cost that is shown."""
-    return "price unknown" if worst_case_usd(plan) is None else True
+def _confirmation(plan: LaunchPlan) -> dict[str, Confirmation]:
+    """Return what a click says to the cost that is shown; nothing where nothing is ordered."""
+    return {} if plan.order is None else {"confirm": confirmation_of(plan.order)}
 
 
 class _LaunchShow:

@@ -8,15 +8,15 @@ import pytest
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.on_sagemaker.cost import cost_text, require_confirmation
+from smtc_lab.launchers.confirmation import require_confirmation
 from smtc_lab.launchers.on_sagemaker.plan import make_plan
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from smtc_lab.launchers.confirmation import Confirmation
     from smtc_lab.launchers.launcher import LaunchPlan
-    from smtc_lab.launchers.on_sagemaker.cost import Confirmation
     from smtc_lab.spec.job import TrainingJob
 
     MakeJob = Callable[..., TrainingJob]
@@ -30,6 +30,11 @@ PRICES = Catalog.load().with_prices(
 
 def changed(settings: SageMakerSettings, **values: object) -> SageMakerSettings:
     return SageMakerSettings(**{**settings.model_dump(), **values})
+
+
+def words_of(plan: LaunchPlan) -> str:
+    assert plan.order is not None
+    return plan.order.words
 
 
 def refusal(plan: LaunchPlan, *, confirm: Confirmation = False) -> str:
@@ -84,7 +89,7 @@ def test_instances_that_are_kept_are_part_of_the_worst_case(
     plan = make_plan(job, changed(settings, keep_alive_s=3600), PRICES)
 
     assert plan.facts["worst_case_usd"] == pytest.approx(8.0)
-    assert "for at most 2 h" in cost_text(plan)
+    assert "for at most 2 h" in words_of(plan)
 
 
 def test_prices_of_another_region_are_said_to_be_so(
@@ -93,5 +98,5 @@ def test_prices_of_another_region_are_said_to_be_so(
     here = make_plan(make_job(""), settings, PRICES)
     elsewhere = make_plan(make_job(""), changed(settings, region="eu-west-1"), PRICES)
 
-    assert "other regions" not in cost_text(here)
-    assert "prices of us-east-1; other regions" in cost_text(elsewhere)
+    assert "other regions" not in words_of(here)
+    assert "prices of us-east-1; other regions" in words_of(elsewhere)

@@ -1,0 +1,98 @@
+"""The engines that runs are carried out by: a table entry each.
+
+Nothing above this package asks for an engine's name. What has to be known of it stands here or
+comes with its plans; an old run's engine is looked up by the name in its folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from smtc_lab.errors import LauncherError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """What an engine brings. Code is named as ``module:name``, and loaded on use."""
+
+    launcher: str
+    """Class of its launcher."""
+
+    supervise: str
+    """Function that supervises a run to its end, in a process of its own. It is called with the
+    run's folder, what ``plan.json`` holds, and ``detached=``.
+    """
+
+    runs_here: bool = False
+    """Whether its instances are processes of this machine, and share what it has."""
+
+    is_billed: bool = False
+    """Whether it orders what is paid for; its plans then have an ``Order``, its launcher takes
+    ``confirm`` and can check the account."""
+
+
+THIS_MACHINE: Final = "local"
+"""Name of the engine whose instances are processes of this machine. It needs nothing else."""
+
+ENGINES = {
+    THIS_MACHINE: Engine(
+        launcher="smtc_lab.launchers.local.launcher:LocalLauncher",
+        supervise="smtc_lab.launchers.local.instances:supervise",
+        runs_here=True,
+    ),
+    "ray": Engine(
+        launcher="smtc_lab.launchers.on_ray.launcher:RayLauncher",
+        supervise="smtc_lab.launchers.on_ray.ray_instances:supervise",
+    ),
+    "sagemaker": Engine(
+        launcher="smtc_lab.launchers.on_sagemaker.launcher:SageMakerLauncher",
+        supervise="smtc_lab.launchers.on_sagemaker.supervise:supervise",
+        is_billed=True,
+    ),
+}
+"""What ``on=`` takes."""
+
+ENTRY_POINTS = "smtc_lab.engines"
+"""Group of entry points by which an installed package brings an ``Engine`` of its own."""
+
+
+def find_engine(name: str) -> Engine | None:
+    """Return the engine of a name; None: it is not known here, as a scheduler's own is not."""
+    return ENGINES.get(name) or _installed(name)
+
+
+def engine_named(name: str) -> Engine:
+    """Return the engine of a name.
+
+    Raises:
+        LauncherError: There is none.
+    """
+    engine = find_engine(name)
+    if engine is None:
+        known = ", ".join([*ENGINES, *sorted(_entry_points().names)])
+        raise LauncherError(f"There is no launcher {name[:80]!r}. Choose among {known}.")
+    return engine
+
+
+def loaded(name: str) -> Any:  # noqa: ANN401  its caller knows what it asks for
+    """Return what a ``module:name`` names."""
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+@cache
+def _installed(name: str) -> Engine | None:
+    found = _entry_points()
+    return found[name].load() if name in found.names else None
+
+
+def _entry_points() -> EntryPoints:
+    from importlib.metadata import entry_points  # noqa: PLC0415  slow, and seldom needed
+
+    return entry_points(group=ENTRY_POINTS)
