@@ -22,7 +22,7 @@ _COLUMNS = 28  # with its name and scale a line on paper
 def evidence_words(info: RunInfo) -> str:
     """Return what the numbers are: measured, or emulated with the scale of the model."""
     if info.evidence == "measured":
-        return "measured on this machine" if info.launcher == "local" else "measured"
+        return "measured on this machine" if info.runs_here else "measured"
     scale = "?" if info.cores_per_vcpu is None else fmt.number(info.cores_per_vcpu)
     device = (
         "no device"

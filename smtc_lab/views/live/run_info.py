@@ -115,7 +115,11 @@ class RunInfo:
     """What tables and charts call its cluster."""
 
     launcher: str
-    """Where it runs: ``local``, …; empty: not known."""
+    """Name of its engine: ``local``, …; empty: not known."""
+
+    runs_here: bool | None = None
+    """Whether its instances are processes of the machine that launched it, and share what that
+    has; None: its engine is not known."""
 
     entry_point: str
     """The script."""

@@ -83,7 +83,7 @@ export class UtilizationCharts implements IPart {
       this._addBusy(DEVICE, { ...common, y: 'gpu' });
     }
     this._add(MEMORY, 'bytes', { ...common, y: 'memory_bytes' });
-    const isShared = run.launcher === 'local';
+    const isShared = run.runsHere === true;
     if (isShared && color > 0) {
       this._grid.append(this._note);
       return;

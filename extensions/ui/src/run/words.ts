@@ -44,9 +44,7 @@ export function percent(fraction: number | null): string {
  */
 export function evidenceWords(run: IRunInfo): string {
   if (run.evidence === 'measured') {
-    return run.launcher === 'local'
-      ? t('on this machine')
-      : t('on the instances');
+    return run.runsHere ? t('on this machine') : t('on the instances');
   }
   const scale =
     run.coresPerVcpu === null
