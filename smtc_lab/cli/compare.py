@@ -11,6 +11,7 @@ import click
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import job_options
 from smtc_lab.cli.emulation_options import EMULATION_OPTIONS, emulation
+from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 
@@ -109,8 +110,8 @@ _COMPILER_OPTIONS = {
 )
 @click.option(
     "--on",
-    type=click.Choice(["local", "ray"]),
-    default="local",
+    type=click.Choice([name for name, engine in ENGINES.items() if not engine.is_billed]),
+    default=THIS_MACHINE,
     show_default=True,
     help="Where to launch.",
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import PlannerError, SpecError
-from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.engines import THIS_MACHINE
+from smtc_lab.launchers.run import launcher_named
 from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.planner.calibration import Calibration
@@ -72,7 +73,7 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
             "out, or raise it."
         )
     root = runs_root() if root is None else root
-    launcher = LocalLauncher(root=root)
+    launcher = launcher_named(THIS_MACHINE, root=root)
     if problems := launcher.check(job):
         raise SpecError(problems)
     workload = workload_hash(job.entry_point, job.hyperparameters)

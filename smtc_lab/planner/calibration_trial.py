@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from smtc_lab.dataservice.statistics import LOCAL as OWN_WORKERS
 from smtc_lab.errors import PlannerError, StoreError
 from smtc_lab.instance.description import MEASURED_FILE
 from smtc_lab.launchers.names import launch_name
@@ -52,7 +53,7 @@ class CalibrationLaunch:
     """What one launch of a calibration does."""
 
     what: Literal["resident", "loader", "run"]
-    """As ``launchers.special_launch.as_measuring_launch``."""
+    """As ``launch.special_launch.as_measuring_launch``."""
 
     num_loader_workers: int = 0
     """Data workers of the trainer; 0: it prepares batches itself."""
@@ -138,7 +139,7 @@ class Seen:
             record
             for of_rank in self.launch.run.loader.values()
             for record in of_rank
-            if record.server != "local" and record.time_s >= self.launch.begin_s
+            if record.server != OWN_WORKERS and record.time_s >= self.launch.begin_s
         ]
         batches = sum(record.batches for record in records)
         if not batches:

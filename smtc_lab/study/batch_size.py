@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launchers.local.launcher import LocalLauncher
+from smtc_lab.launchers.engines import THIS_MACHINE
+from smtc_lab.launchers.run import launcher_named
 from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.spec.job import TrainingJob
@@ -88,7 +89,7 @@ def find_batch_size(  # noqa: PLR0913  options by name, all with a default
         max_steps=steps,
         **fields,
     )
-    launcher = LocalLauncher(root=root)
+    launcher = launcher_named(THIS_MACHINE, root=root)
     jobs = compiler_jobs([job], set_ups(backends, config, ablation=False))
     if problems := [problem for job in jobs for problem in launcher.check(job)]:
         raise SpecError(list(dict.fromkeys(problems)))
@@ -149,7 +150,7 @@ def carry_out_request(request: StudyRequest, watch: Watch) -> str:
     found = []
     for job in request.jobs:
         probe = BatchProbe(
-            launcher=LocalLauncher(root=request.root),
+            launcher=launcher_named(THIS_MACHINE, root=request.root),
             job=job,
             hyperparameter=hyperparameter,
             memory_limit_bytes=limit_bytes,

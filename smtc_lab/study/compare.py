@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import RunFailedError, SpecError
+from smtc_lab.launchers.engines import THIS_MACHINE, find_engine
 from smtc_lab.launchers.job_environment import environment_name
-from smtc_lab.launchers.local.launcher import LocalLauncher
-from smtc_lab.launchers.local.plan import fitting_scale
 from smtc_lab.launchers.names import launch_name
 from smtc_lab.launchers.run import launcher_named
 from smtc_lab.launchers.watched_run import Progress, Watch, run_watched
-from smtc_lab.machine.cores import available_cores, machine_facts, versions
+from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.finding import caution
 
@@ -80,7 +79,7 @@ def compare(  # noqa: PLR0913  options by name, all with a default
     jobs: Sequence[TrainingJob],
     *,
     rounds: int = DEFAULT_ROUNDS,
-    on: str | Launcher = "local",
+    on: str | Launcher = THIS_MACHINE,
     root: Path | None = None,
     catalog: Catalog | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -115,7 +114,7 @@ def plan_comparison(  # noqa: PLR0913  as above
     jobs: Sequence[TrainingJob],
     *,
     rounds: int,
-    on: str | Launcher = "local",
+    on: str | Launcher = THIS_MACHINE,
     root: Path | None = None,
     catalog: Catalog | None = None,
     created: datetime | None = None,
@@ -135,7 +134,7 @@ def plan_comparison(  # noqa: PLR0913  as above
     """
     catalog = Catalog.load() if catalog is None else catalog
     launcher = launcher_named(on, root=root, catalog=catalog) if isinstance(on, str) else on
-    jobs = _comparable(jobs, rounds, launcher, catalog)
+    jobs = _comparable(jobs, rounds, launcher)
     created = datetime.now(UTC) if created is None else created
     return ComparisonPlan(
         jobs=tuple(jobs),
@@ -224,7 +223,8 @@ def is_like(job: TrainingJob, baseline: TrainingJob) -> bool:
 
 def _elsewhere(plan: ComparisonPlan) -> list[str]:
     """Return what a reader must know of a comparison whose machine is not where it ran."""
-    if isinstance(plan.launcher, LocalLauncher):
+    engine = find_engine(plan.launcher.name)
+    if engine is not None and engine.runs_here:
         return []
     where = (
         f"The launches ran on {plan.launcher.name}; the machine that is named here launched "
@@ -240,7 +240,7 @@ def _shown(entry_point: str) -> str:
 
 
 def _comparable(
-    jobs: Sequence[TrainingJob], rounds: int, launcher: Launcher, catalog: Catalog
+    jobs: Sequence[TrainingJob], rounds: int, launcher: Launcher
 ) -> list[TrainingJob]:
     """Return the jobs with one common scale, or say why they cannot be compared."""
     labels = [job.cluster.label for job in jobs]
@@ -259,16 +259,13 @@ def _comparable(
     if problems:
         raise SpecError(list(dict.fromkeys(problems)))
     emulated = [job for job in jobs if job.emulation is not None]
-    if not emulated or not isinstance(launcher, LocalLauncher):
-        # elsewhere an emulation that names no scale takes the machines as they are
-        return list(jobs)
-    scale = fitting_scale(emulated, catalog, cores=available_cores())
-    return [job if job.emulation is None else _scaled(job, scale) for job in jobs]
+    scale = launcher.common_scale(emulated) if emulated else None
+    return [_scaled(job, scale) for job in jobs]
 
 
-def _scaled(job: TrainingJob, scale: float) -> TrainingJob:
+def _scaled(job: TrainingJob, scale: float | None) -> TrainingJob:
     emulation = job.emulation
-    if emulation is None or emulation.cores_per_vcpu is not None:
+    if scale is None or emulation is None or emulation.cores_per_vcpu is not None:
         return job
     with_scale = emulation.model_copy(update={"cores_per_vcpu": scale})
     return job.model_copy(update={"emulation": with_scale})

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Self
 
 from smtc_lab.errors import LauncherError, RunFailedError
-from smtc_lab.launchers.local.launcher import DEFAULT_GRACE_S
 from smtc_lab.launchers.names import launch_name
 from smtc_lab.launchers.run import Run
 from smtc_lab.launchers.watched_run import Progress, StepCounter
@@ -27,8 +26,8 @@ from smtc_lab.study.folder import (
 )
 from smtc_lab.study.supervision import await_process, start_process
 
-_STOP_S = 2 * DEFAULT_GRACE_S + 10.0
-"""Longest time that ``stop`` waits for the end, in seconds."""
+_STOP_S = 13.0
+"""Longest time that ``stop`` waits for the end, beside that of the launch, in seconds."""
 
 
 class StudyRun:
@@ -151,10 +150,12 @@ class StudyRun:
         self.folder.stop_file.touch(mode=0o600)  # a signal may come before anybody listens
         if start_ticks(pid) == ticks:
             os.kill(pid, signal.SIGTERM)
-        if not self._await_process(_STOP_S).is_terminal:
+        runs = self.runs
+        limit_s = _STOP_S + (runs[-1].end_limit_s if runs else 0.0)
+        if not self._await_process(limit_s).is_terminal:
             raise LauncherError(
                 f"{self.request.kind.capitalize()} {self.name!r} does not end: its process "
-                f"{pid} still lives after {_STOP_S:g} s. Kill that process; its runs end with "
+                f"{pid} still lives after {limit_s:g} s. Kill that process; its runs end with "
                 "it."
             )
         return self
