@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.launchers.render.render import render as render
     from smtc_lab.launchers.run import Run as Run
     from smtc_lab.launchers.run import launch as launch
-    from smtc_lab.launchers.watched_run import Progress as Progress
     from smtc_lab.metrics.batch_sizes import BatchSizes as BatchSizes
     from smtc_lab.metrics.comparison import Comparison as Comparison
     from smtc_lab.metrics.compiler_report import CompilerReport as CompilerReport
@@ -40,6 +39,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.study.compare_environments import compare_environments as compare_environments
     from smtc_lab.study.comparison_run import ComparisonRun as ComparisonRun
     from smtc_lab.study.comparison_run import launch_comparison as launch_comparison
+    from smtc_lab.study.watched_run import Progress as Progress
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
     from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor as ComparisonMonitor
     from smtc_lab.views.widgets.compiler_settings import CompilerSettings as CompilerSettings
@@ -72,7 +72,7 @@ _HOMES = {
     "LiveChart": "smtc_lab.views.widgets.live_chart",
     "Plan": "smtc_lab.planner.plan",
     "PlanView": "smtc_lab.views.widgets.plan_view",
-    "Progress": "smtc_lab.launchers.watched_run",
+    "Progress": "smtc_lab.study.watched_run",
     "RayLauncher": "smtc_lab.launchers.on_ray.launcher",
     "Run": "smtc_lab.launchers.run",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",

@@ -15,8 +15,8 @@ from smtc_lab.spec.emulation import Emulation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.launchers.watched_run import Progress
     from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.study.watched_run import Progress
 
 
 @click.command()

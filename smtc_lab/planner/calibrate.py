@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named
-from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.planner.calibration import Calibration
 from smtc_lab.planner.calibration_plan import num_launches, run_all
@@ -22,11 +21,12 @@ from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.watched_run import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.launchers.watched_run import Progress
+    from smtc_lab.study.watched_run import Progress
 
 DEFAULT_SECONDS = 6.0
 """How long each launch measures, beside about three seconds of start-up."""

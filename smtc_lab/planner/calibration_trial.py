@@ -14,9 +14,7 @@ import numpy as np
 from smtc_lab.dataservice.statistics import LOCAL as OWN_WORKERS
 from smtc_lab.errors import PlannerError, StoreError
 from smtc_lab.instance.description import MEASURED_FILE
-from smtc_lab.launchers.names import launch_name
 from smtc_lab.launchers.special_launch import as_measuring_launch, with_cpu_quotas
-from smtc_lab.launchers.watched_run import run_watched
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.columns import SYSTEM
 from smtc_lab.metrics.measured_launch import measured_launch
@@ -24,6 +22,8 @@ from smtc_lab.metrics.utilization import samples_between
 from smtc_lab.planner.intervals import measured
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.study.launch_name import launch_name
+from smtc_lab.study.watched_run import run_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.launchers.run import Run
-    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.metrics.measured_launch import MeasuredLaunch
     from smtc_lab.metrics.records import LoaderRecord
     from smtc_lab.metrics.result import Interval
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.watched_run import Watch
 
 TRAINER, DATA = "algo-1", "algo-2"
 """Hosts of a trial."""

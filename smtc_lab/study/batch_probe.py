@@ -6,20 +6,20 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.launchers.names import launch_name
 from smtc_lab.launchers.special_launch import with_memory_limit
-from smtc_lab.launchers.watched_run import run_watched
 from smtc_lab.metrics.batch_sizes import BatchTrial
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.study.launch_name import launch_name
+from smtc_lab.study.watched_run import run_watched
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.launchers.run import Run
-    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.watched_run import Watch
 
 _OUT_OF_MEMORY = re.compile(
     r"MemoryError|(can't|[Cc]annot|[Ff]ailed to) allocate|[Oo]ut of memory|OutOfMemory"

@@ -24,9 +24,9 @@ from smtc_lab.study.study_run import StudyRun, start_study
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.spec.cluster import Cluster
     from smtc_lab.spec.compiler import TrainingCompilerConfig
+    from smtc_lab.study.watched_run import Watch
 
 DEFAULT_STEPS = 10
 """Steps of a trial, as in SageMaker's own finder; the optimizer's state is there after one."""

@@ -12,12 +12,12 @@ from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE, find_engine
 from smtc_lab.launchers.job_environment import environment_name
-from smtc_lab.launchers.names import launch_name
 from smtc_lab.launchers.run import launcher_named
-from smtc_lab.launchers.watched_run import Progress, Watch, run_watched
 from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.compare import compare_runs
 from smtc_lab.metrics.finding import caution
+from smtc_lab.study.launch_name import launch_name
+from smtc_lab.study.watched_run import Progress, Watch, run_watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launchers.watched_run import Progress
+    from smtc_lab.study.watched_run import Progress
 
 
 def compare_environments(  # noqa: PLR0913  options by name, all with a default

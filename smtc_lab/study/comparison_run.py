@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.watched_run import Watch
 
 
 class ComparisonRun(LiveDisplayed, StudyRun):

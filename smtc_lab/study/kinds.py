@@ -9,8 +9,8 @@ from smtc_lab.errors import StoreError
 from smtc_lab.launchers.engines import loaded
 
 if TYPE_CHECKING:
-    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.study.folder import StudyRequest
+    from smtc_lab.study.watched_run import Watch
 
 KINDS = {
     "batch-size": "smtc_lab.study.batch_size:carry_out_request",

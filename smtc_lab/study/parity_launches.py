@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SpecError, StoreError
 from smtc_lab.launchers.job_environment import environment_name
-from smtc_lab.launchers.names import launch_name
 from smtc_lab.launchers.special_launch import as_parity_launch
-from smtc_lab.launchers.watched_run import run_watched
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.metrics.parity import judge, unjudged
 from smtc_lab.store.parity_traces import read_parity_trace
+from smtc_lab.study.launch_name import launch_name
+from smtc_lab.study.watched_run import run_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from smtc_lab.launchers.launcher import Launcher, LaunchPlan
-    from smtc_lab.launchers.watched_run import Watch
     from smtc_lab.metrics.parity import ParityResult, ParityTrace
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
+    from smtc_lab.study.watched_run import Watch
 
 PARITY_STEPS = 8
 """Steps of a parity launch."""

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError
-from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.machine.processes import signals_as_bytes
 from smtc_lab.store.state import replace_file
 from smtc_lab.study.folder import (
@@ -31,6 +30,7 @@ from smtc_lab.study.folder import (
     write_study_state,
 )
 from smtc_lab.study.kinds import carry_out_of
+from smtc_lab.study.watched_run import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

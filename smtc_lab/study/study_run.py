@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from smtc_lab.errors import LauncherError, RunFailedError
-from smtc_lab.launchers.names import launch_name
 from smtc_lab.launchers.run import Run
-from smtc_lab.launchers.watched_run import Progress, StepCounter
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.store.state import replace_file
 from smtc_lab.study.folder import (
@@ -24,7 +22,9 @@ from smtc_lab.study.folder import (
     read_study_state,
     studies_root,
 )
+from smtc_lab.study.launch_name import launch_name
 from smtc_lab.study.supervision import await_process, start_process
+from smtc_lab.study.watched_run import Progress, StepCounter
 
 _STOP_S = 13.0
 """Longest time that ``stop`` waits for the end, beside that of the launch, in seconds."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from smtc_lab.launchers.watched_run import Progress
+    from smtc_lab.study.watched_run import Progress
 
 _BETWEEN_LINES_S = 10.0
 

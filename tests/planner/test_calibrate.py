@@ -10,7 +10,6 @@ import pytest
 from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.examples import example
 from smtc_lab.launchers.local.launcher import LocalLauncher
-from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner import calibration_trial, host_speed
 from smtc_lab.planner.calibrate import calibrate
@@ -20,6 +19,7 @@ from smtc_lab.planner.cpu_benchmark import cpu_rate
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.watched_run import Watch
 from tests.kit.runs import processes_of
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.launchers.watched_run import Progress
     from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.watched_run import Progress
 
     MakeJob = Callable[..., TrainingJob]
 

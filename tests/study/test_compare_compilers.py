@@ -14,7 +14,7 @@ from smtc_lab.study.compare_compilers import compare_compilers
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.launchers.watched_run import Progress
+    from smtc_lab.study.watched_run import Progress
 
 PLAYED = """
     import json, os, sys, time

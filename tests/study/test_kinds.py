@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 REPEAT = """
     import json
     from smtc_lab.launchers.local.launcher import LocalLauncher
-    from smtc_lab.launchers.watched_run import run_watched
+    from smtc_lab.study.watched_run import run_watched
 
     def carry_out(request, watch):
         (job,), launcher, states = request.jobs, LocalLauncher(root=request.root), []

@@ -11,7 +11,6 @@ import smtc_lab.examples
 from notebooks.benchmarks.planner.cases import Case, Place, Workload
 from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.local.launcher import LocalLauncher
-from smtc_lab.launchers.watched_run import Watch
 from smtc_lab.planner.calibrate import calibrate
 from smtc_lab.planner.calibration import Calibration
 from smtc_lab.planner.calibration_trial import DATA, TRAINER, CalibrationLaunch, Trials
@@ -19,6 +18,7 @@ from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.watched_run import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
