@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PARITY_STEPS = 8
 """Steps of a parity launch."""
 
+_TRACES = "parity-rank*.npz"
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -184,7 +185,9 @@ class _Launches:
         except StoreError:
             reason = "left no trace that can be read."
         finally:
-            path.unlink(missing_ok=True)  # it holds the whole model
+            for instance in plan.instances:  # each trace holds the whole model
+                for written in run.folder.compiler_folder(instance.host).glob(_TRACES):
+                    written.unlink()
         self.problems.append(
             f"The parity launch {name!r} {reason} See 'smtc-lab runs show {run.job_name} "
             "--log'."
