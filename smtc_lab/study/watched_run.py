@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ class Progress:
     """Name of the cluster that runs now."""
 
     steps: int
-    """Steps that have ended in this launch, all ranks."""
+    """Steps that have ended in this launch, on the rank that is furthest."""
 
     max_steps: int | None
     """Steps that this launch will take on each rank; None: not known."""
@@ -128,7 +129,7 @@ class StepCounter:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._rows: dict[Path, int] = {}
-        self._steps = 0
+        self._steps: Counter[Path] = Counter()
         self._total_s = 0.0
 
     def progress(self, begin: Progress, elapsed_s: float) -> Progress:
@@ -142,11 +143,12 @@ class StepCounter:
             found, self._rows[path] = read_records(
                 path, StepRecord, after=self._rows.get(path, 0)
             )
-            self._steps += len(found)
+            self._steps[path] += len(found)
             self._total_s += sum(record.step_time_s for record in found)
+        total = self._steps.total()
         return replace(
             begin,
-            steps=self._steps,
+            steps=max(self._steps.values(), default=0),
             elapsed_s=elapsed_s,
-            mean_step_time_s=self._total_s / self._steps if self._steps else None,
+            mean_step_time_s=self._total_s / total if total else None,
         )
