@@ -7,5 +7,6 @@ instances, mirrors what they say, ends them together by one set of rules, and ha
 (1, 41). Whoever loses the lifeline to its parent ends what is below it, so nothing keeps
 running. The folders differ in what an instance is: a process tree with a CPU quota here, a node
 of a Ray cluster (53), a container of SageMaker, which ends jobs by itself and outlives us (45,
-49, 50), or a file for somebody else's scheduler (42).
+49, 50), or a file for somebody else's scheduler (42). ``engines`` is the table of what each
+brings; no code above asks for its name.
 """

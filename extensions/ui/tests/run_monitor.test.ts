@@ -5,7 +5,12 @@ import type { IModel, ModelCallback } from '../src/model.js';
 import { runMonitor } from '../src/run/run_monitor.js';
 import wire from '../../../tests/fixtures/run_info.json';
 import { HOSTILE, markupOf } from './hostile.js';
-import { duration, intervalWords, stepWords } from '../src/run/words.js';
+import {
+  duration,
+  evidenceWords,
+  intervalWords,
+  stepWords
+} from '../src/run/words.js';
 
 const charts = vi.hoisted(() => new Map<string, ISeries[]>());
 
@@ -396,4 +401,14 @@ describe('words', () => {
 
     expect(intervalWords(interval, 's')).toBe('200 ms (190 ms to 210 ms)');
   });
+});
+
+it.each([
+  [true, 'on this machine'],
+  [false, 'on the instances'],
+  [null, 'on the instances']
+])('says where it was measured: %s', (here, words) => {
+  const told = { ...wire, evidence: 'measured', runs_here: here };
+
+  expect(evidenceWords(readWire('RunInfo', told))).toBe(words);
 });
