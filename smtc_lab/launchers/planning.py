@@ -178,6 +178,13 @@ def named(job: TrainingJob) -> TrainingJob:
     return job.model_copy(update={"job_name": name})
 
 
+def speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float:
+    """Return the vCPUs of an instance type, weighted by their relative speed."""
+    instance_type = catalog.get(name)
+    overrides = job.emulation.relative_cpu_speed if job.emulation else {}
+    return instance_type.vcpus * relative_cpu_speed(instance_type, overrides).value
+
+
 def price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:
     """Return each type's price with its kind and date."""
     notes = []

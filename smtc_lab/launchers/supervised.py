@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError
 from smtc_lab.launchers.launcher import Handle, LaunchPlan, LogLine, News
+from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.launchers.supervision import await_end, start_supervisor
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.store.reader import read_records
@@ -47,7 +48,7 @@ class SupervisedLauncher:
 
     def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
         """Write what the supervisor reads, and what a reader wants to know later."""
-        raise NotImplementedError
+        write_plan(folder, plan)
 
     def _remote(self, plan: LaunchPlan) -> Mapping[str, str]:
         """Return the names by which the run is found at the launcher's service."""

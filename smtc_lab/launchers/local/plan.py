@@ -7,7 +7,6 @@ import math
 from itertools import count
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.job_environment import environment_problems, job_environment
@@ -21,6 +20,7 @@ from smtc_lab.launchers.planning import (
     instance_type_problems,
     named,
     price_notes,
+    speed_units_of_type,
 )
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.spec.cluster import LOCAL
@@ -147,13 +147,6 @@ def _speed_units(job: TrainingJob, catalog: Catalog) -> float:
         )
         or 1.0
     )
-
-
-def speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float:
-    """Return the vCPUs of an instance type, weighted by their relative speed."""
-    instance_type = catalog.get(name)
-    overrides = job.emulation.relative_cpu_speed if job.emulation else {}
-    return instance_type.vcpus * relative_cpu_speed(instance_type, overrides).value
 
 
 def _loopback_prefix(job_name: str) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import secrets
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +11,7 @@ from smtc_lab.launchers.job_environment import (
     job_environment,
     xla_beside,
 )
+from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.machine.environments.shown_package import show_package
 from smtc_lab.machine.xla_environment import XlaEnvironment, with_xla_environment
@@ -23,31 +21,6 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import LaunchPlan
     from smtc_lab.machine.environments.probe import EnvironmentFacts
     from smtc_lab.store.run_folder import RunFolder
-
-
-def write_plan(folder: RunFolder, plan: LaunchPlan) -> None:
-    """Write what a supervisor reads, and what a reader wants to know later."""
-    job = plan.job
-    folder.secret_file.touch(mode=0o600)
-    folder.secret_file.write_bytes(secrets.token_bytes(32))
-    folder.job_file.write_text(job.to_json(), encoding="utf-8")
-    folder.plan_file.write_text(plan_text(plan), encoding="utf-8")
-
-
-def plan_text(plan: LaunchPlan) -> str:
-    """Return the content of ``plan.json``."""
-    return json.dumps(
-        {
-            "launcher": plan.launcher,
-            "instances": [asdict(instance) for instance in plan.instances],
-            "usd_per_hour": plan.usd_per_hour,
-            "price_notes": plan.price_notes,
-            "grace_s": plan.facts["grace_s"],
-            "max_runtime_s": plan.job.max_runtime_s,
-            "facts": plan.facts,
-        },
-        indent=1,
-    )
 
 
 def write_run(folder: RunFolder, plan: LaunchPlan) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError
 from smtc_lab.launchers.local.launcher import LocalLauncher
-from smtc_lab.launchers.local.run import write_plan
 from smtc_lab.launchers.on_ray.engine import require_ray
 from smtc_lab.launchers.on_ray.ray_plan import check, make_plan
 from smtc_lab.launchers.supervised import SupervisedLauncher
@@ -93,9 +92,6 @@ class RayLauncher(SupervisedLauncher):
         """
         root = None if self._sweeps_all else self._root
         return LocalLauncher(root=root, catalog=self._catalog).sweep(stop=stop)
-
-    def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
-        write_plan(folder, plan)
 
     def _remote(self, plan: LaunchPlan) -> Mapping[str, str]:
         return {"address": str(plan.facts["ray_address"])}

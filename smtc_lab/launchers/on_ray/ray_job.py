@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.local.run import plan_text
 from smtc_lab.launchers.on_ray.engine import join_cluster
 from smtc_lab.launchers.on_ray.host_actor import HostActor
 from smtc_lab.launchers.on_ray.instance_link import InstanceLink
@@ -17,6 +16,7 @@ from smtc_lab.launchers.on_ray.local_cluster import ClusterNode, LocalCluster
 from smtc_lab.launchers.on_ray.nodes import GROUP, TYPE, Bundle, bundles, read_nodes
 from smtc_lab.launchers.on_ray.placed import Place, agent_text, placed, read_plan
 from smtc_lab.launchers.on_ray.source import pack
+from smtc_lab.launchers.plan_file import plan_text
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.store.state import replace_file
 

@@ -9,7 +9,6 @@ from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
-from smtc_lab.launchers.local.plan import speed_units_of_type
 from smtc_lab.launchers.planning import (
     Slot,
     entry_point_problems,
@@ -18,6 +17,7 @@ from smtc_lab.launchers.planning import (
     instance_type_problems,
     named,
     price_notes,
+    speed_units_of_type,
 )
 from smtc_lab.launchers.source_archive import source_problems
 from smtc_lab.machine.cores import versions

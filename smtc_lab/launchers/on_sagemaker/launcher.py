@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.confirmation import require_confirmation
 from smtc_lab.launchers.launcher import CheckLine
-from smtc_lab.launchers.local.run import write_plan
 from smtc_lab.launchers.on_sagemaker.clients import client, region_or_default
 from smtc_lab.launchers.on_sagemaker.live_check import check_account
 from smtc_lab.launchers.on_sagemaker.plan import GRACE_S, make_plan
@@ -161,9 +160,6 @@ class SageMakerLauncher(SupervisedLauncher):
         """
         sagemaker = client("sagemaker", self._given.get("region"))
         return sweep_jobs(sagemaker, root=self._root, catalog=self._catalog, stop=stop)
-
-    def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
-        write_plan(folder, plan)
 
     def _remote(self, plan: LaunchPlan) -> dict[str, str]:
         region = settings_of(plan).region or ""

@@ -22,7 +22,7 @@ from smtc_lab.errors import LauncherError, SmtcLabError
 from smtc_lab.instance.instance_exit import InstanceExit
 from smtc_lab.instance.plan import log_ranks
 from smtc_lab.instance.variables import RUN_VARIABLE
-from smtc_lab.launchers.local.run import plan_text
+from smtc_lab.launchers.plan_file import plan_text
 from smtc_lab.launchers.render.cluster_plan import cluster_plan, write_agent_config
 from smtc_lab.launchers.render.dns_names import pod_hosts
 from smtc_lab.spec.job import TrainingJob

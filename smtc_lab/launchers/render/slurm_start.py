@@ -28,7 +28,7 @@ from smtc_lab.launchers.interrupts import Interrupts
 from smtc_lab.launchers.last_words import last_line
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.local.instances import LocalInstances
-from smtc_lab.launchers.local.run import write_plan
+from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.launchers.render.cluster_plan import cluster_plan, write_agent_config
 from smtc_lab.launchers.supervision import kept_environment
 from smtc_lab.spec.job import TrainingJob
