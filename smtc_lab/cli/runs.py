@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from smtc_lab.follow.run_follower import read_plan
-from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, find_engine
+from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, runs_here
 from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
@@ -180,8 +180,7 @@ def _show_comparison(comparison: ComparisonRun, *, as_json: bool) -> None:
 
 def _evidence(records: RunRecords, folder: RunFolder) -> str:
     if records.job.emulation is None:
-        engine = find_engine(str(read_plan(folder).get("launcher", "")))
-        is_here = engine is not None and engine.runs_here
+        is_here = runs_here(str(read_plan(folder).get("launcher", "")))
         return "measured on this machine" if is_here else "measured"
     scale = number_fact(records, "cores_per_vcpu")
     device_s = number_fact(records, "device_step_time_s")

@@ -67,6 +67,12 @@ def find_engine(name: str) -> Engine | None:
     return ENGINES.get(name) or _installed(name)
 
 
+def runs_here(name: str) -> bool | None:
+    """Return whether an engine's instances are processes of this machine; None: not known."""
+    engine = find_engine(name)
+    return None if engine is None else engine.runs_here
+
+
 def engine_named(name: str) -> Engine:
     """Return the engine of a name.
 

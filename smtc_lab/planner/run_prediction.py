@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
-from smtc_lab.launchers.engines import find_engine
+from smtc_lab.launchers.engines import runs_here
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.result import Evidence, Interval, Result
@@ -184,8 +184,7 @@ def _launch_plan(folder: RunFolder) -> dict[str, Any]:
             f"The launch plan {str(folder.plan_file)!r} cannot be read ({error}), so nothing "
             "can be predicted of its run. Launch it again."
         ) from error
-    engine = find_engine(str(plan.get("launcher", "")))
-    if engine is None or not engine.runs_here:
+    if not runs_here(str(plan.get("launcher", ""))):
         raise PlannerError(
             f"Run {folder.job_name!r} is of the launcher {plan.get('launcher')!r}, but only "
             "runs of this machine can be compared. Give a run of the local launcher."

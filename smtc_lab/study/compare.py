@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launchers.engines import THIS_MACHINE, find_engine
+from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
 from smtc_lab.launchers.job_environment import environment_name
 from smtc_lab.launchers.run import launcher_named
 from smtc_lab.machine.cores import machine_facts, versions
@@ -223,8 +223,7 @@ def is_like(job: TrainingJob, baseline: TrainingJob) -> bool:
 
 def _elsewhere(plan: ComparisonPlan) -> list[str]:
     """Return what a reader must know of a comparison whose machine is not where it ran."""
-    engine = find_engine(plan.launcher.name)
-    if engine is not None and engine.runs_here:
+    if runs_here(plan.launcher.name):
         return []
     where = (
         f"The launches ran on {plan.launcher.name}; the machine that is named here launched "

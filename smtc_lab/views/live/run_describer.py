@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.changes import Changes
-from smtc_lab.launchers.engines import find_engine
+from smtc_lab.launchers.engines import runs_here
 from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.store.reader import read_records
@@ -76,13 +76,12 @@ class RunDescriber:
         job, state, plan = follower.job, follower.state, follower.plan
         emulated = job.emulation is not None
         launcher = str(plan.get("launcher", ""))
-        engine = find_engine(launcher)
         usd_per_hour, elapsed_s = self._usd_per_hour(), self.elapsed_s()
         return RunInfo(
             job_name=follower.folder.job_name,
             cluster=job.cluster.label,
             launcher=launcher,
-            runs_here=None if engine is None else engine.runs_here,
+            runs_here=runs_here(launcher),
             entry_point=fmt.brief(job.entry_point),
             python_environment=follower.python_environment,
             state=state.state,
