@@ -5,6 +5,7 @@ import {
   INSERT_EVENT,
   type IInsertDetail
 } from '@smtc-lab/ui/forms/insert_event.js';
+import { openerOf } from '@smtc-lab/ui/monitor/openers.js';
 import type { Kind } from './connection/row.js';
 
 /**
@@ -13,11 +14,11 @@ import type { Kind } from './connection/row.js';
 export const WORKBENCH_CELL = 'import smtc_lab as lab\n\nlab.Workbench()';
 
 /**
- * Return the cell that shows a run or a comparison.
+ * Return the cell that shows what goes on, of any kind.
  */
 export function runCell(name: string, kind: Kind): string {
-  const opens = kind === 'run' ? 'Run' : 'ComparisonRun';
-  return `import smtc_lab as lab\n\nlab.${opens}.open(${pythonRepr(name)})`;
+  const [imports, opens] = openerOf(kind);
+  return `${imports}\n\n${opens}.open(${pythonRepr(name)})`;
 }
 
 /**

@@ -79,6 +79,6 @@ export function meant(
 ): { readonly name: string; readonly kind: Kind } | null {
   const { name, kind } = args;
   return typeof name === 'string'
-    ? { name, kind: kind === 'comparison' ? 'comparison' : 'run' }
+    ? { name, kind: typeof kind === 'string' ? kind : 'run' }
     : lab.selected;
 }

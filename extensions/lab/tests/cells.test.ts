@@ -51,6 +51,12 @@ describe('the cell of a run', () => {
     expect(runCell('a', 'comparison')).toContain("lab.ComparisonRun.open('a')");
   });
 
+  it('opens a study of a kind that another package brings', () => {
+    expect(runCell('a', 'scaling')).toBe(
+      "from smtc_lab.study.study_run import StudyRun\n\nStudyRun.open('a')"
+    );
+  });
+
   it('is a text of Python, whatever the name is', () => {
     const code = runCell("'); import os; ('", 'run');
 

@@ -31,6 +31,36 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/**
+ * Make a button.
+ *
+ * @param words - On it.
+ * @param more - Further attributes.
+ */
+export function button(
+  words: string,
+  onclick: () => unknown,
+  more: Attributes = {}
+): HTMLButtonElement {
+  return h('button', { type: 'button', onclick, ...more }, words);
+}
+
+/**
+ * Copy a text; where the page has no clipboard, as one that is not served safely, select the
+ * element for the user to copy.
+ *
+ * @returns Whether it was copied.
+ */
+export async function copied(text: string, from: Node): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    from.ownerDocument?.getSelection()?.selectAllChildren(from);
+    return false;
+  }
+}
+
 let numIds = 0;
 
 /**

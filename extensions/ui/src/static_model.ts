@@ -8,16 +8,16 @@ import {
 import type { IModel, ModelCallback } from './model.js';
 import { tablesOfFirstVersion } from './static_first_version.js';
 
-const RUN_VERSION = 1;
-const COMPARISON_VERSION = 2;
 const PLAN_VERSION = 1;
+const RUN_VERSION = 1;
+const STUDY_VERSION = 2;
 const SAVED_LIVE = 'This was saved while it went on.';
 
 /**
  * A saved result: the view that shows it, and the model that this view reads.
  */
 export interface IStaticResult {
-  readonly view: 'run-monitor' | 'comparison-monitor' | 'planner';
+  readonly view: string;
   readonly model: IModel;
 
   /**
@@ -27,7 +27,7 @@ export interface IStaticResult {
 }
 
 /**
- * Read what a notebook or a file keeps of a run, of a comparison or of a plan.
+ * Read what a notebook or a file keeps of a run, of a study or of a plan.
  *
  * Mirrors `smtc_lab.views.run_snapshot.RunSnapshot.as_dict`,
  * `smtc_lab.views.comparison_bundle` and `smtc_lab.views.plan_info`.
@@ -42,10 +42,7 @@ export function staticResult(json: unknown): IStaticResult {
         'file comparison.smtc.json that was saved beside them.'
     );
   }
-  if ('points' in saved) {
-    return savedPlan(saved);
-  }
-  return 'comparison' in saved ? savedComparison(saved) : savedRun(saved);
+  return 'points' in saved ? savedPlan(saved) : savedOf(kindOf(saved), saved);
 }
 
 function savedPlan(saved: JsonObject): IStaticResult {
@@ -57,30 +54,20 @@ function savedPlan(saved: JsonObject): IStaticResult {
   };
 }
 
-function savedRun(saved: JsonObject): IStaticResult {
-  refuseVersionAbove(RUN_VERSION, saved);
-  const info = endedInfo(saved);
-  return {
-    view: 'run-monitor',
-    name: String(info['job_name']),
-    model: new StaticModel(
-      {
-        info,
-        beat: { number: 0, elapsed_s: info['elapsed_s'] },
-        stop_problem: ''
-      },
-      tablesOf(saved)
-    )
-  };
+function kindOf({ kind, comparison }: JsonObject): string {
+  if (typeof kind === 'string') {
+    return kind;
+  }
+  return comparison === undefined ? 'run' : 'comparison';
 }
 
-function savedComparison(saved: JsonObject): IStaticResult {
-  refuseVersionAbove(COMPARISON_VERSION, saved);
+function savedOf(kind: string, saved: JsonObject): IStaticResult {
+  refuseVersionAbove(kind === 'run' ? RUN_VERSION : STUDY_VERSION, saved);
   const info = endedInfo(saved);
-  const comparison = saved['comparison'];
+  const { comparison = null } = saved;
   return {
-    view: 'comparison-monitor',
-    name: String(info['name']),
+    view: `${kind}-monitor`,
+    name: String(info['name'] ?? info['job_name']),
     model: new StaticModel(
       {
         info,
@@ -88,7 +75,7 @@ function savedComparison(saved: JsonObject): IStaticResult {
         stop_problem: '',
         result: comparison === null ? '' : JSON.stringify(comparison, null, 2)
       },
-      'tables' in saved ? tablesOf(saved) : tablesOfFirstVersion(saved)
+      'launches' in saved ? tablesOfFirstVersion(saved) : tablesOf(saved)
     )
   };
 }

@@ -1,5 +1,4 @@
 import { ProtocolError } from '@smtc-lab/protocol';
-import { comparisonMonitor } from './comparison/monitor.js';
 import {
   clusterDesignerView,
   compilerSettingsView,
@@ -7,28 +6,28 @@ import {
 } from './forms/views.js';
 import { liveChart } from './live_chart.js';
 import type { IView } from './model.js';
+import { monitorOf } from './monitor/kinds.js';
 import { planner } from './plan/planner.js';
-import { runMonitor } from './run/run_monitor.js';
 import { workbench } from './workbench/workbench.js';
 
+const MONITOR = /^(\w+)-monitor$/;
 const VIEWS: Readonly<Record<string, IView>> = {
-  'comparison-monitor': comparisonMonitor,
   'cluster-designer': clusterDesignerView,
   'compiler-settings': compilerSettingsView,
   'instance-type-picker': instanceTypePickerView,
   'live-chart': liveChart,
   planner,
-  'run-monitor': runMonitor,
   workbench
 };
 
 /**
- * Return a view by its name.
+ * Return a view by its name; `KIND-monitor` shows what goes on, of any kind.
  *
  * @throws {@link ProtocolError} when this front end does not have it.
  */
 export function viewNamed(name: unknown): IView {
-  const view = typeof name === 'string' ? VIEWS[name] : undefined;
+  const [, kind] = MONITOR.exec(String(name)) ?? [];
+  const view = kind === undefined ? VIEWS[String(name)] : monitorOf(kind);
   if (view === undefined) {
     throw new ProtocolError(
       `There is no view ${JSON.stringify(name)}. ` +

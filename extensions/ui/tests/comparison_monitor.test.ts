@@ -1,114 +1,16 @@
 import { readWire, ProtocolError } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ISeries, IShade } from '../src/charts/options.js';
-import { doneFraction, progressWords } from '../src/comparison/header.js';
+import type { ISeries } from '../src/charts/options.js';
+import { monitorOf } from '../src/monitor/kinds.js';
+import { doneFraction, progressWords } from '../src/study/progress.js';
 import fixture from '../../../tests/fixtures/comparison_info.json';
-import { comparisonMonitor } from '../src/comparison/monitor.js';
-import type { IModel, ModelCallback } from '../src/model.js';
+import { buttonIn, FakeModel } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
+import { charts, shades } from './no_chart.js';
 
-const charts = vi.hoisted(() => new Map<string, ISeries[]>());
-const shades = vi.hoisted(() => new Map<string, IShade[]>());
-
-vi.mock('../src/charts/chart.js', () => ({
-  // jsdom has no canvas
-  Chart: class {
-    readonly element = document.createElement('figure');
-    readonly series: ISeries[] = [];
-
-    constructor(readonly options: { title: string }) {
-      charts.set(options.title, this.series);
-    }
-
-    add(series: ISeries): void {
-      this.series.push(series);
-    }
-
-    shade(parts: IShade[]): void {
-      shades.set(this.options.title, parts);
-    }
-
-    end(): void {
-      // nothing is drawn
-    }
-
-    dispose(): void {
-      charts.delete(this.options.title);
-    }
-  }
-}));
+vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
 
 const wire: Record<string, unknown> = fixture;
-
-/**
- * A model with the fixture in it.
- */
-class FakeModel implements IModel {
-  readonly sent: unknown[] = [];
-  readonly values: Record<string, unknown> = {
-    info: wire,
-    result: '',
-    beat: { number: 1, elapsed_s: 12.5 },
-    stop_problem: ''
-  };
-
-  get(name: string): unknown {
-    return this.values[name];
-  }
-
-  set(name: string, value: unknown): void {
-    this.values[name] = value;
-  }
-
-  save_changes(): void {
-    // nobody listens
-  }
-
-  on(event: string, callback: ModelCallback): void {
-    this._callbacks.set(event, [
-      ...(this._callbacks.get(event) ?? []),
-      callback
-    ]);
-  }
-
-  off(event: string, callback: ModelCallback): void {
-    const left = this._callbacks.get(event) ?? [];
-    this._callbacks.set(
-      event,
-      left.filter(each => each !== callback)
-    );
-  }
-
-  send(message: unknown): void {
-    this.sent.push(message);
-  }
-
-  change(name: string, value: unknown): void {
-    this.values[name] = value;
-    this.tell(`change:${name}`);
-  }
-
-  table(name: string, columns: string[]): void {
-    const rows = new DataView(new Float64Array(columns.length).buffer);
-    this.tell('msg:custom', { type: 'rows', table: name, columns, first: 0 }, [
-      rows
-    ]);
-  }
-
-  tell(event: string, ...values: unknown[]): void {
-    (this._callbacks.get(event) ?? []).forEach(callback => {
-      callback(...values);
-    });
-  }
-
-  get numListeners(): number {
-    return [...this._callbacks]
-      .filter(([event]) => event.startsWith('change:'))
-      .reduce((sum, [, callbacks]) => sum + callbacks.length, 0);
-  }
-
-  private readonly _callbacks = new Map<string, ModelCallback[]>();
-}
 
 const STEPS = [
   'step',
@@ -138,11 +40,16 @@ beforeEach(() => {
   vi.useFakeTimers();
   charts.clear();
   shades.clear();
-  model = new FakeModel();
+  model = new FakeModel({
+    info: wire,
+    result: '',
+    beat: { number: 1, elapsed_s: 12.5 },
+    stop_problem: ''
+  });
   el = document.createElement('div');
   document.body.append(el);
-  const state = comparisonMonitor.initialize(model);
-  dispose = comparisonMonitor.render({ model, el, state });
+  const view = monitorOf('comparison');
+  dispose = view.render({ model, el, state: view.initialize(model) });
 });
 
 afterEach(() => {
@@ -151,15 +58,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function button(words: string): HTMLButtonElement {
-  const found = [...el.querySelectorAll('button')].find(
-    each => each.textContent === words
-  );
-  if (found === undefined) {
-    throw new Error(`There is no button '${words}'.`);
-  }
-  return found;
-}
+const button = (words: string): HTMLButtonElement => buttonIn(el, words);
 
 function measured(title: string): ISeries[] {
   const series = charts.get(title) ?? [];
@@ -233,11 +132,11 @@ describe('the monitor', () => {
     const words = (): string =>
       el.querySelector('.smtc-verdict')?.textContent ?? '';
 
-    model.change('info', named('torch-2.9', 'torch-2.9'));
+    model.set('info', named('torch-2.9', 'torch-2.9'));
     expect(words()).toContain('Python environment: torch-2.9');
-    model.change('info', named('', 'torch-2.9')); // the table tells it
+    model.set('info', named('', 'torch-2.9')); // the table tells it
     expect(words()).not.toContain('Python environment');
-    model.change('info', named('', ''));
+    model.set('info', named('', ''));
 
     expect(words()).not.toContain('Python environment');
   });
@@ -265,9 +164,9 @@ describe('the monitor', () => {
   });
 
   it('draws each launch once, in the colour of its set-up', () => {
-    model.table('0/steps', STEPS);
-    model.table('1/steps', STEPS);
-    model.change('info', { ...wire, elapsed_s: 13 });
+    model.rows('0/steps', STEPS);
+    model.rows('1/steps', STEPS);
+    model.change({ elapsed_s: 13 });
 
     expect(labels('Step time')).toEqual([
       'homogeneous, round 1',
@@ -288,7 +187,7 @@ describe('the monitor', () => {
       ...setUp,
       predicted_step_time_s: { mean: 0.05, low: 0.04, high: 0.06 }
     }));
-    model.change('info', { ...wire, set_ups: setUps });
+    model.change({ set_ups: setUps });
 
     const [first, second] = predicted();
     expect(second).toMatchObject({ label: 'fed <b>&</b>', color: 1 });
@@ -305,8 +204,8 @@ describe('the monitor', () => {
   });
 
   it('draws costs of set-ups with a price only', () => {
-    model.table('0/steps', STEPS);
-    model.table('1/steps', STEPS);
+    model.rows('0/steps', STEPS);
+    model.rows('1/steps', STEPS);
 
     expect(labels('Cost of 1,000 steps')).toEqual(['homogeneous, round 1']);
     expect(charts.get('Cost of 1,000 steps')?.[0]?.factor).toBeCloseTo(
@@ -315,7 +214,7 @@ describe('the monitor', () => {
   });
 
   it('draws the ratio with its interval, and no cost ratio without prices', () => {
-    model.table('ratio:1', RATIO);
+    model.rows('ratio:1', RATIO);
 
     const [ratio] = charts.get('Speed-up over homogeneous') ?? [];
     expect(ratio).toMatchObject({
@@ -330,9 +229,9 @@ describe('the monitor', () => {
   });
 
   it('shows the utilization of the newest launch of each set-up', () => {
-    model.table('1/system:algo-1', HOST);
-    model.table('1/system:algo-2', HOST);
-    model.table('1/steps', STEPS);
+    model.rows('1/system:algo-1', HOST);
+    model.rows('1/system:algo-2', HOST);
+    model.rows('1/steps', STEPS);
     const title = 'Utilization: fed <b>&</b>';
     expect(labels(title)).toEqual([
       'CPU of dnn_group',
@@ -344,9 +243,9 @@ describe('the monitor', () => {
       ...(wire['launched'] as object[]).slice(0, 2),
       { ...(wire['launched'] as object[])[1], round: 2 }
     ];
-    model.change('info', { ...wire, launched });
+    model.change({ launched });
     expect(labels(title)).toHaveLength(3);
-    model.table('2/system:algo-2', HOST);
+    model.rows('2/system:algo-2', HOST);
 
     expect(labels(title)).toEqual(['CPU of data_group']);
   });
@@ -364,14 +263,14 @@ describe('the monitor', () => {
     button('Stop').click();
     button('Stop it').click();
 
-    model.change('stop_problem', 'It could not be stopped: not yours');
+    model.set('stop_problem', 'It could not be stopped: not yours');
 
     expect(el.textContent).toContain('not yours');
     expect(button('Stop').disabled).toBe(false);
   });
 
   it('offers no stop when it has ended', () => {
-    model.change('info', { ...wire, ended: true, state: 'Completed' });
+    model.change({ ended: true, state: 'Completed' });
 
     expect(button('Stop').closest<HTMLElement>('.smtc-stop')?.hidden).toBe(
       true
@@ -379,18 +278,18 @@ describe('the monitor', () => {
   });
 
   it('speaks the verdict at most every ten seconds, and at the end', () => {
-    const spoken = el.querySelector('.smtc-verdict [role=status]');
+    const spoken = el.querySelector('header .smtc-sr');
     vi.advanceTimersByTime(0);
     expect(spoken?.textContent).toBe(wire['sentence']);
 
-    model.change('info', { ...wire, sentence: 'Second.' });
+    model.change({ sentence: 'Second.' });
     vi.advanceTimersByTime(5_000);
-    model.change('info', { ...wire, sentence: 'Third.' });
+    model.change({ sentence: 'Third.' });
     expect(spoken?.textContent).toBe(wire['sentence']);
     vi.advanceTimersByTime(5_000);
     expect(spoken?.textContent).toBe('Third.');
 
-    model.change('info', {
+    model.set('info', {
       ...wire,
       sentence: 'Last.',
       state: 'Completed',
@@ -410,15 +309,15 @@ describe('the monitor', () => {
       'lab.ComparisonRun.open("train-comparison'
     );
 
-    model.change('beat', { number: 2, elapsed_s: 20 });
+    model.set('beat', { number: 2, elapsed_s: 20 });
     expect(news?.hidden).toBe(true);
   });
 
   it('offers the numbers as a file once there are some', () => {
     expect(() => button('Save as JSON')).toThrow();
 
-    model.change('result', '{"schema_version": 1}');
-    model.change('result', '{"schema_version": 1, "more": 2}');
+    model.set('result', '{"schema_version": 1}');
+    model.set('result', '{"schema_version": 1, "more": 2}');
 
     expect(button('Save as JSON')).toBeDefined();
     expect(el.textContent.match(/Save as JSON/g)).toHaveLength(1);
@@ -439,7 +338,7 @@ describe('the monitor', () => {
     ) {
       files.push(this.download);
     });
-    model.change('result', '{"schema_version": 1}');
+    model.set('result', '{"schema_version": 1}');
 
     button('Save as JSON').click();
 
@@ -451,7 +350,7 @@ describe('the monitor', () => {
 
   it('never makes markup of what it is told', () => {
     const tell = (text: string): void => {
-      model.change('info', {
+      model.set('info', {
         ...wire,
         name: text,
         reason: text,
@@ -483,7 +382,7 @@ describe('the monitor', () => {
     dispose();
     dispose();
 
-    expect(model.numListeners).toBe(0);
+    expect(model.numCallbacks).toBe(0);
     expect(charts.size).toBe(0);
   });
 });

@@ -1,6 +1,5 @@
 import { parseCatalog, parseCluster, type ICluster } from '@smtc-lab/protocol';
 import catalogJson from '../../../tests/fixtures/catalog.json';
-import type { IModel, ModelCallback } from '../src/model.js';
 
 export const catalog = parseCatalog(catalogJson);
 
@@ -101,50 +100,4 @@ export function problemsIn(root: HTMLElement): (string | null)[] {
   );
 }
 
-/**
- * A model that stands in for a host's, with what it was told to save.
- */
-export class FakeModel implements IModel {
-  constructor(private readonly _values: Record<string, unknown>) {}
-
-  readonly saved: Record<string, unknown>[] = [];
-
-  get(name: string): unknown {
-    return this._values[name];
-  }
-
-  set(name: string, value: unknown): void {
-    this._values[name] = value;
-    this._callbacks.get(`change:${name}`)?.forEach(call => {
-      call();
-    });
-  }
-
-  save_changes(): void {
-    this.saved.push({ ...this._values });
-  }
-
-  on(event: string, callback: ModelCallback): void {
-    const callbacks = this._callbacks.get(event) ?? new Set();
-    this._callbacks.set(event, callbacks.add(callback));
-  }
-
-  off(event: string, callback: ModelCallback): void {
-    this._callbacks.get(event)?.delete(callback);
-  }
-
-  readonly sent: unknown[] = [];
-
-  send(message: unknown): void {
-    this.sent.push(message);
-  }
-
-  get numCallbacks(): number {
-    return [...this._callbacks.values()].reduce(
-      (sum, all) => sum + all.size,
-      0
-    );
-  }
-
-  private readonly _callbacks = new Map<string, Set<ModelCallback>>();
-}
+export { FakeModel } from './fake_model.js';

@@ -1,15 +1,27 @@
+import type { ISeries, IShade } from '../src/charts/options.js';
+
+/**
+ * What the charts of a page were told to show, by their titles.
+ */
+export const charts = new Map<string, ISeries[]>();
+export const shades = new Map<string, readonly IShade[]>();
+
 /**
  * A chart that draws nothing: jsdom has no canvas.
  */
 export class Chart {
   readonly element = document.createElement('figure');
 
-  add(): void {
-    // nothing is drawn
+  constructor(private readonly _options: { title: string }) {
+    charts.set(_options.title, []);
   }
 
-  shade(): void {
-    // nothing is drawn
+  add(series: ISeries): void {
+    charts.get(this._options.title)?.push(series);
+  }
+
+  shade(parts: readonly IShade[]): void {
+    shades.set(this._options.title, parts);
   }
 
   end(): void {
@@ -17,6 +29,9 @@ export class Chart {
   }
 
   dispose(): void {
+    charts.delete(this._options.title);
     this.element.remove();
   }
 }
+
+export { Chart as HeatMap };

@@ -1,49 +1,15 @@
 import { readWire } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ISeries } from '../src/charts/options.js';
-import type { IModel, ModelCallback } from '../src/model.js';
-import { runMonitor } from '../src/run/run_monitor.js';
+import { monitorOf } from '../src/monitor/kinds.js';
+import { duration, intervalWords } from '../src/monitor/words.js';
+import { evidenceWords, stepWords } from '../src/run/words.js';
 import wire from '../../../tests/fixtures/run_info.json';
+import { buttonIn, FakeModel } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
-import {
-  duration,
-  evidenceWords,
-  intervalWords,
-  stepWords
-} from '../src/run/words.js';
+import { charts } from './no_chart.js';
 
-const charts = vi.hoisted(() => new Map<string, ISeries[]>());
-
-// jsdom has no canvas
-vi.mock('../src/charts/chart.js', () => ({ Chart: FakeChart() }));
-vi.mock('../src/charts/heat_map.js', () => ({ HeatMap: FakeChart() }));
-
-function FakeChart(): unknown {
-  return class {
-    readonly element = document.createElement('figure');
-    readonly series: ISeries[] = [];
-
-    constructor(readonly options: { title: string }) {
-      charts.set(options.title, this.series);
-    }
-
-    add(series: ISeries): void {
-      this.series.push(series);
-    }
-
-    shade(): void {
-      // nothing is drawn
-    }
-
-    end(): void {
-      // nothing is drawn
-    }
-
-    dispose(): void {
-      charts.delete(this.options.title);
-    }
-  };
-}
+vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
+vi.mock('../src/charts/heat_map.js', async () => await import('./no_chart.js'));
 
 const STEP_COLUMNS = [
   'step',
@@ -54,72 +20,6 @@ const STEP_COLUMNS = [
   'device'
 ];
 
-/**
- * A model with a run in it.
- */
-class FakeModel implements IModel {
-  readonly sent: unknown[] = [];
-  private readonly _values: Record<string, unknown> = {
-    info: { ...wire, state: 'InProgress', ended: false, reason: '' },
-    log: { first: 0, lines: [] },
-    beat: { number: 1, elapsed_s: 3 },
-    stop_problem: ''
-  };
-  private readonly _callbacks = new Map<string, Set<ModelCallback>>();
-
-  get(name: string): unknown {
-    return this._values[name];
-  }
-
-  set(name: string, value: unknown): void {
-    this._values[name] = value;
-    this.emit(`change:${name}`);
-  }
-
-  change(fields: Record<string, unknown>): void {
-    this.set('info', { ...(this.get('info') as object), ...fields });
-  }
-
-  save_changes(): void {
-    // nobody listens
-  }
-
-  on(event: string, callback: ModelCallback): void {
-    const callbacks = this._callbacks.get(event) ?? new Set();
-    this._callbacks.set(event, callbacks.add(callback));
-  }
-
-  off(event: string, callback: ModelCallback): void {
-    this._callbacks.get(event)?.delete(callback);
-  }
-
-  emit(event: string, ...values: unknown[]): void {
-    this._callbacks.get(event)?.forEach(callback => {
-      callback(...values);
-    });
-  }
-
-  send(message: unknown): void {
-    this.sent.push(message);
-  }
-
-  listeners(event: string): number {
-    return this._callbacks.get(event)?.size ?? 0;
-  }
-
-  /**
-   * Let rows of a table come, one value for each column.
-   */
-  rows(table: string, columns: readonly string[], ...rows: number[][]): void {
-    const values = columns.flatMap((_, place) =>
-      rows.map(row => row[place] ?? NaN)
-    );
-    this.emit('msg:custom', { type: 'reset', table, columns, first: 0 }, [
-      new DataView(Float64Array.from(values).buffer)
-    ]);
-  }
-}
-
 describe('the run monitor', () => {
   let model: FakeModel;
   let el: HTMLElement;
@@ -127,14 +27,16 @@ describe('the run monitor', () => {
 
   beforeEach(() => {
     vi.useFakeTimers();
-    model = new FakeModel();
+    model = new FakeModel({
+      info: { ...wire, state: 'InProgress', ended: false, reason: '' },
+      log: { first: 0, lines: [] },
+      beat: { number: 1, elapsed_s: 3 },
+      stop_problem: ''
+    });
     el = document.createElement('div');
     document.body.replaceChildren(el);
-    dispose = runMonitor.render({
-      model,
-      el,
-      state: runMonitor.initialize(model)
-    });
+    const view = monitorOf('run');
+    dispose = view.render({ model, el, state: view.initialize(model) });
   });
 
   afterEach(() => {
@@ -142,15 +44,7 @@ describe('the run monitor', () => {
     vi.useRealTimers();
   });
 
-  const button = (name: string): HTMLButtonElement => {
-    const found = [...el.querySelectorAll('button')].find(
-      one => one.textContent === name
-    );
-    if (found === undefined) {
-      throw new Error(`There is no button ${name}`);
-    }
-    return found;
-  };
+  const button = (words: string): HTMLButtonElement => buttonIn(el, words);
 
   it('names the Python environment where it is not the one that launched', () => {
     expect(el.textContent).not.toContain('Python environment');
@@ -205,8 +99,8 @@ describe('the run monitor', () => {
 
     const line = charts.get('Step time')?.[1];
     expect(line?.evidence).toBe('predicted');
-    expect([...(line?.table.column('step') ?? [])]).toEqual([0, 40, 60]);
-    expect([...(line?.table.column('low') ?? [])]).toEqual([0.18, 0.18, 0.18]);
+    expect([...(line?.table.column('step') ?? [])]).toEqual([0, 60]);
+    expect([...(line?.table.column('low') ?? [])]).toEqual([0.18, 0.18]);
   });
 
   it('shows no cost where a price is unknown, and says so', () => {
@@ -315,7 +209,7 @@ describe('the run monitor', () => {
 
     model.set('beat', { number: 2, elapsed_s: 11 });
     expect(
-      el.querySelector<HTMLElement>('.smtc-run-head .smtc-warning')?.hidden
+      el.querySelector<HTMLElement>('.smtc-monitor-head .smtc-warning')?.hidden
     ).toBe(true);
   });
 
@@ -378,7 +272,7 @@ describe('the run monitor', () => {
     dispose();
 
     expect(el.childElementCount).toBe(0);
-    expect(model.listeners('change:info')).toBe(0);
+    expect(model.numCallbacks).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
     dispose();
   });

@@ -1,9 +1,9 @@
 import type { IRow } from '@smtc-lab/protocol';
 
 /**
- * What a row stands for.
+ * What a row stands for: `run`, `comparison`, or a kind of study that another package brings.
  */
-export type Kind = IRow['kind'];
+export type Kind = string;
 
 const LIVE: readonly string[] = ['Pending', 'InProgress', 'Stopping'];
 

@@ -75,9 +75,11 @@ export class Runs implements IRuns {
   }
 
   private _remove(json: unknown): void {
-    for (const name of listField({ removed: json }, 'removed', String)) {
-      this._rows.delete(keyOf({ kind: 'run', name }));
-      this._rows.delete(keyOf({ kind: 'comparison', name }));
+    const removed = new Set(listField({ removed: json }, 'removed', String));
+    for (const [key, { name }] of this._rows) {
+      if (removed.has(name)) {
+        this._rows.delete(key);
+      }
     }
     this._emit();
   }

@@ -7,13 +7,8 @@ import { ProblemBox } from '../problem_box.js';
 import type { Texts } from '../texts.js';
 import type { IStream, IWatch } from '../tokens.js';
 
-const VIEWS: Readonly<Record<Kind, string>> = {
-  run: 'run-monitor',
-  comparison: 'comparison-monitor'
-};
-
 /**
- * The view of a run or a comparison, the same that a widget shows, fed by the server.
+ * The view of a run or a study, the same that a widget shows, fed by the server.
  */
 export class DashboardContent {
   readonly element: HTMLElement;
@@ -24,7 +19,7 @@ export class DashboardContent {
     kind: Kind,
     texts: Texts
   ) {
-    const view = VIEWS[kind];
+    const view = `${kind}-monitor`;
     this._model = _stream.watch(view, name);
     // listens before anything comes
     this._state = viewNamed(view).initialize(this._model);

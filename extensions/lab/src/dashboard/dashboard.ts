@@ -2,12 +2,13 @@ import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { keyOf, type Kind } from '../connection/row.js';
 import { runsIcon } from '../icon.js';
+import { kindCaption } from '../kind_words.js';
 import type { Texts } from '../texts.js';
 import type { IStream } from '../tokens.js';
 import { DashboardContent } from './content.js';
 
 /**
- * A run or a comparison in the main area.
+ * A run or a study in the main area.
  */
 export class Dashboard extends Widget {
   constructor(
@@ -20,10 +21,7 @@ export class Dashboard extends Widget {
     this.id = `smtc-lab:${keyOf(this)}`;
     this.addClass('jp-Smtc-main');
     this.title.label = name;
-    this.title.caption =
-      kind === 'run'
-        ? _texts.__('Training run %1', name)
-        : _texts.__('Comparison %1', name);
+    this.title.caption = kindCaption(kind, name, _texts);
     this.title.icon = runsIcon;
     this.title.closable = true;
     this.node.tabIndex = -1;

@@ -2,6 +2,7 @@ import { format } from '@smtc-lab/ui/charts/units.js';
 import { usdPerHourText } from '@smtc-lab/ui/forms/price.js';
 import type { IRow } from '@smtc-lab/protocol';
 import { isLive } from '../connection/row.js';
+import { kindWord } from '../kind_words.js';
 import type { Texts } from '../texts.js';
 
 /**
@@ -23,7 +24,7 @@ export function stateFacts(row: IRow, texts: Texts): readonly string[] {
  */
 export function rowFacts(row: IRow, texts: Texts): readonly string[] {
   return told([
-    row.kind === 'comparison' ? texts.__('Comparison') : null,
+    kindWord(row.kind, texts),
     isLive(row) && row.usdPerHour !== null
       ? usdPerHourText(row.usdPerHour)
       : null,

@@ -35,6 +35,14 @@ export class Feed {
   }
 
   /**
+   * Whether the newest row of a table has a number in a column.
+   */
+  hasNumbers(name: string, column: string): boolean {
+    const newest = this.table(name)?.column(column).at(-1) ?? NaN;
+    return !Number.isNaN(newest);
+  }
+
+  /**
    * All tables, in the order in which they came.
    */
   get tables(): readonly Table[] {

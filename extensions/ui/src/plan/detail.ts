@@ -1,8 +1,7 @@
 import type { IPointInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
-import { codeBox } from '../forms/code_box.js';
 import { t } from '../i18n.js';
-import { section } from '../run/section.js';
+import { foldedCode } from '../monitor/section.js';
 import { waterfall } from './waterfall.js';
 import { pointWords } from './words.js';
 
@@ -20,7 +19,7 @@ export class Detail {
       this._stages,
       this._explanation,
       this._notes,
-      this._section.element
+      this._code.element
     );
   }
 
@@ -48,8 +47,7 @@ export class Detail {
     this._notes.replaceChildren(
       ...notes.map(note => h('p', { class: 'smtc-note' }, note))
     );
-    this._section.element.hidden = point.code === '';
-    this._code.update({ code: point.code });
+    this._code.update(point);
   }
 
   dispose(): void {
@@ -60,6 +58,5 @@ export class Detail {
   private readonly _stages = h('div');
   private readonly _explanation = h('div', { role: 'status' });
   private readonly _notes = h('div');
-  private readonly _section = section(t('Code that launches it'), false);
-  private readonly _code = codeBox(this._section.body, { code: '' });
+  private readonly _code = foldedCode(t('Code that launches it'));
 }

@@ -1,43 +1,6 @@
-import type { IInterval, IRunInfo } from '@smtc-lab/protocol';
+import type { IRunInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
-import type { Unit } from '../charts/options.js';
 import { t } from '../i18n.js';
-
-/**
- * Write how long something lasted: `12 s`, `3 min 05 s`, `2 h 04 min`.
- */
-export function duration(seconds: number): string {
-  const whole = Math.floor(seconds);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  if (whole < 60) {
-    return `${whole} s`;
-  }
-  if (whole < 3600) {
-    return t('%1 min %2 s', Math.floor(whole / 60), two(whole % 60));
-  }
-  return t(
-    '%1 h %2 min',
-    Math.floor(whole / 3600),
-    two(Math.floor(whole / 60) % 60)
-  );
-}
-
-/**
- * Write a mean with its interval: `184 ms (181 ms to 187 ms)`.
- */
-export function intervalWords(interval: IInterval, unit: Unit): string {
-  const [mean, low, high] = [interval.mean, interval.low, interval.high].map(
-    value => format(value, unit)
-  ) as [string, string, string];
-  return t('%1 (%2 to %3)', mean, low, high);
-}
-
-/**
- * Write a fraction as a percentage, or that it is unknown.
- */
-export function percent(fraction: number | null): string {
-  return fraction === null ? t('unknown') : format(fraction, 'fraction');
-}
 
 /**
  * Say what the numbers of a run are, with the scale of an emulation.

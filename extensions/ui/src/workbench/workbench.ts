@@ -1,13 +1,14 @@
-import { comparisonMonitor } from '../comparison/monitor.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
-import { codeBox } from '../forms/code_box.js';
 import { onChanges } from '../forms/component.js';
 import type { IModel, IView } from '../model.js';
-import { section } from '../run/section.js';
+import { monitorOf } from '../monitor/kinds.js';
+import { foldedCode } from '../monitor/section.js';
 import { RunBar } from './run_bar.js';
 import { ScopedModel } from './scoped_model.js';
 import { SetUps } from './set_ups.js';
+
+const MONITOR = monitorOf('comparison');
 
 /**
  * Set-ups side by side, a Run button, and the live comparison below.
@@ -20,8 +21,7 @@ export const workbench: IView = {
     const shown = state as Shown;
     const setUps = new SetUps(model);
     const runBar = new RunBar(model, setUps);
-    const code = section(t('Code that does the same'), false);
-    const lines = codeBox(code.body, { code: String(model.get('code')) });
+    const code = foldedCode(t('Code that does the same'));
     const below = h('div', { class: 'smtc-workbench-result' });
     el.append(
       h(
@@ -36,8 +36,9 @@ export const workbench: IView = {
     const forms = (): void => {
       setUps.update();
       runBar.update();
-      lines.update({ code: String(model.get('code')) });
+      code.update({ code: String(model.get('code')) });
     };
+    code.update({ code: String(model.get('code')) });
     let away = shown.showIn(below);
     const leave = [
       onChanges(
@@ -63,7 +64,7 @@ export const workbench: IView = {
       });
       away();
       setUps.dispose();
-      lines.dispose();
+      code.dispose();
     };
   }
 };
@@ -96,12 +97,12 @@ class Shown {
     if (name !== this._name) {
       this._scope?.close();
       this._scope = new ScopedModel(this._model);
-      this._state = comparisonMonitor.initialize(this._scope);
+      this._state = MONITOR.initialize(this._scope);
       this._name = name;
     }
     const el = h('div');
     host.replaceChildren(el);
-    return comparisonMonitor.render({
+    return MONITOR.render({
       model: this._scope as ScopedModel,
       el,
       state: this._state

@@ -1,16 +1,18 @@
-import type { ILogInfo } from '@smtc-lab/protocol';
-import { h, newId } from '../dom.js';
+import { readWire, type ILogInfo } from '@smtc-lab/protocol';
+import { button, copied, h, newId } from '../dom.js';
 import { t } from '../i18n.js';
+import type { IModel } from '../model.js';
+import type { IPart } from './part.js';
 
 const EVERYWHERE = '';
 
 /**
  * The last lines that a run printed: of all hosts or one, followed or held still.
  */
-export class LogView {
+export class LogView implements IPart<unknown> {
   readonly element: HTMLElement;
 
-  constructor() {
+  constructor(private readonly _model: IModel) {
     const id = newId();
     this._host.id = id;
     this.element = h(
@@ -26,7 +28,7 @@ export class LogView {
           this._host
         ),
         this._follow,
-        this._copy,
+        button(t('Copy'), async () => this._copyAll()),
         this._said
       ),
       this._lines
@@ -35,11 +37,16 @@ export class LogView {
   }
 
   /**
-   * Show a log. While it is held still, nothing changes.
+   * Show the log where it is another. While it is held still, nothing changes.
    */
-  update(log: ILogInfo): void {
-    this._log = log;
-    for (const [host] of log.lines) {
+  update(): void {
+    const told = this._model.get('log');
+    if (told === this._told) {
+      return;
+    }
+    this._told = told;
+    this._log = readWire('LogInfo', told);
+    for (const [host] of this._log.lines) {
       if (!this._hosts.has(host)) {
         this._hosts.add(host);
         this._host.append(h('option', { value: host }, host));
@@ -87,14 +94,9 @@ export class LogView {
     const text = this._chosen()
       .map(([host, text]) => `${host} | ${text}\n`)
       .join('');
-    try {
-      await navigator.clipboard.writeText(text);
-      this._said.textContent = t('Copied.');
-    } catch {
-      // no clipboard without a secure page: the user copies what is selected
-      getSelection()?.selectAllChildren(this._lines);
-      this._said.textContent = t('Selected: copy it with Ctrl+C.');
-    }
+    this._said.textContent = (await copied(text, this._lines))
+      ? t('Copied.')
+      : t('Selected: copy it with Ctrl+C.');
   }
 
   private readonly _host = h('select', {
@@ -102,26 +104,12 @@ export class LogView {
       this._show();
     }
   });
-  private readonly _follow = h(
-    'button',
-    {
-      type: 'button',
-      'aria-pressed': 'true',
-      onclick: () => {
-        this._toggle();
-      }
+  private readonly _follow = button(
+    t('Follow'),
+    () => {
+      this._toggle();
     },
-    t('Follow')
-  );
-  private readonly _copy = h(
-    'button',
-    {
-      type: 'button',
-      onclick: () => {
-        void this._copyAll();
-      }
-    },
-    t('Copy')
+    { 'aria-pressed': 'true' }
   );
   private readonly _said = h('span', { role: 'status', class: 'smtc-note' });
   private readonly _lines = h('pre', {
@@ -131,6 +119,7 @@ export class LogView {
     'aria-label': t('Last lines of the log')
   });
   private readonly _hosts = new Set<string>();
+  private _told: unknown;
   private _log: ILogInfo = { first: 0, lines: [] };
   private _isFollowing = true;
 }

@@ -1,22 +1,7 @@
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
 const UNTAKEN_MS = 4000;
-
-/**
- * What the button needs to know.
- */
-export interface IStopButtonOptions {
-  /**
-   * What is stopped, for the question: "the run".
-   */
-  readonly what: string;
-
-  /**
-   * Ask for the stop.
-   */
-  readonly stop: () => void;
-}
 
 /**
  * A Stop button that asks once more, in its own place, and says what becomes of it.
@@ -24,19 +9,25 @@ export interface IStopButtonOptions {
 export class StopButton {
   readonly element: HTMLElement;
 
-  constructor(private readonly _options: IStopButtonOptions) {
-    this._stop = h('button', { type: 'button', onclick: this._ask }, t('Stop'));
-    this._yes = h(
-      'button',
-      { type: 'button', class: 'smtc-stop-yes', onclick: this._confirm },
-      t('Stop it')
-    );
+  /**
+   * @param what - What is stopped, for the question: "the run".
+   * @param stop - Ask for the stop.
+   */
+  constructor(
+    what: string,
+    private readonly _request: () => void
+  ) {
+    const question = t('Stop %1?', what);
+    this._stop = button(t('Stop'), this._ask);
+    this._yes = button(t('Stop it'), this._confirm, {
+      class: 'smtc-stop-yes'
+    });
     this._question = h(
       'span',
       {
         class: 'smtc-stop-question',
         role: 'group',
-        'aria-label': t('Stop %1?', _options.what),
+        'aria-label': question,
         onkeydown: (event: KeyboardEvent) => {
           if (event.key === 'Escape') {
             event.stopPropagation();
@@ -44,13 +35,9 @@ export class StopButton {
           }
         }
       },
-      h('span', {}, t('Stop %1?', _options.what)),
+      h('span', {}, question),
       this._yes,
-      h(
-        'button',
-        { type: 'button', onclick: this._leave },
-        t('Keep it running')
-      )
+      button(t('Keep it running'), this._leave)
     );
     this.element = h('span', { class: 'smtc-stop' }, this._stop, this._said);
   }
@@ -119,7 +106,7 @@ export class StopButton {
     this._problem = '';
     this._leave();
     this.update(this._canStop, this._isStopping);
-    this._options.stop();
+    this._request();
   };
 
   private readonly _said = h('span', { role: 'status', class: 'smtc-note' });

@@ -1,0 +1,27 @@
+import { h } from '../dom.js';
+
+/**
+ * What something is called, its value in words with its unit, and what is said behind it in a
+ * lighter colour.
+ */
+export type Fact = readonly [name: string, value: string, note?: string];
+
+/**
+ * Return names and values as what stands in a list of the class `smtc-facts`.
+ */
+export function factNodes(facts: readonly Fact[]): readonly Node[] {
+  return facts.map(([name, value, note = '']) =>
+    h(
+      'div',
+      {},
+      h('dt', {}, name),
+      h(
+        'dd',
+        {},
+        h('span', { class: 'smtc-number' }, value),
+        ' ',
+        h('span', { class: 'smtc-note' }, note)
+      )
+    )
+  );
+}

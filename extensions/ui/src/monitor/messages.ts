@@ -1,0 +1,47 @@
+import type { IEventInfo, IFindingInfo } from '@smtc-lab/protocol';
+import { h } from '../dom.js';
+import { drawn, type IPart } from './part.js';
+import { duration } from './words.js';
+
+/**
+ * What is to be said of something.
+ */
+export interface IMessages {
+  readonly findings?: readonly IFindingInfo[];
+  readonly notes: readonly string[];
+  readonly events?: readonly IEventInfo[];
+}
+
+/**
+ * What could be better, what a reader must know, and what happened.
+ */
+export function messages<T>(of: (info: T) => IMessages): IPart<T> {
+  return drawn(h('div', {}), info => {
+    const { findings = [], notes, events = [] } = of(info);
+    return [
+      ...findings.map(({ severity, sentence, fix, action }) =>
+        h(
+          'p',
+          { class: severity === 'warning' ? 'smtc-warning' : 'smtc-note' },
+          `${severity}: ${sentence} `,
+          h('strong', {}, fix),
+          action === '' ? null : ' ',
+          action === '' ? null : h('code', {}, action)
+        )
+      ),
+      ...notes.map(note => h('p', { class: 'smtc-note' }, note)),
+      ...(events.length === 0
+        ? []
+        : [h('ol', { class: 'smtc-events' }, ...events.map(eventItem))])
+    ];
+  });
+}
+
+function eventItem({ kind, timeS, host, message }: IEventInfo): HTMLElement {
+  return h(
+    'li',
+    { class: `smtc-event-${kind.replace(/\W/g, '')}` },
+    h('span', { class: 'smtc-number smtc-note' }, duration(timeS)),
+    ` ${host === '' ? '' : `${host}: `}${message}`
+  );
+}

@@ -1,0 +1,108 @@
+import type { Evidence } from '../charts/options.js';
+import { t } from '../i18n.js';
+import type { IDrawing, NamedSeries } from './charts.js';
+import type { IPrediction } from './predicted.js';
+
+const SECONDS_PER_HOUR = 3600;
+
+/**
+ * The steps of one run in each chart.
+ */
+export interface IStepLine {
+  readonly table: string;
+
+  /**
+   * Left out: what the chart shows.
+   */
+  readonly label?: string;
+
+  /**
+   * Null: a price is unknown, so the run is in no chart of costs.
+   */
+  readonly usdPerHour: number | null;
+  readonly evidence: Evidence;
+
+  /**
+   * Left out: the chart's own.
+   */
+  readonly color?: number;
+}
+
+interface IStepChart {
+  readonly title: string;
+  readonly axis: string;
+  readonly series: Pick<NamedSeries, 'label' | 'y' | 'color'>;
+
+  /**
+   * The cost of how many times y it shows; left out: y itself.
+   */
+  readonly times?: number;
+}
+
+/**
+ * Describe step time, data wait and, where a price is known, cost over the steps of runs.
+ *
+ * @param options.total - Title of the cost so far.
+ * @param options.window - Rows of the rolling means.
+ * @param options.warmUp - Steps that are shaded, but in the cost so far.
+ */
+export function stepCharts(
+  lines: readonly IStepLine[],
+  options: {
+    readonly isPriced: boolean;
+    readonly total: string;
+    readonly warmUp: number;
+    readonly predicted: readonly IPrediction[];
+    readonly window?: number;
+  }
+): readonly [IDrawing, ...IDrawing[]] {
+  const { isPriced, total, warmUp, predicted, ...rolling } = options;
+  const shades =
+    warmUp > 0 ? [{ label: t('warm-up'), from: 0, to: warmUp - 0.5 }] : [];
+  const described: readonly IStepChart[] = [
+    {
+      title: t('Step time'),
+      axis: t('step time'),
+      series: { label: t('step time'), y: 'step_time_s', color: 0 }
+    },
+    {
+      title: t('Data wait'),
+      axis: t('data wait of each step'),
+      series: { label: t('data wait'), y: 'data_wait_s', color: 1 }
+    },
+    {
+      title: t('Cost of 1,000 steps'),
+      axis: t('USD for 1,000 steps'),
+      series: { label: t('cost of 1,000 steps'), y: 'step_time_s', color: 2 },
+      times: 1000
+    },
+    {
+      title: total,
+      axis: t('USD, start-up included'),
+      series: { label: t('cost so far'), y: 'time_s', color: 2 },
+      times: 1
+    }
+  ];
+  const [stepTime, ...others] = described
+    .filter(({ times }) => times === undefined || isPriced)
+    .map(({ title, axis, series, times }): IDrawing => {
+      const isTotal = series.y === 'time_s';
+      return {
+        title,
+        x: { label: t('step'), unit: 'count' },
+        y: { label: axis, unit: times ? 'USD' : 's', including: 0 },
+        series: lines
+          .filter(({ usdPerHour }) => !times || usdPerHour !== null)
+          .map(({ usdPerHour, ...line }) => ({
+            ...series,
+            ...rolling,
+            ...line,
+            x: 'step',
+            factor: times ? (times * (usdPerHour ?? 0)) / SECONDS_PER_HOUR : 1,
+            as: isTotal ? 'line' : 'rolling'
+          })),
+        shades: isTotal ? [] : shades
+      };
+    });
+  return [{ ...(stepTime as IDrawing), predicted }, ...others];
+}

@@ -1,0 +1,119 @@
+import { readWire, type IRunInfo } from '@smtc-lab/protocol';
+import { format } from '../charts/units.js';
+import { h } from '../dom.js';
+import { mark, t } from '../i18n.js';
+import { Charts } from '../monitor/charts.js';
+import { factNodes, type Fact } from '../monitor/facts.js';
+import type { IKind } from '../monitor/kind.js';
+import { LogView } from '../monitor/log_view.js';
+import { messages, type IMessages } from '../monitor/messages.js';
+import { drawn } from '../monitor/part.js';
+import { folded } from '../monitor/section.js';
+import { duration, intervalWords, percent } from '../monitor/words.js';
+import { chartsOfSteps } from './charts.js';
+import { utilization } from './utilization.js';
+import {
+  costWords,
+  emptyWords,
+  evidenceWords,
+  priceWords,
+  stepWords
+} from './words.js';
+
+/**
+ * A run: charts of steps and instances, events, log.
+ */
+export const run: IKind<IRunInfo> = {
+  kind: 'run',
+  what: mark('the run'),
+  classes: 'smtc-run',
+  follow: json => readWire('RunInfo', json),
+  describe(info, elapsedS, feed) {
+    const { jobName, state, reason, maxSteps } = info;
+    // tables are newer than the description
+    const steps = Math.max(feed.table('steps')?.numRows ?? 0, info.steps ?? 0);
+    return {
+      name: jobName,
+      label: t('Run %1', jobName),
+      spoken: t('Run %1: %2. %3', jobName, state, reason),
+      done: maxSteps && Math.min(1, steps / maxSteps),
+      progress: stepWords(steps, maxSteps),
+      facts: factsOf(info, elapsedS),
+      reason:
+        state === 'Failed'
+          ? reason + t(' The log tells more; run.logs() returns all of it.')
+          : reason,
+      problem: info.problem
+    };
+  },
+  draw: ({ model, feed, isWide }) => [
+    drawn(h('div', { class: 'smtc-run-numbers' }), info => [numbersOf(info)]),
+    folded(
+      t('Step time and cost'),
+      true,
+      new Charts(feed, info => chartsOfSteps(info, feed))
+    ),
+    folded(t('Utilization'), isWide, utilization(feed)),
+    folded(t('Events and findings'), isWide, messages(messagesOf)),
+    // a saved run has none: what a script prints is kept where it ran
+    ...(model.get('log') === undefined
+      ? []
+      : [folded(t('Log'), isWide, new LogView(model))])
+  ]
+};
+
+function factsOf(info: IRunInfo, elapsedS: number | null): readonly Fact[] {
+  const { priceNotes, pythonEnvironment } = info;
+  return [
+    [t('elapsed'), elapsedS === null ? t('not begun') : duration(elapsedS)],
+    [t('cost so far'), costWords(info, elapsedS), priceWords(info)],
+    [t(info.evidence), evidenceWords(info)],
+    [t('prices'), priceNotes.join('; ') || t('unknown')],
+    [t('script'), info.entryPoint],
+    ...(pythonEnvironment === ''
+      ? []
+      : [[t('Python environment'), pythonEnvironment] as const])
+  ];
+}
+
+/**
+ * Return the steps so far in a few numbers, or why there are none.
+ */
+function numbersOf(info: IRunInfo): HTMLElement {
+  const { summary } = info;
+  if (summary === null) {
+    return h('p', { class: 'smtc-note' }, emptyWords(info));
+  }
+  const facts: readonly Fact[] = [
+    [
+      t('mean step time'),
+      intervalWords(summary.stepTimeS, 's'),
+      t(
+        '%1 steps, %2; warm-up left out: %3',
+        format(summary.steps, 'count'),
+        t(info.evidence),
+        format(summary.warmUpSteps, 'count')
+      )
+    ],
+    [
+      t('cost of 1,000 steps'),
+      summary.usdPer1000Steps === null
+        ? t('unknown')
+        : intervalWords(summary.usdPer1000Steps, 'USD')
+    ],
+    [t('data wait'), percent(summary.dataWaitFraction), t('of the step time')],
+    [t('device busy'), percent(summary.deviceUtilization)],
+    ...[...summary.cpu].map(
+      ([group, cpu]) => [t('CPU of %1', group), percent(cpu)] as const
+    )
+  ];
+  return h('dl', { class: 'smtc-facts' }, ...factNodes(facts));
+}
+
+function messagesOf({ findings, compiler, events }: IRunInfo): IMessages {
+  const notes =
+    compiler === null
+      ? []
+      : [t('Compiler %1', compiler.backend), ...compiler.words];
+  return { findings, notes, events };
+}

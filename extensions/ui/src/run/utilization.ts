@@ -1,0 +1,151 @@
+import type { IRunInfo } from '@smtc-lab/protocol';
+import type { Unit } from '../charts/options.js';
+import { button, h } from '../dom.js';
+import { t } from '../i18n.js';
+import type { Feed } from '../live/feed.js';
+import { Charts, type IDrawing, type NamedSeries } from '../monitor/charts.js';
+import type { IPart } from '../monitor/part.js';
+
+/**
+ * How busy CPUs, devices, memory and network of each instance are, over time; CPUs and devices
+ * as lines or as a heat map.
+ */
+export function utilization(feed: Feed): IPart<IRunInfo> {
+  let isHeat = false;
+  let shown: IRunInfo | null = null;
+  const charts = new Charts<IRunInfo>(feed, run => ({
+    charts: drawingsOf(run, feed, isHeat),
+    note: noteOf(run, feed)
+  }));
+  const press = (): void => {
+    isHeat = !isHeat;
+    toggle.setAttribute('aria-pressed', String(isHeat));
+    if (shown !== null) {
+      charts.update(shown);
+    }
+  };
+  const toggle = button(t('Heat map'), press, { 'aria-pressed': 'false' });
+  const row = h('div', { class: 'smtc-row' }, toggle);
+  return {
+    element: h('div', {}, row, charts.element),
+    update(run) {
+      shown = run;
+      charts.update(run);
+    },
+    dispose() {
+      charts.dispose();
+    }
+  };
+}
+
+function drawingsOf(
+  run: IRunInfo,
+  feed: Feed,
+  isHeat: boolean
+): readonly IDrawing[] {
+  const { evidence } = run;
+  const hosts = hostsOf(run, feed);
+  const line = (
+    { table, label, color }: IHost,
+    y: string,
+    more: Partial<NamedSeries> = {}
+  ): NamedSeries => ({
+    ...{ table, label, color, x: 'time_s', y, as: 'line', evidence },
+    ...more
+  });
+  const trainers = { table: 'steps', label: deviceWords(run), color: 3 };
+  const isShared = run.runsHere === true;
+  const networks = isShared ? hosts.filter(({ color }) => color === 0) : hosts;
+  const lines = [
+    drawing(
+      t('CPU'),
+      'fraction',
+      hosts.map(host => line(host, 'cpu'))
+    ),
+    drawing(t('Device'), 'fraction', [
+      ...hosts
+        .filter(({ table }) => feed.hasNumbers(table, 'gpu'))
+        .map(host => line(host, 'gpu')),
+      // where trainers tell how long the device computed, as an emulated one does
+      ...(feed.hasNumbers('steps', 'device')
+        ? [line(trainers, 'device', { as: 'rolling', window: 20 })]
+        : [])
+    ]),
+    drawing(
+      t('Memory'),
+      'bytes',
+      hosts.map(host => line(host, 'memory_bytes'))
+    ),
+    drawing(
+      t('Network'),
+      'bytes/s',
+      networks.flatMap(host => {
+        const of = isShared ? '' : `, ${host.label}`;
+        const color = 2 * host.color;
+        return [
+          line(host, 'received_per_s', { label: t('received%1', of), color }),
+          line(host, 'sent_per_s', { label: t('sent%1', of), color: color + 1 })
+        ];
+      })
+    )
+  ].filter(({ series }) => series.length > 0);
+  const busy = lines.filter(({ y }) => y.unit === 'fraction');
+  const rows = busy.flatMap(({ title, series }) =>
+    series.map(one => ({ ...one, label: `${title}: ${one.label}` }))
+  );
+  const heat = drawing(t('Busy CPUs and devices'), 'fraction', rows, t('busy'));
+  return [
+    ...(rows.length > 0 ? [{ ...heat, isHeat: true, isHidden: !isHeat }] : []),
+    ...lines.map(one => ({ ...one, isHidden: isHeat && busy.includes(one) }))
+  ];
+}
+
+function drawing(
+  title: string,
+  unit: Unit,
+  series: readonly NamedSeries[],
+  label = title
+): IDrawing {
+  return {
+    title,
+    x: { label: t('time since the begin'), unit: 's' },
+    y: { label, unit, including: 0 },
+    height: 160,
+    series
+  };
+}
+
+function deviceWords({ deviceStepTimeS }: IRunInfo): string {
+  return deviceStepTimeS === null
+    ? t('share of each step')
+    : t('share of each step (declared)');
+}
+
+function noteOf(run: IRunInfo, feed: Feed): string {
+  const { length } = hostsOf(run, feed);
+  if (length === 0 && !feed.hasNumbers('steps', 'device')) {
+    return t('No instance has told what it uses yet.');
+  }
+  return run.runsHere === true && length > 1
+    ? t(
+        'Instances of a local run share the network of this machine, so this is all of its traffic.'
+      )
+    : '';
+}
+
+type IHost = Pick<NamedSeries, 'table' | 'label' | 'color'>;
+
+/**
+ * Return the instances that have told something, each in a colour of its own.
+ */
+function hostsOf({ groups }: IRunInfo, feed: Feed): readonly IHost[] {
+  return groups
+    .flatMap(({ name, hosts }) =>
+      hosts.map(host => ({
+        table: `system:${host}`,
+        label: hosts.length > 1 ? `${name} ${host}` : name
+      }))
+    )
+    .map((host, color) => ({ ...host, color }))
+    .filter(({ table }) => feed.table(table) !== undefined);
+}

@@ -1,0 +1,74 @@
+import type { IComparisonInfo } from '@smtc-lab/protocol';
+import { mark, t } from '../i18n.js';
+import type { Feed } from '../live/feed.js';
+import { Charts, type IDrawing } from '../monitor/charts.js';
+import type { IDescription, IKind, IPlace } from '../monitor/kind.js';
+import { messages } from '../monitor/messages.js';
+import type { IPart } from '../monitor/part.js';
+import { folded, foldedCode } from '../monitor/section.js';
+import { duration } from '../monitor/words.js';
+import { chartsOfInstances, chartsOfLaunches } from './charts.js';
+import { launches } from './launches.js';
+import { doneFraction, progressWords } from './progress.js';
+import { readStudy } from './read.js';
+import { saveButton } from './save_button.js';
+import { setUpTable } from './set_up_table.js';
+import { verdict } from './verdict.js';
+
+/**
+ * Return any kind of study, also one that another package brings: its question or its answer,
+ * its launches, and what is to be said of it. It tells what a comparison tells, or a part of it.
+ */
+export function studyOf(kind: string): IKind<IComparisonInfo> {
+  return {
+    kind,
+    what: mark('the study'),
+    classes: 'smtc-study',
+    follow: readStudy,
+    describe: (info, elapsedS) => ({
+      ...describeStudy(info, elapsedS),
+      label: t('Study %1', info.name),
+      spoken: `${info.state}. ${info.sentence}`
+    }),
+    draw: place => studyParts(place, chartsOfLaunches)
+  };
+}
+
+/**
+ * Describe what all studies have.
+ */
+export function describeStudy(
+  info: IComparisonInfo,
+  elapsedS: number | null
+): Omit<IDescription, 'label' | 'spoken'> {
+  return {
+    name: info.name,
+    done: doneFraction(info),
+    progress: `${progressWords(info)} · ${duration(elapsedS ?? 0)}`,
+    facts: [],
+    reason: info.reason,
+    problem: ''
+  };
+}
+
+/**
+ * Return what is drawn of all studies.
+ *
+ * @param describe - Describes their charts, but for those of the instances.
+ */
+export function studyParts(
+  { model, feed }: IPlace,
+  describe: (info: IComparisonInfo, feed: Feed) => readonly IDrawing[]
+): readonly IPart<IComparisonInfo>[] {
+  return [
+    verdict(),
+    setUpTable(),
+    new Charts(feed, info => ({
+      charts: [...describe(info, feed), ...chartsOfInstances(info, feed)]
+    })),
+    folded(t('Launches'), false, launches()),
+    messages(({ findings, notes }) => ({ findings, notes })),
+    saveButton(model),
+    foldedCode(t('Code that does the same'))
+  ];
+}

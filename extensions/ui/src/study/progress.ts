@@ -1,0 +1,65 @@
+import type { IComparisonInfo, ILaunchInfo } from '@smtc-lab/protocol';
+import { format } from '../charts/units.js';
+import { t } from '../i18n.js';
+
+/**
+ * Say which launch runs, and how far it is.
+ */
+export function progressWords(info: IComparisonInfo): string {
+  const newest = info.launched.at(-1);
+  const launches = format(info.launches, 'count');
+  if (newest === undefined) {
+    return info.ended
+      ? t('nothing was launched')
+      : t('0 of %1 launches', launches);
+  }
+  const count = t(
+    'launch %1 of %2',
+    format(info.launched.length, 'count'),
+    launches
+  );
+  if (info.ended) {
+    return count;
+  }
+  const words = [newest.label, ...roundOf(newest, info), stepsOf(newest)];
+  return `${count}: ${words.join(', ')}`;
+}
+
+function roundOf(
+  { round }: ILaunchInfo,
+  { rounds, setUps }: IComparisonInfo
+): readonly string[] {
+  if (setUps.length === 0) {
+    return [];
+  }
+  return [
+    round === null
+      ? t('parity check')
+      : t('round %1 of %2', format(round, 'count'), format(rounds, 'count'))
+  ];
+}
+
+function stepsOf(launch: ILaunchInfo): string {
+  if (launch.steps === 0) {
+    return t('starting');
+  }
+  const steps = format(launch.steps, 'count');
+  return launch.maxSteps === null
+    ? t('step %1', steps)
+    : t('step %1 of %2', steps, format(launch.maxSteps, 'count'));
+}
+
+/**
+ * Return the share of all launches that is done, 0 to 1; steps of the newest one count.
+ */
+export function doneFraction(info: IComparisonInfo): number {
+  const newest = info.launched.at(-1);
+  if (newest === undefined || info.launches === 0) {
+    return 0;
+  }
+  const part =
+    newest.state === 'Completed'
+      ? 1
+      : newest.steps / Math.max(newest.maxSteps ?? Infinity, newest.steps, 1);
+  return Math.min(1, (info.launched.length - 1 + part) / info.launches);
+}

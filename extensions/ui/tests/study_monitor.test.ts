@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { staticResult } from '../src/static_model.js';
+import { viewNamed } from '../src/views.js';
+import fixture from '../../../tests/fixtures/comparison_info.json';
+import { buttonIn, FakeModel } from './fake_model.js';
+import { charts } from './no_chart.js';
+
+vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
+
+const STEPS = ['step', 'time_s', 'step_time_s', 'data_wait_s', 'device'];
+const INFO = {
+  name: 'scaling-1',
+  state: 'InProgress',
+  question: 'How far does it scale?',
+  launches: 3,
+  launched: [{ job_name: 'train-r1', label: '1 GPU', state: 'Completed' }],
+  notes: ['Only one device is here.']
+};
+
+let model: FakeModel;
+let el: HTMLElement;
+let dispose: () => void;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  charts.clear();
+  model = new FakeModel({ info: INFO, beat: { number: 1, elapsed_s: null } });
+  el = document.createElement('div');
+  const view = viewNamed('scaling-monitor');
+  dispose = view.render({ model, el, state: view.initialize(model) });
+});
+
+afterEach(() => {
+  dispose();
+  vi.useRealTimers();
+});
+
+describe('a study of a kind that another package brings', () => {
+  it('shows its question, state, runs and messages', () => {
+    expect(el.querySelector('h3')?.textContent).toBe('scaling-1');
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('InProgress');
+    expect(el.querySelector('.smtc-verdict')?.textContent).toBe(
+      'How far does it scale?'
+    );
+    const [head, row] = el.querySelectorAll('tr');
+    expect(head?.textContent).toBe('LaunchStateStepsName of the run');
+    expect(row?.textContent).toBe('1 GPUCompleted0train-r1');
+    expect(el.textContent).toContain('launch 1 of 3');
+    expect(el.textContent).toContain('Only one device is here.');
+    expect(el.textContent).not.toContain('Save as JSON');
+  });
+
+  it('draws the steps of its launches, each in a colour of its own', () => {
+    const launched = [...INFO.launched, { label: '2 GPUs' }];
+    model.change({ launched, sentence: 'So far, by 1.9.' });
+    model.rows('0/steps', STEPS);
+    model.rows('1/steps', STEPS);
+
+    expect(el.querySelector('.smtc-verdict')?.textContent).toBe(
+      'So far, by 1.9.'
+    );
+    expect(charts.get('Step time')).toMatchObject([
+      { label: '1 GPU', color: 0 },
+      { label: '2 GPUs', color: 1 }
+    ]);
+  });
+
+  it('is stopped and opened as any other', () => {
+    buttonIn(el, 'Stop').click();
+    expect(el.textContent).toContain('Stop the study?');
+    buttonIn(el, 'Stop it').click();
+    expect(model.sent.at(-1)).toEqual({ type: 'stop' });
+
+    vi.advanceTimersByTime(8_000);
+    expect(el.textContent).toContain('StudyRun.open("scaling-1")');
+  });
+
+  it('is reopened from what was saved of it', () => {
+    const saved = { version: 2, kind: 'scaling', info: INFO, tables: {} };
+
+    const { view, name } = staticResult(saved);
+
+    expect([view, name]).toEqual(['scaling-monitor', 'scaling-1']);
+  });
+
+  it('may tell all that a comparison tells', () => {
+    model.set('info', fixture);
+
+    expect(el.textContent).toContain(fixture.sentence);
+    expect(el.querySelectorAll('.smtc-set-ups thead th')).toHaveLength(2);
+  });
+});
