@@ -1,5 +1,5 @@
 import './problem_box.css';
-import { h } from '@smtc-lab/ui/dom.js';
+import { button, copied, h } from '@smtc-lab/ui/dom.js';
 import type { Texts } from './texts.js';
 import type { IProblem } from './tokens.js';
 
@@ -43,32 +43,17 @@ export class ProblemBox {
 
   private _command(command: string): readonly Node[] {
     const said = h('span', { role: 'status' });
+    const code = h('code', { class: 'jp-Smtc-command' }, command);
     const copy = async (): Promise<void> => {
-      try {
-        await navigator.clipboard.writeText(command);
-        said.textContent = this._texts.__('Copied');
-      } catch {
-        // a page that is not served safely has no clipboard
-        said.textContent = this._texts.__('Select the command to copy it');
-      }
+      said.textContent = (await copied(command, code))
+        ? this._texts.__('Copied')
+        : this._texts.__('Select the command to copy it');
     };
-    return [
-      h('code', { class: 'jp-Smtc-command' }, command),
-      h(
-        'button',
-        { type: 'button', onclick: () => void copy() },
-        this._texts.__('Copy')
-      ),
-      said
-    ];
+    return [code, button(this._texts.__('Copy'), () => void copy()), said];
   }
 
   private _tryAgain(): Node {
-    return h(
-      'button',
-      { type: 'button', onclick: this._again },
-      this._texts.__('Try again')
-    );
+    return button(this._texts.__('Try again'), this._again);
   }
 
   private _shown = JSON.stringify([null, false]);

@@ -68,26 +68,6 @@ export interface IBins {
 }
 
 /**
- * Asks Python for the rows of a table between two row numbers, in at most so many bins.
- */
-export interface IReadRequest {
-  readonly type: 'read';
-  readonly table: string;
-  readonly first: number;
-  readonly end: number;
-  readonly most: number;
-}
-
-/**
- * Asks Python to send a table from its begin, because messages were lost or came too early.
- * Without a table: all tables.
- */
-export interface IResyncRequest {
-  readonly type: 'resync';
-  readonly table?: string;
-}
-
-/**
  * Whether a message is a frame.
  */
 export function isFrame(json: unknown): boolean {

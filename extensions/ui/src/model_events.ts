@@ -22,5 +22,12 @@ export class ModelEvents {
     }
   }
 
+  /**
+   * Forget everybody.
+   */
+  clear(): void {
+    this._callbacks.clear();
+  }
+
   private readonly _callbacks = new Map<string, Set<ModelCallback>>();
 }

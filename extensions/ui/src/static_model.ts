@@ -6,6 +6,7 @@ import {
   type JsonObject
 } from '@smtc-lab/protocol';
 import type { IModel, ModelCallback } from './model.js';
+import { ModelEvents } from './model_events.js';
 import { tablesOfFirstVersion } from './static_first_version.js';
 
 const PLAN_VERSION = 1;
@@ -132,15 +133,11 @@ export class StaticModel implements IModel {
   }
 
   on(event: string, callback: ModelCallback): void {
-    if (event === 'msg:custom') {
-      this._listeners.add(callback);
-    }
+    this._events.on(event, callback);
   }
 
   off(event: string, callback: ModelCallback): void {
-    if (event === 'msg:custom') {
-      this._listeners.delete(callback);
-    }
+    this._events.off(event, callback);
   }
 
   send(message: unknown): void {
@@ -164,12 +161,10 @@ export class StaticModel implements IModel {
     if (bins !== null) {
       buffers.push(joined([...bins.low, ...bins.high, ...bins.mean]));
     }
-    this._listeners.forEach(listener => {
-      listener(content, buffers);
-    });
+    this._events.tell('msg:custom', content, buffers);
   }
 
-  private readonly _listeners = new Set<ModelCallback>();
+  private readonly _events = new ModelEvents();
 }
 
 function joined(columns: readonly Float64Array[]): DataView {

@@ -1,6 +1,7 @@
 import { Signal, type ISignal } from '@lumino/signaling';
 import type { JsonObject } from '@smtc-lab/protocol';
 import type { ModelCallback } from '@smtc-lab/ui/model.js';
+import { ModelEvents } from '@smtc-lab/ui/model_events.js';
 import type { IWatch } from '../tokens.js';
 
 /**
@@ -57,7 +58,7 @@ export class SocketModel implements IWatch {
 
   set(name: string, value: unknown): void {
     this._values.set(name, value);
-    this._emit(`change:${name}`);
+    this._events.tell(`change:${name}`);
   }
 
   save_changes(): void {
@@ -65,12 +66,11 @@ export class SocketModel implements IWatch {
   }
 
   on(event: string, callback: ModelCallback): void {
-    const callbacks = this._callbacks.get(event) ?? new Set();
-    this._callbacks.set(event, callbacks.add(callback));
+    this._events.on(event, callback);
   }
 
   off(event: string, callback: ModelCallback): void {
-    this._callbacks.get(event)?.delete(callback);
+    this._events.off(event, callback);
   }
 
   send(message: unknown): void {
@@ -97,7 +97,7 @@ export class SocketModel implements IWatch {
   dispose(): void {
     this.pause();
     this._isDisposed = true;
-    this._callbacks.clear();
+    this._events.clear();
     Signal.clearData(this);
   }
 
@@ -120,7 +120,7 @@ export class SocketModel implements IWatch {
       this._values.set(name, value);
     }
     for (const name of Object.keys(values)) {
-      this._emit(`change:${name}`);
+      this._events.tell(`change:${name}`);
     }
     if (isNews) {
       this._stateChanged.emit();
@@ -131,7 +131,7 @@ export class SocketModel implements IWatch {
    * Take a message of the view's other half.
    */
   takeMessage(content: unknown, buffers: readonly DataView[]): void {
-    this._emit('msg:custom', content, buffers);
+    this._events.tell('msg:custom', content, buffers);
   }
 
   /**
@@ -142,14 +142,8 @@ export class SocketModel implements IWatch {
     this._stateChanged.emit();
   }
 
-  private _emit(event: string, ...values: readonly unknown[]): void {
-    for (const callback of [...(this._callbacks.get(event) ?? [])]) {
-      callback(...values);
-    }
-  }
-
   private readonly _values = new Map<string, unknown>();
-  private readonly _callbacks = new Map<string, Set<ModelCallback>>();
+  private readonly _events = new ModelEvents();
   private readonly _stateChanged = new Signal<IWatch, void>(this);
   private _id: number | null = null;
   private _isFresh = false;

@@ -1,7 +1,7 @@
 import '@smtc-lab/ui/styles/index.css';
 import './panel.css';
 import { format } from '@smtc-lab/ui/charts/units.js';
-import { h } from '@smtc-lab/ui/dom.js';
+import { button, h } from '@smtc-lab/ui/dom.js';
 import { runCell } from '../cells.js';
 import type { IRow } from '@smtc-lab/protocol';
 import { isLive, keyOf } from '../connection/row.js';
@@ -152,11 +152,7 @@ export class PanelContent {
     if (all > 0) {
       this._empty.replaceChildren(
         h('p', {}, this._texts.__('No run is like that.')),
-        h(
-          'button',
-          { type: 'button', onclick: this._showAll },
-          this._texts.__('Show all')
-        )
+        button(this._texts.__('Show all'), this._showAll)
       );
     } else if (runs.isReady) {
       this._empty.replaceChildren(

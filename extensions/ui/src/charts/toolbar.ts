@@ -1,4 +1,4 @@
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 
 /**
  * One button of a toolbar.
@@ -44,18 +44,13 @@ export class Toolbar {
   constructor(label: string, tools: readonly ITool[]) {
     this._tools = tools.map(tool => ({
       tool,
-      button: h(
-        'button',
-        {
-          type: 'button',
-          title: tool.name,
-          'aria-label': tool.name,
-          onclick: () => {
-            tool.act();
-            this.update();
-          }
+      button: button(
+        tool.sign,
+        () => {
+          tool.act();
+          this.update();
         },
-        tool.sign
+        { title: tool.name, 'aria-label': tool.name }
       )
     }));
     this.element = h(

@@ -12,7 +12,7 @@ import { Component, isSameJson, type IComponent } from './component.js';
 import { Field } from './field.js';
 import { copyOf, newGroup, type IRemovedGroup } from './groups.js';
 import { groupRow, type IGroupRowProps } from './group_row.js';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
 /**
@@ -224,33 +224,19 @@ class ClusterDesigner extends Component<IClusterDesignerProps> {
   private readonly _name = new Field(t('Name of the cluster'), this._nameInput);
   private readonly _list = h('div', { class: 'smtc-groups' });
   private readonly _undoText = h('span');
-  private readonly _undo = h(
-    'button',
-    {
-      type: 'button',
-      onclick: () => {
-        this._putBack();
-      }
-    },
-    t('Undo')
-  );
+  private readonly _undo = button(t('Undo'), () => {
+    this._putBack();
+  });
   private readonly _undoBar = h(
     'div',
     { class: 'smtc-row smtc-undo', role: 'status' },
     this._undoText,
     this._undo
   );
-  private readonly _add = h(
-    'button',
-    {
-      type: 'button',
-      onclick: () => {
-        const { catalog, cluster } = this.props;
-        this._insert(newGroup(cluster, catalog), cluster.groups.length);
-      }
-    },
-    t('Add a group')
-  );
+  private readonly _add = button(t('Add a group'), () => {
+    const { catalog, cluster } = this.props;
+    this._insert(newGroup(cluster, catalog), cluster.groups.length);
+  });
   private readonly _problems = h('div', { role: 'status' });
   private readonly _total = h('div', {
     class: 'smtc-total smtc-number',

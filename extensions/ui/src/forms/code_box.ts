@@ -1,5 +1,5 @@
 import { Component, type IComponent } from './component.js';
-import { h } from '../dom.js';
+import { button, copied, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { INSERT_EVENT, type IInsertDetail } from './insert_event.js';
 
@@ -23,16 +23,8 @@ export function codeBox(
 class CodeBox extends Component<ICodeBoxProps> {
   constructor(host: HTMLElement, props: ICodeBoxProps) {
     super(props);
-    const copy = h(
-      'button',
-      { type: 'button', onclick: () => void this._onCopy() },
-      t('Copy as code')
-    );
-    const insert = h(
-      'button',
-      { type: 'button', onclick: () => void this._onInsert() },
-      t('Insert cell')
-    );
+    const copy = button(t('Copy as code'), () => void this._onCopy());
+    const insert = button(t('Insert cell'), () => void this._onInsert());
     this.element = h(
       'div',
       { class: 'smtc-code' },
@@ -56,7 +48,7 @@ class CodeBox extends Component<ICodeBoxProps> {
   }
 
   private async _onCopy(): Promise<void> {
-    this._say(t('Copied.'), await this._copy());
+    this._say(t('Copied.'), await copied(this.props.code, this._text));
   }
 
   private async _onInsert(): Promise<void> {
@@ -71,21 +63,10 @@ class CodeBox extends Component<ICodeBoxProps> {
         t(
           'This page does not let a widget insert cells. The code was copied: paste it into one.'
         ),
-        await this._copy()
+        await copied(this.props.code, this._text)
       );
     } else {
       this._say(t('Inserted.'), true);
-    }
-  }
-
-  private async _copy(): Promise<boolean> {
-    try {
-      await navigator.clipboard.writeText(this.props.code);
-      return true;
-    } catch {
-      // no clipboard here: not a secure page, or not allowed
-      this._text.ownerDocument.getSelection()?.selectAllChildren(this._text);
-      return false;
     }
   }
 

@@ -6,7 +6,7 @@ import {
 } from '@smtc-lab/protocol';
 import { Component, isSameJson, type IComponent } from './component.js';
 import { Field } from './field.js';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
 /**
@@ -128,16 +128,9 @@ class Hyperparameters extends Component<IHyperparametersProps> {
       });
     const name = new Field(t('Name'), input(nameText));
     const value = new Field(t('Value'), input(valueText));
-    const remove = h(
-      'button',
-      {
-        type: 'button',
-        onclick: () => {
-          this._remove(row);
-        }
-      },
-      t('Remove')
-    );
+    const remove = button(t('Remove'), () => {
+      this._remove(row);
+    });
     const element = h('div', { class: 'smtc-row', role: 'group' });
     element.append(name.element, value.element, remove);
     const row = { element, name, value };
@@ -196,16 +189,9 @@ class Hyperparameters extends Component<IHyperparametersProps> {
     { class: 'smtc-note' },
     t('None: the script runs with its own values.')
   );
-  private readonly _add = h(
-    'button',
-    {
-      type: 'button',
-      onclick: () => {
-        this._addRow();
-      }
-    },
-    t('Add a hyperparameter')
-  );
+  private readonly _add = button(t('Add a hyperparameter'), () => {
+    this._addRow();
+  });
   private readonly _problems = h('div', { role: 'status' });
   private _rows: IRow[] = [];
 }

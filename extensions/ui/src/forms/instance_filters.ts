@@ -3,7 +3,7 @@ import type { IComponent } from './component.js';
 import { Field, selectOf } from './field.js';
 import { numberField, type INumberFieldProps } from './number_field.js';
 import { NO_FILTERS, type IFilters } from './search.js';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
 type Limit = Exclude<keyof IFilters, 'accelerator'>;
@@ -49,20 +49,13 @@ export function instanceFilters(
       })
     ];
   });
-  const clear = h(
-    'button',
-    {
-      type: 'button',
-      onclick: () => {
-        select.value = '';
-        fields.forEach(field => {
-          field.update({ value: null });
-        });
-        change(NO_FILTERS);
-      }
-    },
-    t('Clear filters')
-  );
+  const clear = button(t('Clear filters'), () => {
+    select.value = '';
+    fields.forEach(field => {
+      field.update({ value: null });
+    });
+    change(NO_FILTERS);
+  });
   element.append(clear);
   return element;
 }

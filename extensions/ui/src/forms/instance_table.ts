@@ -1,6 +1,6 @@
 import { priceDigits, UNKNOWN } from './price.js';
 import type { Column, IChoice, IOrder } from './search.js';
-import { h, newId } from '../dom.js';
+import { button, h, newId } from '../dom.js';
 import { mark, t } from '../i18n.js';
 
 const COLUMNS: readonly (readonly [Column, string])[] = [
@@ -184,11 +184,10 @@ export class InstanceTable {
     const press = (): void => {
       this._callbacks.onOrder(nextOrder(this._order, column));
     };
-    const button = h('button', { type: 'button', onclick: press }, label);
     return h(
       'th',
       { role: 'columnheader', scope: 'col', class: `smtc-${column}` },
-      button
+      button(label, press)
     );
   }
 

@@ -1,5 +1,5 @@
 import { NO_ENVIRONMENTS, XLA, type IEnvironments } from '@smtc-lab/protocol';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
 /**
@@ -10,19 +10,12 @@ export class XlaBox {
    * @param make - Have the environment made, and come back at once.
    */
   constructor(make: () => void) {
-    this._button = h(
-      'button',
-      {
-        type: 'button',
-        onclick: () => {
-          this._asked = JSON.stringify(this._making);
-          this._status.focus(); // the button goes away
-          this._showState();
-          make();
-        }
-      },
-      t('Make it')
-    );
+    this._button = button(t('Make it'), () => {
+      this._asked = JSON.stringify(this._making);
+      this._status.focus(); // the button goes away
+      this._showState();
+      make();
+    });
     this.element = h(
       'div',
       { class: 'smtc-xla' },

@@ -1,6 +1,6 @@
 import type { IPlanInfo, IPointInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { usdPerHourText } from '../forms/price.js';
 import { mark, t } from '../i18n.js';
 import { keepFocus } from './keep_focus.js';
@@ -114,36 +114,25 @@ export class PlanTable {
     return h(
       'th',
       { scope: 'col', 'aria-sort': isSorted ? direction : null },
-      h(
-        'button',
-        {
-          type: 'button',
-          onclick: () => {
-            this._isDescending = isSorted && !this._isDescending;
-            this._sortBy = column;
-            this._again();
-          }
-        },
-        t(column.name)
-      )
+      button(t(column.name), () => {
+        this._isDescending = isSorted && !this._isDescending;
+        this._sortBy = column;
+        this._again();
+      })
     );
   }
 
   private _row(point: IPointInfo, isChosen: boolean): HTMLElement {
-    const choose = h(
-      'button',
-      {
-        type: 'button',
-        'aria-pressed': String(isChosen),
-        onclick: () => {
-          this._onChoose(point);
-          // a row that was there for its choice alone is gone
-          this.element
-            .querySelector<HTMLElement>('button[aria-pressed="true"]')
-            ?.focus();
-        }
+    const choose = button(
+      pointWords(point),
+      () => {
+        this._onChoose(point);
+        // a row that was there for its choice alone is gone
+        this.element
+          .querySelector<HTMLElement>('button[aria-pressed="true"]')
+          ?.focus();
       },
-      pointWords(point)
+      { 'aria-pressed': String(isChosen) }
     );
     const cells = [
       estimateWords(point.stepTimeS, 's'),

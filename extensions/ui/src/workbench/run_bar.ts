@@ -1,5 +1,5 @@
 import { objectOf, type IJob } from '@smtc-lab/protocol';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { Field } from '../forms/field.js';
 import { numberField } from '../forms/number_field.js';
@@ -101,16 +101,12 @@ export class RunBar {
       }
     })
   );
-  private readonly _run = h(
-    'button',
-    {
-      type: 'button',
-      class: 'smtc-primary',
-      onclick: () => {
-        this._start();
-      }
+  private readonly _run = button(
+    t('Run'),
+    () => {
+      this._start();
     },
-    t('Run')
+    { class: 'smtc-primary' }
   );
   private readonly _status = h('span', { class: 'smtc-note', role: 'status' });
   private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });

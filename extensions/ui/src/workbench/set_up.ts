@@ -5,7 +5,7 @@ import {
   type IJob,
   type JsonObject
 } from '@smtc-lab/protocol';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { batchSize, type IBatchSize } from '../forms/batch_size.js';
 import { clusterDesigner } from '../forms/cluster_designer.js';
@@ -148,8 +148,6 @@ class SetUp implements IComponent<ISetUpProps> {
   }
 
   private _head(): HTMLElement {
-    const button = (label: string, does: () => void): HTMLButtonElement =>
-      h('button', { type: 'button', onclick: does }, label);
     this._copy = button(t('Copy'), () => {
       this._props.onCopy();
     });

@@ -5,7 +5,7 @@ import {
   parseJob,
   type IJob
 } from '@smtc-lab/protocol';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { isSameJson, type IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
@@ -157,16 +157,9 @@ export class SetUps {
   }
 
   private readonly _grid = h('div', { class: 'smtc-set-up-grid' });
-  private readonly _add = h(
-    'button',
-    {
-      type: 'button',
-      onclick: () => {
-        this._insert(this._jobs.length - 1);
-      }
-    },
-    t('Add a set-up')
-  );
+  private readonly _add = button(t('Add a set-up'), () => {
+    this._insert(this._jobs.length - 1);
+  });
   private _jobs: readonly IJob[];
   private _cards: readonly IComponent<ISetUpProps>[] = [];
 }
