@@ -5,8 +5,8 @@ import {
   type IFrame,
   type JsonObject
 } from '@smtc-lab/protocol';
-import type { IModel, ModelCallback } from './model.js';
-import { ModelEvents } from './model_events.js';
+import { BaseModel } from './base_model.js';
+import type { IModel } from './model.js';
 import { tablesOfFirstVersion } from './static_first_version.js';
 
 const PLAN_VERSION = 1;
@@ -110,34 +110,24 @@ function tablesOf(saved: JsonObject): IFrame[] {
  * A model of something that is over: its values never change, and all that it answers is the
  * request for its tables. There is no kernel behind it.
  */
-export class StaticModel implements IModel {
+export class StaticModel extends BaseModel implements IModel {
   /**
-   * @param _values - The named values.
+   * @param values - The named values.
    * @param _tables - A frame for each table, with all of it.
    */
   constructor(
-    private readonly _values: JsonObject,
+    values: JsonObject,
     private readonly _tables: readonly IFrame[]
-  ) {}
-
-  get(name: string): unknown {
-    return this._values[name];
+  ) {
+    super(values);
   }
 
-  set(): void {
+  override set(): void {
     // nobody would learn of it
   }
 
   save_changes(): void {
     // nobody would learn of it
-  }
-
-  on(event: string, callback: ModelCallback): void {
-    this._events.on(event, callback);
-  }
-
-  off(event: string, callback: ModelCallback): void {
-    this._events.off(event, callback);
   }
 
   send(message: unknown): void {
@@ -161,10 +151,8 @@ export class StaticModel implements IModel {
     if (bins !== null) {
       buffers.push(joined([...bins.low, ...bins.high, ...bins.mean]));
     }
-    this._events.tell('msg:custom', content, buffers);
+    this.tell('msg:custom', content, buffers);
   }
-
-  private readonly _events = new ModelEvents();
 }
 
 function joined(columns: readonly Float64Array[]): DataView {

@@ -1,22 +1,12 @@
-import type { IModel, ModelCallback } from '../src/model.js';
+import { BaseModel } from '../src/base_model.js';
+import type { IModel } from '../src/model.js';
 
 /**
  * A model that stands in for a host's, with what it was told to save and to send.
  */
-export class FakeModel implements IModel {
-  constructor(private readonly _values: Record<string, unknown>) {}
-
+export class FakeModel extends BaseModel implements IModel {
   readonly saved: Record<string, unknown>[] = [];
   readonly sent: unknown[] = [];
-
-  get(name: string): unknown {
-    return this._values[name];
-  }
-
-  set(name: string, value: unknown): void {
-    this._values[name] = value;
-    this.tell(`change:${name}`);
-  }
 
   /**
    * Change some fields of what is described.
@@ -26,26 +16,11 @@ export class FakeModel implements IModel {
   }
 
   save_changes(): void {
-    this.saved.push({ ...this._values });
-  }
-
-  on(event: string, callback: ModelCallback): void {
-    const callbacks = this._callbacks.get(event) ?? new Set();
-    this._callbacks.set(event, callbacks.add(callback));
-  }
-
-  off(event: string, callback: ModelCallback): void {
-    this._callbacks.get(event)?.delete(callback);
+    this.saved.push(Object.fromEntries(this.values));
   }
 
   send(message: unknown): void {
     this.sent.push(message);
-  }
-
-  tell(event: string, ...values: readonly unknown[]): void {
-    this._callbacks.get(event)?.forEach(callback => {
-      callback(...values);
-    });
   }
 
   /**
@@ -69,12 +44,10 @@ export class FakeModel implements IModel {
    * How many listen to what changes.
    */
   get numCallbacks(): number {
-    return [...this._callbacks]
+    return [...this.callbacks]
       .filter(([event]) => event.startsWith('change:'))
       .reduce((sum, [, all]) => sum + all.size, 0);
   }
-
-  private readonly _callbacks = new Map<string, Set<ModelCallback>>();
 }
 
 /**

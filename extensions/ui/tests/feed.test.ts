@@ -1,50 +1,22 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import { Feed } from '../src/live/feed.js';
-import type { IModel, ModelCallback } from '../src/model.js';
-
-class FakeModel implements IModel {
-  readonly sent: unknown[] = [];
-
-  get(): unknown {
-    return undefined;
-  }
-
-  set(): void {
-    throw new Error('a feed sets nothing');
-  }
-
-  save_changes(): void {
-    throw new Error('a feed saves nothing');
-  }
-
-  on(_event: string, callback: ModelCallback): void {
-    this._callback = callback;
-  }
-
-  off(): void {
-    this._callback = undefined;
-  }
-
-  send(message: unknown): void {
-    this.sent.push(message);
-  }
-
-  receive(type: string, first: number, ...values: number[]): void {
-    const message = { type, table: 'rows', columns: ['x'], first };
-    this._callback?.(message, [new DataView(Float64Array.from(values).buffer)]);
-  }
-
-  private _callback: ModelCallback | undefined;
-}
+import { FakeModel } from './fake_model.js';
 
 let model: FakeModel;
 let feed: Feed;
 let now = 0;
 
+function receive(type: string, first: number, ...values: number[]): void {
+  const message = { type, table: 'rows', columns: ['x'], first };
+  model.tell('msg:custom', message, [
+    new DataView(Float64Array.from(values).buffer)
+  ]);
+}
+
 beforeEach(() => {
   now = 1_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
-  model = new FakeModel();
+  model = new FakeModel({});
   feed = new Feed(model);
 });
 
@@ -55,8 +27,8 @@ it('asks for what was sent before it listened', () => {
 it('tells of a table once', () => {
   const listener = vi.fn();
   feed.onTable(listener);
-  model.receive('rows', 0, 1);
-  model.receive('rows', 1, 2);
+  receive('rows', 0, 1);
+  receive('rows', 1, 2);
 
   expect(listener).toHaveBeenCalledTimes(1);
   expect(feed.table('rows')?.numRows).toBe(2);
@@ -64,8 +36,8 @@ it('tells of a table once', () => {
 });
 
 it('waits for the answer to its first question', () => {
-  model.receive('rows', 500, 1);
-  model.receive('rows', 501, 1);
+  receive('rows', 500, 1);
+  receive('rows', 501, 1);
 
   expect(model.sent).toHaveLength(1);
 });
@@ -74,7 +46,7 @@ it('asks seldom while a busy kernel does not answer', () => {
   const asked: number[] = [];
   for (let second = 0; second < 600; second++) {
     now += 1_000;
-    model.receive('rows', 10 * second + 5, 1);
+    receive('rows', 10 * second + 5, 1);
     if (model.sent.length > asked.length + 1) {
       asked.push(second);
     }
@@ -85,20 +57,20 @@ it('asks seldom while a busy kernel does not answer', () => {
 });
 
 it('asks for the one table that has a gap, and no more after the answer', () => {
-  model.receive('rows', 0, 1);
+  receive('rows', 0, 1);
   now += 60_000;
-  model.receive('rows', 7, 1);
+  receive('rows', 7, 1);
   expect(model.sent.slice(1)).toEqual([{ type: 'resync', table: 'rows' }]);
 
-  model.receive('reset', 0, 1, 2, 3, 4, 5, 6, 7, 8);
+  receive('reset', 0, 1, 2, 3, 4, 5, 6, 7, 8);
   now += 60_000;
-  model.receive('rows', 8, 9);
+  receive('rows', 8, 9);
   expect(model.sent).toHaveLength(2);
 });
 
 it('leaves messages alone that are no frames', () => {
   expect(() => {
-    model.receive('log', 0);
+    receive('log', 0);
   }).not.toThrow();
   expect(feed.tables).toHaveLength(0);
 });

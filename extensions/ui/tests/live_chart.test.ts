@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { liveChart } from '../src/live_chart.js';
-import type { IModel, ModelCallback } from '../src/model.js';
+import { FakeModel } from './fake_model.js';
 
 const TRAITS: Readonly<Record<string, unknown>> = {
   title: 'Loss',
@@ -14,31 +14,12 @@ const TRAITS: Readonly<Record<string, unknown>> = {
   ]
 };
 
-function modelOf(traits = TRAITS): {
-  model: IModel;
-  receive: (first: number) => void;
-} {
-  let callback: ModelCallback = () => undefined;
-  const model = {
-    get: (name: string) => traits[name],
-    set: () => undefined,
-    save_changes: () => undefined,
-    on: (_event: string, given: ModelCallback) => {
-      callback = given;
-    },
-    off: () => undefined,
-    send: () => undefined
-  };
-  const receive = (first: number): void => {
-    const message = {
-      type: 'rows',
-      table: 'rows',
-      columns: ['x', 'y0', 'y1'],
-      first
-    };
-    callback(message, [new DataView(Float64Array.of(first, 1, 2).buffer)]);
-  };
-  return { model, receive };
+function receive(model: FakeModel, first: number): void {
+  const columns = ['x', 'y0', 'y1'];
+  const message = { type: 'rows', table: 'rows', columns, first };
+  model.tell('msg:custom', message, [
+    new DataView(Float64Array.of(first, 1, 2).buffer)
+  ]);
 }
 
 function namesIn(element: HTMLElement): (string | null)[] {
@@ -47,13 +28,13 @@ function namesIn(element: HTMLElement): (string | null)[] {
 }
 
 it('shows the series when the first row comes, in all places that show it', () => {
-  const { model, receive } = modelOf();
+  const model = new FakeModel({ ...TRAITS });
   const state = liveChart.initialize(model);
   const early = document.createElement('div');
   liveChart.render({ model, el: early, state });
   expect(namesIn(early)).toEqual([]);
-  receive(0);
-  receive(1);
+  receive(model, 0);
+  receive(model, 1);
   const late = document.createElement('div');
   liveChart.render({ model, el: late, state });
 
@@ -63,18 +44,18 @@ it('shows the series when the first row comes, in all places that show it', () =
 });
 
 it('leaves nothing behind', () => {
-  const { model, receive } = modelOf();
+  const model = new FakeModel({ ...TRAITS });
   const state = liveChart.initialize(model);
   const el = document.createElement('div');
   const leave = liveChart.render({ model, el, state });
   leave();
-  receive(0);
+  receive(model, 0);
 
   expect(el.children).toHaveLength(0);
 });
 
 it('names the unit that it refuses', () => {
-  const { model } = modelOf({ ...TRAITS, y_unit: 'hours' });
+  const model = new FakeModel({ ...TRAITS, y_unit: 'hours' });
   const state = liveChart.initialize(model);
 
   expect(() =>

@@ -1,7 +1,6 @@
 import { Signal, type ISignal } from '@lumino/signaling';
 import type { JsonObject } from '@smtc-lab/protocol';
-import type { ModelCallback } from '@smtc-lab/ui/model.js';
-import { ModelEvents } from '@smtc-lab/ui/model_events.js';
+import { BaseModel } from '@smtc-lab/ui/base_model.js';
 import type { IWatch } from '../tokens.js';
 
 /**
@@ -29,12 +28,14 @@ export interface IModelHost {
 /**
  * A view's model whose values and messages come from the server.
  */
-export class SocketModel implements IWatch {
+export class SocketModel extends BaseModel implements IWatch {
   constructor(
     readonly view: string,
     readonly name: string | undefined,
     private readonly _host: IModelHost
-  ) {}
+  ) {
+    super();
+  }
 
   get isReady(): boolean {
     return this._isReady;
@@ -52,25 +53,8 @@ export class SocketModel implements IWatch {
     return this._isDisposed;
   }
 
-  get(name: string): unknown {
-    return this._values.get(name);
-  }
-
-  set(name: string, value: unknown): void {
-    this._values.set(name, value);
-    this._events.tell(`change:${name}`);
-  }
-
   save_changes(): void {
     // the server tells its views, and takes nothing from them but messages
-  }
-
-  on(event: string, callback: ModelCallback): void {
-    this._events.on(event, callback);
-  }
-
-  off(event: string, callback: ModelCallback): void {
-    this._events.off(event, callback);
   }
 
   send(message: unknown): void {
@@ -97,7 +81,7 @@ export class SocketModel implements IWatch {
   dispose(): void {
     this.pause();
     this._isDisposed = true;
-    this._events.clear();
+    this.callbacks.clear();
     Signal.clearData(this);
   }
 
@@ -117,10 +101,10 @@ export class SocketModel implements IWatch {
     this._isReady = true;
     this._problem = '';
     for (const [name, value] of Object.entries(values)) {
-      this._values.set(name, value);
+      this.values.set(name, value);
     }
     for (const name of Object.keys(values)) {
-      this._events.tell(`change:${name}`);
+      this.tell(`change:${name}`);
     }
     if (isNews) {
       this._stateChanged.emit();
@@ -131,7 +115,7 @@ export class SocketModel implements IWatch {
    * Take a message of the view's other half.
    */
   takeMessage(content: unknown, buffers: readonly DataView[]): void {
-    this._events.tell('msg:custom', content, buffers);
+    this.tell('msg:custom', content, buffers);
   }
 
   /**
@@ -142,8 +126,6 @@ export class SocketModel implements IWatch {
     this._stateChanged.emit();
   }
 
-  private readonly _values = new Map<string, unknown>();
-  private readonly _events = new ModelEvents();
   private readonly _stateChanged = new Signal<IWatch, void>(this);
   private _id: number | null = null;
   private _isFresh = false;

@@ -1,6 +1,6 @@
 import { objectOf, textField, type JsonObject } from '@smtc-lab/protocol';
-import type { IModel, ModelCallback } from '@smtc-lab/ui/model.js';
-import { ModelEvents } from '@smtc-lab/ui/model_events.js';
+import type { IModel } from '@smtc-lab/ui/model.js';
+import { BaseModel } from '@smtc-lab/ui/base_model.js';
 import { RequestError } from '../connection/request_error.js';
 import { diagnose } from '../diagnosis.js';
 import type { Texts } from '../texts.js';
@@ -17,7 +17,7 @@ const FORWARDED = ['info', 'result', 'beat', 'stop_problem'];
  *
  * Has the traits of `smtc_lab.views.widgets.workbench.Workbench`.
  */
-export class WorkbenchModel implements IModel {
+export class WorkbenchModel extends BaseModel implements IModel {
   /**
    * Ask the server for what a workbench begins with.
    *
@@ -52,7 +52,7 @@ export class WorkbenchModel implements IModel {
     private readonly _texts: Texts,
     values: JsonObject
   ) {
-    this._values = new Map(Object.entries(values));
+    super(values);
     this._environments = new EnvironmentsPoll(
       body => _stream.request('environments', body),
       told => {
@@ -67,18 +67,9 @@ export class WorkbenchModel implements IModel {
    * The cell that launches a set-up by itself; empty: it has problems, or is being checked.
    */
   cellOf(place: number): string {
-    const cells = this._values.get('cells');
+    const cells = this.values.get('cells');
     const cell: unknown = Array.isArray(cells) ? cells[place] : undefined;
     return typeof cell === 'string' ? cell : '';
-  }
-
-  get(name: string): unknown {
-    return this._values.get(name);
-  }
-
-  set(name: string, value: unknown): void {
-    this._values.set(name, value);
-    this._events.tell(`change:${name}`);
   }
 
   save_changes(): void {
@@ -86,14 +77,6 @@ export class WorkbenchModel implements IModel {
     this._timer = setTimeout(() => {
       void this._check();
     }, TYPING_MS);
-  }
-
-  on(event: string, callback: ModelCallback): void {
-    this._events.on(event, callback);
-  }
-
-  off(event: string, callback: ModelCallback): void {
-    this._events.off(event, callback);
   }
 
   send(message: unknown): void {
@@ -204,7 +187,7 @@ export class WorkbenchModel implements IModel {
       });
     }
     watch.on('msg:custom', (...message: unknown[]) => {
-      this._events.tell('msg:custom', ...message);
+      this.tell('msg:custom', ...message);
     });
     watch.stateChanged.connect(begin);
     this.set('result', '');
@@ -220,9 +203,7 @@ export class WorkbenchModel implements IModel {
     return words === '' ? diagnose(error, this._texts).problem.message : words;
   }
 
-  private readonly _values: Map<string, unknown>;
   private readonly _environments: EnvironmentsPoll;
-  private readonly _events = new ModelEvents();
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _watch: IWatch | null = null;
   private _asked = 0;
