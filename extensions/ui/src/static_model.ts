@@ -30,8 +30,7 @@ export interface IStaticResult {
 /**
  * Read what a notebook or a file keeps of a run, of a study or of a plan.
  *
- * Mirrors `smtc_lab.views.run_snapshot.RunSnapshot.as_dict`,
- * `smtc_lab.views.comparison_bundle` and `smtc_lab.views.plan_info`.
+ * Mirrors what the snapshots and the plan of `smtc_lab.views` write.
  *
  * @throws {@link ProtocolError} when it is none of them, damaged, or of a later version.
  */

@@ -1,10 +1,9 @@
 import { readWire, ProtocolError } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ISeries } from '../src/charts/options.js';
-import { monitorOf } from '../src/monitor/kinds.js';
 import { doneFraction, progressWords } from '../src/study/progress.js';
 import fixture from '../../../tests/fixtures/comparison_info.json';
-import { buttonIn, FakeModel } from './fake_model.js';
+import { buttonIn, FakeModel, HOST, shownIn, STEPS } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
 import { charts, shades } from './no_chart.js';
 
@@ -12,15 +11,6 @@ vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
 
 const wire: Record<string, unknown> = fixture;
 
-const STEPS = [
-  'step',
-  'time_s',
-  'step_time_s',
-  'data_wait_s',
-  'device_time_s',
-  'device'
-];
-const HOST = ['time_s', 'cpu', 'memory_bytes'];
 const RATIO = [
   'time_s',
   'steps',
@@ -48,8 +38,7 @@ beforeEach(() => {
   });
   el = document.createElement('div');
   document.body.append(el);
-  const view = monitorOf('comparison');
-  dispose = view.render({ model, el, state: view.initialize(model) });
+  dispose = shownIn(el, model, 'comparison-monitor');
 });
 
 afterEach(() => {

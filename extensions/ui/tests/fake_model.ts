@@ -1,4 +1,5 @@
 import { BaseModel } from '../src/base_model.js';
+import { viewNamed } from '../src/views.js';
 import type { IModel } from '../src/model.js';
 
 /**
@@ -48,6 +49,33 @@ export class FakeModel extends BaseModel implements IModel {
       .filter(([event]) => event.startsWith('change:'))
       .reduce((sum, [, all]) => sum + all.size, 0);
   }
+}
+
+/**
+ * What the tables of a run have.
+ */
+export const STEPS = [
+  ...['step', 'time_s', 'step_time_s', 'data_wait_s'],
+  ...['device_time_s', 'device']
+];
+export const HOST = [
+  ...['time_s', 'cpu', 'memory_bytes'],
+  ...['received_per_s', 'sent_per_s', 'gpu']
+];
+
+/**
+ * Show a model in an element of the page.
+ *
+ * @returns What to call when it goes away.
+ */
+export function shownIn(
+  el: HTMLElement,
+  model: IModel,
+  view: string
+): () => void {
+  document.body.replaceChildren(el);
+  const shown = viewNamed(view);
+  return shown.render({ model, el, state: shown.initialize(model) });
 }
 
 /**

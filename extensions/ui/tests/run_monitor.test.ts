@@ -1,24 +1,14 @@
 import { readWire } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { monitorOf } from '../src/monitor/kinds.js';
 import { duration, intervalWords } from '../src/monitor/words.js';
 import { evidenceWords, stepWords } from '../src/run/words.js';
 import wire from '../../../tests/fixtures/run_info.json';
-import { buttonIn, FakeModel } from './fake_model.js';
+import { buttonIn, FakeModel, HOST, shownIn, STEPS } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
 import { charts } from './no_chart.js';
 
 vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
 vi.mock('../src/charts/heat_map.js', async () => await import('./no_chart.js'));
-
-const STEP_COLUMNS = [
-  'step',
-  'time_s',
-  'step_time_s',
-  'data_wait_s',
-  'device_time_s',
-  'device'
-];
 
 describe('the run monitor', () => {
   let model: FakeModel;
@@ -34,9 +24,7 @@ describe('the run monitor', () => {
       stop_problem: ''
     });
     el = document.createElement('div');
-    document.body.replaceChildren(el);
-    const view = monitorOf('run');
-    dispose = view.render({ model, el, state: view.initialize(model) });
+    dispose = shownIn(el, model, 'run-monitor');
   });
 
   afterEach(() => {
@@ -77,7 +65,7 @@ describe('the run monitor', () => {
   });
 
   it('draws charts once rows come, each marked with its evidence', () => {
-    model.rows('steps', STEP_COLUMNS, [0, 1, 0.2, 0.1, NaN, NaN]);
+    model.rows('steps', STEPS, [0, 1, 0.2, 0.1, NaN, NaN]);
 
     expect([...charts.keys()]).toEqual([
       'Step time',
@@ -90,7 +78,7 @@ describe('the run monitor', () => {
   });
 
   it('draws what was predicted behind the step times, also when it comes late', () => {
-    model.rows('steps', STEP_COLUMNS, [0, 1, 0.2, 0.1, NaN, NaN]);
+    model.rows('steps', STEPS, [0, 1, 0.2, 0.1, NaN, NaN]);
     expect(charts.get('Step time')).toHaveLength(1);
 
     const predicted = { mean: 0.2, low: 0.18, high: 0.22 };
@@ -105,7 +93,7 @@ describe('the run monitor', () => {
 
   it('shows no cost where a price is unknown, and says so', () => {
     model.change({ usd_per_hour: null });
-    model.rows('steps', STEP_COLUMNS, [0, 1, 0.2, 0.1, NaN, NaN]);
+    model.rows('steps', STEPS, [0, 1, 0.2, 0.1, NaN, NaN]);
 
     expect(charts.has('Cost so far')).toBe(false);
     expect(el.textContent).toContain('a price is unknown');
@@ -113,16 +101,8 @@ describe('the run monitor', () => {
   });
 
   it('draws a line for each instance, and the network of a machine once', () => {
-    const columns = [
-      'time_s',
-      'cpu',
-      'memory_bytes',
-      'received_per_s',
-      'sent_per_s',
-      'gpu'
-    ];
-    model.rows('system:algo-1', columns, [1, 0.5, 1e9, 10, 10, NaN]);
-    model.rows('system:algo-2', columns, [1, 0.9, 1e9, 10, 10, NaN]);
+    model.rows('system:algo-1', HOST, [1, 0.5, 1e9, 10, 10, NaN]);
+    model.rows('system:algo-2', HOST, [1, 0.9, 1e9, 10, 10, NaN]);
 
     expect(charts.get('CPU')?.map(series => series.label)).toEqual([
       'dnn_group',
@@ -136,15 +116,7 @@ describe('the run monitor', () => {
   });
 
   it('changes lines for a heat map and back', () => {
-    const columns = [
-      'time_s',
-      'cpu',
-      'memory_bytes',
-      'received_per_s',
-      'sent_per_s',
-      'gpu'
-    ];
-    model.rows('system:algo-1', columns, [1, 0.5, 1e9, 10, 10, NaN]);
+    model.rows('system:algo-1', HOST, [1, 0.5, 1e9, 10, 10, NaN]);
     const hidden = (): boolean[] =>
       [...el.querySelectorAll('figure')].map(figure => figure.hidden);
     const before = hidden();

@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { staticResult } from '../src/static_model.js';
-import { viewNamed } from '../src/views.js';
 import fixture from '../../../tests/fixtures/comparison_info.json';
-import { buttonIn, FakeModel } from './fake_model.js';
+import { buttonIn, FakeModel, shownIn, STEPS } from './fake_model.js';
 import { charts } from './no_chart.js';
 
 vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
 
-const STEPS = ['step', 'time_s', 'step_time_s', 'data_wait_s', 'device'];
 const INFO = {
   name: 'scaling-1',
   state: 'InProgress',
@@ -26,8 +24,7 @@ beforeEach(() => {
   charts.clear();
   model = new FakeModel({ info: INFO, beat: { number: 1, elapsed_s: null } });
   el = document.createElement('div');
-  const view = viewNamed('scaling-monitor');
-  dispose = view.render({ model, el, state: view.initialize(model) });
+  dispose = shownIn(el, model, 'scaling-monitor');
 });
 
 afterEach(() => {

@@ -101,9 +101,9 @@ export class Header<T extends IStanding> implements IPart<T> {
     this._bar.hidden = told.done === null;
     this._bar.value = told.done ?? 0;
     this._bar.setAttribute('aria-valuetext', told.progress);
-    patch(this._facts, factNodes(told.facts));
+    patch(this._facts, factNodes(told.facts ?? []));
     say(this._reason, told.reason);
-    say(this._problem, told.problem);
+    say(this._problem, told.problem ?? '');
     say(
       this._news,
       silentMs < SILENT_MS

@@ -35,7 +35,7 @@ export interface IDescription {
    */
   readonly progress: string;
 
-  readonly facts: readonly Fact[];
+  readonly facts?: readonly Fact[];
 
   /**
    * Why it is in its state, and what to do about it; empty: there is nothing to say.
@@ -43,9 +43,9 @@ export interface IDescription {
   readonly reason: string;
 
   /**
-   * Why less is known than there is; empty: all of it is.
+   * Why less is known than there is.
    */
-  readonly problem: string;
+  readonly problem?: string;
 }
 
 /**

@@ -12,13 +12,7 @@ import { folded } from '../monitor/section.js';
 import { duration, intervalWords, percent } from '../monitor/words.js';
 import { chartsOfSteps } from './charts.js';
 import { utilization } from './utilization.js';
-import {
-  costWords,
-  emptyWords,
-  evidenceWords,
-  priceWords,
-  stepWords
-} from './words.js';
+import { emptyWords, evidenceWords, stepWords } from './words.js';
 
 /**
  * A run: charts of steps and instances, events, log.
@@ -63,10 +57,18 @@ export const run: IKind<IRunInfo> = {
 };
 
 function factsOf(info: IRunInfo, elapsedS: number | null): readonly Fact[] {
-  const { priceNotes, pythonEnvironment } = info;
+  const { priceNotes, pythonEnvironment, usdPerHour } = info;
+  const cost =
+    elapsedS === null || usdPerHour === null
+      ? t('unknown')
+      : format((usdPerHour * elapsedS) / 3600, 'USD');
+  const price =
+    usdPerHour === null
+      ? t('a price is unknown')
+      : t('at %1/h', format(usdPerHour, 'USD'));
   return [
     [t('elapsed'), elapsedS === null ? t('not begun') : duration(elapsedS)],
-    [t('cost so far'), costWords(info, elapsedS), priceWords(info)],
+    [t('cost so far'), cost, price],
     [t(info.evidence), evidenceWords(info)],
     [t('prices'), priceNotes.join('; ') || t('unknown')],
     [t('script'), info.entryPoint],

@@ -34,25 +34,6 @@ export function stepWords(steps: number, maxSteps: number | null): string {
 }
 
 /**
- * Say what a run costs per hour, or that nobody knows.
- */
-export function priceWords(run: IRunInfo): string {
-  return run.usdPerHour === null
-    ? t('a price is unknown')
-    : t('at %1/h', format(run.usdPerHour, 'USD'));
-}
-
-/**
- * Say what a run has cost, or that nobody knows.
- */
-export function costWords(run: IRunInfo, elapsedS: number | null): string {
-  if (run.usdPerHour === null || elapsedS === null) {
-    return t('unknown');
-  }
-  return format((run.usdPerHour * elapsedS) / 3600, 'USD');
-}
-
-/**
  * Say why there is nothing of the steps to show.
  */
 export function emptyWords(run: IRunInfo): string {

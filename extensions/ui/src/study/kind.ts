@@ -8,11 +8,10 @@ import type { IPart } from '../monitor/part.js';
 import { folded, foldedCode } from '../monitor/section.js';
 import { duration } from '../monitor/words.js';
 import { chartsOfInstances, chartsOfLaunches } from './charts.js';
-import { launches } from './launches.js';
 import { doneFraction, progressWords } from './progress.js';
 import { readStudy } from './read.js';
 import { saveButton } from './save_button.js';
-import { setUpTable } from './set_up_table.js';
+import { launchTable, setUpTable } from './tables.js';
 import { verdict } from './verdict.js';
 
 /**
@@ -45,9 +44,7 @@ export function describeStudy(
     name: info.name,
     done: doneFraction(info),
     progress: `${progressWords(info)} · ${duration(elapsedS ?? 0)}`,
-    facts: [],
-    reason: info.reason,
-    problem: ''
+    reason: info.reason
   };
 }
 
@@ -66,7 +63,7 @@ export function studyParts(
     new Charts(feed, info => ({
       charts: [...describe(info, feed), ...chartsOfInstances(info, feed)]
     })),
-    folded(t('Launches'), false, launches()),
+    folded(t('Launches'), false, launchTable()),
     messages(({ findings, notes }) => ({ findings, notes })),
     saveButton(model),
     foldedCode(t('Code that does the same'))

@@ -1,0 +1,71 @@
+import type { IComparisonInfo, ILaunchInfo } from '@smtc-lab/protocol';
+import { format } from '../charts/units.js';
+import { h } from '../dom.js';
+import { t } from '../i18n.js';
+import { drawn, type IPart } from '../monitor/part.js';
+import { column, table } from '../monitor/table.js';
+
+/**
+ * The table of set-ups: one column each, in the colour that it has in all charts.
+ */
+export function setUpTable(): IPart<IComparisonInfo> {
+  const region = h('div', {
+    class: 'smtc-scroll',
+    role: 'region',
+    'aria-label': t('Table of set-ups'),
+    tabindex: 0
+  });
+  return drawn(region, ({ setUps, rows }) => {
+    const heads = setUps.map(({ label }, place) =>
+      column(
+        h('span', {
+          class: 'smtc-swatch',
+          style: `background: var(--smtc-color-${place % 5})`,
+          'aria-hidden': 'true'
+        }),
+        label
+      )
+    );
+    const lines = rows.map(({ label, cells }) => [label, ...cells] as const);
+    return setUps.length === 0
+      ? []
+      : [table('smtc-set-ups', [h('td', {}), ...heads], lines)];
+  });
+}
+
+/**
+ * The launches so far: each of a set-up where there are some, of what it is named else.
+ */
+export function launchTable(): IPart<IComparisonInfo> {
+  return drawn(h('div', { class: 'smtc-scroll' }), ({ setUps, launched }) => {
+    const isCompared = setUps.length > 0;
+    const heads = [
+      isCompared ? t('Set-up') : t('Launch'),
+      ...(isCompared ? [t('Round')] : []),
+      t('State'),
+      t('Steps'),
+      t('Name of the run')
+    ];
+    const lines = launched.map(
+      launch =>
+        [
+          launch.label,
+          ...(isCompared ? [roundOf(launch)] : []),
+          launch.state,
+          format(launch.steps, 'count'),
+          h('code', {}, launch.jobName)
+        ] as const
+    );
+    return [
+      table(
+        '',
+        heads.map(word => column(word)),
+        lines
+      )
+    ];
+  });
+}
+
+function roundOf({ round }: ILaunchInfo): string {
+  return round === null ? t('parity check') : format(round, 'count');
+}
