@@ -51,7 +51,7 @@ $(READY): constraints.txt pyproject.toml extensions/package.json extensions/yarn
 	  || { echo "smtc_lab needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@$(BIN)/python smtc_lab/machine/environments/install_locked.py --torch $(TORCH) \
+	@$(BIN)/python .ci/install_locked.py --torch $(TORCH) \
 	  $(BIN)/python constraints.txt
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
@@ -127,6 +127,7 @@ lint: front
 
 types: front
 	$(BIN)/mypy
+	$(BIN)/mypy .ci/install_locked.py
 	$(FRONT) types
 
 check: lint types

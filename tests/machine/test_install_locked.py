@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from smtc_lab.machine.environments.install_locked import (
-    Installer,
-    locked_versions,
-    newest_cpu_build,
-    without_cuda,
-)
-
 ROOT = Path(__file__).parents[2]
+installing = ModuleType("install_locked")  # a file that make runs, in no package
+SourceFileLoader("install_locked", str(ROOT / ".ci" / "install_locked.py")).exec_module(
+    installing
+)
+Installer = installing.Installer
+locked_versions = installing.locked_versions
+newest_cpu_build = installing.newest_cpu_build
+without_cuda = installing.without_cuda
 LISTED = (
     "torch (2.15.0)\nAvailable versions: 2.15.0, 2.13.0+cpu, 2.13.0, 2.8.0+cpu, 2.9.1+cpu\n"
 )
@@ -83,9 +86,7 @@ def lock(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "smtc_lab.machine.environments.install_locked.has_nvidia_gpu", lambda: False
-    )
+    monkeypatch.setattr(installing, "has_nvidia_gpu", lambda: False)
 
 
 def test_the_newest_is_the_lock_as_it_is(lock: Path) -> None:
@@ -97,9 +98,7 @@ def test_the_newest_is_the_lock_as_it_is(lock: Path) -> None:
 
 
 def test_a_gpu_gets_the_lock_as_it_is(lock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "smtc_lab.machine.environments.install_locked.has_nvidia_gpu", lambda: True
-    )
+    monkeypatch.setattr(installing, "has_nvidia_gpu", lambda: True)
     installer = Told(lock, has_index=True, carried=LISTED)
 
     installer.install("auto")

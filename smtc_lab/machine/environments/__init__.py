@@ -5,7 +5,6 @@ hashes, by uv (``make``), or it is a virtual environment or conda prefix that ex
 (``named``). It is asked what is installed in it before anything is started (``probe``), and
 what is installed is kept with each run (``packages``). smtc_lab itself is not among that: a
 launcher shows its own package to the environment's interpreter (``shown_package``), so both
-sides are one version, and an environment needs only what the package imports. The last file,
-``install_locked``, sets up this project's own environment, before anything is installed.
-Decisions 61 to 63.
+sides are one version, and an environment needs only what the package imports. Decisions 61 to
+63.
 """
