@@ -6,11 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.messages import pack_batch, pack_end, pack_failure
+from smtc_lab.dataservice.messages import failure_text
 from smtc_lab.dataservice.remedies import SAME_LOADERS
 from smtc_lab.dataservice.seeding import sample_seeds, seed_sample
 from smtc_lab.dataservice.source import StreamPlace, StreamSource, make_batch
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
+from smtc_lab.dataservice.wire import Kind, pack
 from smtc_lab.dataservice.worker_info import new_worker_info, set_worker_info
 from smtc_lab.errors import DataServiceError
 
@@ -65,7 +66,8 @@ class BatchMaker:
         started_s = time.perf_counter()
         try:
             batch = self._make(request)
-            return pack_batch(
+            return pack(
+                Kind.BATCH,
                 number,
                 batch,
                 busy_s=time.perf_counter() - started_s,
@@ -73,9 +75,9 @@ class BatchMaker:
                 share=self._share,
             )
         except StreamEnd:
-            return pack_end(number)
+            return pack(Kind.END, number, None)
         except BaseException as error:  # noqa: BLE001  whatever it is, the trainer must hear it
-            return pack_failure(number, error, who=str(self._identity))
+            return pack(Kind.ERROR, number, failure_text(error, str(self._identity)))
 
     def _make(self, request: BatchRequest) -> object:
         source, place = self._source(request.loader), request.place

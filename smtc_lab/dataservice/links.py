@@ -7,9 +7,10 @@ from collections import deque
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.messages import Hello, pack_release, read_answer
+from smtc_lab.dataservice.messages import Hello, read_answer
 from smtc_lab.dataservice.receiver import ConnectionEndedError
 from smtc_lab.dataservice.sockets import hang_up
+from smtc_lab.dataservice.wire import Kind, pack
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class WorkerLink:
         buffers = list(chain.from_iterable(request.message for request in requests))
         returned = [] if self._views is None else self._views.returned()
         if returned:
-            buffers = [*pack_release(returned), *buffers]
+            buffers = [*pack(Kind.RELEASE, 0, returned), *buffers]
         try:
             with self._sending:
                 rest = buffers if self._unsent else self._transport.send(buffers)

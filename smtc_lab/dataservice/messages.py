@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 import traceback
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtc_lab.dataservice.remedies import SAME_VERSION
@@ -14,8 +14,6 @@ from smtc_lab.errors import DataServiceError, ProtocolError, SampleError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from smtc_lab.dataservice.leaves import Share
 
 _MAX_TRACEBACK_CHARACTERS = 20_000
 _T = TypeVar("_T")
@@ -39,13 +37,7 @@ class Hello:
 
     def pack(self) -> list[memoryview]:
         """Return the message."""
-        said = {
-            "host": self.host,
-            "data_worker": self.data_worker,
-            "num_data_workers": self.num_data_workers,
-            "loaders": dict(self.loaders),
-        }
-        return pack(Kind.HELLO, 0, said)
+        return pack(Kind.HELLO, 0, asdict(self))
 
     @classmethod
     def read(cls, frame: Message | None) -> Hello:
@@ -141,27 +133,6 @@ class Answer:
     """Whether the stream has ended before this batch."""
 
 
-def pack_batch(
-    number: int, batch: object, *, busy_s: float, put_wait_s: float, share: Share | None
-) -> list[memoryview]:
-    """Return the message that answers a request with its batch.
-
-    Raises:
-        DataServiceError: The batch holds something that cannot be sent.
-    """
-    return pack(Kind.BATCH, number, batch, busy_s=busy_s, put_wait_s=put_wait_s, share=share)
-
-
-def pack_end(number: int) -> list[memoryview]:
-    """Return the message that answers a request with: the stream has no such batch."""
-    return pack(Kind.END, number, None)
-
-
-def pack_release(offsets: list[int]) -> list[memoryview]:
-    """Return the message that gives places in shared memory back."""
-    return pack(Kind.RELEASE, 0, offsets)
-
-
 def read_release(frame: Message) -> list[int]:
     """Return the checked content of a message that gives shared memory back.
 
@@ -174,17 +145,6 @@ def read_release(frame: Message) -> list[int]:
             f"A RELEASE names no places, but {reprlib.repr(said)}. {SAME_VERSION}"
         )
     return said
-
-
-def pack_failure(number: int, error: BaseException, *, who: str) -> list[memoryview]:
-    """Return the message that answers a request with the reason why there is no batch.
-
-    Args:
-        number: Number of the request.
-        error: What was raised.
-        who: The data worker, as messages name it.
-    """
-    return pack(Kind.ERROR, number, failure_text(error, who))
 
 
 def failure_text(error: BaseException, who: str) -> dict[str, object]:

@@ -117,11 +117,11 @@ def seeds() -> list[bytes]:
     sent = [
         hello.pack(),
         wants.pack(1),
-        *(messages.pack_batch(2, one, busy_s=0.1, put_wait_s=0, share=None) for one in values),
-        messages.pack_batch(3, values[0], busy_s=0, put_wait_s=0, share=lambda _: 65536),
-        messages.pack_failure(4, ValueError("why"), who="algo-2"),
-        messages.pack_end(5),
-        messages.pack_release([0, 65536]),
+        *(wire.pack(Kind.BATCH, 2, one, busy_s=0.1) for one in values),
+        wire.pack(Kind.BATCH, 3, values[0], share=lambda _: 65536),
+        wire.pack(Kind.ERROR, 4, messages.failure_text(ValueError("why"), "algo-2")),
+        wire.pack(Kind.END, 5, None),
+        wire.pack(Kind.RELEASE, 0, [0, 65536]),
     ]
     whole = [b"".join(message) for message in sent]
     return [
