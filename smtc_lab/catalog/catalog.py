@@ -11,9 +11,11 @@ import re
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.instance_types import InstanceType, Price, PriceKind
+from pydantic import TypeAdapter
+
+from smtc_lab.catalog.instance_types import InstanceType, Price
 from smtc_lab.catalog.kept_prices import read_kept_prices
 from smtc_lab.errors import CatalogError
 from smtc_lab.spec.cluster import LOCAL
@@ -195,41 +197,17 @@ def _refreshed(shipped: Price | None, usd: float | None, date: str) -> Price | N
 
 def _shipped_catalog() -> Catalog:
     source = resources.files("smtc_lab.catalog").joinpath("instance_types.csv")
+    check = TypeAdapter(InstanceType).validate_python
     lines = source.read_text(encoding="utf-8").splitlines()
-    rows = [_instance_type(row) for row in csv.DictReader(lines)]
+    rows = [check(_values(row)) for row in csv.DictReader(lines)]
     return Catalog(MappingProxyType({row.name: row for row in rows}))
 
 
-def _instance_type(row: dict[str, str]) -> InstanceType:
-    price = None
-    if row["usd_per_hour"]:
-        price = Price(
-            usd_per_hour=float(row["usd_per_hour"]),
-            kind=cast("PriceKind", row["price_kind"]),
-            date=row["price_date"],
-        )
-    return InstanceType(
-        name=row["name"],
-        family=row["family"],
-        vcpus=int(row["vcpus"]),
-        physical_cores=_whole(row["physical_cores"]),
-        threads_per_core=_whole(row["threads_per_core"]),
-        cpu_vendor=row["cpu_vendor"] or None,
-        sustained_clock_ghz=_number(row["sustained_clock_ghz"]),
-        arch=row["arch"] or None,
-        memory_gib=float(row["memory_gib"]),
-        accelerator=row["accelerator"] or None,
-        accelerator_count=int(row["accelerator_count"]),
-        accelerator_memory_gib=_number(row["accelerator_memory_gib"]),
-        network_gbps=_number(row["network_gbps"]),
-        network_single_card_peak_gbps=_number(row["network_single_card_peak_gbps"]),
-        price=price,
-    )
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text else None
-
-
-def _number(text: str) -> float | None:
-    return float(text) if text else None
+def _values(row: dict[str, str]) -> dict[str, object]:
+    values: dict[str, object] = {name: text or None for name, text in row.items()}
+    price = {
+        "usd_per_hour": values["usd_per_hour"],
+        "kind": values["price_kind"],
+        "date": values["price_date"],
+    }
+    return {**values, "price": price if row["usd_per_hour"] else None}

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from pydantic import TypeAdapter
+
 SOURCE = "Amazon SageMaker Developer Guide, Training Compiler: tested models"
 """Where the batches were published."""
 
@@ -57,17 +59,9 @@ class PublishedBatch:
 def published_batches() -> tuple[PublishedBatch, ...]:
     """Return every published row, in the order of the tables. Read once in a process."""
     source = resources.files("smtc_lab.catalog").joinpath("published_batches.csv")
-    return tuple(
-        PublishedBatch(
-            framework=row["framework"],
-            dataset=row["dataset"] or None,
-            sequence_length=int(row["sequence_length"]) if row["sequence_length"] else None,
-            instance_type=row["instance_type"],
-            model=row["model"],
-            native_batch_size=int(row["native_batch_size"]),
-            compiled_batch_size=int(row["compiled_batch_size"]),
-        )
-        for row in csv.DictReader(source.read_text(encoding="utf-8").splitlines())
+    rows = csv.DictReader(source.read_text(encoding="utf-8").splitlines())
+    return TypeAdapter(tuple[PublishedBatch, ...]).validate_python(
+        [{name: text or None for name, text in row.items()} for row in rows]
     )
 
 
