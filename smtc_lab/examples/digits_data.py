@@ -48,7 +48,7 @@ class Digits(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         image = functional.interpolate(image, size=size, mode="bilinear", align_corners=False)
         image = _distort(image)
         for _ in range(self._work):
-            image = _blur(image, sigma=float(torch.empty(()).uniform_(0.1, 0.6)))
+            image = blur(image, sigma=float(torch.empty(()).uniform_(0.1, 0.6)))
         return ((image - _MEAN) / _DEVIATION)[0], self._labels[place]
 
 
@@ -64,14 +64,15 @@ def _distort(image: torch.Tensor) -> torch.Tensor:
     return functional.grid_sample(image, grid.permute(0, 2, 3, 1), align_corners=True)
 
 
-def _blur(image: torch.Tensor, *, sigma: float, taps: int = 11) -> torch.Tensor:
-    """Blur with a Gaussian of ``taps`` by ``taps`` taps, borders reflected."""
-    reach = taps // 2
-    place = torch.arange(-reach, reach + 1, dtype=torch.float32)
+def blur(image: torch.Tensor, *, sigma: float) -> torch.Tensor:
+    """Blur each channel with a Gaussian of 11 by 11 taps, borders reflected."""
+    place = torch.arange(-5.0, 6.0)
     line = torch.exp(-(place**2) / (2 * sigma**2))
     line = line / line.sum()
-    kernel = (line[:, None] * line[None, :])[None, None]
-    return functional.conv2d(functional.pad(image, [reach] * 4, mode="reflect"), kernel)
+    channels = image.shape[1]
+    kernel = (line[:, None] * line[None, :]).expand(channels, 1, 11, 11)
+    padded = functional.pad(image, [5] * 4, mode="reflect")
+    return functional.conv2d(padded, kernel, groups=channels)
 
 
 def _load() -> tuple[torch.Tensor, torch.Tensor]:

@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from smtc_lab.errors import EntryPointError
+from smtc_lab.examples.digits import train_step
 from smtc_lab.examples.synthetic import images
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def workload(
         model=model.train(),
         dataset=dataset,
         optimizer=_optimizer(name, model),
-        train_step=image_step if name in VISION_MODELS else text_step,
+        train_step=train_step if name in VISION_MODELS else text_step,
         batch_size=batch_size,
     )
 
@@ -123,20 +124,6 @@ class MnistCnn(nn.Module):
         x = self.dropout(functional.relu(self.fc1(x)))
         scores: torch.Tensor = self.fc2(x)
         return scores
-
-
-def image_step(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    batch: list[torch.Tensor],
-) -> torch.Tensor:
-    """Run one step of a classifier of images; return the loss."""
-    pixels, labels = batch
-    optimizer.zero_grad()
-    loss = functional.cross_entropy(model(pixels), labels)
-    loss.backward()  # type: ignore[no-untyped-call]  # torch's own
-    optimizer.step()
-    return loss.detach()
 
 
 def text_step(

@@ -18,6 +18,7 @@ from torch.utils.data import Dataset
 import smtc_lab as lab
 from smtc_lab.errors import EntryPointError
 from smtc_lab.examples.digits import train_step
+from smtc_lab.examples.digits_data import blur
 
 _CHANNELS = {"pytorch": 1, "tensorflow": 3}
 _SIZE = {"pytorch": 28, "tensorflow": 32}
@@ -61,12 +62,12 @@ class PublishedImages(Dataset[tuple[torch.Tensor, torch.Tensor]]):
 
 def _pytorch_transform(image: torch.Tensor) -> torch.Tensor:
     image = (image / 255 - 0.1307) / 0.3081
-    return _blur(image, sigma=float(torch.empty(()).uniform_(0.1, 2.0)))
+    return blur(image, sigma=float(torch.empty(()).uniform_(0.1, 2.0)))
 
 
 def _tensorflow_transform(image: torch.Tensor) -> torch.Tensor:
     image = functional.max_pool2d(image, 3, stride=1, padding=1)
-    image = _blur(image, sigma=0.8) / 255
+    image = blur(image, sigma=0.8) / 255
     if torch.rand(()) < 0.5:
         image = image.flip(-1)
     angle = float(torch.empty(()).uniform_(-0.1, 0.1)) * 2 * math.pi
@@ -77,16 +78,6 @@ def _tensorflow_transform(image: torch.Tensor) -> torch.Tensor:
     ]
     grid = functional.affine_grid(torch.tensor([rows]), list(image.shape), align_corners=False)
     return functional.grid_sample(image, grid, padding_mode="reflection", align_corners=False)
-
-
-def _blur(image: torch.Tensor, *, sigma: float) -> torch.Tensor:
-    place = torch.arange(-5.0, 6.0)
-    line = torch.exp(-(place**2) / (2 * sigma**2))
-    line = line / line.sum()
-    channels = image.shape[1]
-    kernel = (line[:, None] * line[None, :]).expand(channels, 1, 11, 11)
-    padded = functional.pad(image, [5] * 4, mode="reflect")
-    return functional.conv2d(padded, kernel, groups=channels)
 
 
 def main() -> None:

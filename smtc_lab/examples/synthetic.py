@@ -17,22 +17,12 @@ _DIFFERENT_SAMPLES = 128
 class Synthetic(Dataset[Any]):
     """Samples drawn once, when the dataset is made; later ones are the first ones again."""
 
-    def __init__(
-        self, draw: Callable[[torch.Generator], Any], *, num_samples: int = 1_000_000
-    ) -> None:
-        """Draw the samples.
-
-        Args:
-            draw: Returns one sample, with the generator that it is given.
-            num_samples: Length of the dataset.
-        """
+    def __init__(self, draw: Callable[[torch.Generator], Any]) -> None:
         generator = torch.Generator().manual_seed(_SEED)
-        different = min(num_samples, _DIFFERENT_SAMPLES)
-        self._samples = [draw(generator) for _ in range(different)]
-        self._num_samples = num_samples
+        self._samples = [draw(generator) for _ in range(_DIFFERENT_SAMPLES)]
 
     def __len__(self) -> int:
-        return self._num_samples
+        return 1_000_000
 
     def __getitem__(self, index: int) -> Any:  # noqa: ANN401  whatever draw returns
         return self._samples[index % len(self._samples)]
