@@ -33,19 +33,16 @@ def pareto(time: NDArray[np.float64], cost: NDArray[np.float64]) -> NDArray[np.i
     return order[is_first]
 
 
-def distinct(
-    time: NDArray[np.float64], front: NDArray[np.intp], *, least_gain: float = LEAST_GAIN
-) -> NDArray[np.intp]:
+def distinct(time: NDArray[np.float64], front: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return a front without those that are hardly faster than the next cheaper one.
 
     Args:
         time: Time of each set-up, shape (N,).
         front: What ``pareto`` returned.
-        least_gain: Share of the time that a dearer one must save.
     """
     kept: list[int] = []
     for place in front[::-1]:
-        if not kept or time[place] < (1 - least_gain) * time[kept[-1]]:
+        if not kept or time[place] < (1 - LEAST_GAIN) * time[kept[-1]]:
             kept.append(int(place))
     return np.array(kept[::-1], dtype=np.intp)
 
