@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 import smtc_lab
-from smtc_lab.compiler import compile_settings, debug_folder, fast_attention, inductor_cache
+from smtc_lab.compiler import compile_settings, debug_folder, fast_functions, inductor_cache
 from smtc_lab.compiler.compile_failure import compiler_failures
 from smtc_lab.compiler.compile_limit import CompileLimit
 from smtc_lab.compiler.inductor import CompiledModel
@@ -303,12 +303,12 @@ def test_debug_files_that_torch_does_not_write_end_nothing(
 def test_attention_is_torchs_own_where_its_formula_is_not_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fast_attention, "_has_formula", False)
-    monkeypatch.setattr(fast_attention, "is_compiled", lambda _: True)
+    monkeypatch.setattr(fast_functions, "_has_formula", False)
+    monkeypatch.setattr(fast_functions, "is_compiled", lambda _: True)
     monkeypatch.delattr(torch, "_scaled_dot_product_attention_math")
     value = torch.ones(1, 1, 3, 2)
 
-    weighted = fast_attention.scaled_dot_product_attention(value, value, value, dropout_p=0.5)
+    weighted = fast_functions.scaled_dot_product_attention(value, value, value, dropout_p=0.5)
 
     assert weighted.shape == value.shape
 
@@ -396,7 +396,7 @@ def test_private_names_of_torch_are_looked_up_by_name() -> None:
 
     # Asked in each step, and only where they are.
     assert found == {
-        "compiler/fast_attention.py torch._scaled_dot_product_attention_math",
+        "compiler/fast_functions.py torch._scaled_dot_product_attention_math",
         "dataservice/iterators.py torch.autograd.profiler._is_profiler_enabled",
     }
 

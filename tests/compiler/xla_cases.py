@@ -24,8 +24,7 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader
 
-from smtc_lab.compiler.fast_attention import scaled_dot_product_attention
-from smtc_lab.compiler.fast_dropout import dropout
+from smtc_lab.compiler.fast_functions import dropout, scaled_dot_product_attention
 from smtc_lab.compiler.xla import XlaStep
 from smtc_lab.compiler.xla_conv import conv2d
 from smtc_lab.compiler.xla_linear import linear
