@@ -16,8 +16,7 @@ from smtc_lab.dataservice.messages import Answer, BatchRequest, failure_text, to
 from smtc_lab.dataservice.seeding import preserved_random_state, stream_seed
 from smtc_lab.dataservice.source import BatchFailure, BatchPlace, make_batch, source_of
 from smtc_lab.dataservice.statistics import LOCAL, LoaderStatistics
-from smtc_lab.dataservice.torch_iterator import TorchIterator
-from smtc_lab.dataservice.torch_names import needed, optional
+from smtc_lab.dataservice.torch_names import check_fields, needed, optional
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
@@ -26,6 +25,26 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.client import Client
     from smtc_lab.dataservice.epoch import Epoch
     from smtc_lab.metrics.records import LoaderRecord
+
+    class _TorchBase:
+        _IterableDataset_len_called: int | None
+        _auto_collation: bool
+        _num_yielded: int
+        _pin_memory: bool
+        _pin_memory_device: str | None
+        _rank: int
+        _timeout: float
+
+        def __init__(self, loader: torch_dataloader.DataLoader[Any]) -> None: ...
+        def __next__(self) -> object: ...
+        def _next_data(self) -> object: ...
+        def _next_index(self) -> Any: ...  # noqa: ANN401  whatever the sampler yields
+        def _reset(self, loader: Any, first_iter: bool = False) -> None: ...  # noqa: ANN401, FBT001, FBT002  torch's signature
+
+else:
+    _TorchBase = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")
+    for _method in ("_next_data", "_next_index", "_reset"):
+        needed(f"torch.utils.data.dataloader:_BaseDataLoaderIter.{_method}")
 
 _PIN = "torch.utils.data._utils.pin_memory:pin_memory"
 _PROFILES = "torch.autograd.profiler:_is_profiler_enabled"
@@ -57,11 +76,17 @@ class IteratedLoader(torch_dataloader.DataLoader[_T_co]):
         return epoch
 
 
-class SeededIterator(TorchIterator):
+class SeededIterator(_TorchBase):
     """Draws indices exactly as torch does, and knows where in the run each sample stands."""
 
     def __init__(self, loader: IteratedLoader[Any]) -> None:
+        """Begin an epoch.
+
+        Raises:
+            DataServiceError: This torch's iterators are other ones.
+        """
         super().__init__(loader)
+        check_fields(self)
         self._asks_profiler = optional(_PROFILES) is None
         self._begin_epoch(loader)
 
