@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.compiler.backends import MakeStep
-    from smtc_lab.compiler.elsewhere import Elsewhere, TriedSteps
-    from smtc_lab.compiler.step import CompiledStep
+    from smtc_lab.compiler.step import CompiledStep, Elsewhere, TriedSteps
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 

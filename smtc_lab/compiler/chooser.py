@@ -15,8 +15,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from smtc_lab.compiler.anew import Anew
-from smtc_lab.compiler.step_times import FEWEST_STEPS, UNSETTLED_STEPS, StepTimes
+from smtc_lab.compiler.step_times import FEWEST_STEPS, UNSETTLED_STEPS, Anew, StepTimes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
     import torch
 
-    from smtc_lab.compiler.elsewhere import Elsewhere
-    from smtc_lab.compiler.followed import Followed, Script
     from smtc_lab.compiler.kept import Kept
-    from smtc_lab.compiler.step import CompiledStep, TrainStep
+    from smtc_lab.compiler.step import CompiledStep, Elsewhere, Followed, Script, TrainStep
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 _DEBUG_FOLDER = "output/data/compiler"

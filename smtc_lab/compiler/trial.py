@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.compiler.agreement import FAILED_S, slowest_s
+import torch
+from torch import distributed
+
 from smtc_lab.compiler.chooser import Chooser
 from smtc_lab.compiler.step_times import not_tried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import torch
-
     from smtc_lab.errors import CompilerError
+
+_FAILED_S = math.inf
+"""What a trainer says whose step failed."""
 
 
 class Probing:
@@ -86,8 +90,8 @@ class Probing:
             device: Where the trainers exchange tensors: the device of the model.
         """
         problem, self._problem = self._problem, None
-        slowest = slowest_s(FAILED_S if problem else seconds, device)
-        if slowest == FAILED_S:
+        slowest = _slowest_s(_FAILED_S if problem else seconds, device)
+        if slowest == _FAILED_S:
             problem = problem or "another trainer could not run it"
             self._say("warning", f"auto: {self.current} cannot run this job: {problem}")
             self._chooser.failed(problem, lost_s=seconds)
@@ -106,3 +110,17 @@ class Probing:
             "probe_s": self._probe_s,
             "chosen_because": self._chooser.because,
         }
+
+
+def _slowest_s(seconds: float, device: torch.device) -> float:
+    """Return the longest of what the trainers measured; alone: what this one did.
+
+    Every trainer must call it after the same step.
+    """
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return seconds
+    if distributed.get_world_size() == 1:
+        return seconds
+    value = torch.tensor([seconds], dtype=torch.float64, device=device)
+    distributed.all_reduce(value, op=distributed.ReduceOp.MAX)
+    return float(value)

@@ -165,6 +165,16 @@ def end_all(members: Callable[[], list[int]], *, grace_s: float) -> None:
         present = members()
 
 
+def end_below(*, grace_s: float, collect: Callable[[], object] = reap) -> None:
+    """End what is below this process, as ``end_all`` does; ``collect`` reaps its children."""
+
+    def members() -> list[int]:
+        collect()
+        return descendants(os.getpid())
+
+    end_all(members, grace_s=grace_s)
+
+
 class TreeClock:
     """CPU time used by threads, and time they stood in line for a CPU, since the first look.
 

@@ -26,8 +26,7 @@ from smtc_lab.instance.prepare import prepare_instance
 from smtc_lab.machine.cpu_quota import MECHANISM_VARIABLE, open_quota
 from smtc_lab.machine.processes import (
     become_subreaper,
-    descendants,
-    end_all,
+    end_below,
     reap,
     signals_as_bytes,
 )
@@ -163,12 +162,7 @@ class Agent:
 
     def _stop(self) -> None:
         """End the entry points that still run, in good order."""
-
-        def members() -> list[int]:
-            self._collect()
-            return descendants(os.getpid())
-
-        end_all(members, grace_s=self._told.grace_s)
+        end_below(grace_s=self._told.grace_s, collect=self._collect)
         self._collect()
         for entry_point in self._entry_points:
             if entry_point.exit_code is None:
@@ -176,12 +170,7 @@ class Agent:
 
     def _end(self) -> None:
         """End what the entry points left behind, and close what the agent holds."""
-
-        def members() -> list[int]:
-            reap()
-            return descendants(os.getpid())
-
-        end_all(members, grace_s=0.0)
+        end_below(grace_s=0.0)
         if self._sampler is not None:
             self._sampler.close()
         self._quota.close()

@@ -21,8 +21,8 @@ from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from smtc_lab.compiler.compilation import Compilation
-    from smtc_lab.compiler.elsewhere import Elsewhere
     from smtc_lab.compiler.kept import Kept
+    from smtc_lab.compiler.step import Elsewhere
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.store.sink import RecordSink
     from smtc_lab.store.tables import Record

@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every start
 
 _HOSTS_FILE = "/etc/hosts"
 _OWN_FILES = (
-    "adopt_script.py",
     "after_import.py",
     "instance_runtime.py",
     "lone_group.py",

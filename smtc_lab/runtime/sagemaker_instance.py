@@ -30,8 +30,7 @@ from smtc_lab.instance.resource_config import (
 from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.machine.processes import (
     become_subreaper,
-    descendants,
-    end_all,
+    end_below,
     reap,
     signals_as_bytes,
 )
@@ -144,7 +143,7 @@ class _Instance:
                 listener.drop_late()
                 if listener.all_done:
                     self._ask_to_end()
-        self._end_orphans()
+        end_below(grace_s=0.0)  # what an agent that was killed has left
         ended = self._exit(self._code)
         self._log.close()
         self._keep_reports()
@@ -192,15 +191,6 @@ class _Instance:
         if self._lifeline is not None:
             os.close(self._lifeline)
             self._lifeline = None
-
-    def _end_orphans(self) -> None:
-        """End what an agent that was killed has left."""
-
-        def members() -> list[int]:
-            reap()
-            return descendants(os.getpid())
-
-        end_all(members, grace_s=0.0)
 
     def _exit(self, agent_code: int) -> dict[str, Any]:
         """Return how the instance ended, with what its entry point said of a failure."""

@@ -203,3 +203,21 @@ def _compile_training_only(model: torch.nn.Module) -> Callable[[], None]:
             return call(*args, **kwargs)
 
     return replace_call(model, called)
+
+
+def adopt_script(compilation: Compilation, *, say: Callable[[str, str], None]) -> None:
+    """Compile what the script of this process trains; right after ``import torch``.
+
+    Until it makes a session's step: then that one is compiled, and nothing else.
+
+    Args:
+        compilation: The compiler of this process.
+        say: Tells people; called with a kind of event and a sentence.
+    """
+    compilation.prepare()
+    if compilation.config.backend == "xla" and compilation.not_xla is None:
+        from smtc_lab.runtime.script_xla import ScriptOnXla  # noqa: PLC0415  the others do without
+
+        compilation.adopt(ScriptOnXla(compilation))
+    else:
+        compilation.adopt(ScriptCompiler(compilation, say=say))

@@ -35,7 +35,9 @@ def install_hooks() -> None:
     runtime = instance_runtime()
     seed_everything(runtime.context.seed)
     if runtime.compilation is not None:
-        from smtc_lab.runtime.adopt_script import adopt_script  # noqa: PLC0415  other jobs do without
+        from smtc_lab.runtime.script_compiler import (  # noqa: PLC0415  other jobs do without
+            adopt_script,
+        )
 
         # Its hooks come before ours: a step ends when the device is done.
         adopt_script(runtime.compilation, say=runtime.event)

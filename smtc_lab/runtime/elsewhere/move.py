@@ -17,14 +17,14 @@ from torch.utils.data import dataloader
 from smtc_lab.compiler.kept import Kept
 from smtc_lab.errors import CompilerError
 from smtc_lab.instance.variables import COMPILER_VARIABLE, KEPT_VARIABLE, READY_VARIABLE
-from smtc_lab.machine.processes import descendants, end_all, reap
+from smtc_lab.machine.processes import end_below
 from smtc_lab.machine.xla_environment import XLA_ENVIRONMENT_VARIABLE
 from smtc_lab.runtime.elsewhere.steps import StepsElsewhere, python_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from smtc_lab.compiler.elsewhere import TriedSteps
+    from smtc_lab.compiler.step import TriedSteps
     from smtc_lab.machine.xla_environment import XlaEnvironment
     from smtc_lab.runtime.elsewhere.started import Started
     from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -60,6 +60,7 @@ class ScriptElsewhere:
         self._num_steps = num_steps
         self._close = close
         self._refused: str | None = None
+        self._there: StepsElsewhere | None = None
 
     def expected_start_s(self) -> float:
         """Return how long the script took here from its start until now, in seconds."""
@@ -68,16 +69,19 @@ class ScriptElsewhere:
     def refuse(self, why: str) -> None:
         """Say why no step can be taken there; a step that is asked for fails from now on."""
         self._refused = why
+        if self._there is not None:
+            self._there.refused = why
 
     def steps(self, started: Callable[[float, str], None]) -> TriedSteps:
         """Return steps there; nothing is started before the first of them."""
         settings = self._config.model_copy(
             update={"backend": "xla", "fallback": "error", "debug": False}
         )
-        there = StepsElsewhere(
+        self._there = StepsElsewhere(
             self._environment, self._start, settings=settings.model_dump_json(), started=started
         )
-        return _Refusable(there, lambda: self._refused)
+        self._there.refused = self._refused
+        return self._there
 
     def move(self, facts: Mapping[str, Any]) -> NoReturn:
         """Become the script there, from its begin; never returns.
@@ -111,25 +115,6 @@ class ScriptElsewhere:
         os.execve(python, [python, *self._start.command], variables)  # noqa: S606  the job's own script
 
 
-class _Refusable:
-    """Steps elsewhere, unless somebody has a reason against them."""
-
-    def __init__(self, steps: TriedSteps, refused: Callable[[], str | None]) -> None:
-        self._steps = steps
-        self._refused = refused
-
-    def take(self, batch: Any, *, limit_s: float) -> float:  # noqa: ANN401  whatever the dataset collates to
-        """Take one step on a batch; return the seconds that it took."""
-        why = self._refused()
-        if why is not None:
-            raise CompilerError(why)
-        return self._steps.take(batch, limit_s=limit_s)
-
-    def close(self) -> None:
-        """End what was started. Twice is once."""
-        self._steps.close()
-
-
 def _end_what_runs_beside() -> None:
     """End data workers, what waits for the interpreter's exit, and every other child."""
     for item in gc.get_objects():
@@ -140,12 +125,7 @@ def _end_what_runs_beside() -> None:
     tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001  it ends with its users, and hears no signal
     if tracker._fd is not None:  # noqa: SLF001  as above
         os.close(tracker._fd)  # noqa: SLF001  as above
-
-    def members() -> list[int]:
-        reap()
-        return descendants(os.getpid())
-
-    end_all(members, grace_s=_GRACE_S)
+    end_below(grace_s=_GRACE_S)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # the script has closed it
             stream.flush()

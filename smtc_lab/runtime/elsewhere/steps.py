@@ -79,14 +79,19 @@ class StepsElsewhere:
         self._started = started
         self._child: _Child | None = None
         self._is_closed = False
+        self.refused: str | None = None
+        """Why no further step is taken; None: nobody has a reason against it."""
 
     def take(self, batch: Any, *, limit_s: float) -> float:  # noqa: ANN401  whatever the dataset collates to
         """Take one step on a batch; return the seconds that it took.
 
         Raises:
-            CompilerError: The batch cannot be sent; or the script did not come as far as its
-                first step; or the step failed, took too long, or ended its process.
+            CompilerError: It is refused; or the batch cannot be sent; or the script did not
+                come as far as its first step; or the step failed, took too long, or ended its
+                process.
         """
+        if self.refused is not None:
+            raise CompilerError(self.refused)
         assert not self._is_closed  # noqa: S101  whoever closed it asks no more
         try:
             message = pack(Kind.BATCH, 0, batch)
