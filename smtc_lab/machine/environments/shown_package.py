@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _PACKAGE = Path(__file__).parents[2]
 
@@ -22,6 +26,6 @@ def show_package(folder: Path) -> None:
         link.symlink_to(_PACKAGE, target_is_directory=True)
 
 
-def python_path(folder: Path) -> str:
+def python_path(folder: Path | str, variables: Mapping[str, str] = os.environ) -> str:
     """Return ``PYTHONPATH`` with a folder before what is there."""
-    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    return os.pathsep.join(filter(None, [str(folder), variables.get("PYTHONPATH")]))

@@ -17,9 +17,10 @@ from torch.utils.data import dataloader
 from smtc_lab.compiler.kept import Kept
 from smtc_lab.errors import CompilerError
 from smtc_lab.instance.variables import COMPILER_VARIABLE, KEPT_VARIABLE, READY_VARIABLE
+from smtc_lab.machine.environments.shown_package import python_path
 from smtc_lab.machine.processes import end_below
 from smtc_lab.machine.xla_environment import XLA_ENVIRONMENT_VARIABLE
-from smtc_lab.runtime.elsewhere.steps import StepsElsewhere, python_path
+from smtc_lab.runtime.elsewhere.steps import StepsElsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,7 +103,7 @@ class ScriptElsewhere:
         )
         variables = {
             **self._start.environment,
-            **python_path(self._environment, self._start.environment),
+            "PYTHONPATH": python_path(self._environment.path, self._start.environment),
             COMPILER_VARIABLE: kept.settings().model_dump_json(),
             KEPT_VARIABLE: kept.model_dump_json(),
         }

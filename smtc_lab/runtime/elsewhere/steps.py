@@ -26,6 +26,7 @@ from smtc_lab.instance.variables import (
     READY_VARIABLE,
     SERVED_VARIABLE,
 )
+from smtc_lab.machine.environments.shown_package import python_path
 from smtc_lab.machine.processes import descendants, send_signal
 from smtc_lab.machine.xla_environment import XLA_ENVIRONMENT_VARIABLE
 
@@ -134,7 +135,7 @@ class _Child:
         kept = {name: it for name, it in start.environment.items() if name not in _OF_THE_RUN}
         variables = {
             **self._folder.redirected(kept),
-            **python_path(environment, kept),
+            "PYTHONPATH": python_path(environment.path, kept),
             COMPILER_VARIABLE: settings,
             SERVED_VARIABLE: f"{theirs.fileno()} {os.getpid()}",
         }
@@ -228,10 +229,3 @@ class _Outputs:
     def remove(self) -> None:
         """Throw away what was written."""
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def python_path(environment: XlaEnvironment, variables: dict[str, str]) -> dict[str, str]:
-    """Return the variable by which the environment's interpreter finds this package."""
-    before = variables.get("PYTHONPATH")
-    path = f"{environment.path}{os.pathsep}{before}" if before else environment.path
-    return {"PYTHONPATH": path}
