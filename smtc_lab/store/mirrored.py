@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from smtc_lab.errors import StoreError
-from smtc_lab.store.record_file import open_record_file
 from smtc_lab.store.tables import TABLES
+from smtc_lab.store.writer import open_record_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from smtc_lab.errors import StoreError
-from smtc_lab.store.record_file import open_record_file
-from smtc_lab.store.tables import TABLES, Record
+from smtc_lab.store.tables import RECORDS_VERSION, TABLES, Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,12 +18,31 @@ if TYPE_CHECKING:
 
 _COMMIT_INTERVAL_S = 0.1
 _COMMIT_RECORDS = 512
+_BUSY_MS = 5_000
 
 if tuple(map(int, apsw.sqlite_lib_version().split("."))) < (3, 51, 3):
     raise StoreError(
         f"SQLite {apsw.sqlite_lib_version()} can lose committed rows in WAL mode (mended in "
         "3.51.3). Run: pip install --upgrade apsw."
     )
+
+
+def open_record_file(path: Path) -> apsw.Connection:
+    """Return a connection to a private record file that has every table; made where it is not.
+
+    Raises:
+        apsw.Error: It cannot be made, or is none.
+        OSError: It cannot be made private.
+    """
+    connection = apsw.Connection(str(path))
+    # A reader that looks at this very moment must not fail the run.
+    connection.set_busy_timeout(_BUSY_MS)
+    path.chmod(0o600)
+    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA user_version={RECORDS_VERSION}")
+    for table in TABLES.values():
+        connection.execute(table.create)
+    return connection
 
 
 class RecordWriter:
