@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from smtc_lab.store.columns import Bins
+
 
 class BinsHead(TypedDict):
     """Where the bins of a frame lie."""
@@ -43,29 +45,6 @@ class FrameHead(TypedDict):
     bins: NotRequired[BinsHead | None]
     """In a ``reset``, of the rows before ``first``, where they are too many to send; in a
     ``part``, of the rows that were asked for."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bins:
-    """Rows that follow each other, in bins of equal width. No spike is lost.
-
-    NaN is unknown and left out; a bin of nothing else is NaN.
-    """
-
-    first: int
-    """Number of the first row of the first bin."""
-
-    width: int
-    """Rows of each bin, at least 1; the last bin may hold fewer."""
-
-    low: NDArray[np.float64]
-    """Least value of each bin, shape (C, B): C columns, B bins."""
-
-    high: NDArray[np.float64]
-    """Greatest value of each bin, shape (C, B)."""
-
-    mean: NDArray[np.float64]
-    """Mean of each bin, shape (C, B)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.follow.frames import Bins
+from smtc_lab.store.columns import Bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.follow.frames import Bins, Frame
+from smtc_lab.follow.frames import Frame
 from smtc_lab.follow.history import MOST_BINS
 from smtc_lab.follow.table import CAPACITY, LiveTable
 from smtc_lab.metrics.columns import STEP_COLUMNS
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from smtc_lab.store.columns import Bins
 
 STEP_TABLE_COLUMNS = (
     "step",
@@ -121,14 +123,10 @@ class StepTable:
         )
 
     def _bins(self, first: int, end: int, width: int) -> Bins:
-        found = self._columns.bins(first, end, width)
-        return Bins(
-            first=first,
-            width=width,
-            low=self._since_begin(found.low),
-            high=self._since_begin(found.high),
-            mean=self._since_begin(found.mean),
-        )
+        bins = self._columns.bins(first, end, width)
+        for columns in (bins.low, bins.high, bins.mean):
+            self._since_begin(columns)
+        return bins
 
     def _since_begin(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         columns[1] -= self._begin_s

@@ -30,14 +30,20 @@ _AT_ONCE = 100_000  # rows in memory as Python objects
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepBins:
-    """Bins of steps that follow each other. No spike is lost."""
+class Bins:
+    """Rows that follow each other, in bins of equal width. No spike is lost.
+
+    NaN is unknown and left out; a bin of nothing else is NaN.
+    """
+
+    first: int
+    """Number of the first row of the first bin."""
 
     width: int
-    """Steps of each bin; the last one may hold fewer."""
+    """Rows of each bin, at least 1; the last bin may hold fewer."""
 
     low: NDArray[np.float64]
-    """Least value of each bin, shape (C, B), NaN where none is known."""
+    """Least value of each bin, shape (C, B): C columns, B bins."""
 
     high: NDArray[np.float64]
     """Greatest value of each bin, shape (C, B)."""
@@ -99,7 +105,7 @@ class StepColumns:
                 break
         return np.concatenate(parts, axis=1) if parts else np.empty((len(columns), 0))
 
-    def bins(self, first: int, end: int, width: int) -> StepBins:
+    def bins(self, first: int, end: int, width: int) -> Bins:
         """Return what charts draw in bins, each ``width`` rows wide, made in two threads.
 
         Args:
@@ -123,7 +129,7 @@ class StepColumns:
             rows = [row for part in parts for row in part]
         columns = np.array(rows, dtype=np.float64).reshape(-1, 3 * len(CHART_COLUMNS)).T
         low, high, mean = columns[0::3], columns[1::3], columns[2::3]
-        return StepBins(width=width, low=low, high=high, mean=mean)
+        return Bins(first=first, width=width, low=low, high=high, mean=mean)
 
 
 def _rows_sql(num_ranks: int, columns: Sequence[str]) -> str:

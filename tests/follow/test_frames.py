@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from smtc_lab.follow.frames import Bins, Frame
+from smtc_lab.follow.frames import Frame
 from smtc_lab.follow.history import History
 from smtc_lab.follow.table import LiveTable
+from smtc_lab.store.columns import Bins
 
 MOST_BINS = 8
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "frames.json"

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from smtc_lab.follow.frames import Bins
 from smtc_lab.follow.history import History
+from smtc_lab.store.columns import Bins
 
 MOST = 8
 

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.follow.frames import Bins, Frame
 from smtc_lab.follow.table import LiveTable
+from smtc_lab.store.columns import Bins
+
+if TYPE_CHECKING:
+    from smtc_lab.follow.frames import Frame
 
 
 def frame_of(table: LiveTable) -> Frame:
