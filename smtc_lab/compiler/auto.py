@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import torch
 
 from smtc_lab.compiler.apart import StepsApart, tried_apart
+from smtc_lab.compiler.chooser import Chooser
 from smtc_lab.compiler.guarded import leave
 from smtc_lab.compiler.precision import device_of
 from smtc_lab.compiler.trial import Probing
@@ -18,7 +19,7 @@ from smtc_lab.compiler.xla_setup import prepare_xla
 from smtc_lab.errors import CompilerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from smtc_lab.compiler.backends import MakeStep
     from smtc_lab.compiler.step import CompiledStep, Elsewhere, TriedSteps
@@ -40,6 +41,7 @@ class AutoStep:
         model: torch.nn.Module,
         trial: Probing,
         *,
+        apart: Iterable[str],
         config: TrainingCompilerConfig,
         say: Callable[[str, str], None],
         elsewhere: Elsewhere | None = None,
@@ -50,6 +52,7 @@ class AutoStep:
             make: Makes a step under a backend.
             model: The model that it trains.
             trial: What is tried; new.
+            apart: Backends whose steps are taken in another process.
             config: Settings of the job.
             say: Tells people; called with a kind of event and a sentence.
             elsewhere: The environment where XLA is; None: it is here, or nowhere.
@@ -60,6 +63,8 @@ class AutoStep:
         self._config = config
         self._say = say
         self._trial = trial
+        self._chooser = trial.chooser
+        self._are_apart = tuple(apart)
         self._is_paused = False
         self._fell_back_because: str | None = None
         self._apart: dict[str, TriedSteps] = {}
@@ -70,7 +75,7 @@ class AutoStep:
     @property
     def is_settled(self) -> bool:
         """Whether the backend stays."""
-        return self._trial.is_over
+        return self._chooser.is_done
 
     @property
     def backend(self) -> str:
@@ -102,7 +107,7 @@ class AutoStep:
 
     def _first(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         """Copy this process before anything runs backward in it: then XLA works in the copy."""
-        for backend in self._trial.apart:
+        for backend in self._are_apart:
             if backend == "xla" and self._elsewhere is not None:
                 self._apart[backend] = self._elsewhere.steps(self._started)
                 continue
@@ -123,19 +128,19 @@ class AutoStep:
 
     def _probe(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         """Run a step under the backend that is to be measured next, and measure it."""
-        trial = self._trial
-        while not trial.is_over and trial.current in self._apart:
+        trial, chooser = self._trial, self._chooser
+        while not chooser.is_done and chooser.current in self._apart:
             self._probe_apart(batch)
-        if trial.is_over:
+        if chooser.is_done:
             self._settle()
             return self._settled(batch)
         began_s = time.perf_counter()
         try:
-            self._switch_to(trial.current)
+            self._switch_to(chooser.current)
             loss = self._step(batch)
             self._step.wait()
         except CompilerError as error:
-            if trial.current == "eager":
+            if chooser.current == "eager":
                 raise
             trial.failed(error)
             self._go_eager()
@@ -147,8 +152,8 @@ class AutoStep:
 
     def _probe_apart(self, batch: Any) -> None:  # noqa: ANN401  as __call__
         """Take a step in another process, and measure it."""
-        trial, name = self._trial, self._trial.current
-        limit_s = min(trial.compile_limit_s() or math.inf, self._config.timeout_s)
+        trial, name = self._trial, self._chooser.current
+        limit_s = min(self._chooser.compile_limit_s() or math.inf, self._config.timeout_s)
         self._took_from_s = time.perf_counter()
         try:
             seconds = self._apart[name].take(batch, limit_s=limit_s)
@@ -156,22 +161,22 @@ class AutoStep:
             seconds = time.perf_counter() - self._took_from_s
             trial.failed(error)
         trial.ended(seconds, self._device)
-        if trial.current not in {name, "eager"}:
+        if self._chooser.current not in {name, "eager"}:
             self._apart[name].close()
 
     def _started(self, seconds: float, place: str) -> None:
         """Take note of how long another process took before the step that is asked of it."""
         self._took_from_s = time.perf_counter()
-        self._trial.started(seconds, place)
+        self._chooser.started(seconds, place)
 
     def _settle(self) -> None:
         """Stay with the backend that is kept."""
         self._end_copies()
         self._run = self._settled
         try:
-            if self._trial.current == "xla" and self._elsewhere is not None:
+            if self._chooser.current == "xla" and self._elsewhere is not None:
                 self._elsewhere.move(self._trial.facts())
-            self._switch_to(self._trial.current)
+            self._switch_to(self._chooser.current)
         except CompilerError as error:
             self._failed(error)
 
@@ -218,7 +223,7 @@ class AutoStep:
     def _limited(self, backend: str) -> TrainingCompilerConfig:
         """Return the settings with a compile time limit beyond which nothing pays back."""
         # XLA's limit ends the process, so there the job's own holds alone.
-        limit_s = None if backend == "xla" else self._trial.compile_limit_s()
+        limit_s = None if backend == "xla" else self._chooser.compile_limit_s()
         if limit_s is None or limit_s >= self._config.timeout_s:
             return self._config
         return self._config.model_copy(update={"timeout_s": limit_s})
@@ -264,12 +269,8 @@ def auto_step(  # noqa: PLR0913  what a trial needs, by name
     anew = {}
     if elsewhere is not None:
         apart["xla"], anew["xla"] = 1.0, elsewhere.expected_start_s()
-    trial = Probing(
-        backends,
-        num_steps=num_steps,
-        apart=apart,
-        anew=anew,
-        not_tried={"xla": not_xla} if not_xla else {},
-        say=say,
+    chooser = Chooser(["eager", *backends], num_steps=num_steps, apart=apart, anew=anew)
+    trial = Probing(chooser, not_tried={"xla": not_xla} if not_xla else {}, say=say)
+    return AutoStep(
+        make, model, trial, apart=apart, config=config, say=say, elsewhere=elsewhere
     )
-    return AutoStep(make, model, trial, config=config, say=say, elsewhere=elsewhere)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import distributed
 
-from smtc_lab.compiler.chooser import Chooser
 from smtc_lab.compiler.step_times import not_tried
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
+    from smtc_lab.compiler.chooser import Chooser
     from smtc_lab.errors import CompilerError
 
 _FAILED_S = math.inf
@@ -22,64 +21,31 @@ _FAILED_S = math.inf
 
 
 class Probing:
-    """Says which backend the next step runs under, until one of them stays.
+    """Tells a chooser how the steps of all trainers went, and people what comes of it.
 
-    Whoever runs the steps switches to ``current``, and tells how each step went.
+    Whoever runs the steps switches to what the chooser has next, and tells how each step went.
     """
 
-    def __init__(  # noqa: PLR0913  what is known, by name
-        self,
-        backends: Sequence[str],
-        *,
-        num_steps: Callable[[], int | None],
-        apart: Mapping[str, float] = MappingProxyType({}),
-        anew: Mapping[str, float] = MappingProxyType({}),
-        not_tried: Mapping[str, str],
-        say: Callable[[str, str], None],
+    def __init__(
+        self, chooser: Chooser, *, not_tried: Mapping[str, str], say: Callable[[str, str], None]
     ) -> None:
-        """Begin eagerly.
+        """Begin.
 
         Args:
-            backends: What to try after eager, in this order.
-            num_steps: Returns the steps of the job; None: not known.
-            apart: Backends whose steps are taken in another process; and the share of its
-                compile time that each takes again where it is kept.
-            anew: Those for which the script starts anew where they are kept; and the seconds
-                from its start to its first step, as far as they can be foreseen.
+            chooser: New; its first backend is eager.
             not_tried: Why other backends cannot be tried, by name.
             say: Tells people; called with a kind of event and a sentence.
         """
-        self._chooser = Chooser(
-            ["eager", *backends], num_steps=num_steps, apart=apart, anew=anew
-        )
-        self.apart = tuple(apart)
-        """Backends whose steps are taken in another process."""
+        self.chooser = chooser
+        """Says which backend the next step runs under, until one of them stays."""
 
         self._not_tried = dict(not_tried)
         self._say = say
         self._problem: str | None = None
         self._probe_s = 0.0
 
-    @property
-    def current(self) -> str:
-        """Backend of the next step."""
-        return self._chooser.current
-
-    @property
-    def is_over(self) -> bool:
-        """Whether ``current`` stays."""
-        return self._chooser.is_done
-
-    def compile_limit_s(self) -> float | None:
-        """Return how long ``current`` may compile at most to pay back; None: nobody knows."""
-        return self._chooser.compile_limit_s()
-
-    def started(self, seconds: float, place: str) -> None:
-        """Say how long the script took to start for ``current``, and where it did."""
-        self._chooser.started(seconds, place)
-
     def failed(self, error: CompilerError) -> None:
-        """Say that ``current`` cannot run the step; the step itself may go on eagerly."""
+        """Say that the backend cannot run the step; the step itself may go on eagerly."""
         self._problem = str(error)
 
     def ended(self, seconds: float, device: torch.device) -> None:
@@ -93,22 +59,22 @@ class Probing:
         slowest = _slowest_s(_FAILED_S if problem else seconds, device)
         if slowest == _FAILED_S:
             problem = problem or "another trainer could not run it"
-            self._say("warning", f"auto: {self.current} cannot run this job: {problem}")
-            self._chooser.failed(problem, lost_s=seconds)
+            self._say("warning", f"auto: {self.chooser.current} cannot run this job: {problem}")
+            self.chooser.failed(problem, lost_s=seconds)
         else:
-            self._chooser.ended(slowest)
-        if self.is_over:
-            self._probe_s = self._chooser.probe_s()
-            self._say("compiler", f"auto: {self._chooser.because}")
+            self.chooser.ended(slowest)
+        if self.chooser.is_done:
+            self._probe_s = self.chooser.probe_s()
+            self._say("compiler", f"auto: {self.chooser.because}")
 
     def facts(self) -> dict[str, Any]:
         """Return fields of a ``CompilerReport``: what was measured, and why it was chosen."""
         others = tuple(not_tried(name, why) for name, why in self._not_tried.items())
         return {
-            "probes": self._chooser.probes() + others,
-            "probe_steps": self._chooser.probe_steps(),
+            "probes": self.chooser.probes() + others,
+            "probe_steps": self.chooser.probe_steps(),
             "probe_s": self._probe_s,
-            "chosen_because": self._chooser.because,
+            "chosen_because": self.chooser.because,
         }
 
 

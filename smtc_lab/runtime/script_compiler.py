@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
+from smtc_lab.compiler.chooser import Chooser
 from smtc_lab.compiler.module_call import eager_call, replace_call, replaced_call
 from smtc_lab.compiler.optimizers import FusedOptimizer
 from smtc_lab.compiler.precision import device_of, use_bfloat16
@@ -57,12 +58,8 @@ class ScriptCompiler:
         self._wants: str = self._config.backend
         if self._wants == "auto":
             self._wants = "eager"
-            self._trial = Probing(
-                ["inductor"],
-                num_steps=lambda: compilation.num_steps,
-                not_tried={"xla": _NO_XLA},
-                say=say,
-            )
+            chooser = Chooser(["eager", "inductor"], num_steps=lambda: compilation.num_steps)
+            self._trial = Probing(chooser, not_tried={"xla": _NO_XLA}, say=say)
             compilation.on_step = partial(self._try, self._trial)
         self._compilation = compilation
         self._watch = ScriptWatch(on_model=self._adopt, on_optimizer=self._fuse)
@@ -75,7 +72,7 @@ class ScriptCompiler:
     @property
     def is_settled(self) -> bool:
         """Whether the backend stays."""
-        return self._trial is None or self._trial.is_over
+        return self._trial is None or self._trial.chooser.is_done
 
     def stop(self) -> None:
         """Leave everything to a session, which the script uses after all."""
@@ -151,7 +148,7 @@ class ScriptCompiler:
         """Go on eagerly, where that is allowed; called in the middle of a forward."""
         if self._trial is None and self._config.fallback == "error":
             raise error
-        if self._trial is not None and not self._trial.is_over:
+        if self._trial is not None and not self._trial.chooser.is_done:
             self._trial.failed(error)
             return
         self._fell_back_because = str(error)
@@ -160,9 +157,9 @@ class ScriptCompiler:
     def _try(self, trial: Probing, busy_s: float) -> None:
         """Let the next step run under the backend that is to be measured next."""
         trial.ended(busy_s, self._device)
-        if trial.is_over:
+        if trial.chooser.is_done:
             self._compilation.on_step = None
-        self._switch_to(trial.current)
+        self._switch_to(trial.chooser.current)
 
     def _switch_to(self, backend: str) -> None:
         if backend == self._wants:
