@@ -38,7 +38,7 @@ from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota
-    from smtc_lab.store.sink import RecordSink
+    from smtc_lab.store.tables import RecordSink
 
 READY_LIMIT_S = 120.0
 """A quota applies when every entry point says that it begins to work, at the latest now."""

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from smtc_lab.compiler.kept import Kept
     from smtc_lab.compiler.step import Elsewhere
     from smtc_lab.spec.compiler import TrainingCompilerConfig
-    from smtc_lab.store.sink import RecordSink
-    from smtc_lab.store.tables import Record
+    from smtc_lab.store.tables import Record, RecordSink
 
 
 class InstanceRuntime:

@@ -10,7 +10,7 @@ from smtc_lab.metrics.records import StepRecord
 
 if TYPE_CHECKING:
     from smtc_lab.instance.context import InstanceContext
-    from smtc_lab.store.sink import RecordSink
+    from smtc_lab.store.tables import RecordSink
 
 
 class StepTimer:

@@ -16,7 +16,7 @@ from smtc_lab.metrics.records import SystemSample
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota
-    from smtc_lab.store.sink import RecordSink
+    from smtc_lab.store.tables import RecordSink
 
 DEFAULT_INTERVAL_S = 0.5
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
-from smtc_lab.store.tables import TABLES, Record
+from smtc_lab.store.tables import TABLES, Record, RecordSink
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ PART_BYTES = 8 * 2**20
 """Size at which a new file is begun: whoever copies growing files copies them again whole."""
 
 
-class LineSink:
+class LineSink(RecordSink):
     """Writes ``<table> <JSON list of the values>``, one record a line, as it comes.
 
     A record that ``append`` took is with the system and survives the death of the process. The
@@ -35,14 +35,6 @@ class LineSink:
         self._size = 0
         self._is_closed = False
         self._begin_part()
-
-    def append(self, record: Record) -> None:
-        """Keep a record. After ``close`` nothing is kept.
-
-        Raises:
-            StoreError: It could not be written (the disk is full, say).
-        """
-        self.append_values(type(record), TABLES[type(record)].values(record))
 
     def append_values(self, record_class: type[Record], values: tuple[object, ...]) -> None:
         """Keep a record given as the values of its fields, in order.

@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.store.tables import Record
+    from smtc_lab.store.tables import RecordSink
 
 LINES_VARIABLE = "SMTC_RECORD_LINES"
 """Environment variable that asks for lines of text instead of an SQLite file: in a container
 that has no SQLite of ours, and from which records travel as lines anyway."""
-
-
-class RecordSink(Protocol):
-    """Keeps the records of one process."""
-
-    def append(self, record: Record) -> None:
-        """Keep a record. After ``close`` nothing is kept.
-
-        Raises:
-            StoreError: It, or an earlier one, could not be written (the disk is full, say).
-        """
-        ...
-
-    def append_values(self, record_class: type[Record], values: tuple[object, ...]) -> None:
-        """Keep a record given as the values of its fields, in order.
-
-        Raises:
-            StoreError: It, or an earlier one, could not be written (the disk is full, say).
-        """
-        ...
-
-    def close(self) -> None:
-        """Write what is left. Safe to call twice.
-
-        Raises:
-            StoreError: Records could not be written; says how many.
-        """
-        ...
 
 
 def open_sink(path: Path) -> RecordSink:

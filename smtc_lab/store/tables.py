@@ -1,11 +1,11 @@
-"""Record classes as SQLite tables: ``StepRecord`` lies in ``step_record``, field by field."""
+"""Records as SQLite tables: ``StepRecord`` lies in ``step_record``; and what keeps records."""
 
 from __future__ import annotations
 
 import re
 import typing
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol
 
 from smtc_lab.metrics.records import EventRecord, LoaderRecord, StepRecord, SystemSample
 
@@ -80,3 +80,29 @@ TABLES: dict[type, Table] = {
     for record_class in (StepRecord, SystemSample, LoaderRecord, EventRecord)
 }
 """The table of each record class."""
+
+
+class RecordSink(Protocol):
+    """Keeps the records of one process."""
+
+    def append(self, record: Record) -> None:
+        """Keep a record. After ``close`` nothing is kept.
+
+        Raises:
+            StoreError: It, or an earlier one, could not be written (the disk is full, say).
+        """
+        self.append_values(type(record), TABLES[type(record)].values(record))
+
+    def append_values(self, record_class: type[Record], values: tuple[object, ...]) -> None:
+        """Keep a record given as the values of its fields, in order.
+
+        Raises:
+            StoreError: It, or an earlier one, could not be written (the disk is full, say).
+        """
+
+    def close(self) -> None:
+        """Write what is left. Safe to call twice.
+
+        Raises:
+            StoreError: Records could not be written; says how many.
+        """

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from smtc_lab.errors import StoreError
-from smtc_lab.store.tables import RECORDS_VERSION, TABLES, Record
+from smtc_lab.store.tables import RECORDS_VERSION, TABLES, Record, RecordSink
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
     from typing import Self
 
 _COMMIT_INTERVAL_S = 0.1
@@ -45,7 +44,7 @@ def open_record_file(path: Path) -> apsw.Connection:
     return connection
 
 
-class RecordWriter:
+class RecordWriter(RecordSink):
     """Keeps records in one SQLite file that others may read while it grows.
 
     ``append`` only puts the record on a list; a thread commits every 100 ms or 512 records. A
@@ -71,14 +70,6 @@ class RecordWriter:
             ) from error
         self._thread = threading.Thread(target=self._run, name="smtc-records", daemon=True)
         self._thread.start()
-
-    def append(self, record: Record) -> None:
-        """Keep a record; it is on disk within 100 ms. After ``close`` nothing is kept.
-
-        Raises:
-            StoreError: An earlier record could not be written (the disk is full, say).
-        """
-        self.append_values(type(record), TABLES[type(record)].values(record))
 
     def append_values(self, record_class: type[Record], values: tuple[object, ...]) -> None:
         """Keep a record given as the values of its fields, in order: 2 µs less for a hot loop.
@@ -110,12 +101,7 @@ class RecordWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _run(self) -> None:

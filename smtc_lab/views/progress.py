@@ -6,8 +6,6 @@ import sys
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from smtc_lab.study.watched_run import Progress
 
 _BETWEEN_LINES_S = 10.0
@@ -40,12 +38,7 @@ class ProgressLine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._moves and not self._quiet:
             print(file=sys.stderr)  # noqa: T201  this is the view
 
