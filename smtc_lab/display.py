@@ -26,7 +26,7 @@ class Displayed:
 class BundleDisplayed(Displayed):
     """A comparison or a plan: a notebook keeps its numbers too, in a mime bundle."""
 
-    _bundle_view: ClassVar[str] = "smtc_lab.views.comparison_bundle"
+    _bundle_view: ClassVar[str] = "smtc_lab.views.comparison.bundle"
     """Module of the views with ``bundle_of(obj)``."""
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class PlanDisplayed(Displayed):
 class LiveDisplayed(Displayed):
     """Something that goes on: a notebook shows it live, and keeps its result when it ends."""
 
-    _live_view: ClassVar[str]
+    _live_view: ClassVar[str] = "smtc_lab.views.shown"
     """Module of the views with ``show(obj)`` and ``ended(obj)``."""
 
     def _ipython_display_(self) -> None:

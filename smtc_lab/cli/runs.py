@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +15,15 @@ from smtc_lab.metrics.cost import usd_per_job
 from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.store.state import lasted_s
 from smtc_lab.study.comparison_run import ComparisonRun
-from smtc_lab.study.folder import studies_root
+from smtc_lab.views.kinds import is_study, kind_of, open_study
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.records import RunRecords
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.store.state import RunState
+    from smtc_lab.study.study_run import StudyRun
 
 _ROOT = click.option(
     "--runs-dir",
@@ -72,14 +72,14 @@ def show(
 
     Of a comparison, show where it stands and its verdict; NAME is the whole name.
     """
-    comparison = _comparison_named(name, root or parents)
-    if comparison is not None:
-        _show_comparison(comparison, as_json=as_json)
+    if is_study(name, root=root or parents):
+        _show_study(open_study(name, root=root or parents), as_json=as_json)
         return
     run = Run.open(name, root=root or parents)
     records = run.records()
     state, summary, usd_per_hour = run.state, summarize(records), _usd_per_hour(run.folder)
-    cost_usd = usd_per_job(billed_s=_took_s(state), usd_per_hour=usd_per_hour)
+    billed_s = lasted_s(state.started_s, state.ended_s) or 0.0
+    cost_usd = usd_per_job(billed_s=billed_s, usd_per_hour=usd_per_hour)
     if as_json:
         values = {
             "job_name": run.job_name,
@@ -120,10 +120,9 @@ def stop(parents: Path | None, name: str, root: Path | None) -> None:
 
     Of a comparison, stop the launch that runs, and begin no other; NAME is the whole name.
     """
-    comparison = _comparison_named(name, root or parents)
-    if comparison is not None:
-        state = comparison.stop().state
-        click.echo(f"{comparison.name}: {state.state}. {state.reason}".rstrip())
+    if is_study(name, root=root or parents):
+        study = open_study(name, root=root or parents).stop()
+        click.echo(f"{study.name}: {study.status}. {study.state.reason}".rstrip())
         return
     run = Run.open(name, root=root or parents)
     click.echo(f"{run.job_name}: {run.stop().status}. {run.state.reason}".rstrip())
@@ -153,27 +152,21 @@ def sweep(*, end: bool, on: str) -> None:
         click.echo("Nothing is left of any run.")
 
 
-def _comparison_named(name: str, root: Path | None) -> ComparisonRun | None:
-    """Return the comparison of a name; None: there is none."""
-    if "/" in name or not (studies_root(root) / name / "request.json").is_file():
-        return None
-    return ComparisonRun.open(name, root=root)
-
-
-def _show_comparison(comparison: ComparisonRun, *, as_json: bool) -> None:
+def _show_study(study: StudyRun, *, as_json: bool) -> None:
+    kind = kind_of(study)
     if not as_json:
-        # the words of its view take numpy and the catalog, which no other command needs
-        from smtc_lab.views.comparison_display import ComparisonShow  # noqa: PLC0415
-
-        click.echo(ComparisonShow(comparison).text())
+        click.echo(kind.text(kind.see(study.folder.path)))
         return
-    result = comparison.comparison
+    state, result = study.state, study.result_json
+    if isinstance(study, ComparisonRun):  # of an earlier version, say
+        comparison = study.comparison
+        result = None if comparison is None else comparison.to_json().encode()
     values = {
-        "job_name": comparison.name,
-        "kind": "comparison",
-        **state_values(comparison.state),
-        "runs": [run.job_name for run in comparison.state.runs],
-        "comparison": None if result is None else result.model_dump(mode="json"),
+        "job_name": study.name,
+        "kind": kind.name,
+        **state_values(state),
+        "runs": [run.job_name for run in state.runs],
+        kind.name: None if result is None else json.loads(result),
     }
     click.echo(json.dumps(values, indent=1))
 
@@ -214,9 +207,3 @@ def _summary_lines(summary: RunSummary) -> list[str]:
         delivered = f"{summary.cpu_delivered_fraction:.0%} of the asked was delivered"
         lines.append(f"CPU        {delivered}")
     return lines
-
-
-def _took_s(state: RunState) -> float:
-    if state.started_s is None:
-        return 0.0
-    return (state.ended_s or time.time()) - state.started_s

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 class Run(LiveDisplayed):
     """One run of a job, growing or ended."""
 
-    _live_view = "smtc_lab.views.run_display"
-
     def __init__(self, launcher: Launcher | SupervisedLauncher, handle: Handle) -> None:
         self._launcher = launcher
         self.handle = handle

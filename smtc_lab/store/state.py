@@ -73,6 +73,11 @@ class RunState:
         return self.state in TERMINAL
 
 
+def lasted_s(started_s: float | None, ended_s: float | None) -> float | None:
+    """Return how long something lasted, or lasts until now, in seconds; None: not begun."""
+    return None if started_s is None else max(0.0, (ended_s or time.time()) - started_s)
+
+
 def read_state(folder: RunFolder) -> RunState:
     """Return the state of a run as it is on disk; a run that never started is ``Pending``.
 

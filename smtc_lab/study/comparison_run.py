@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.store.run_folder import runs_root
@@ -27,10 +25,8 @@ if TYPE_CHECKING:
     from smtc_lab.study.watched_run import Watch
 
 
-class ComparisonRun(LiveDisplayed, StudyRun):
+class ComparisonRun(StudyRun):
     """A comparison that goes on by itself, or has ended."""
-
-    _live_view = "smtc_lab.views.comparison_display"
 
     @property
     def comparison(self) -> Comparison | None:
@@ -63,10 +59,6 @@ class ComparisonRun(LiveDisplayed, StudyRun):
         ]
         completed = tuple(run for run in records if run.state == "Completed")
         return ComparisonOutcome(comparison=comparison, runs=completed)
-
-    def _repr_html_(self) -> str:
-        html: str = importlib.import_module(self._live_view).html(self)
-        return html
 
 
 def carry_out_request(request: StudyRequest, watch: Watch) -> str:

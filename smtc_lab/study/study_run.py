@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Self
 
+from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import start_ticks
-from smtc_lab.store.state import replace_file
+from smtc_lab.store.state import lasted_s, replace_file
 from smtc_lab.study.folder import (
     StudyFolder,
     StudyRequest,
@@ -30,7 +30,7 @@ _STOP_S = 13.0
 """Longest time that ``stop`` waits for the end, beside that of the launch, in seconds."""
 
 
-class StudyRun:
+class StudyRun(LiveDisplayed):
     """A study that goes on by itself, or has ended."""
 
     def __init__(self, folder: StudyFolder) -> None:
@@ -88,7 +88,6 @@ class StudyRun:
     def progress(self) -> Progress:
         """Return how far it is."""
         state = self.state
-        until_s = time.time() if state.ended_s is None else state.ended_s
         newest = state.runs[-1] if state.runs else None
         first = self.request.jobs[0]
         begin = Progress(
@@ -100,7 +99,7 @@ class StudyRun:
             elapsed_s=0.0,
             mean_step_time_s=None,
         )
-        elapsed_s = 0.0 if state.started_s is None else max(0.0, until_s - state.started_s)
+        elapsed_s = lasted_s(state.started_s, state.ended_s) or 0.0
         if newest is None:
             return begin
         if self._counter is None or self._counter[0] != newest.job_name:
@@ -159,9 +158,6 @@ class StudyRun:
                 "it."
             )
         return self
-
-    def _say_ended(self) -> None:
-        """Take note that somebody has waited for the end."""
 
     def _await_process(self, timeout_s: float | None) -> StudyState:
         await_process(self.folder, timeout_s)

@@ -10,17 +10,17 @@ from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.study.folder import StudyFolder
 from smtc_lab.views import format as fmt
 from smtc_lab.views.batch_sizes import batch_sizes_text
-from smtc_lab.views.bundle import run_end_html
+from smtc_lab.views.kinds import kind_at
 from smtc_lab.views.rendering import render
-from smtc_lab.views.run_snapshot import take_snapshot
 
 _LONGEST_VALUE = 120
 
 
 def to_html(obj: object) -> str:
-    """Return a comparison, batch sizes, a job, cluster or run as HTML for a notebook.
+    """Return a comparison, batch sizes, a job, cluster, run or study as HTML for a notebook.
 
     Of an object that holds a ``comparison`` that one is shown.
     It holds no script and no tag that nbconvert's sanitizer shows as text, and fetches nothing.
@@ -28,10 +28,15 @@ def to_html(obj: object) -> str:
     Raises:
         TypeError: The object is none of these.
     """
+    folder = getattr(obj, "folder", None)
+    if isinstance(folder, RunFolder | StudyFolder):
+        kind = kind_at(folder.path)
+        shown: str = kind.html(kind.see(folder.path))
+        return shown
     comparison = getattr(obj, "comparison", obj)
     if isinstance(comparison, Comparison):
         # it reads launches too, and takes half a second to import
-        from smtc_lab.views.comparison_bundle import bundle_of  # noqa: PLC0415
+        from smtc_lab.views.comparison.bundle import bundle_of  # noqa: PLC0415
 
         html: str = bundle_of(comparison)["text/html"]
         return html
@@ -41,9 +46,6 @@ def to_html(obj: object) -> str:
         return _job_html(obj)
     if isinstance(obj, Cluster):
         return render("display_cluster.html.j2", cluster=obj, size=_size(obj))
-    folder = getattr(obj, "folder", None)
-    if isinstance(folder, RunFolder):
-        return run_end_html(take_snapshot(folder))
     raise TypeError(
         f"An object of type {type(obj).__name__!r} has no rich display. Give a Comparison, "
         "BatchSizes, a TrainingJob, a Cluster or a run."

@@ -1,48 +1,59 @@
-"""Makes a mime bundle in a process of its own.
-
-matplotlib's settings belong to the whole process, and a kernel's thread must not touch them
-while a cell is drawing.
-"""
+"""Pictures and mime bundles: what stays legible with no kernel and no script."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import base64
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.errors import ViewError
+from smtc_lab.views.rendering import png_uri
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-_LONGEST_S = 120.0
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
 
 
-def drawn_by(module: str, folder: Path, *, refusal: Callable[[str], str]) -> dict[str, Any]:
-    """Return the mime bundle that ``python -m MODULE FOLDER`` prints as JSON.
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A figure as it is shown."""
+
+    png: bytes
+    """Twice as many pixels as it is shown with."""
+
+    width: int
+    """In CSS pixels."""
+
+    height: int
+    """In CSS pixels."""
+
+    @property
+    def uri(self) -> Markup:
+        """It as a ``data:`` address."""
+        return png_uri(self.png)
+
+
+def picture_of(figure: Figure) -> Picture:
+    """Return a figure of the light theme as a picture."""
+    # matplotlib takes most of a second to import, and only a figure needs it
+    from smtc_lab.views.frame import rendered  # noqa: PLC0415
+    from smtc_lab.views.theme import LIGHT  # noqa: PLC0415
+
+    width, height = (round(inches * 100) for inches in figure.get_size_inches())
+    return Picture(png=rendered(figure, LIGHT, "png"), width=width, height=height)
+
+
+def mime_bundle(
+    own: dict[str, Any], *, html: str, text: str, picture: Picture | None
+) -> dict[str, Any]:
+    """Return what a notebook keeps.
 
     Args:
-        module: Name of the module.
-        folder: What it reads.
-        refusal: Returns the message of the error; called with what is known of its cause.
-
-    Raises:
-        ViewError: It could not be made.
+        own: JSON of our own types, by their names.
+        html: What is legible without a script.
+        text: What is legible everywhere.
+        picture: A figure; None: there is none.
     """
-    try:
-        done = subprocess.run(  # noqa: S603  our own module
-            [sys.executable, "-m", module, str(folder)],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=_LONGEST_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ViewError(refusal(str(error))) from error
-    if done.returncode != 0:
-        raise ViewError(refusal(done.stderr.strip()))
-    bundle: dict[str, Any] = json.loads(done.stdout)
+    bundle = {**own, "text/html": html, "text/plain": text}
+    if picture is not None:
+        bundle["image/png"] = base64.b64encode(picture.png).decode("ascii")
     return bundle

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.planner.run_prediction import compared_runs
+from smtc_lab.views.drawing import mime_bundle, picture_of
 from smtc_lab.views.plan_describer import describe_plan
 from smtc_lab.views.plan_words import (
     COLUMNS,
@@ -17,10 +17,11 @@ from smtc_lab.views.plan_words import (
     table_note,
     table_points,
 )
-from smtc_lab.views.rendering import png_uri, render
+from smtc_lab.views.rendering import render
 
 if TYPE_CHECKING:
     from smtc_lab.planner.plan import Plan
+    from smtc_lab.views.drawing import Picture
     from smtc_lab.views.plan_info import PlanInfo
 
 PLAN_MIME = "application/vnd.smtc-lab.plan+json"
@@ -35,29 +36,19 @@ def bundle_of(plan: Plan) -> dict[str, Any]:
 def info_bundle(plan: PlanInfo) -> dict[str, Any]:
     """Return the mime bundle of what is shown of a plan."""
     # matplotlib takes most of a second to import, and only a figure needs it
-    from smtc_lab.views.frame import rendered  # noqa: PLC0415
     from smtc_lab.views.plan_figures import plan_figure  # noqa: PLC0415
-    from smtc_lab.views.theme import LIGHT  # noqa: PLC0415
 
-    figure = plan_figure(plan, theme=LIGHT, framed=False)
-    png = rendered(figure, LIGHT, "png")
-    width, height = (round(inches * 100) for inches in figure.get_size_inches())
-    return {
-        PLAN_MIME: plan.as_dict(),
-        "text/html": plan_html(plan, png=png, size=(width, height)),
-        "image/png": base64.b64encode(png).decode("ascii"),
-        "text/plain": plan_text(plan),
-    }
+    picture = picture_of(plan_figure(plan, framed=False))
+    return mime_bundle(
+        {PLAN_MIME: plan.as_dict()},
+        html=plan_html(plan, picture=picture),
+        text=plan_text(plan),
+        picture=picture,
+    )
 
 
-def plan_html(plan: PlanInfo, *, png: bytes, size: tuple[int, int]) -> str:
-    """Return a plan as HTML that needs no script, and that sanitizers leave whole.
-
-    Args:
-        plan: The plan.
-        png: Its figure.
-        size: Width and height of the figure in CSS pixels.
-    """
+def plan_html(plan: PlanInfo, *, picture: Picture) -> str:
+    """Return a plan as HTML that needs no script, and that sanitizers leave whole."""
     points = table_points(plan)
     best = best_point(plan)
     return render(
@@ -69,7 +60,5 @@ def plan_html(plan: PlanInfo, *, png: bytes, size: tuple[int, int]) -> str:
         explanation=[] if best is None else best.explanation.splitlines(),
         measured=[measured_sentence(run) for run in plan.measured],
         notes=[*filter(None, [chart_note(plan)]), *plan.notes],
-        image_uri=png_uri(png),
-        width=size[0],
-        height=size[1],
+        picture=picture,
     )

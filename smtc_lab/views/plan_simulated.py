@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.views import format as fmt
-from smtc_lab.views.rendering import png_uri, render
+from smtc_lab.views.drawing import mime_bundle, picture_of
+from smtc_lab.views.rendering import render
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,25 +18,12 @@ if TYPE_CHECKING:
 def bundle_of(run: SimulatedRun) -> dict[str, Any]:
     """Return the mime bundle of a simulated run."""
     # matplotlib takes most of a second to import, and only a figure needs it
-    from smtc_lab.views.frame import rendered  # noqa: PLC0415
     from smtc_lab.views.theme import LIGHT  # noqa: PLC0415
 
-    figure = simulated_figure(run, theme=LIGHT, framed=False)
-    png = rendered(figure, LIGHT, "png")
-    width, height = (round(inches * 100) for inches in figure.get_size_inches())
+    picture = picture_of(simulated_figure(run, theme=LIGHT, framed=False))
     sentence = simulated_sentence(run)
-    html = render(
-        "display_simulated.html.j2",
-        sentence=sentence,
-        image_uri=png_uri(png),
-        width=width,
-        height=height,
-    )
-    return {
-        "text/html": html,
-        "image/png": base64.b64encode(png).decode("ascii"),
-        "text/plain": sentence,
-    }
+    html = render("display_simulated.html.j2", sentence=sentence, picture=picture)
+    return mime_bundle({}, html=html, text=sentence, picture=picture)
 
 
 def to_html(run: SimulatedRun) -> str:

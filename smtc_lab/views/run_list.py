@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import StoreError
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
-from smtc_lab.store.state import RunState, current_state
+from smtc_lab.store.state import RunState, current_state, lasted_s
 from smtc_lab.study.folder import (
+    COMPARISON,
     StudyFolder,
     StudyState,
     read_request,
@@ -63,7 +64,7 @@ def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
         last: How many, at least 1.
 
     Returns:
-        For each ``job_name``, ``kind`` (``run`` or ``comparison``), ``cluster`` and its state;
+        For each ``job_name``, ``kind`` (``run``, ``comparison``, …), ``cluster`` and its state;
         of a damaged one ``job_name``, ``kind`` and ``damaged``, which says what is wrong.
     """
     root = runs_root() if root is None else root
@@ -72,8 +73,8 @@ def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
         for folder in find_runs(root)[-last:]
     ]
     for path in studies_root(root).glob("*/request.json"):
-        comparison = StudyFolder(path.parent)
-        found.append((_begun_s(path), comparison.name, partial(_comparison_row, comparison)))
+        study = StudyFolder(path.parent)
+        found.append((_begun_s(path), study.name, partial(_study_row, study)))
     found.sort(key=lambda each: each[:2])
     return [row() for _, _, row in found[-last:]]
 
@@ -114,7 +115,8 @@ def moment(started_s: float | None) -> str:
 
 def took(started_s: float | None, ended_s: float | None) -> str:
     """Return how long a run took, or takes until now; empty where it has not begun."""
-    return "" if started_s is None else f"{(ended_s or time.time()) - started_s:.1f} s"
+    lasted = lasted_s(started_s, ended_s)
+    return "" if lasted is None else f"{lasted:.1f} s"
 
 
 def _begun_s(path: Path) -> float:
@@ -124,10 +126,11 @@ def _begun_s(path: Path) -> float:
         return 0.0
 
 
-def _comparison_row(folder: StudyFolder) -> dict[str, Any]:
-    row = {"job_name": folder.name, "kind": "comparison"}
+def _study_row(folder: StudyFolder) -> dict[str, Any]:
+    row = {"job_name": folder.name, "kind": COMPARISON}
     try:
         request = read_request(folder)
+        row["kind"] = request.kind
         state = state_values(read_study_state(folder))
     except StoreError as error:
         return {**row, "damaged": str(error)}

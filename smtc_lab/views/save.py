@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from smtc_lab.views.comparison_bundle import own_of
+from smtc_lab.views.comparison.bundle import snapshot_of
 from smtc_lab.views.compiler_section import findings_text
 from smtc_lab.views.figures import save_figures
 from smtc_lab.views.report import write_report
@@ -30,7 +30,7 @@ def save_comparison(outcome: ComparisonOutcome, folder: Path) -> list[Path]:
     names = ("comparison.json", "comparison.smtc.json", "comparison.txt", "report.html")
     data, view, text, report = (folder / name for name in names)
     data.write_text(outcome.comparison.to_json() + "\n", encoding="utf-8")
-    view.write_text(json.dumps(own_of(outcome)) + "\n", encoding="utf-8")
+    view.write_text(json.dumps(snapshot_of(outcome).as_dict()) + "\n", encoding="utf-8")
     findings = findings_text(outcome.comparison, outcome.runs)
     table = comparison_table(outcome.comparison)
     text.write_text("\n\n".join(filter(None, [table, findings])) + "\n", encoding="utf-8")

@@ -157,12 +157,7 @@ def _draw_launch(  # noqa: PLR0913, PLR0917  a panel needs all of what it shows
     axes.plot(
         begin + number[shown & ~is_above],
         time_s[shown & ~is_above],
-        linestyle="none",
-        marker=mark.marker,
-        markersize=3.2,
-        markeredgewidth=0,
-        color=mark.color,
-        alpha=0.4,
+        **mark.points(),
         rasterized=time_s.size > 500,
     )
     above = begin + number[is_above]

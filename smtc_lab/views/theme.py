@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 LineStyle = str | tuple[int, tuple[int, ...]]
 
@@ -27,6 +27,17 @@ class Mark:
 
     hatch: str
     """The hatch of its bars."""
+
+    def points(self) -> dict[str, Any]:
+        """Return how its single steps are plotted."""
+        return {
+            "linestyle": "none",
+            "marker": self.marker,
+            "markersize": 3.2,
+            "markeredgewidth": 0,
+            "color": self.color,
+            "alpha": 0.4,
+        }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,11 +13,12 @@ from pydantic import BaseModel, ConfigDict
 from smtc_lab.catalog.instance_types import InstanceType
 from smtc_lab.follow.frames import FrameHead
 from smtc_lab.views.environments.told import Environments
-from smtc_lab.views.live.comparison_info import ComparisonInfo
-from smtc_lab.views.live.run_info import BeatInfo, LogInfo, RunInfo
+from smtc_lab.views.live.list_row import Row
+from smtc_lab.views.live.watch import BeatInfo
 from smtc_lab.views.plan_info import PlanInfo
-from smtc_lab.views.run_snapshot import CurveInfo
-from smtc_lab.views.server.list_row import Row
+from smtc_lab.views.run.info import LogInfo, RunInfo
+from smtc_lab.views.run.snapshot import CurveInfo
+from smtc_lab.views.study.info import ComparisonInfo
 from smtc_lab.views.widgets.catalog_trait import SHOWN
 
 

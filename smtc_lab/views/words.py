@@ -81,7 +81,7 @@ def scale_line(comparison: Comparison) -> str:
 
 
 def scale_words(scale: float | None, device_s: float | None) -> str:
-    """Return the cores of a vCPU, and the declared time of the device, as a scale model's."""
+    """Return the scale of an emulation: cores that stand for a vCPU, and the declared time."""
     parts = []
     if scale is not None:
         parts.append(f"1 vCPU = {fmt.number(scale)} cores")

@@ -9,9 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from smtc_lab.study.compare import ComparisonOutcome
-from smtc_lab.views.bundle import RUN_MIME
-from smtc_lab.views.comparison_bundle import own_of
-from smtc_lab.views.run_snapshot import take_snapshot
+from smtc_lab.views.comparison.bundle import snapshot_of
+from smtc_lab.views.run.kind import RUN
+from smtc_lab.views.run.snapshot import take_snapshot
 from tests.browser.lab_kit import lab_page
 from tests.browser.wheel_env import wheel_environment
 from tests.kit.browser.jupyter import command, running_server
@@ -34,7 +34,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 def comparison_json() -> dict[str, object]:
     comparison, runs = example_comparison()
-    return own_of(ComparisonOutcome(comparison=comparison, runs=tuple(runs)))
+    return snapshot_of(ComparisonOutcome(comparison=comparison, runs=tuple(runs))).as_dict()
 
 
 def run_json(folder: Path) -> dict[str, object]:
@@ -98,7 +98,7 @@ def test_saved_results_are_interactive_without_a_kernel_and_without_trust(
     later = {**comparison_json(), "version": 99}
     outputs = [
         {COMPARISON_MIME: comparison_json()},
-        {RUN_MIME: run_json(tmp_path)},
+        {RUN.mime: run_json(tmp_path)},
         {COMPARISON_MIME: later},
     ]
     notebook = write_saved(server.root / "saved.ipynb", outputs)

@@ -10,6 +10,7 @@ import pytest
 
 from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.views.display import to_html
+from smtc_lab.views.drawing import Picture
 from smtc_lab.views.plan_bundle import plan_html
 from smtc_lab.views.run_list import RunList
 from tests.kit.comparison_runs import HETEROGENEOUS, example_job
@@ -72,7 +73,9 @@ def _run_list(_: Path) -> str:
     "made",
     [
         lambda _: example_job(HETEROGENEOUS)._repr_html_(),
-        lambda _: plan_html(example_plan(), png=b"\x89PNG", size=(800, 400)),
+        lambda _: plan_html(
+            example_plan(), picture=Picture(png=b"\x89PNG", width=800, height=400)
+        ),
         _outcome,
         _run,
         _run_list,

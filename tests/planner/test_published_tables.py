@@ -16,6 +16,7 @@ import pytest
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.metrics.cost import usd_per_step
+from smtc_lab.metrics.result import Interval
 from smtc_lab.planner.calibration import Calibration, CpuSpeedFact, DevicePoint
 from smtc_lab.planner.plan import Plan, plan
 from smtc_lab.planner.sharpness import BARRIER_P
@@ -122,7 +123,9 @@ def test_both_tables_recommend_a_data_group() -> None:
 def test_what_was_published_with_a_dollar_sign_are_cents(
     cluster_usd: float, step_s: float, cents: float
 ) -> None:
-    usd = usd_per_step(step_time_s=step_s, usd_per_hour=cluster_usd)
+    step_time_s = Interval(mean=step_s, low=step_s, high=step_s)
+
+    usd = usd_per_step(step_time_s=step_time_s, usd_per_hour=cluster_usd)
 
     assert usd is not None
-    assert 100 * usd == pytest.approx(cents, abs=5e-5)
+    assert 100 * usd.mean == pytest.approx(cents, abs=5e-5)

@@ -91,7 +91,7 @@ def test_a_search_is_a_study_that_is_listed_and_can_be_opened_again(
     )
 
     listed = run_rows(root, last=10)
-    (study,) = (row for row in listed if row["kind"] == "comparison")
+    (study,) = (row for row in listed if row["kind"] == "batch-size")
     assert (study["cluster"], study["state"]) == ("batch-size of eager", "Completed")
     assert len(listed) == 1 + len(sizes.backends[0].trials)
     again = BatchSizeRun.open(study["job_name"], root=root)

@@ -14,8 +14,9 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.views.comparison_bundle import COMPARISON_MIME, drawn_elsewhere, ended_bundle
-from smtc_lab.views.comparison_display import ComparisonShow
+from smtc_lab.views.kept import bundle_at, drawn_elsewhere
+from smtc_lab.views.shown import ThingShow
+from smtc_lab.views.study.snapshot import COMPARISON_MIME
 from tests.kit.comparisons import example_comparison
 from tests.kit.hostile import markup_of
 from tests.kit.quick_script import QUICK_SCRIPT
@@ -95,7 +96,7 @@ def test_an_outcome_keeps_the_steps_of_its_launches_too_in_little_room() -> None
 
 
 def test_an_ended_comparison_is_kept_with_verdict_and_picture(ended: ComparisonRun) -> None:
-    bundle = drawn_elsewhere(ended.folder)
+    bundle = drawn_elsewhere(ended.folder.path)
 
     html = bundle["text/html"]
     verdict = ended.wait().comparison.verdict
@@ -110,16 +111,16 @@ def test_an_ended_comparison_is_kept_with_verdict_and_picture(ended: ComparisonR
     assert "measured" in html
     assert "background-image: url(data:image/png;base64," in html
     assert verdict in bundle["text/plain"]
-    assert ComparisonShow(ended).has_ended()
+    assert ThingShow(ended).has_ended()
     assert is_inert(ended._repr_html_())
 
 
 def test_a_stopped_comparison_is_kept_without_a_verdict(tmp_path: Path) -> None:
     run = launch_comparison(jobs(tmp_path, steps=100_000), root=tmp_path / "runs")
-    live = ComparisonShow(run).first()
+    live = ThingShow(run).first()
     run.stop()
 
-    bundle = ended_bundle(run)
+    bundle = bundle_at(run.folder.path)
 
     assert "lab.ComparisonRun.open(" in live["text/plain"]
     assert is_inert(live["text/html"])

@@ -232,7 +232,7 @@ def test_what_costs_nothing_is_started_with_a_plain_button_and_kept_when_it_ends
     kept: list[tuple[dict[str, Any], bool]] = []
     monkeypatch.setattr(launch_view, "display_bundle", lambda _bundle: None)
     monkeypatch.setattr(launch_view, "takes_clicks", lambda: True)
-    monkeypatch.setattr(launch_view, "drawn_elsewhere", lambda folder: {"text/plain": folder})
+    monkeypatch.setattr(launch_view, "drawn_elsewhere", lambda path: {"text/plain": path})
     monkeypatch.setattr(live_display, "_has_notebook", lambda: True)
     monkeypatch.setattr(
         live_display,
@@ -249,7 +249,7 @@ def test_what_costs_nothing_is_started_with_a_plain_button_and_kept_when_it_ends
     assert WIDGET in kept[0][0]
     assert "lab.Run.open('digits')" in kept[0][0]["text/plain"]
     assert view.run.status == "Completed"
-    assert kept[1:] == [({"text/plain": view.run.folder}, True)]
+    assert kept[1:] == [({"text/plain": view.run.folder.path}, True)]
 
 
 def test_a_notebook_that_runs_with_nobody_there_keeps_the_plan_and_no_button(

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 
 from smtc_lab.errors import ViewError
 from smtc_lab.views import live_display
-from smtc_lab.views.bundle import RUN_MIME
+from smtc_lab.views.run.kind import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,6 +183,6 @@ def test_a_notebook_run_without_a_browser_keeps_the_result(tmp_path: Path) -> No
     NotebookClient(notebook, timeout=100, kernel_name="python3").execute()
 
     (output,) = notebook.cells[0].outputs
-    assert set(output.data) == {RUN_MIME, "text/html", "image/png", "text/plain"}
-    assert output.data[RUN_MIME]["info"]["state"] == "Completed"
-    assert output.data[RUN_MIME]["info"]["steps"] == 50
+    assert set(output.data) == {RUN.mime, "text/html", "image/png", "text/plain"}
+    assert output.data[RUN.mime]["info"]["state"] == "Completed"
+    assert output.data[RUN.mime]["info"]["steps"] == 50

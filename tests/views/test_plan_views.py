@@ -228,9 +228,10 @@ def test_names_of_users_are_text_in_html() -> None:
 
 
 def info_bundle_html(info: object) -> str:
+    from smtc_lab.views.drawing import Picture
     from smtc_lab.views.plan_bundle import plan_html
 
-    return plan_html(info, png=b"", size=(1, 1))  # type: ignore[arg-type]
+    return plan_html(info, picture=Picture(png=b"", width=1, height=1))  # type: ignore[arg-type]
 
 
 def test_the_bundle_of_what_is_shown_needs_no_calibration() -> None:

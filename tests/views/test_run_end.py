@@ -15,10 +15,11 @@ import pytest
 from smtc_lab.errors import ViewError
 from smtc_lab.metrics.records import EventRecord
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.views.bundle import RUN_MIME, drawn_elsewhere, run_bundle, run_end_html
 from smtc_lab.views.format import TIMES
-from smtc_lab.views.run_snapshot import RunSnapshot, curve, first_look, take_snapshot
-from smtc_lab.views.run_words import bars, run_text
+from smtc_lab.views.kept import bundle_at, drawn_elsewhere
+from smtc_lab.views.run.kind import RUN
+from smtc_lab.views.run.snapshot import RunSnapshot, curve, first_look, take_snapshot
+from smtc_lab.views.run.words import bars, run_text
 from tests.kit.hostile import HOSTILE_TEXTS, markup_of
 from tests.kit.records import HETEROGENEOUS, jittered, run_records
 from tests.kit.run_folders import write_many_steps, write_run_folder
@@ -45,13 +46,13 @@ def words_of(page: str) -> str:
 def test_a_process_of_its_own_makes_a_bundle_of_every_form(tmp_path: Path) -> None:
     folder = write_run_folder(tmp_path, run_records([0.2] * 30))
 
-    bundle = drawn_elsewhere(folder)
+    bundle = drawn_elsewhere(folder.path)
 
-    assert set(bundle) == {RUN_MIME, "text/html", "image/png", "text/plain"}
+    assert set(bundle) == {RUN.mime, "text/html", "image/png", "text/plain"}
     assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
     assert bundle["image/png"] in bundle["text/html"]
     assert bundle["text/plain"].startswith("train-r1: Completed\n")
-    assert bundle[RUN_MIME]["info"]["job_name"] == "train-r1"
+    assert bundle[RUN.mime]["info"]["job_name"] == "train-r1"
 
 
 def test_a_bundle_that_cannot_be_made_says_why(tmp_path: Path) -> None:
@@ -59,11 +60,11 @@ def test_a_bundle_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     folder.job_file.write_text("torn")
 
     with pytest.raises(ViewError, match=r"picture of run 'train-r1'.*job of run.*display the"):
-        drawn_elsewhere(folder)
+        drawn_elsewhere(folder.path)
 
 
 def test_a_saved_run_says_what_its_numbers_are(snapshot: RunSnapshot) -> None:
-    words = words_of(run_end_html(snapshot))
+    words = words_of(RUN.html(snapshot))
 
     assert "emulated, scale model: 1 vCPU = 0.05 cores of this machine" in words
     assert "declared device time 50 ms per step" in words
@@ -80,7 +81,7 @@ def test_hostile_texts_are_text(tmp_path: Path, text: str) -> None:
     info = replace(snapshot.info, job_name=text, entry_point=text, groups=(group,))
     hostile = replace(snapshot, info=info)
 
-    page = run_end_html(hostile)
+    page = RUN.html(hostile)
 
     assert markup_of(page) <= {"div", "em", "li", "span", "strong", "ul"} | {
         f"@{name}" for name in ("aria-hidden", "aria-label", "class", "role", "style")
@@ -112,7 +113,7 @@ def test_the_first_look_reads_no_record(
     folder = write_run_folder(tmp_path, run_records([0.2] * 5, state="InProgress"))
     monkeypatch.setattr("smtc_lab.store.columns.query", lambda *_: pytest.fail("it was read"))
 
-    words = words_of(run_end_html(first_look(folder)))
+    words = words_of(RUN.html(first_look(folder)))
 
     assert words.startswith("train-r1 InProgress")
     assert "steps" not in words
@@ -121,10 +122,10 @@ def test_the_first_look_reads_no_record(
 def test_a_run_without_a_step_is_kept_too(tmp_path: Path) -> None:
     folder = write_run_folder(tmp_path, run_records([], state="Failed"), reason="It broke.")
 
-    bundle = run_bundle(folder)
+    bundle = bundle_at(folder.path)
 
     assert "It broke." in words_of(bundle["text/html"])
-    assert bundle[RUN_MIME]["tables"].keys() == {"system:algo-1"}
+    assert bundle[RUN.mime]["tables"].keys() == {"system:algo-1"}
 
 
 def test_bars_rise_with_their_values() -> None:

@@ -16,11 +16,12 @@ import smtc_lab as lab
 from smtc_lab.display import Displayed
 from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.study.compare import ComparisonOutcome
-from smtc_lab.views.comparison_bundle import info_html
 from smtc_lab.views.display import to_html
-from smtc_lab.views.live.comparison_info import ComparisonInfo, LaunchInfo, RowInfo, SetUpInfo
+from smtc_lab.views.drawing import Picture
 from smtc_lab.views.plan_bundle import plan_html
 from smtc_lab.views.run_list import RunList
+from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, RowInfo, SetUpInfo
+from smtc_lab.views.study.words import study_html
 from tests.kit.comparison_runs import HETEROGENEOUS, example_job
 from tests.kit.comparisons import example_comparison
 from tests.kit.plans import example_plan
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+PICTURE = Picture(png=b"\x89PNG", width=800, height=400)
 
 
 def _batch_sizes(_: Path) -> str:
@@ -54,7 +56,7 @@ def _comparison_run(_: Path) -> str:
         name: tuple(parts[name](**part) for part in value) if name in parts else value
         for name, value in wire.items()
     }
-    return info_html(ComparisonInfo(**values), picture=(b"\x89PNG", (800, 400)))
+    return study_html(ComparisonInfo(**values), picture=PICTURE)
 
 
 def _run(folder: Path) -> str:
@@ -84,7 +86,7 @@ SHOWN: dict[str, Callable[[Path], str]] = {
     "Comparison": lambda _: example_comparison()[0]._repr_html_(),
     "ComparisonOutcome": _outcome,
     "ComparisonRun": _comparison_run,
-    "Plan": lambda _: plan_html(example_plan(), png=b"\x89PNG", size=(800, 400)),
+    "Plan": lambda _: plan_html(example_plan(), picture=PICTURE),
     "Run": _run,
     "RunList": _run_list,
     "TrainingJob": lambda _: example_job(HETEROGENEOUS)._repr_html_(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.study.compare import ComparisonOutcome
-from smtc_lab.views.comparison_bundle import own_of
+from smtc_lab.views.comparison.bundle import snapshot_of
 from smtc_lab.views.set_ups import checked_set_ups, first_jobs
 from tests.kit.comparison_runs import HOMOGENEOUS
 from tests.kit.comparisons import example_comparison
@@ -33,7 +33,7 @@ def test_the_cell_of_a_set_up_launches_it_alone() -> None:
 def test_a_comparison_of_one_cluster_alone_can_be_kept() -> None:
     comparison, runs = example_comparison((HOMOGENEOUS,))
 
-    kept = own_of(ComparisonOutcome(comparison=comparison, runs=tuple(runs)))
+    kept = snapshot_of(ComparisonOutcome(comparison=comparison, runs=tuple(runs))).as_dict()
 
     assert [set_up["label"] for set_up in kept["info"]["set_ups"]] == ["homogeneous"]
     assert kept["info"]["rounds"] == len(runs)

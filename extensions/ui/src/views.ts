@@ -10,7 +10,7 @@ import { monitorOf } from './monitor/kinds.js';
 import { planner } from './plan/planner.js';
 import { workbench } from './workbench/workbench.js';
 
-const MONITOR = /^(\w+)-monitor$/;
+const MONITOR = /^([\w-]+)-monitor$/;
 const VIEWS: Readonly<Record<string, IView>> = {
   'cluster-designer': clusterDesignerView,
   'compiler-settings': compilerSettingsView,

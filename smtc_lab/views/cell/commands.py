@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import runs_root
-from smtc_lab.study.comparison_run import ComparisonRun
-from smtc_lab.study.folder import studies_root
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.cell.options import CELL, LINE, plain_parser
+from smtc_lab.views.kinds import is_study, open_study
 from smtc_lab.views.run_list import RunList, run_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.views.cell.launching import Launched
+    from smtc_lab.views.kinds import Thing
 
 COMMANDS = {
     "run": "Run FILE.py as a training job; takes the options of %%smtc.",
@@ -48,7 +47,7 @@ def listed(words: Sequence[str]) -> RunList | None:
     return RunList(rows=tuple(rows), root=runs_root(), begin_with=CELL)
 
 
-def shown(words: Sequence[str]) -> Launched:
+def shown(words: Sequence[str]) -> Thing:
     """Return the run, or the comparison, of a name; it shows itself.
 
     Raises:
@@ -78,13 +77,11 @@ def unknown(word: str) -> CellError:
     return CellError(f"{LINE}: there is no command {word[:80]!r}. {hint}")
 
 
-def _named(command: str, words: Sequence[str]) -> Launched:
+def _named(command: str, words: Sequence[str]) -> Thing:
     if len(words) != 1 or words[0].startswith("-"):
         raise CellError(
             f"{LINE} {command} takes the name of one run, or its begin, but got "
             f"{' '.join(words)[:80]!r}. See {LINE} runs."
         )
     name = words[0]
-    if "/" not in name and (studies_root() / name / "request.json").is_file():
-        return ComparisonRun.open(name)
-    return Run.open(name)
+    return open_study(name) if is_study(name) else Run.open(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.launchers.run import Run, launch
+from smtc_lab.launchers.run import launch
 from smtc_lab.study.compare import compare
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.parity_launches import ParityLaunches
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.compare import ComparisonOutcome
+    from smtc_lab.views.kinds import Thing
 
 _LAST_LINES = 20
-
-Launched = Run | ComparisonRun
-"""What goes on in processes of its own."""
 
 
 def start(
@@ -28,7 +26,7 @@ def start(
     options: argparse.Namespace,
     *,
     keep: Callable[[object], None],
-) -> Launched | ComparisonOutcome:
+) -> Thing | ComparisonOutcome:
     """Start one run, or a comparison of several; with ``--wait``, wait for its end.
 
     Args:

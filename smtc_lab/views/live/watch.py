@@ -8,6 +8,8 @@ import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
+from typing_extensions import TypedDict
+
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.stream import FRAMES_PER_S, Send, Stream
 
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from smtc_lab.follow.frames import Frame
-    from smtc_lab.views.live.run_info import BeatInfo
 
 BEAT_S = 2.0
 """Time between two signs of life, also when nothing happens."""
@@ -33,6 +34,36 @@ class Audience(Protocol):
         """Take note that it has ended and everything of it was told. Once."""
 
 
+class RowReader(Protocol):
+    """Reads what is watched."""
+
+    def read(self, table: str, first: int, end: int, most: int) -> Frame | None:
+        """Return rows that a browser asked for in more detail; None: nobody keeps them.
+
+        Raises:
+            SmtcLabError: They cannot be read.
+        """
+        ...
+
+
+class Describer(Protocol):
+    """Says what is watched."""
+
+    def elapsed_s(self) -> float | None:
+        """Return how long it has lasted in seconds; None: it has not begun."""
+        ...
+
+
+class BeatInfo(TypedDict):
+    """A sign of life."""
+
+    number: int
+    """Rises with each."""
+
+    elapsed_s: float | None
+    """How long what is watched has lasted, in seconds; None: it has not begun."""
+
+
 class Watch(ABC):
     """Follows something, also of another process, ended or not.
 
@@ -43,11 +74,17 @@ class Watch(ABC):
         name: What its thread is called.
     """
 
+    _follower: RowReader
+    _describer: Describer
+    _has_ended: bool
+    """Whether it has ended, and the last look has seen all of it."""
+
     def __init__(self, send: Send | None, audience: Audience, *, name: str) -> None:
         self.stream = Stream(send, read=self._read_safely)
         """Its tables."""
         self.pause_s = 1 / FRAMES_PER_S
         """Least time from the begin of a look to that of the next one."""
+        self._has_ended = False
         self._audience = audience
         self._closing = threading.Event()
         self._beats = 0
@@ -92,25 +129,9 @@ class Watch(ABC):
     def _look_past(self, problem: str) -> dict[str, Any]:
         """Return the values that changed when a part of it cannot be read, and why."""
 
-    @abstractmethod
-    def _is_over(self) -> bool:
-        """Return whether it has ended, and the last look has seen all of it."""
-
-    @abstractmethod
-    def _elapsed_s(self) -> float | None:
-        """Return how long it has lasted in seconds; None: it has not begun."""
-
-    @abstractmethod
-    def _read(self, table: str, first: int, end: int, most: int) -> Frame | None:
-        """Return rows that a browser asked for in more detail; None: nobody keeps them.
-
-        Raises:
-            SmtcLabError: They cannot be read.
-        """
-
     def _read_safely(self, table: str, first: int, end: int, most: int) -> Frame | None:
         try:
-            return self._read(table, first, end, most)
+            return self._follower.read(table, first, end, most)
         except SmtcLabError:  # the watch itself tells what is wrong
             return None
 
@@ -127,7 +148,7 @@ class Watch(ABC):
                 pause_s = _AFTER_PROBLEM_S
             except OSError:  # the front end is gone; a new one asks for everything
                 pause_s = _AFTER_PROBLEM_S
-            is_over = self._is_over()
+            is_over = self._has_ended
             if is_over or begin_s - self._beat_s >= BEAT_S:
                 self._beat_s = begin_s
                 values["beat"] = self._beat()
@@ -142,4 +163,4 @@ class Watch(ABC):
 
     def _beat(self) -> BeatInfo:
         self._beats += 1
-        return {"number": self._beats, "elapsed_s": self._elapsed_s()}
+        return {"number": self._beats, "elapsed_s": self._describer.elapsed_s()}

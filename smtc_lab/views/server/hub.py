@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,10 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError
 from smtc_lab.follow.stream import FRAMES_PER_S
 from smtc_lab.store.run_folder import runs_root
-from smtc_lab.study.folder import studies_root
 from smtc_lab.views.environments.choices import asked_choices, named_choices
 from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import XLA_MAKER
+from smtc_lab.views.kinds import family_of, kind_at
 from smtc_lab.views.live.stopping import stop_soon
 from smtc_lab.views.server.list_follower import ListFollower
 from smtc_lab.views.server.list_topic import ListTopic
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.views.environments.choices import EnvironmentChoices
-    from smtc_lab.views.server.list_row import Row
-    from smtc_lab.views.server.names import Kind
+    from smtc_lab.views.kinds import Family
+    from smtc_lab.views.live.list_row import Row
     from smtc_lab.views.server.topic import Listener, Topic
 
-_WATCHED: dict[str, Kind] = {"run-monitor": "run", "comparison-monitor": "comparison"}
+_MONITOR = re.compile(r"([a-z][a-z-]*)-monitor")
 
 _LOOKS_PER_S = 300
 """Looks of all watches together in a second: of 50 runs, six at each."""
@@ -83,7 +84,7 @@ class Hub:
         """Let a listener watch, beside those that watch the same already.
 
         Args:
-            view: ``runs``, ``run-monitor`` or ``comparison-monitor``.
+            view: ``runs``, or ``run-monitor`` and so on, by the names of kinds.
             name: What is watched; empty for ``runs``.
             listener: Who watches.
 
@@ -109,11 +110,11 @@ class Hub:
             self._share_time()
             topic.close()
 
-    def stop(self, kind: Kind, name: str, *, on_problem: Callable[[str], None]) -> None:
-        """Begin to stop a run or a comparison, whoever started it.
+    def stop(self, family: Family, name: str, *, on_problem: Callable[[str], None]) -> None:
+        """Begin to stop a run or a study, whoever started it.
 
         Args:
-            kind: What it is.
+            family: What it is.
             name: Its name.
             on_problem: Called later, from a thread, with why it could not be stopped.
 
@@ -122,30 +123,39 @@ class Hub:
             LauncherError: It has ended.
             StoreError: Its folder is damaged.
         """
-        from smtc_lab.views.server.watched import open_watched  # noqa: PLC0415  see _open_topic
-
-        found = open_watched(kind, self._path(kind, name))
+        path = folder_of(family, name, self.root)
+        kind = kind_at(path)
+        found = kind.open(path)
         if found.state.is_terminal:
             raise LauncherError(
-                f"The {kind} {name!r} has ended as {found.status}, so there is nothing to stop."
+                f"The {kind.name} {name!r} has ended as {found.status}, so there is nothing to "
+                "stop."
             )
-        topic = self._topics.get((f"{kind}-monitor", name))
+        topic = self._topics.get((f"{kind.name}-monitor", name))
         if isinstance(topic, WatchTopic):
             topic.stop()
         else:
-            stop_soon(kind, found.stop, on_problem=on_problem)
+            stop_soon(kind.name, found.stop, on_problem=on_problem)
 
-    def bundle(self, kind: Kind, name: str) -> dict[str, Any]:
-        """Return what a notebook keeps of a run or a comparison that has ended.
+    def bundle(self, family: Family, name: str) -> dict[str, Any]:
+        """Return what a notebook keeps of a run or a study that has ended.
 
         Raises:
             NoSuchNameError: There is none of that name.
             LauncherError: It still goes on.
             ViewError: It could not be made.
         """
-        from smtc_lab.views.server.watched import kept_bundle  # noqa: PLC0415  see _open_topic
+        path = folder_of(family, name, self.root)
+        kind = kind_at(path)
+        info = kind.first(path).info
+        if not info.ended:
+            raise LauncherError(
+                f"The {kind.name} {name!r} is {info.state}: nothing is kept of it before its "
+                "end. Watch it, or wait."
+            )
+        from smtc_lab.views.kept import drawn_elsewhere  # noqa: PLC0415  see start
 
-        return kept_bundle(kind, self._path(kind, name))
+        return drawn_elsewhere(path)
 
     def start(self, asked: object) -> str:
         """Start a run or a comparison that goes on without the server, and return its name.
@@ -156,24 +166,18 @@ class Hub:
         Raises:
             SmtcLabError: It cannot be started; says why.
         """
-        from smtc_lab.views.server.starting import start  # noqa: PLC0415  see _open_topic
+        # the list of runs needs nothing of this, and is what a page asks for first
+        from smtc_lab.views.server.starting import start  # noqa: PLC0415
 
         return start(asked, self._root_dir)
-
-    def _path(self, kind: Kind, name: str) -> Path:
-        root = self.root if kind == "run" else studies_root(self.root)
-        return folder_of(kind, name, root)
 
     def _open_topic(self, view: str, name: str) -> Topic:
         if view == "runs":
             return ListTopic(self._follower)
-        kind = _WATCHED.get(view)
-        if kind is None:
+        monitor = _MONITOR.fullmatch(view)
+        if monitor is None:
             raise StoreError(f"There is no view {view[:80]!r} to watch. Load the page again.")
-        # the list of runs needs nothing of this, and is what a page asks for first
-        from smtc_lab.views.server.watched import watch_topic  # noqa: PLC0415
-
-        return watch_topic(kind, self._path(kind, name))
+        return WatchTopic(folder_of(family_of(monitor[1]), name, self.root))
 
     def _share_time(self) -> None:
         """Let watches look less often the more of them there are."""

@@ -8,18 +8,18 @@ import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from smtc_lab.follow.changes import Changes
-from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.study.folder import StudyFolder, studies_root
-from smtc_lab.views.server.list_row import LIVE
-from smtc_lab.views.server.listed_comparison import ListedComparison, known_sum
-from smtc_lab.views.server.listed_run import ListedRun
-from smtc_lab.views.server.names import MARKERS, NAME
+from smtc_lab.views.kinds import FAMILIES, named
+from smtc_lab.views.live.list_row import LIVE, known_sum
+from smtc_lab.views.server.names import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.views.server.list_row import Row
+    from smtc_lab.views.kinds import Family
+    from smtc_lab.views.live.list_row import Row
+    from smtc_lab.views.live.listed import Listed
+    from smtc_lab.views.run.listed import ListedRun
 
 _COUNTING_S = 0.02
 """Time of a look in which the steps of runs that ended long ago are counted."""
@@ -38,14 +38,8 @@ class ListFollower:
     """
 
     def __init__(self, root: Path) -> None:
-        self._runs: _Folder[ListedRun] = _Folder(
-            root, MARKERS["run"], lambda path: ListedRun(RunFolder(path))
-        )
-        self._comparisons: _Folder[ListedComparison] = _Folder(
-            studies_root(root),
-            MARKERS["comparison"],
-            lambda path: ListedComparison(StudyFolder(path)),
-        )
+        self._runs: _Folder[ListedRun] = _Folder(FAMILIES["run"], root)
+        self._studies: _Folder[Listed] = _Folder(FAMILIES["comparison"], root)
         self._lock = threading.Lock()
 
     def look(self) -> list[Row]:
@@ -56,15 +50,15 @@ class ListFollower:
         with self._lock:
             self._runs.look()
             for run in self._runs.found.values():
-                run.look()
+                run.look({})
                 if not run.has_ended:
                     run.look_at_steps()
             self._count_older()
             rows = {run.row["name"]: run.row for run in self._runs.found.values()}
-            self._comparisons.look()
-            for comparison in self._comparisons.found.values():
-                comparison.look(rows)
-            found = [*rows.values(), *(each.row for each in self._comparisons.found.values())]
+            self._studies.look()
+            for study in self._studies.found.values():
+                study.look(rows)
+            found = [*rows.values(), *(each.row for each in self._studies.found.values())]
         return sorted(found, key=lambda row: (row["started_s"] or float("inf"), row["name"]))
 
     def _count_older(self) -> None:
@@ -78,20 +72,19 @@ class ListFollower:
 
 
 class _Folder(Generic[L]):
-    """What lies in a folder of runs or of comparisons.
+    """What lies in the folder of a family.
 
     Args:
-        path: The folder.
-        marker: Name of the file that makes a folder in it one of them.
-        make: Begins to follow one.
+        family: Runs, or studies.
+        runs: Folder of runs.
     """
 
-    def __init__(self, path: Path, marker: str, make: Callable[[Path], L]) -> None:
+    def __init__(self, family: Family, runs: Path) -> None:
         self.found: dict[str, L] = {}
         """Those that are there, by name."""
-        self._path = path
-        self._marker = marker
-        self._make = make
+        self._path = family.root(runs)
+        self._marker = family.marker
+        self._make: Callable[[Path], L] = named(family.listed)
         self._changes = Changes()
         self._inodes: dict[str, int] = {}
         self._is_begun = False

@@ -7,20 +7,18 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.views.server.list_follower import usd_per_hour_now
+from smtc_lab.views.server.topic import Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from smtc_lab.views.live.list_row import Row
     from smtc_lab.views.server.list_follower import ListFollower
-    from smtc_lab.views.server.list_row import Row
-    from smtc_lab.views.server.topic import Listener
 
 _LOOK_S = 0.5
 
 _log = logging.getLogger(__name__)
 
 
-class ListTopic:
+class ListTopic(Topic):
     """Looks at the list twice a second while somebody listens, and tells the rows that changed.
 
     Args:
@@ -28,10 +26,8 @@ class ListTopic:
     """
 
     def __init__(self, follower: ListFollower) -> None:
+        super().__init__()
         self._follower = follower
-        self._lock = threading.Lock()
-        self._listeners: list[Listener] = []
-        self._version = 0
         self._rows: dict[str, tuple[int, Row]] = {}
         self._removed: dict[str, int] = {}
         self._usd_per_hour_now: float | None = None
@@ -39,18 +35,6 @@ class ListTopic:
         self._look()
         self._thread = threading.Thread(target=self._run, name="smtc-run-list", daemon=True)
         self._thread.start()
-
-    def join(self, listener: Listener) -> None:
-        """Tell a listener all rows, and from now on those that change."""
-        with self._lock:
-            self._listeners.append(listener)
-        listener.on_news()
-
-    def leave(self, listener: Listener) -> bool:
-        """Tell a listener nothing more; True: nobody listens now."""
-        with self._lock:
-            self._listeners.remove(listener)
-            return not self._listeners
 
     def news(self, seen: int) -> tuple[dict[str, Any], int]:
         """Return all rows for version 0, else those that changed since a version."""
@@ -63,9 +47,6 @@ class ListTopic:
             if seen == self._version:
                 return {}, seen
             return {"rows_changed": rows, "removed": removed, **price}, self._version
-
-    def receive(self, content: Mapping[str, Any], listener: Listener) -> None:
-        """Leave a message alone: a list has no tables, and nothing to stop."""
 
     def close(self) -> None:
         """End the thread, soon."""

@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from smtc_lab.errors import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-Kind = Literal["run", "comparison"]
-"""What has a name."""
+    from smtc_lab.views.kinds import Family
 
 NAME = re.compile(r"(?=.{1,63}$)[A-Za-z0-9](-*[A-Za-z0-9])*")
-"""What a run or a comparison can be called."""
-
-MARKERS: dict[Kind, str] = {"run": "job.json", "comparison": "request.json"}
-"""The file that makes a folder one of them."""
+"""What a run or a study can be called."""
 
 
 class NoSuchNameError(StoreError):
-    """A name that no run and no comparison has."""
+    """A name that no run and no study has."""
 
 
-def folder_of(kind: Kind, name: str, root: Path) -> Path:
+def folder_of(family: Family, name: str, runs: Path) -> Path:
     """Return the folder of a name.
 
     Args:
-        kind: What it names.
+        family: What it names.
         name: As a browser sent it.
-        root: Folder of all of that kind.
+        runs: Folder of runs.
 
     Raises:
         NoSuchNameError: It names nothing, or what lies elsewhere.
     """
+    root = family.root(runs)
     path = root / name
     # resolve() refuses what no file can be called, so the name is looked at first
     is_inside = NAME.fullmatch(name) and path.resolve().is_relative_to(root.resolve())
-    if not is_inside or not (path / MARKERS[kind]).is_file():
+    if not is_inside or not (path / family.marker).is_file():
         raise NoSuchNameError(
-            f"There is no {kind} named {name[:80]!r} in {str(root)!r}. Load the page again to "
-            "see what there is."
+            f"There is no {family.name} named {name[:80]!r} in {str(root)!r}. Load the page "
+            "again to see what there is."
         )
     return path

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Executor
 
+    from smtc_lab.views.kinds import Family
     from smtc_lab.views.server.hub import Hub
     from smtc_lab.views.server.lab import Lab
-    from smtc_lab.views.server.names import Kind
 
 T = TypeVar("T")
 
@@ -152,8 +152,8 @@ class StopHandler(LabHandler):
     @authorized_to(EXECUTE)
     async def post(self, kinds: str, name: str) -> None:
         """Begin to stop; the stream tells the end."""
-        kind, warn = kind_of(kinds), self.log.warning
-        await self.ask(lambda hub: hub.stop(kind, name, on_problem=warn), refusal=409)
+        family, warn = _family(kinds), self.log.warning
+        await self.ask(lambda hub: hub.stop(family, name, on_problem=warn), refusal=409)
         self.tell({"name": name}, 202)
 
 
@@ -164,10 +164,13 @@ class BundleHandler(LabHandler):
     @authorized_to(READ)
     async def get(self, kinds: str, name: str) -> None:
         """Tell the mime bundle of what has ended."""
-        kind = kind_of(kinds)
-        self.tell(await self.ask(lambda hub: hub.bundle(kind, name), refusal=409, is_slow=True))
+        family = _family(kinds)
+        bundle = await self.ask(lambda hub: hub.bundle(family, name), refusal=409, is_slow=True)
+        self.tell(bundle)
 
 
-def kind_of(kinds: str) -> Kind:
+def _family(kinds: str) -> Family:
     """Return what a part of an address is about."""
-    return "run" if kinds == "runs" else "comparison"
+    from smtc_lab.views.kinds import family_of  # noqa: PLC0415  see Lab.hub
+
+    return family_of(kinds.removesuffix("s"))

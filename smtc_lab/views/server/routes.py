@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tornado.web import RequestHandler
 
 _WARM_UP_S = 1.0
-_NAMED = r"(runs|comparisons)/([A-Za-z0-9-]{1,63})"
+_NAMED = r"([a-z][a-z-]{0,39}s)/([A-Za-z0-9-]{1,63})"
 
 ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("info", InfoHandler),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
+from smtc_lab.views.kinds import kind_at
 from smtc_lab.views.live.stopping import stop_soon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from smtc_lab.views.live.watch import Audience, Watch
+    from collections.abc import Mapping
+    from pathlib import Path
 
 
 class Listener(Protocol):
@@ -26,56 +27,58 @@ class Listener(Protocol):
         """Take a message about a table."""
 
 
-class Topic(Protocol):
+class Topic(ABC):
     """What can be watched, by any number of listeners. All methods work from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listeners: list[Listener] = []
+        self._version = 0
 
     def join(self, listener: Listener) -> None:
         """Tell a listener everything, and from now on what is new."""
+        with self._lock:
+            self._listeners.append(listener)
+        listener.on_news()
 
     def leave(self, listener: Listener) -> bool:
         """Tell a listener nothing more; True: nobody listens now."""
-        ...
+        with self._lock:
+            self._listeners.remove(listener)
+            return not self._listeners
 
+    @abstractmethod
     def news(self, seen: int) -> tuple[dict[str, Any], int]:
         """Return the values that are newer than a version, and the newest version.
 
         Args:
             seen: Version that was returned before; 0: none.
         """
-        ...
 
-    def receive(self, content: Mapping[str, Any], listener: Listener) -> None:
+    def receive(self, content: Mapping[str, Any], listener: Listener) -> None:  # noqa: B027  a list takes none
         """Take a message of a listener's browser; it may be anything."""
 
+    @abstractmethod
     def close(self) -> None:
-        """End its thread, soon."""
+        """End its thread, soon. What is watched goes on."""
 
 
-class WatchTopic:
-    """A run or a comparison, as its widget shows it: values are the widget's traits.
+class WatchTopic(Topic):
+    """What goes on in a folder, as its widget shows it: values are the widget's traits.
 
     Args:
-        what: ``run`` or ``comparison``.
-        watch_for: Returns what watches it.
-        stop: Stops it, and waits for its end.
+        path: The folder.
 
     Raises:
-        StoreError: Its folder cannot be read.
+        StoreError: It cannot be read.
     """
 
-    def __init__(
-        self,
-        what: str,
-        watch_for: Callable[[Audience], Watch],
-        stop: Callable[[], object],
-    ) -> None:
-        self._what = what
-        self._stop = stop
-        self._lock = threading.Lock()
-        self._listeners: list[Listener] = []
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._kind = kind_at(path)
         self._values: dict[str, tuple[int, Any]] = {}
-        self._version = 0
-        self._watch = watch_for(self)
+        self._watch = self._kind.watch(path, None, self)
         self.on_values({"stop_problem": "", **self._watch.first()})
         self._watch.start()
 
@@ -94,17 +97,13 @@ class WatchTopic:
 
     def join(self, listener: Listener) -> None:
         """Tell a listener everything, and from now on what is new."""
-        with self._lock:
-            self._listeners.append(listener)
-        listener.on_news()
+        super().join(listener)
         self._watch.stream.join(listener.on_message)
 
     def leave(self, listener: Listener) -> bool:
         """Tell a listener nothing more; True: nobody listens now."""
         self._watch.stream.leave(listener.on_message)
-        with self._lock:
-            self._listeners.remove(listener)
-            return not self._listeners
+        return super().leave(listener)
 
     def news(self, seen: int) -> tuple[dict[str, Any], int]:
         """Return the values that are newer than a version, and the newest version."""
@@ -115,7 +114,7 @@ class WatchTopic:
             return news, self._version
 
     def receive(self, content: Mapping[str, Any], listener: Listener) -> None:
-        """Take a message of a listener's browser: what a widget's view would send."""
+        """Take what a widget's view would send."""
         if not self._watch.answer(content, to=listener.on_message) and (
             content.get("type") == "stop"
         ):
@@ -124,8 +123,10 @@ class WatchTopic:
     def stop(self) -> None:
         """Stop what is watched, in a thread, and tell all listeners if that fails."""
         stop_soon(
-            self._what,
-            self._stop,
+            self._kind.name,
+            # what launched a run is asked for when it is to be stopped: a folder can be
+            # watched without it
+            lambda: self._kind.open(self._path).stop(),
             on_problem=lambda problem: self.on_values({"stop_problem": problem}),
         )
 
@@ -134,5 +135,5 @@ class WatchTopic:
         self._watch.pause_s = pause_s
 
     def close(self) -> None:
-        """End the watch, soon. What is watched goes on."""
+        """End the watch, soon."""
         self._watch.close()

@@ -28,7 +28,7 @@ class View(anywidget.AnyWidget):
     def __init__(self, **traits: Any) -> None:  # noqa: ANN401  traitlets checks them
         self._esm = built_front_end("widget.js")
         self._css = built_front_end("widget.css")
-        super().__init__(_view=self.view, **traits)
+        super().__init__(**{"_view": self.view, **traits})
 
     def __repr__(self) -> str:
         # a notebook without a kernel, or that is not trusted, shows this in the view's place

@@ -11,8 +11,8 @@ from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.confirmation import confirmation_of, require_confirmation
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import Run, launcher_named
-from smtc_lab.views.bundle import drawn_elsewhere
 from smtc_lab.views.format import plain
+from smtc_lab.views.kept import drawn_elsewhere
 from smtc_lab.views.launch_display import display_bundle, takes_clicks
 from smtc_lab.views.launch_plan_display import to_html, to_text
 from smtc_lab.views.live_display import display_live
@@ -158,4 +158,4 @@ class _LaunchShow:
             ViewError: It could not be made.
         """
         assert self._controls.run is not None  # noqa: S101  it has ended
-        return drawn_elsewhere(self._controls.run.folder)
+        return drawn_elsewhere(self._controls.run.folder.path)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 
+from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.live.stopping import stop_soon
 from smtc_lab.views.widgets.base import View
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from smtc_lab.views.kinds import Thing
+
 
 class WatchingView(View):
     """A widget that shows something that goes on, and can stop it."""
 
-    watched: ClassVar[str]
+    watched: str
     """What it shows, in a word for people."""
 
     info = traitlets.Dict(read_only=True).tag(sync=True)
@@ -45,3 +48,51 @@ class WatchingView(View):
     def _stop_watched(self) -> None:
         """Stop it, and wait for the death of its last process."""
         raise NotImplementedError
+
+
+class Monitor(WatchingView):
+    """Shows one thing that goes on or has ended, of any process.
+
+    Args:
+        run: What is shown.
+    """
+
+    run: Thing
+    """What is shown."""
+
+    ended = traitlets.Bool(read_only=True)
+    """Whether it has ended and everything of it was told. Turns true once, in a thread."""
+
+    def __init__(self, run: Thing) -> None:
+        self.run = run
+        kind = kind_of(run)
+        self.watched = kind.name
+        self._watch = kind.watch(run.folder.path, self.send, self)
+        # what a browser gets first is whole
+        self.on_values(self._watch.first())
+        super().__init__(_view=f"{kind.name}-monitor")
+        self.on_msg(self._on_message)
+        self._watch.start()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until it has ended and all of it was told; False: not in that time."""
+        return self._watch.join(timeout_s)
+
+    def close(self) -> None:
+        """Stop watching, and take the view away. What is shown goes on."""
+        if hasattr(self, "_watch"):  # what is not there was refused before
+            self._watch.close()
+        super().close()
+
+    def on_end(self) -> None:
+        """Take note of the end."""
+        self.set_trait("ended", True)
+
+    def _stop_watched(self) -> None:
+        self.run.stop()
+
+    def _on_message(self, _widget: object, content: Any, _buffers: object) -> None:  # noqa: ANN401  what a browser sent
+        if not isinstance(content, dict) or self._watch.answer(content):
+            return
+        if content.get("type") == "stop":
+            self.stop()

@@ -9,6 +9,7 @@ import traitlets
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, SmtcLabError, SpecError
+from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.set_ups import checked_set_ups, first_jobs
 from smtc_lab.views.widgets.catalog_trait import catalog_trait
 from smtc_lab.views.widgets.environments_trait import EnvironmentsView
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.comparison_run import ComparisonRun
-    from smtc_lab.views.live.comparison_watch import ComparisonWatch
+    from smtc_lab.views.live.watch import Watch
 
 
 class Workbench(EnvironmentsView, WatchingView):
@@ -41,7 +42,7 @@ class Workbench(EnvironmentsView, WatchingView):
     """
 
     view: ClassVar[str] = "workbench"
-    watched: ClassVar[str] = "comparison"
+    watched = "comparison"
 
     value = traitlets.List(traitlets.Dict()).tag(sync=True)
     """The set-ups, each a ``TrainingJob`` as JSON, as they are typed: while ``problems`` has
@@ -80,7 +81,7 @@ class Workbench(EnvironmentsView, WatchingView):
         self.comparison: ComparisonRun | None = None
         """The comparison that was started last; None: none yet."""
         self._jobs: list[TrainingJob] = []
-        self._watch: ComparisonWatch | None = None
+        self._watch: Watch | None = None
         self._starting = threading.Lock()
         # environments are told by a thread, and what they make wrong with what is typed
         self._checking = threading.RLock()
@@ -147,15 +148,11 @@ class Workbench(EnvironmentsView, WatchingView):
         return self.comparison
 
     def _show(self, comparison: ComparisonRun) -> None:
-        from smtc_lab.views.live.comparison_watch import (  # noqa: PLC0415  as in run
-            ComparisonWatch,
-        )
-
         if self._watch is not None:
             self._watch.close()
             self._watch.join()
         self.comparison = comparison
-        self._watch = ComparisonWatch(comparison, self.send, self)
+        self._watch = kind_of(comparison).watch(comparison.folder.path, self.send, self)
         self.set_trait("result", "")
         self.set_trait("stop_problem", "")
         self.on_values(self._watch.first())

@@ -21,10 +21,11 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.folder import read_process
-from smtc_lab.views.live.comparison_describer import ComparisonDescriber
-from smtc_lab.views.live.comparison_estimate import set_up_estimate
-from smtc_lab.views.live.comparison_follower import ComparisonFollower
-from smtc_lab.views.live.comparison_rows import live_rows
+from smtc_lab.views.comparison.follower import ComparisonFollower
+from smtc_lab.views.comparison.kind import COMPARISON
+from smtc_lab.views.study.describer import StudyDescriber
+from smtc_lab.views.study.estimate import set_up_estimate
+from smtc_lab.views.study.rows import live_rows
 from tests.kit.calibrations import calibration
 from tests.kit.runs import wait_until
 
@@ -149,7 +150,7 @@ def test_the_ratio_narrows_to_what_the_result_says(ended: ComparisonRun) -> None
 def test_the_description_of_an_ended_comparison_is_its_verdict(ended: ComparisonRun) -> None:
     follower = follow_to_end(ended, Told())
 
-    info = ComparisonDescriber(follower).describe()
+    info = StudyDescriber(COMPARISON, follower).describe()
 
     comparison = ended.wait().comparison
     assert info.sentence == comparison.verdict
@@ -188,7 +189,8 @@ def test_what_was_predicted_of_a_launch_is_told_of_its_set_up(ended: ComparisonR
     made = predict_run(calibrated, launch.follower.folder)
 
     told = [
-        one.predicted_step_time_s for one in ComparisonDescriber(follower).describe().set_ups
+        one.predicted_step_time_s
+        for one in StudyDescriber(COMPARISON, follower).describe().set_ups
     ]
     step = made.prediction.step_time_s
     assert told == [step, None]
@@ -202,7 +204,7 @@ def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
     estimates = [set_up_estimate([], ["here"]) for _ in jobs]
 
     def rows(*names: str) -> dict[str, object]:
-        told = live_rows(jobs, [None, None], estimates, [None, None], names)
+        told = live_rows(jobs, [None, None], estimates, names, [None, None])
         return {row.label: row.cells for row in told}
 
     assert rows("", "torch-2.9")["Python environment"] == (("today",), ("torch-2.9",))
@@ -210,7 +212,7 @@ def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
 
 
 def test_a_description_before_the_first_look_is_right_too(ended: ComparisonRun) -> None:
-    info = ComparisonDescriber(ComparisonFollower(ended, Stream(Told()))).describe()
+    info = StudyDescriber(COMPARISON, ComparisonFollower(ended, Stream(Told()))).describe()
 
     assert info.is_verdict
     assert info.sentence == ended.wait().comparison.verdict
@@ -236,7 +238,7 @@ def test_complete_rounds_tell_when_a_compiler_has_earned_its_overhead(
 def test_without_a_complete_round_nothing_is_claimed(endless: ComparisonRun) -> None:
     told = Told()
     follower = follow(endless, told)
-    describer = ComparisonDescriber(follower)
+    describer = StudyDescriber(COMPARISON, follower)
 
     info = describer.describe()
 
@@ -259,7 +261,7 @@ def test_a_killed_comparison_is_told_with_its_reason(endless: ComparisonRun) -> 
     send_signal([process[0]], 9)
 
     wait_until(lambda: follower.look() and follower.is_over, what="the end")
-    info = ComparisonDescriber(follower).describe()
+    info = StudyDescriber(COMPARISON, follower).describe()
     assert info.ended
     assert info.state == "Failed"
     assert "gone without a last word" in info.reason

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from smtc_lab.views.live.comparison_info import ComparisonInfo
+from smtc_lab.views.study.info import ComparisonInfo
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "comparison_info.json"
 

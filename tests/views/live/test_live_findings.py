@@ -9,9 +9,9 @@ import pytest
 from smtc_lab.follow.run_follower import RunFollower
 from smtc_lab.follow.stream import Stream
 from smtc_lab.store.writer import RecordWriter
-from smtc_lab.views.live import run_summary
-from smtc_lab.views.live.run_describer import RunDescriber
-from smtc_lab.views.run_snapshot import take_snapshot
+from smtc_lab.views.run import summary as run_summary
+from smtc_lab.views.run.describer import RunDescriber
+from smtc_lab.views.run.snapshot import take_snapshot
 from tests.kit.compilers import INDUCTOR, compiled_run, compiler_report
 from tests.kit.records import jittered, run_records
 from tests.kit.run_folders import set_state, write_many_steps, write_run_folder

@@ -21,10 +21,10 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.store.reader import read_run
 from smtc_lab.study.folder import LaunchedRun
 from smtc_lab.views.launches import launches_of, measured_step_times
-from smtc_lab.views.live.comparison_estimate import set_up_estimate
-from smtc_lab.views.live.followed_launch import FollowedLaunch
-from smtc_lab.views.run_snapshot import take_snapshot
-from smtc_lab.views.server.listed_run import ListedRun
+from smtc_lab.views.run.listed import ListedRun
+from smtc_lab.views.run.snapshot import take_snapshot
+from smtc_lab.views.study.estimate import set_up_estimate
+from smtc_lab.views.study.followed_launch import FollowedLaunch
 from tests.kit.records import STARTED_S, run_records, step_record
 from tests.kit.run_folders import write_run_folder
 
@@ -128,8 +128,8 @@ def test_every_view_of_a_run_tells_the_numbers_of_its_result(
 
 def listed_step_time_s(root: Path, run: RunRecords) -> float | None:
     folder = write_run_folder(root / "listed", run)
-    listed = ListedRun(folder)
-    listed.look()
+    listed = ListedRun(folder.path)
+    listed.look({})
     listed.look_at_steps()
     return listed.row["step_time_s"]
 

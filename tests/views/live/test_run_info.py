@@ -12,14 +12,14 @@ from smtc_lab.metrics.records import EventRecord
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.reader import read_run
-from smtc_lab.views.live.run_describer import RunDescriber
+from smtc_lab.views.run.describer import RunDescriber
 from tests.kit.hostile import HOSTILE_TEXTS
 from tests.kit.records import HETEROGENEOUS, STARTED_S, jittered, run_records
 from tests.kit.run_folders import set_state, write_run_folder
 
 if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.views.live.run_info import RunInfo
+    from smtc_lab.views.run.info import RunInfo
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "run_info.json"
 NOBODY = Stream(lambda _content, _buffers: None)

@@ -17,7 +17,7 @@ from smtc_lab.store.reader import read_run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.folder import LaunchedRun, StudyFolder, StudyState
-from smtc_lab.views.server import listed_run
+from smtc_lab.views.run import listed as listed_run
 from smtc_lab.views.server.list_follower import ListFollower, usd_per_hour_now
 from tests.kit.records import STARTED_S, run_records, step_record
 from tests.kit.run_folders import set_state, write_run_folder
@@ -25,7 +25,7 @@ from tests.kit.run_folders import set_state, write_run_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.views.server.list_row import Row
+    from smtc_lab.views.live.list_row import Row
 
 
 @pytest.fixture

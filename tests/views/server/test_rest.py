@@ -16,7 +16,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import RunState, write_state
-from smtc_lab.views import bundle
+from smtc_lab.views import kept
 from smtc_lab.views.widgets.catalog_trait import catalog_json
 from tests.kit.records import run_records
 from tests.kit.run_folders import write_run_folder
@@ -183,7 +183,7 @@ async def test_the_bundle_of_an_ended_run_is_what_a_notebook_keeps(
 ) -> None:
     folder = write_run_folder(root, run_records([0.2] * 5))
     # it takes seconds, and has its own tests
-    monkeypatch.setattr(bundle, "drawn_elsewhere", lambda folder: {"of": str(folder.path)})
+    monkeypatch.setattr(kept, "drawn_elsewhere", lambda path: {"of": str(path)})
 
     assert await ask("runs", "train-r1", "bundle") == (200, {"of": str(folder.path)})
 
@@ -195,7 +195,7 @@ async def test_a_picture_that_fails_is_told(
         raise ViewError("The picture could not be made (100 %s). Display the run again.")
 
     write_run_folder(root, run_records([0.2]))
-    monkeypatch.setattr(bundle, "drawn_elsewhere", fail)
+    monkeypatch.setattr(kept, "drawn_elsewhere", fail)
 
     status, told = await ask("runs", "train-r1", "bundle")
 

@@ -43,7 +43,7 @@ def handlers(app: Any) -> dict[str, type[RequestHandler]]:
             rules += rule.target.rules
         elif getattr(rule.target, "__module__", "").startswith("smtc_lab"):
             pattern = rule.matcher.regex.pattern.rstrip("$")
-            address = pattern.replace("(runs|comparisons)", "runs")
+            address = pattern.replace("([a-z][a-z-]{0,39}s)", "runs")
             found[re.sub(r"\(\[.*?\)", "train-r1", address)] = rule.target
     return found
 

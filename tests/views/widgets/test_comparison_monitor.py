@@ -10,7 +10,7 @@ from smtc_lab.metrics.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.views.comparison_display import ComparisonShow
+from smtc_lab.views.shown import ThingShow
 from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.runs import wait_until
@@ -67,7 +67,7 @@ def test_damaged_records_are_told_beside_the_verdict(tmp_path: Path) -> None:
     assert monitor.ended
     assert "is damaged" in monitor.info["notes"][0]
     assert monitor.info["sentence"] == verdict
-    assert "is damaged" in ComparisonShow(run).text()
+    assert "is damaged" in ThingShow(run).first()["text/plain"]
     monitor.close()
 
 

@@ -1,0 +1,107 @@
+"""Describes a comparison that is in memory, as a followed one is described."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from smtc_lab.machine.environments.named import other_environment
+from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.views.code import compare_code
+from smtc_lab.views.findings import told
+from smtc_lab.views.study.info import (
+    ComparisonInfo,
+    LaunchInfo,
+    RowInfo,
+    SetUpInfo,
+)
+from smtc_lab.views.table import comparison_rows
+from smtc_lab.views.words import price_line, scale_line, tells_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.metrics.comparison import ClusterResult, Comparison
+    from smtc_lab.metrics.records import RunRecords
+
+
+def described(comparison: Comparison, runs: Sequence[RunRecords]) -> ComparisonInfo:
+    """Return what a view is told of a comparison.
+
+    Args:
+        comparison: The numbers.
+        runs: The records of its launches, in the order in which they ran; may be none.
+    """
+    names = [cluster.name for cluster in comparison.clusters]
+    begins = [run.started_s for run in runs if run.started_s is not None]
+    ends = [run.ended_s for run in runs if run.ended_s is not None]
+    return ComparisonInfo(
+        name=f"{PurePath(comparison.entry_point).stem}, {comparison.created[:16]}",
+        entry_point=comparison.entry_point,
+        state="Completed",
+        ended=True,
+        reason="",
+        elapsed_s=max(0.0, max(ends) - min(begins)) if begins and ends else 0.0,
+        launches=len(runs),
+        rounds=max((cluster.launches for cluster in comparison.clusters), default=0),
+        evidence=comparison.evidence,
+        scale=scale_line(comparison),
+        sentence=comparison.verdict,
+        is_verdict=True,
+        set_ups=tuple(_set_up(cluster, comparison, runs) for cluster in comparison.clusters),
+        launched=tuple(_launch(place, runs, names) for place in range(len(runs))),
+        rows=tuple(
+            RowInfo(label=row.label, cells=row.cells) for row in comparison_rows(comparison)
+        ),
+        notes=(price_line(comparison),) if tells_cost(comparison) else (),
+        findings=told(comparison.findings),
+        code=_code(comparison, runs, names),
+    )
+
+
+def _launch(place: int, runs: Sequence[RunRecords], names: Sequence[str]) -> LaunchInfo:
+    run = runs[place]
+    launch = measured_launch(run)
+    steps = max(map(len, run.steps.values()), default=0)
+    return LaunchInfo(
+        job_name=str(run.job.job_name),
+        label=run.label,
+        set_up=names.index(run.label) if run.label in names else None,
+        round=1 + sum(other.label == run.label for other in runs[:place]),
+        state=run.state,
+        steps=steps,
+        max_steps=run.job.max_steps,
+        warm_up_steps=0 if launch is None else launch.warm_up_steps,
+    )
+
+
+def _set_up(
+    cluster: ClusterResult, comparison: Comparison, runs: Sequence[RunRecords]
+) -> SetUpInfo:
+    job = next((run.job for run in runs if run.label == cluster.name), None)
+    hosts = {} if job is None else job.cluster.hosts()
+    emulated = comparison.evidence == "emulated"
+    is_emulated = emulated if job is None else job.emulation is not None
+    return SetUpInfo(
+        label=cluster.name,
+        hosts=tuple((host, group.instance_group_name) for host, group in hosts.items()),
+        usd_per_hour=cluster.usd_per_hour,
+        evidence="emulated" if is_emulated else "measured",
+        python_environment=_environment(cluster, runs),
+    )
+
+
+def _environment(cluster: ClusterResult, runs: Sequence[RunRecords]) -> str:
+    run = next((run for run in runs if run.label == cluster.name), None)
+    if run is None:
+        return ""
+    recorded = run.environment
+    return other_environment(run.job.python_environment if recorded is None else recorded.name)
+
+
+def _code(comparison: Comparison, runs: Sequence[RunRecords], names: Sequence[str]) -> str:
+    jobs = {run.label: run.job.model_copy(update={"job_name": None}) for run in runs}
+    if not set(names) <= set(jobs):
+        return ""
+    rounds = max(cluster.launches for cluster in comparison.clusters)
+    return compare_code([jobs[name] for name in names], rounds)

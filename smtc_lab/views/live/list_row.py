@@ -1,0 +1,92 @@
+"""One row of the list of runs, as it goes to a browser."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+DAMAGED = "Damaged"
+"""Stands for the state of what cannot be read; ``reason`` says why."""
+
+
+LIVE = frozenset({"Pending", "InProgress", "Stopping"})
+"""States of what goes on."""
+
+
+class Row(TypedDict):
+    """What the list tells of a run or a comparison. Texts are data of users."""
+
+    name: str
+    """Name of its folder."""
+
+    kind: str
+    """What it is."""
+
+    state: str
+    """SageMaker's spelling, or ``DAMAGED``."""
+
+    reason: str
+    """Why it is in that state; empty: nothing is to be said."""
+
+    started_s: float | None
+    """When it began, in seconds since the epoch; None: not yet, or not known."""
+
+    ended_s: float | None
+    """When it ended; None: not yet, or not known."""
+
+    cluster: str
+    """What tables call its cluster; of a comparison all, the baseline first."""
+
+    entry_point: str
+    """The script."""
+
+    usd_per_hour: float | None
+    """Price of its instances per hour in USD, of a comparison of the launch that runs now;
+    None: unknown, or no launch runs."""
+
+    usd_so_far: float | None
+    """Price times time, of a comparison over all its launches; None: unknown."""
+
+    steps: int | None
+    """Steps that were recorded; None: they were not counted yet."""
+
+    max_steps: int | None
+    """Steps that it will take; None: until the script ends."""
+
+    step_time_s: float | None
+    """Mean step time behind the warm-up; of a comparison, that of its newest launch."""
+
+    evidence: Literal["measured", "emulated"]
+    """What its step times are."""
+
+
+def empty_row(name: str, kind: str) -> Row:
+    """Return a row of which nothing is known but its name."""
+    return Row(
+        name=name,
+        kind=kind,
+        state="Pending",
+        reason="",
+        started_s=None,
+        ended_s=None,
+        cluster="",
+        entry_point="",
+        usd_per_hour=None,
+        usd_so_far=None,
+        steps=None,
+        max_steps=None,
+        step_time_s=None,
+        evidence="measured",
+    )
+
+
+def damaged_row(row: Row, problem: object) -> Row:
+    """Return the row of what cannot be read, and why."""
+    return {**row, "state": DAMAGED, "reason": str(problem)}
+
+
+def known_sum(values: list[float | None]) -> float | None:
+    """Return the sum of some numbers; None: one of them is unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -1,0 +1,176 @@
+"""Describes a run that is being followed: state, groups, price, compiler, events, findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.changes import Changes
+from smtc_lab.launchers.engines import runs_here
+from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.records import EventRecord
+from smtc_lab.store.reader import read_records
+from smtc_lab.store.state import lasted_s
+from smtc_lab.views import format as fmt
+from smtc_lab.views.compiler_words import compile_time_words
+from smtc_lab.views.findings import told
+from smtc_lab.views.run.info import (
+    CompilerInfo,
+    EventInfo,
+    GroupInfo,
+    RunInfo,
+)
+from smtc_lab.views.run.predicted import predicted_step_time_s
+from smtc_lab.views.run.summary import RunSummarizer
+
+if TYPE_CHECKING:
+    from smtc_lab.follow.run_follower import RunFollower
+
+_MOST_EVENTS = 50
+
+
+class RunDescriber:
+    """Makes the ``RunInfo`` of a run, and knows when there is a new one.
+
+    Args:
+        follower: Of the run; ``look`` is called from the thread that calls its ``look``.
+    """
+
+    def __init__(self, follower: RunFollower) -> None:
+        self._follower = follower
+        self._summarizer = RunSummarizer(follower)
+        self._changes = Changes()
+        self._rows: dict[str, int] = {}
+        self._events: list[EventRecord] = []
+        self._told: tuple[object, ...] = ()
+        self.problem = ""
+        """Why the run cannot be followed further; empty: it can."""
+
+    def look(self, *, last: bool = False) -> bool:
+        """Take in what is new; False: the description has not changed.
+
+        Args:
+            last: The run has ended: take in its end.
+        """
+        found = False
+        try:
+            found = self._look_at_events()
+            found = self._summarizer.look(usd_per_hour=self._usd_per_hour(), last=last) or found
+        except SmtcLabError as error:
+            self.problem = str(error)
+        told = (self._follower.state, self._follower.reports, self.problem)
+        found = found or last or told != self._told
+        self._told = told
+        return found
+
+    def elapsed_s(self) -> float | None:
+        """Return how long the run has lasted in seconds; None: it has not begun."""
+        state = self._follower.state
+        return lasted_s(state.started_s, state.ended_s)
+
+    def describe(self) -> RunInfo:
+        """Return what is known now."""
+        follower = self._follower
+        job, state, plan = follower.job, follower.state, follower.plan
+        emulated = job.emulation is not None
+        launcher = str(plan.get("launcher", ""))
+        usd_per_hour, elapsed_s = self._usd_per_hour(), self.elapsed_s()
+        return RunInfo(
+            job_name=follower.folder.job_name,
+            cluster=job.cluster.label,
+            launcher=launcher,
+            runs_here=runs_here(launcher),
+            entry_point=fmt.brief(job.entry_point),
+            python_environment=follower.python_environment,
+            state=state.state,
+            reason=fmt.brief(state.reason),
+            ended=state.is_terminal,
+            elapsed_s=elapsed_s,
+            max_steps=job.max_steps,
+            steps=follower.steps.num_rows if follower.has_looked else None,
+            evidence="emulated" if emulated else "measured",
+            cores_per_vcpu=follower.fact("cores_per_vcpu") if emulated else None,
+            device_step_time_s=follower.fact("device_step_time_s") if emulated else None,
+            groups=self._groups(),
+            usd_per_hour=usd_per_hour,
+            price_notes=tuple(map(str, plan.get("price_notes", ()))),
+            usd_so_far=(
+                None
+                if elapsed_s is None
+                else usd_per_job(billed_s=elapsed_s, usd_per_hour=usd_per_hour)
+            ),
+            compiler=self._compiler(),
+            predicted_step_time_s=predicted_step_time_s(follower.folder),
+            summary=self._summarizer.latest,
+            events=self._told_events(),
+            findings=told(self._summarizer.findings),
+            problem=fmt.brief(self.problem),
+        )
+
+    def _usd_per_hour(self) -> float | None:
+        price = self._follower.plan.get("usd_per_hour")
+        return float(price) if isinstance(price, int | float) else None
+
+    def _groups(self) -> tuple[GroupInfo, ...]:
+        follower = self._follower
+        roles = {
+            instance.get("host"): str(instance.get("role", ""))
+            for instance in follower.plan.get("instances", ())
+        }
+        hosts = follower.job.cluster.hosts()
+        groups = []
+        for group in follower.job.cluster.instance_groups:
+            name = group.instance_group_name
+            own = tuple(host for host, of in hosts.items() if of.instance_group_name == name)
+            groups.append(
+                GroupInfo(
+                    name=name,
+                    instance_type=group.instance_type,
+                    instance_count=group.instance_count,
+                    role=roles.get(own[0], ""),
+                    hosts=own,
+                    cpu_quota_cores=follower.quota_cores(own[0]),
+                )
+            )
+        return tuple(groups)
+
+    def _compiler(self) -> CompilerInfo | None:
+        config = self._follower.job.compiler_config
+        if config is None or not config.enabled:
+            return None
+        report = next(iter(self._follower.reports.values()), None)
+        if report is None:
+            return CompilerInfo(backend=config.backend, words=())
+        words = [report.fell_back_because, report.chosen_because]
+        if report.compile_time is not None:
+            words.append(f"Compile time: {compile_time_words(report.compile_time)}.")
+        return CompilerInfo(
+            backend=report.backend, words=tuple(fmt.brief(each) for each in words if each)
+        )
+
+    def _told_events(self) -> tuple[EventInfo, ...]:
+        begin_s = self._follower.begin_s
+        return tuple(
+            EventInfo(
+                time_s=0.0 if begin_s is None else max(0.0, event.time_s - begin_s),
+                kind=event.kind,
+                host=event.host,
+                message=fmt.brief(event.message),
+            )
+            for event in self._events
+        )
+
+    def _look_at_events(self) -> bool:
+        found = False
+        for path in sorted(self._follower.folder.records.glob("*.sqlite")):
+            if not self._changes.in_file(path):
+                continue
+            new, self._rows[path.stem] = read_records(
+                path, EventRecord, after=self._rows.get(path.stem, 0)
+            )
+            self._events += new
+            found = found or bool(new)
+        if found:
+            self._events.sort(key=lambda event: event.time_s)
+            del self._events[:-_MOST_EVENTS]
+        return found

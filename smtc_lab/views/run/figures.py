@@ -1,0 +1,96 @@
+"""The static figure of one run: step time over its steps, and how busy its instances were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.views import format as fmt
+from smtc_lab.views.frame import NAME_COLUMNS, empty_state, framed_figure, styled
+from smtc_lab.views.launches import rolling_mean
+from smtc_lab.views.run.words import host_names
+from smtc_lab.views.theme import LIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from smtc_lab.views.run.snapshot import RunSnapshot
+    from smtc_lab.views.theme import Theme
+
+
+def run_figure(run: RunSnapshot, *, subtitle: Sequence[str], theme: Theme = LIGHT) -> Figure:
+    """Return step time over steps, and below it how busy CPUs and devices were over time.
+
+    Args:
+        run: The run.
+        subtitle: What its numbers are, with its mean; one line each.
+        theme: Colours and fonts.
+    """
+    with styled(theme):
+        figure = framed_figure(
+            theme,
+            height_in=3.6,
+            title=f"Run {fmt.plain(run.info.job_name, 60)}: {fmt.plain(run.info.state)}",
+            subtitle=[fmt.plain(line) for line in subtitle],
+        )
+        steps, busy = figure.subplots(2, 1, height_ratios=(3, 2))
+        _draw_steps(steps, run, theme)
+        _draw_busy(busy, run, theme)
+    return figure
+
+
+def _draw_steps(axes: Axes, run: RunSnapshot, theme: Theme) -> None:
+    curve = run.steps
+    if curve is None:
+        empty_state(axes, theme, "This run recorded no step.")
+        return
+    mark = theme.mark(0)
+    place = curve.columns.index("step_time_s")
+    step, time_s = curve.column("step"), curve.mean[place]
+    warm_up = run.info.summary.warm_up_steps if run.info.summary else 0
+    if warm_up:
+        axes.axvspan(-0.5, warm_up - 0.5, color=theme.shade, linewidth=0, zorder=0)
+    if curve.width == 1:
+        axes.plot(step, time_s, **mark.points())
+    else:
+        axes.fill_between(
+            step, curve.low[place], curve.high[place], color=mark.color, alpha=0.2, linewidth=0
+        )
+    window = max(5, len(time_s) // 20) | 1
+    axes.plot(step, rolling_mean(time_s, window), color=mark.color, linewidth=1.8, zorder=4)
+    # a first step of seconds would press all others flat
+    top_s = max(float(np.quantile(curve.high[place], 0.98)) * 1.15, 1e-9)
+    axes.set_ylim(0, top_s)
+    above = int((curve.high[place] > top_s).sum())
+    note = f"   (some beyond {fmt.seconds(top_s)})" if above else ""
+    axes.set_title(f"Step time, {run.info.evidence}{note}")
+    axes.set_ylabel("step time (s)")
+    axes.set_xlabel("step; shaded: warm-up")
+
+
+def _draw_busy(axes: Axes, run: RunSnapshot, theme: Theme) -> None:
+    if not run.hosts:
+        empty_state(axes, theme, "No instance told what it used.")
+        return
+    for place, (name, host) in enumerate(host_names(run.info)):
+        curve = run.hosts.get(host)
+        if curve is None:
+            continue
+        mark = theme.mark(place)
+        axes.plot(
+            curve.column("time_s"),
+            curve.column("cpu"),
+            color=mark.color,
+            linestyle=mark.line_style,
+            label=fmt.plain(name, NAME_COLUMNS),
+        )
+    axes.set_title(f"CPU utilization, {run.info.evidence}")
+    axes.set_ylim(0, 1.05)
+    axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    axes.set_xlabel("seconds since the begin of the run")
+    # beside the title: anywhere else it may lie on a line
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8.5)

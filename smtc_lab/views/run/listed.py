@@ -1,0 +1,106 @@
+"""One run of the list, followed."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.growing import Growing
+from smtc_lab.follow.run_follower import rank_files, read_plan
+from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.measured_launch import probe_steps
+from smtc_lab.metrics.warm_up import measured_from
+from smtc_lab.store.columns import StepColumns
+from smtc_lab.store.reader import compiler_reports, read_job
+from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.store.state import TERMINAL, current_state, lasted_s
+from smtc_lab.views.live.listed import Listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from smtc_lab.views.live.list_row import Row
+
+_COLUMNS = ("step", "step_time_s")
+_MEAN_EVERY_S = 1.0
+
+
+class ListedRun(Listed):
+    """A run of the list. Only one thread may look.
+
+    Args:
+        path: The run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "run", ("job.json", "state.json"))
+        self.folder = RunFolder(path)
+        """The run."""
+        self.are_steps_final = False
+        """Whether all steps of an ended run were taken in."""
+        self._ranks: list[Path] = []
+        self._is_compiled = False
+        self._steps = Growing(len(_COLUMNS))
+        self._mean_s = 0.0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is known to have ended."""
+        return self.row["state"] in TERMINAL
+
+    def look_at_steps(self) -> None:
+        """Take in new steps. A damaged record file leaves the numbers as they are."""
+        try:
+            is_due = self.has_ended or any(self._files.in_file(path) for path in self._ranks)
+            if self._ranks and is_due:
+                self._count()
+        except SmtcLabError:  # the run's own view tells what is wrong
+            pass
+        if self.has_ended:
+            self.are_steps_final = True
+            self._steps = Growing(len(_COLUMNS))
+
+    def _read(self) -> Row:
+        job, plan = read_job(self.folder), read_plan(self.folder)
+        price = plan.get("usd_per_hour")
+        self._ranks = rank_files(self.folder, plan)
+        self._is_compiled = job.compiler_config is not None
+        return {
+            **self.row,
+            "cluster": job.cluster.label,
+            "entry_point": job.entry_point,
+            "max_steps": job.max_steps,
+            "evidence": "measured" if job.emulation is None else "emulated",
+            "usd_per_hour": float(price) if isinstance(price, int | float) else None,
+        }
+
+    def _standing(self, runs: Mapping[str, Row]) -> Row:  # noqa: ARG002  no run has others
+        state, price = current_state(self.folder), self.row["usd_per_hour"]
+        lasted = lasted_s(state.started_s, state.ended_s)
+        cost_usd = None if lasted is None else usd_per_job(billed_s=lasted, usd_per_hour=price)
+        self.is_final = state.is_terminal
+        return {
+            **self.row,
+            "state": state.state,
+            "reason": state.reason,
+            "started_s": state.started_s,
+            "ended_s": state.ended_s,
+            "usd_so_far": cost_usd,
+        }
+
+    def _count(self) -> None:
+        columns = StepColumns(self._ranks)
+        self._steps.append(columns.read(self._steps.num_rows, columns=_COLUMNS))
+        mean_s, num_steps = self.row["step_time_s"], self._steps.num_rows
+        if num_steps and (self.has_ended or time.monotonic() >= self._mean_s + _MEAN_EVERY_S):
+            self._mean_s = time.monotonic()
+            mean_s = self._mean_step_time_s()
+        self._update({**self.row, "steps": num_steps, "step_time_s": mean_s})
+
+    def _mean_step_time_s(self) -> float:
+        step, time_s = self._steps.values
+        reports = compiler_reports(self.folder)[0] if self._is_compiled else {}
+        cut = measured_from(step, time_s, probe_steps=probe_steps(reports.values()))
+        return float(time_s[cut:].mean())

@@ -1,0 +1,93 @@
+"""The steps of a growing run in a few numbers, and what could be better in them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.bootstrap import mean_interval
+from smtc_lab.metrics.cost import usd_per_1000_steps
+from smtc_lab.metrics.measured_columns import cpu_of_groups
+from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
+from smtc_lab.rules.find import RunRules
+from smtc_lab.views.run.info import SummaryInfo
+
+if TYPE_CHECKING:
+    from smtc_lab.follow.run_follower import RunFollower
+    from smtc_lab.metrics.finding import Finding
+    from smtc_lab.metrics.measured_columns import MeasuredColumns
+    from smtc_lab.metrics.result import Evidence
+
+_EVERY_S = 1.0
+_SHARE = 20
+"""A look that took t seconds is made again after 20 t at the earliest: 5 % of a core."""
+_RESAMPLES, _LAST_RESAMPLES = 200, 2000
+
+
+class RunSummarizer:
+    """Sums up the steps that a follower has seen, and runs every rule, at most once a second.
+
+    Args:
+        follower: Of the run.
+    """
+
+    def __init__(self, follower: RunFollower) -> None:
+        self._follower = follower
+        self._rules = RunRules(follower.job)
+        self._num_steps = 0
+        self._next_s = 0.0
+        self.latest: SummaryInfo | None = None
+        """What was made last; None: no step could be measured yet."""
+        self.findings: tuple[Finding, ...] = ()
+        """What could be better, by what was known then."""
+
+    def look(self, *, usd_per_hour: float | None, last: bool = False) -> bool:
+        """Make both anew, if it is time and steps came; False: they stay as they are.
+
+        Args:
+            usd_per_hour: Price of all instances; None: unknown.
+            last: The run has ended: make them now, with a finer interval and all findings.
+
+        Raises:
+            StoreError: A file of the run is damaged.
+        """
+        begin_s = time.monotonic()
+        num_steps = self._follower.steps.num_rows
+        if not last and (begin_s < self._next_s or num_steps == self._num_steps):
+            return False
+        self._num_steps = num_steps
+        measured = self._follower.measured()
+        self.latest = (
+            None
+            if measured is None
+            else _summary(
+                measured,
+                usd_per_hour,
+                _LAST_RESAMPLES if last else _RESAMPLES,
+                "measured" if self._follower.job.emulation is None else "emulated",
+            )
+        )
+        self.findings = self._rules.look(
+            measured, self._follower.reports, usd_per_hour=usd_per_hour, has_ended=last
+        )
+        spent_s = time.monotonic() - begin_s
+        self._next_s = begin_s + max(_EVERY_S, _SHARE * spent_s)
+        return True
+
+
+def _summary(
+    measured: MeasuredColumns,
+    usd_per_hour: float | None,
+    num_resamples: int,
+    evidence: Evidence,
+) -> SummaryInfo:
+    interval = mean_interval([measured.step_time_s], num_resamples=num_resamples).of(evidence)
+    return SummaryInfo(
+        steps=len(measured.step_time_s),
+        warm_up_steps=measured.warm_up_steps,
+        step_time_s=interval,
+        data_wait_fraction=data_wait_fraction(measured.steps),
+        device_utilization=device_utilization(measured.steps),
+        cpu=cpu_of_groups([measured]),
+        usd_per_1000_steps=usd_per_1000_steps(step_time_s=interval, usd_per_hour=usd_per_hour),
+    )

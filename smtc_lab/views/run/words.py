@@ -1,0 +1,135 @@
+"""One run in words: what a saved notebook, a terminal and an e-mail show of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.views import format as fmt
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtc_lab.views.run.info import RunInfo
+    from smtc_lab.views.run.snapshot import RunSnapshot
+
+_BARS = "▁▂▃▄▅▆▇█"
+_COLUMNS = 28  # with its name and scale a line on paper
+
+
+def evidence_words(info: RunInfo) -> str:
+    """Return what the numbers are: measured, or emulated with the scale of the model."""
+    if info.evidence == "measured":
+        return "measured on this machine" if info.runs_here else "measured"
+    scale = "?" if info.cores_per_vcpu is None else fmt.number(info.cores_per_vcpu)
+    device = (
+        "no device"
+        if info.device_step_time_s is None
+        else f"declared device time {fmt.seconds(info.device_step_time_s)} per step"
+    )
+    return f"emulated, scale model: 1 vCPU = {scale} cores of this machine, {device}"
+
+
+def run_rows(run: RunSnapshot) -> list[tuple[str, str]]:
+    """Return names and values of what is known of a run, in the order in which it is read."""
+    info = run.info
+    steps = fmt.UNKNOWN if info.steps is None else f"{info.steps:,}"
+    if info.max_steps is not None:
+        steps += f" of {info.max_steps:,}"
+    price = "price unknown"
+    if info.usd_per_hour is not None:
+        price = f"at {fmt.usd_per_hour(info.usd_per_hour)}, start-up included"
+    rows = [
+        ("numbers are", evidence_words(info)),
+        ("script", info.entry_point),
+        *([("Python environment", info.python_environment)] if info.python_environment else []),
+        *([("steps", steps), *_summary_rows(info)] if run.steps or info.ended else []),
+        ("took", fmt.seconds(info.elapsed_s)),
+        ("cost", f"{fmt.usd(info.usd_so_far)}, {price}"),
+        ("prices", "; ".join(info.price_notes) or fmt.UNKNOWN),
+    ]
+    if info.compiler is not None:
+        rows.append(("compiler", " ".join([info.compiler.backend, *info.compiler.words])))
+    return rows
+
+
+def group_rows(info: RunInfo) -> list[tuple[str, str]]:
+    """Return the instance groups of a run: name, and what it is."""
+    rows = []
+    for group in info.groups:
+        instances = f"{group.instance_count} {fmt.TIMES} {group.instance_type}"
+        role = f", {group.role}" if group.role else ""
+        rows.append((f"group {group.name}", f"{instances}{role}"))
+    return rows
+
+
+def bar_rows(run: RunSnapshot) -> list[tuple[str, str, str]]:
+    """Return what charts show, in characters: name, bars over the run, and the scale."""
+    rows = []
+    if run.steps is not None:
+        time_s = run.steps.column("step_time_s")
+        # a first step of seconds would press all others flat
+        top_s = float(np.quantile(time_s, 0.98))
+        rows.append(("step time", bars(time_s, top_s), f"0 to {fmt.seconds(top_s)}"))
+    rows.extend(
+        (f"CPU of {name}", bars(run.hosts[host].column("cpu"), 1.0), "0 to 100 %")
+        for name, host in host_names(run.info)
+        if host in run.hosts
+    )
+    return rows
+
+
+def run_text(run: RunSnapshot) -> str:
+    """Return a run as text for a terminal or a log."""
+    info = run.info
+    rows = [*run_rows(run), *((name, f"{bar}  {scale}") for name, bar, scale in bar_rows(run))]
+    width = max(len(fmt.plain(name)) for name, _ in rows)
+    lines = [f"{fmt.plain(info.job_name)}: {fmt.plain(info.state)}"]
+    if info.reason:
+        lines.append(f"  {fmt.plain(info.reason)}")
+    lines += [f"  {fmt.plain(name):<{width}}  {fmt.plain(value)}" for name, value in rows]
+    lines += [f"  {finding}" for finding in info.findings]
+    return "\n".join(lines)
+
+
+def bars(values: NDArray[np.float64], top: float) -> str:
+    """Return values as bars of 8 heights from 0 to ``top``, at most 28; blank: not known."""
+    edges = np.linspace(0, len(values), min(_COLUMNS, len(values)) + 1).astype(int)
+    text = ""
+    for begin, end in pairwise(edges):
+        known = values[begin:end][np.isfinite(values[begin:end])]
+        if known.size == 0:
+            text += " "
+            continue
+        share = float(known.mean()) / top if top > 0 else 0.0
+        text += _BARS[min(len(_BARS) - 1, max(0, int(share * len(_BARS))))]
+    return text
+
+
+def _summary_rows(info: RunInfo) -> list[tuple[str, str]]:
+    summary = info.summary
+    if summary is None:
+        return [("mean step time", fmt.UNKNOWN)]
+    busy = [f"device {fmt.percent(summary.device_utilization)}"]
+    busy += [f"CPU of {name} {fmt.percent(cpu)}" for name, cpu in summary.cpu.items()]
+    over = (
+        f"over {fmt.count(summary.steps, 'step')}, "
+        f"{fmt.count(summary.warm_up_steps, 'step')} of warm-up left out"
+    )
+    return [
+        ("mean step time", f"{fmt.seconds_interval(summary.step_time_s)} {over}"),
+        ("cost of 1,000 steps", fmt.usd_interval(summary.usd_per_1000_steps)),
+        ("data wait", f"{fmt.percent(summary.data_wait_fraction)} of the step time"),
+        ("busy", ", ".join(busy)),
+    ]
+
+
+def host_names(info: RunInfo) -> list[tuple[str, str]]:
+    """Return what charts call each instance, and its host: ``data_group``, or with its host."""
+    return [
+        (f"{group.name} {host}" if len(group.hosts) > 1 else group.name, host)
+        for group in info.groups
+        for host in group.hosts
+    ]

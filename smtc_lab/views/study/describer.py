@@ -1,0 +1,185 @@
+"""Describes a study as it is followed: where it stands, and what is seen so far."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from smtc_lab.machine.environments.named import other_environment
+from smtc_lab.spec.cluster import LOCAL
+from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.store.state import current_state, lasted_s
+from smtc_lab.views import format as fmt
+from smtc_lab.views.findings import told
+from smtc_lab.views.run.predicted import predicted_step_time_s
+from smtc_lab.views.study.followed_launch import FollowedLaunch
+from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
+from smtc_lab.views.words import scale_words
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.folder import LaunchedRun
+    from smtc_lab.views.study.follower import StudyFollower
+    from smtc_lab.views.study.own import StudyOwn
+
+
+class StudyDescriber:
+    """Makes a ``ComparisonInfo`` of what a follower has seen.
+
+    Args:
+        kind: What is said of its kind alone.
+        follower: Of the study.
+    """
+
+    def __init__(self, kind: StudyOwn, follower: StudyFollower) -> None:
+        self._kind = kind
+        self._follower = follower
+        jobs, request = follower.jobs, follower.run.request
+        first = jobs[0].emulation
+        is_emulated = any(job.emulation is not None for job in jobs)
+        self._begin = ComparisonInfo(
+            name=follower.run.name,
+            entry_point=jobs[0].entry_point,
+            state="Pending",
+            ended=False,
+            reason="",
+            elapsed_s=0.0,
+            launches=follower.num_launches,
+            rounds=request.rounds,
+            evidence="emulated" if is_emulated else "measured",
+            scale=(
+                ""
+                if first is None
+                else scale_words(first.cores_per_vcpu, first.device_step_time_s)
+            ),
+            sentence="",
+            is_verdict=False,
+            set_ups=tuple(
+                _set_up(job, price) for job, price in zip(jobs, follower.prices, strict=True)
+            ),
+            launched=(),
+            rows=(),
+            notes=(),
+            code=kind.code(request),
+        )
+        self._latest = self._begin
+        self._price_note = _price_note(follower)
+
+    def elapsed_s(self) -> float:
+        """Return seconds since the begin, or from the begin to the end."""
+        state = self._follower.state
+        return lasted_s(state.started_s, state.ended_s) or 0.0
+
+    def describe(self) -> ComparisonInfo:
+        """Return where the study stands now.
+
+        Raises:
+            StoreError: A file of a launch is damaged.
+        """
+        follower = self._follower
+        self._latest = replace(
+            self._standing(),
+            is_verdict=self._kind.is_verdict(follower),
+            set_ups=tuple(
+                replace(
+                    set_up,
+                    predicted_step_time_s=self._predicted(place),
+                    python_environment=follower.environment_of(place),
+                )
+                for place, set_up in enumerate(self._begin.set_ups)
+            ),
+            launched=tuple(_launch(launch, follower) for launch in follower.launches),
+            rows=self._kind.rows(follower),
+            notes=tuple(filter(None, (*self._kind.notes(follower), self._price_note))),
+            findings=told(self._kind.findings(follower)),
+        )
+        return self._latest
+
+    def describe_problem(self, problem: str) -> ComparisonInfo:
+        """Return where the study stands when a part of it cannot be read.
+
+        Args:
+            problem: Why it cannot be read.
+        """
+        standing = self._standing()
+        return replace(standing, notes=(problem, *standing.notes))
+
+    def _predicted(self, set_up: int) -> Interval | None:
+        """Return what was predicted of a set-up's newest launch of which something was."""
+        for launch in reversed(self._follower.followed):
+            if launch.set_up == set_up:
+                predicted = predicted_step_time_s(launch.follower.folder)
+                if predicted is not None:
+                    return predicted
+        return None
+
+    def _standing(self) -> ComparisonInfo:
+        """Return the latest description with what the state alone tells."""
+        state = self._follower.state
+        return replace(
+            self._latest,
+            state=state.state,
+            ended=state.is_terminal,
+            reason=state.reason,
+            elapsed_s=self.elapsed_s(),
+            launches=self._follower.num_launches,
+            sentence=self._kind.sentence(self._follower),
+        )
+
+
+def _set_up(job: TrainingJob, usd_per_hour: float | None) -> SetUpInfo:
+    return SetUpInfo(
+        label=job.cluster.label,
+        hosts=tuple(
+            (host, group.instance_group_name) for host, group in job.cluster.hosts().items()
+        ),
+        usd_per_hour=usd_per_hour,
+        evidence="measured" if job.emulation is None else "emulated",
+        python_environment=other_environment(job.python_environment),
+    )
+
+
+def _launch(launch: FollowedLaunch | LaunchedRun, follower: StudyFollower) -> LaunchInfo:
+    if isinstance(launch, FollowedLaunch):
+        return LaunchInfo(
+            job_name=launch.launched.job_name,
+            label=launch.launched.label,
+            set_up=launch.set_up,
+            round=launch.launched.round,
+            state=launch.follower.state.state,
+            steps=launch.follower.steps.num_rows,
+            max_steps=launch.follower.job.max_steps,
+            warm_up_steps=launch.warm_up_steps,
+        )
+    folder = RunFolder(follower.run.request.root / launch.job_name)
+    return LaunchInfo(
+        job_name=launch.job_name,
+        label=launch.label,
+        set_up=None,
+        round=None,
+        state=current_state(folder).state,
+        steps=0,
+        max_steps=None,
+        warm_up_steps=0,
+    )
+
+
+def _price_note(follower: StudyFollower) -> str:
+    """Return every price with its kind and date; empty: nothing has a price."""
+    types = dict.fromkeys(
+        group.instance_type
+        for job in follower.jobs
+        for group in job.cluster.instance_groups
+        if group.instance_type != LOCAL
+    )
+    words = []
+    for name in types:
+        price = follower.catalog.get(name).price
+        words.append(
+            f"{name} price {fmt.UNKNOWN}"
+            if price is None
+            # two dollar signs in one text are a formula to a notebook
+            else f"{name} {price.usd_per_hour:g} USD/h {price.kind} {price.date}"
+        )
+    return f"Prices: {'; '.join(words)}." if words else ""

@@ -1,0 +1,165 @@
+"""Follows a study: its launches' tables, and what is seen so far.
+
+It reads files only, so it works for a study of another process and for one that has ended.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.follow.run_follower import RunFollower
+from smtc_lab.machine.environments.named import other_environment
+from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.views.study.estimate import set_up_estimate
+from smtc_lab.views.study.followed_launch import FollowedLaunch
+from smtc_lab.views.study.rows import live_rows
+
+if TYPE_CHECKING:
+    from smtc_lab.follow.frames import Frame
+    from smtc_lab.follow.stream import Stream
+    from smtc_lab.follow.table import LiveTable
+    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.study.folder import LaunchedRun
+    from smtc_lab.study.study_run import StudyRun
+    from smtc_lab.views.study.info import RowInfo
+
+_ESTIMATE_S = 1.0
+_LEAST_REST = 10.0
+"""An estimate is made at most so many times its own duration after the last one."""
+
+
+class StudyFollower:
+    """The tables of a study, and what is seen so far. Only one thread may look.
+
+    Args:
+        run: The study.
+        stream: Sends the tables.
+    """
+
+    def __init__(self, run: StudyRun, stream: Stream) -> None:
+        self.run = run
+        self.catalog = Catalog.load()
+        """Types and prices."""
+        self.jobs = run.request.jobs
+        """The set-ups; of a comparison the baseline first."""
+        self.prices = [self.catalog.usd_per_hour(job.cluster) for job in self.jobs]
+        """Price of each set-up per hour in USD; None: unknown."""
+        self.state = run.state
+        """Where it stood at the last look."""
+        self.launches: list[FollowedLaunch | LaunchedRun] = []
+        """The launches so far; those beside the rounds are not followed."""
+        self.comparison: Comparison | None = None
+        """The comparison of all rounds that are complete; None: there is none."""
+        self.rounds = 0
+        """Rounds that are in that comparison."""
+        self.own_tables: list[LiveTable] = []
+        """What is sent beside the tables of its launches."""
+        self._speedups: list[Interval | None] = []
+        self._stream = stream
+        self._estimate_s = 0.0
+        self._has_news = True
+
+    @property
+    def followed(self) -> list[FollowedLaunch]:
+        """The launches of rounds, in the order in which they ran."""
+        return [each for each in self.launches if isinstance(each, FollowedLaunch)]
+
+    @property
+    def num_launches(self) -> int:
+        """Launches in all, as far as it is known."""
+        return self.state.launches or len(self.jobs) * self.run.request.rounds
+
+    @property
+    def newest(self) -> str:
+        """The newest launch in words; there is one at least."""
+        begun = len(self.launches)
+        return f"launch {begun} of {self.num_launches} ({self.state.runs[begun - 1].label})"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended and all of it was taken in."""
+        return self.state.is_terminal and all(launch.is_over for launch in self.followed)
+
+    def look(self) -> bool:
+        """Take in what is new; False: there is nothing to tell.
+
+        Rows go to the stream at once; True is returned about once a second, and when the state
+        has changed.
+
+        Raises:
+            StoreError: A file is damaged.
+        """
+        was_over = self.is_over
+        before, self.state = self.state, self.run.state
+        for launched in self.state.runs[len(self.launches) :]:
+            self.launches.append(self._begin(launched))
+        completed = len(self._completed())
+        looked = [launch.look() for launch in self.followed if not launch.is_over]
+        if any(looked):
+            self._has_news = True
+            self._stream.notify()
+        if len(self._completed()) != completed or (self.is_over and not was_over):
+            self._conclude()
+        now_s = time.monotonic()
+        is_time = now_s >= self._estimate_s and not self.state.is_terminal
+        if self._has_news and (is_time or self.is_over):
+            self._has_news = False
+            self._estimate()
+            spent_s = time.monotonic() - now_s
+            self._estimate_s = now_s + max(_ESTIMATE_S, _LEAST_REST * spent_s)
+            return True
+        return before != self.state or was_over != self.is_over
+
+    def environment_of(self, set_up: int) -> str:
+        """Return the Python environment of a set-up; empty: the one that launches."""
+        if launches := self._of(set_up):
+            return launches[-1].follower.python_environment
+        return other_environment(self.jobs[set_up].python_environment)
+
+    def rows(self) -> tuple[RowInfo, ...]:
+        """Return the table of set-ups as it is now."""
+        estimates = [
+            set_up_estimate(
+                self._of(place),
+                [group.instance_group_name for group in job.cluster.instance_groups],
+            )
+            for place, job in enumerate(self.jobs)
+        ]
+        environments = [self.environment_of(place) for place in range(len(self.jobs))]
+        return live_rows(self.jobs, self.prices, estimates, environments, self._speedups)
+
+    def read(self, table: str, first: int, end: int, most: int) -> Frame | None:
+        """Return rows that were asked for in more detail; None: nobody keeps them."""
+        for launch in self.followed:
+            if (frame := launch.follower.read(table, first, end, most)) is not None:
+                return frame
+        return None
+
+    def _conclude(self) -> None:
+        """Take note that a launch has completed, or that all is over."""
+
+    def _estimate(self) -> None:
+        """Add to the own tables what is seen now."""
+
+    def _begin(self, launched: LaunchedRun) -> FollowedLaunch | LaunchedRun:
+        labels = [job.cluster.label for job in self.jobs]
+        if launched.round is None or launched.label not in labels:
+            return launched
+        return FollowedLaunch(
+            launched,
+            RunFollower(
+                RunFolder.open(self.run.request.root / launched.job_name),
+                self._stream,
+                prefix=f"{len(self.launches)}/",
+            ),
+            set_up=labels.index(launched.label),
+        )
+
+    def _of(self, set_up: int) -> list[FollowedLaunch]:
+        return [launch for launch in self.followed if launch.set_up == set_up]
+
+    def _completed(self) -> list[FollowedLaunch]:
+        return [launch for launch in self.followed if launch.records is not None]

@@ -1,0 +1,141 @@
+"""What a browser is told of a comparison, besides the rows of its launches.
+
+``smtc_lab.views.wire_schema`` tells TypeScript of it; both read
+``tests/fixtures/comparison_info.json``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from smtc_lab.metrics.result import Evidence  # noqa: TC001  pydantic reads it
+from smtc_lab.views.findings import FindingInfo  # noqa: TC001  pydantic reads it
+from smtc_lab.views.json_values import json_values
+from smtc_lab.views.run.info import Predicted  # noqa: TC001  pydantic reads it
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetUpInfo:
+    """One set-up of a comparison: a cluster, with its compiler settings."""
+
+    label: str
+    """What tables and charts call it."""
+
+    hosts: tuple[tuple[str, str], ...]
+    """Each instance's host and the name of its group."""
+
+    usd_per_hour: float | None
+    """Price of all instances per hour in USD; None: a price is unknown."""
+
+    evidence: Evidence
+    """Whether its instances are there or emulated."""
+
+    python_environment: str = ""
+    """Name of its Python environment; empty: the one that launches."""
+
+    predicted_step_time_s: Predicted | None = None
+    """What the planner predicted of a step, in seconds; None: nobody asked it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchInfo:
+    """One launch. Launch k, from 0, has the tables ``k/steps`` and ``k/system:<host>``."""
+
+    job_name: str
+    """Name of the run."""
+
+    label: str
+    """What is launched."""
+
+    set_up: int | None
+    """Place of its set-up; None: it checks parity only, and has no tables."""
+
+    round: int | None
+    """Number of its round, from 1; None: it checks parity only."""
+
+    state: str
+    """SageMaker's spelling."""
+
+    steps: int
+    """Steps so far, warm-up included."""
+
+    max_steps: int | None
+    """Steps that it will take; None: not known."""
+
+    warm_up_steps: int
+    """Steps at its begin that are left out, as far as it is known by now."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowInfo:
+    """One line of the table of set-ups, in words."""
+
+    label: str
+    """What is compared."""
+
+    cells: tuple[tuple[str, ...], ...]
+    """By set-up: the lines of the cell, at least one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonInfo:
+    """Where a comparison stands, and what is seen so far."""
+
+    name: str
+    """Name of the comparison."""
+
+    entry_point: str
+    """The script that is run."""
+
+    state: str
+    """SageMaker's spelling."""
+
+    ended: bool
+    """Whether nothing more will happen."""
+
+    reason: str
+    """Why it is in that state; empty: there is nothing to say."""
+
+    elapsed_s: float
+    """Seconds since it began, or from its begin to its end."""
+
+    launches: int
+    """Launches in all, as far as it is known."""
+
+    rounds: int
+    """Launches of each set-up that were asked for."""
+
+    evidence: Evidence
+    """Whether all hardware is there."""
+
+    scale: str
+    """The scale of the emulation in words; empty: nothing is emulated."""
+
+    sentence: str
+    """The verdict of the completed rounds, or why there is none yet."""
+
+    is_verdict: bool
+    """Whether ``sentence`` is the final verdict."""
+
+    set_ups: tuple[SetUpInfo, ...]
+    """What is compared, the baseline first. Set-up i above 0 has the table ``ratio:<i>``."""
+
+    launched: tuple[LaunchInfo, ...]
+    """The launches so far."""
+
+    rows: tuple[RowInfo, ...]
+    """The table of set-ups."""
+
+    notes: tuple[str, ...]
+    """The prices with their dates, and what cannot be read."""
+
+    findings: tuple[FindingInfo, ...] = ()
+    """What a reader must know before trusting the numbers."""
+
+    code: str
+    """The lines of a notebook that do the same; empty: they cannot be written."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the information as JSON values."""
+        return json_values(self)

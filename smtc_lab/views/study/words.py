@@ -1,0 +1,55 @@
+"""A study in words: what a saved notebook, a terminal and an e-mail show of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.views import format as fmt
+from smtc_lab.views.rendering import render
+from smtc_lab.views.theme import ON_ANY_PAPER
+
+if TYPE_CHECKING:
+    from smtc_lab.views.drawing import Picture
+    from smtc_lab.views.study.info import ComparisonInfo
+
+
+def study_html(
+    info: ComparisonInfo, *, picture: Picture | None = None, title: str | None = None
+) -> str:
+    """Return a study as HTML that needs no script, and that sanitizers leave whole.
+
+    Args:
+        info: Where it stands.
+        picture: Its figure; None: without.
+        title: Of its table; None: its name and its state.
+    """
+    if title is None:
+        title = f"{info.name}: {info.state}. {info.reason}".strip()
+    names = [set_up.label for set_up in info.set_ups]
+    return render(
+        "study.html.j2",
+        info=info,
+        title=title,
+        names=names,
+        colors=ON_ANY_PAPER,
+        picture=picture,
+    )
+
+
+def study_text(info: ComparisonInfo) -> str:
+    """Return a study for a terminal and an e-mail."""
+    names = ", ".join(fmt.plain(set_up.label) for set_up in info.set_ups)
+    rows = [
+        f"  {row.label}: {' | '.join(', '.join(cell) for cell in row.cells)}"
+        for row in info.rows
+    ]
+    return "\n".join(
+        [
+            f"{info.name} {info.state}".strip(),
+            *filter(None, (info.reason, info.sentence)),
+            f"  set-ups: {names}",
+            *rows,
+            *map(str, info.findings),
+            *info.notes,
+        ]
+    )
