@@ -19,10 +19,10 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.launchers.run import Run as Run
     from smtc_lab.launchers.run import launch as launch
     from smtc_lab.metrics.batch_sizes import BatchSizes as BatchSizes
-    from smtc_lab.metrics.comparison import Comparison as Comparison
-    from smtc_lab.metrics.compiler_report import CompilerReport as CompilerReport
-    from smtc_lab.planner.calibrate import calibrate as calibrate
-    from smtc_lab.planner.calibration import Calibration as Calibration
+    from smtc_lab.metrics.compared.comparison import Comparison as Comparison
+    from smtc_lab.metrics.records.compiler_report import CompilerReport as CompilerReport
+    from smtc_lab.planner.calibration.calibrate import calibrate as calibrate
+    from smtc_lab.planner.calibration.calibration import Calibration as Calibration
     from smtc_lab.planner.plan import Plan as Plan
     from smtc_lab.planner.plan import plan as plan
     from smtc_lab.runtime.session import Session as Session
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.compiler import TrainingCompilerConfig as TrainingCompilerConfig
     from smtc_lab.spec.emulation import Emulation as Emulation
     from smtc_lab.spec.job import TrainingJob as TrainingJob
-    from smtc_lab.study.batch_size import find_batch_size as find_batch_size
+    from smtc_lab.study.batch.size import find_batch_size as find_batch_size
     from smtc_lab.study.compare import ComparisonOutcome as ComparisonOutcome
     from smtc_lab.study.compare import compare as compare
     from smtc_lab.study.compare_compilers import compare_compilers as compare_compilers
@@ -54,16 +54,16 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
 
 _HOMES = {
     "BatchSizes": "smtc_lab.metrics.batch_sizes",
-    "Calibration": "smtc_lab.planner.calibration",
+    "Calibration": "smtc_lab.planner.calibration.calibration",
     "Catalog": "smtc_lab.catalog.catalog",
     "Channel": "smtc_lab.spec.channel",
     "Cluster": "smtc_lab.spec.cluster",
     "ClusterDesigner": "smtc_lab.views.widgets.cluster_designer",
-    "Comparison": "smtc_lab.metrics.comparison",
+    "Comparison": "smtc_lab.metrics.compared.comparison",
     "ComparisonMonitor": "smtc_lab.views.widgets.comparison_monitor",
     "ComparisonOutcome": "smtc_lab.study.compare",
     "ComparisonRun": "smtc_lab.study.comparison_run",
-    "CompilerReport": "smtc_lab.metrics.compiler_report",
+    "CompilerReport": "smtc_lab.metrics.records.compiler_report",
     "CompilerSettings": "smtc_lab.views.widgets.compiler_settings",
     "Emulation": "smtc_lab.spec.emulation",
     "InstanceGroup": "smtc_lab.spec.cluster",
@@ -81,11 +81,11 @@ _HOMES = {
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
     "Workbench": "smtc_lab.views.widgets.workbench",
-    "calibrate": "smtc_lab.planner.calibrate",
+    "calibrate": "smtc_lab.planner.calibration.calibrate",
     "compare": "smtc_lab.study.compare",
     "compare_compilers": "smtc_lab.study.compare_compilers",
     "compare_environments": "smtc_lab.study.compare_environments",
-    "find_batch_size": "smtc_lab.study.batch_size",
+    "find_batch_size": "smtc_lab.study.batch.size",
     "launch": "smtc_lab.launchers.run",
     "launch_comparison": "smtc_lab.study.comparison_run",
     "plan": "smtc_lab.planner.plan",

@@ -37,7 +37,7 @@ class BundleDisplayed(Displayed):
 class PlanDisplayed(Displayed):
     """A part of a plan."""
 
-    _html_view: ClassVar[str] = "smtc_lab.views.plan_display"
+    _html_view: ClassVar[str] = "smtc_lab.views.plan.display"
 
 
 class LiveDisplayed(Displayed):

@@ -24,7 +24,7 @@ from tests.kit.records import jittered, run_records
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "smtc_lab"
@@ -148,11 +148,11 @@ FINISHED_RUN = """
     from pathlib import Path
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.launchers.run import Run
-    from smtc_lab.metrics.compare import compare_runs
+    from smtc_lab.metrics.compared.compare import compare_runs
     from smtc_lab.metrics.run_summary import summarize
     from smtc_lab.store.reader import read_run
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.views.table import comparison_table
+    from smtc_lab.views.text.table import comparison_table
 
     run = read_run(RunFolder.open(Path(sys.argv[1])))
     print(run.state, summarize(run).steps)
@@ -272,10 +272,13 @@ DANGEROUS = re.compile(
 )
 ALLOWED = {
     ("smtc_lab/runtime/checkpoint.py", "import pickle"): "only to name the error of torch.load",
-    ("smtc_lab/compiler/compile_failure.py", "import pickle"): "only to name a cache's error",
+    (
+        "smtc_lab/compiler/inductor/compile_failure.py",
+        "import pickle",
+    ): "only to name a cache's error",
 } | dict.fromkeys(
     [
-        ("smtc_lab/compiler/apart.py", use)
+        ("smtc_lab/compiler/choosing/apart.py", use)
         for use in ("import pickle", "pickle.dumps", "pickle.loads", "pickle.PicklingError")
     ],
     "between a process and its own copy, over a pair of sockets that nobody else can reach",

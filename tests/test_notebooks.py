@@ -11,7 +11,7 @@ import papermill
 import pytest
 import torch
 
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.store.run_folder import find_runs
 
 if TYPE_CHECKING:

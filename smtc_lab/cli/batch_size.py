@@ -94,7 +94,7 @@ def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
     rate = options["learning_rate"] and refusals.tried(_rate, options["learning_rate"])
     refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
     refusals.raise_if_any()
-    from smtc_lab.study.batch_size import find_batch_size  # noqa: PLC0415  after all that is refused
+    from smtc_lab.study.batch.size import find_batch_size  # noqa: PLC0415  after all that is refused
 
     found = find_batch_size(
         options["script"],
@@ -112,7 +112,7 @@ def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
 
 
 def _show(found: BatchSizes, rate: tuple[float, int] | None, options: dict[str, Any]) -> None:
-    from smtc_lab.views import batch_sizes as view  # noqa: PLC0415  after the runs
+    from smtc_lab.views.batch import sizes as view  # noqa: PLC0415  after the runs
 
     click.echo(view.batch_sizes_text(found))
     if rate is not None:
@@ -135,7 +135,7 @@ def _show(found: BatchSizes, rate: tuple[float, int] | None, options: dict[str, 
 
 
 def _say(backend: str, trial: BatchTrial) -> None:
-    from smtc_lab.views.batch_sizes import trial_text  # noqa: PLC0415  as above
+    from smtc_lab.views.batch.sizes import trial_text  # noqa: PLC0415  as above
 
     click.echo(trial_text(backend, trial), err=True)
 

@@ -273,8 +273,8 @@ def _option_problems(options: dict[str, Any]) -> list[str]:
 
 
 def _show(outcome: ComparisonOutcome, json_file: Path | None, report: Path | None) -> None:
-    from smtc_lab.views.compiler_section import findings_text  # noqa: PLC0415  after the runs
-    from smtc_lab.views.table import comparison_table  # noqa: PLC0415  after the runs
+    from smtc_lab.views.report.compiler_section import findings_text  # noqa: PLC0415  after the runs
+    from smtc_lab.views.text.table import comparison_table  # noqa: PLC0415  after the runs
 
     click.echo(comparison_table(outcome.comparison))
     if findings := findings_text(outcome.comparison, outcome.runs):
@@ -283,7 +283,7 @@ def _show(outcome: ComparisonOutcome, json_file: Path | None, report: Path | Non
         json_file.write_text(outcome.comparison.to_json() + "\n", encoding="utf-8")
         click.echo(f"Comparison: {json_file}")
     if report is not None:
-        from smtc_lab.views.report import write_report  # noqa: PLC0415  matplotlib is slow
+        from smtc_lab.views.report.html import write_report  # noqa: PLC0415  matplotlib is slow
 
         write_report(outcome.comparison, outcome.runs, report)
         click.echo(f"Report: {report}")

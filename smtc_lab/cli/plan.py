@@ -15,7 +15,7 @@ from smtc_lab.spec.emulation import Emulation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.study.watched_run import Progress
 
 
@@ -100,15 +100,15 @@ def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
     )
     if options["json_file"] is not None:
         options["json_file"].write_text(made.to_json() + "\n", encoding="utf-8")
-    from smtc_lab.views.plan_describer import describe_plan  # noqa: PLC0415  as above
-    from smtc_lab.views.plan_words import plan_text  # noqa: PLC0415  as above
+    from smtc_lab.views.plan.describer import describe_plan  # noqa: PLC0415  as above
+    from smtc_lab.views.plan.words import plan_text  # noqa: PLC0415  as above
 
     info = describe_plan(made)
     click.echo(plan_text(info))
     if options["json_file"] is not None:
         click.echo(f"Plan: {options['json_file']}")
     if options["figure"] is not None:
-        from smtc_lab.views.plan_figures import write_plan_figure  # noqa: PLC0415  as above
+        from smtc_lab.views.plan.figures import write_plan_figure  # noqa: PLC0415  as above
 
         write_plan_figure(info, options["figure"])
         click.echo(f"Figure: {options['figure']}")
@@ -120,11 +120,11 @@ def _calibration(
     """Return the calibration that is given, or measure one."""
     script, file = options["script"], options["calibration_file"]
     if file is not None:
-        from smtc_lab.planner.calibration import Calibration  # noqa: PLC0415  as above
+        from smtc_lab.planner.calibration.calibration import Calibration  # noqa: PLC0415  as above
         from smtc_lab.planner.workload_hash import workload_hash  # noqa: PLC0415  as above
 
         return Calibration.load(file, workload=workload_hash(script, values))
-    from smtc_lab.planner.calibrate import calibrate  # noqa: PLC0415  as above
+    from smtc_lab.planner.calibration.calibrate import calibrate  # noqa: PLC0415  as above
 
     return calibrate(
         script,

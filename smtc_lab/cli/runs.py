@@ -12,7 +12,7 @@ from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, runs_here
 from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.metrics.cost import usd_per_job
-from smtc_lab.metrics.facts import number_fact
+from smtc_lab.metrics.records.facts import number_fact
 from smtc_lab.metrics.run_summary import RunSummary, summarize
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.store.state import lasted_s
@@ -21,7 +21,7 @@ from smtc_lab.views.kinds import is_study, kind_of, open_study
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.study.study_run import StudyRun
 

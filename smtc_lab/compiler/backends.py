@@ -48,7 +48,7 @@ def step_maker(
         on_failure: Callable[[CompilerError], None],
     ) -> CompiledStep:
         if backend == "inductor":
-            from smtc_lab.compiler.inductor import InductorStep  # noqa: PLC0415  the others do without
+            from smtc_lab.compiler.inductor.backend import InductorStep  # noqa: PLC0415  the others do without
 
             return InductorStep(
                 train_step, model, optimizer, config=config, on_failure=on_failure
@@ -56,7 +56,7 @@ def step_maker(
         if backend == "xla":
             if not_xla is not None:
                 raise CompilerError(not_xla)
-            from smtc_lab.compiler.xla import XlaStep  # noqa: PLC0415  the others do without
+            from smtc_lab.compiler.xla.backend import XlaStep  # noqa: PLC0415  the others do without
 
             return XlaStep(train_step, model, optimizer, config=config)
         return EagerStep(train_step, model, optimizer, config=config)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.compiler.auto import AutoStep, auto_step
 from smtc_lab.compiler.backends import step_maker
-from smtc_lab.compiler.debug_folder import DebugFolder
-from smtc_lab.compiler.guarded import GuardedStep
-from smtc_lab.compiler.host_syncs import FIRST_STEP, HostSyncs
-from smtc_lab.compiler.inductor_cache import cache_note
-from smtc_lab.compiler.inductor_facts import InductorFacts
-from smtc_lab.compiler.parity_recorder import ParityRecorder, make_comparable
-from smtc_lab.compiler.peak_memory import peak_memory_bytes
+from smtc_lab.compiler.choosing.auto import AutoStep, auto_step
+from smtc_lab.compiler.choosing.guarded import GuardedStep
+from smtc_lab.compiler.inductor.cache import cache_note
+from smtc_lab.compiler.inductor.debug_folder import DebugFolder
+from smtc_lab.compiler.inductor.facts import InductorFacts
+from smtc_lab.compiler.observing.host_syncs import FIRST_STEP, HostSyncs
+from smtc_lab.compiler.observing.parity_recorder import ParityRecorder, make_comparable
+from smtc_lab.compiler.observing.peak_memory import peak_memory_bytes
 from smtc_lab.compiler.preparation import Preparation, prepare_process
 from smtc_lab.errors import CompilerError
-from smtc_lab.metrics.compiler_report import CompilerReport
+from smtc_lab.metrics.records.compiler_report import CompilerReport
 from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from smtc_lab.compiler.kept import Kept
+    from smtc_lab.compiler.choosing.kept import Kept
     from smtc_lab.compiler.step import CompiledStep, Elsewhere, Followed, Script, TrainStep
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 

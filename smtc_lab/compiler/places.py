@@ -8,7 +8,7 @@ import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.compiler_report import Place
+from smtc_lab.metrics.records.compiler_report import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

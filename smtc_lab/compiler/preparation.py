@@ -11,8 +11,8 @@ import torch
 
 from smtc_lab.compiler.backends import why_not_xla
 from smtc_lab.compiler.host_memory import keep_memory
-from smtc_lab.compiler.inductor_cache import use_cache
-from smtc_lab.compiler.peak_memory import reset_peak_memory
+from smtc_lab.compiler.inductor.cache import use_cache
+from smtc_lab.compiler.observing.peak_memory import reset_peak_memory
 from smtc_lab.compiler.precision import matmul_error, set_matmul_precision
 from smtc_lab.compiler.torch_names import home_of, optional
 from smtc_lab.errors import CompilerError
@@ -120,7 +120,7 @@ def _prepare_xla(
         reason = why_not_xla(world_size=world_size, max_steps=max_steps)
         if reason is not None:
             return reason
-    from smtc_lab.compiler.xla_setup import (  # noqa: PLC0415  only where XLA is used
+    from smtc_lab.compiler.xla.setup import (  # noqa: PLC0415  only where XLA is used
         device_kind,
         import_xla,
         prepare_xla,
@@ -145,7 +145,7 @@ def _prepare_xla(
 
 def _save_from_host() -> None:
     """Make ``torch.save`` write tensors of XLA so that they load without torch_xla."""
-    from smtc_lab.compiler.xla_move import host_copy  # noqa: PLC0415  only where XLA is used
+    from smtc_lab.compiler.xla.move import host_copy  # noqa: PLC0415  only where XLA is used
 
     plain = torch.save
 

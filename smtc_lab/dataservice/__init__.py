@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.placement import Placement as Placement
     from smtc_lab.dataservice.placement import ServerAddress as ServerAddress
     from smtc_lab.dataservice.placement import set_default as set_default
-    from smtc_lab.dataservice.server import DataServer as DataServer
+    from smtc_lab.dataservice.serving.server import DataServer as DataServer
     from smtc_lab.dataservice.source import LoaderSource as LoaderSource
     from smtc_lab.dataservice.source import source_of as source_of
 
 _HOMES = {
     "DataLoader": "smtc_lab.dataservice.dataloader",
-    "DataServer": "smtc_lab.dataservice.server",
+    "DataServer": "smtc_lab.dataservice.serving.server",
     "LoaderSource": "smtc_lab.dataservice.source",
     "Placement": "smtc_lab.dataservice.placement",
     "ServerAddress": "smtc_lab.dataservice.placement",

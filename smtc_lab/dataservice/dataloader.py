@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import torch
 
 from smtc_lab.dataservice import placement
-from smtc_lab.dataservice.client import Client
+from smtc_lab.dataservice.client.client import Client
+from smtc_lab.dataservice.client.settings import ClientSettings
+from smtc_lab.dataservice.client.sharing import first_sharing
+from smtc_lab.dataservice.client.spare_cpu import own_cores
 from smtc_lab.dataservice.iterators import InProcessIterator, IteratedLoader, ServiceIterator
-from smtc_lab.dataservice.settings import ClientSettings
-from smtc_lab.dataservice.sharing import first_sharing
 from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
-from smtc_lab.dataservice.spare_cpu import own_cores
 from smtc_lab.dataservice.stream_iterators import (
     InProcessStreamIterator,
     StreamServiceIterator,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from torch.utils.data import Dataset, Sampler
 
     from smtc_lab.dataservice.placement import Placement, ServerAddress
-    from smtc_lab.metrics.records import LoaderRecord
+    from smtc_lab.metrics.records.records import LoaderRecord
 else:
     needed("torch.utils.data.dataloader:DataLoader._get_iterator")  # or ours were never called
 

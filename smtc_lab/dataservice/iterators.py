@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 import torch.utils.data.dataloader as torch_dataloader
 
-from smtc_lab.dataservice.local import host_name
-from smtc_lab.dataservice.messages import Answer, BatchRequest, failure_text, to_error
+from smtc_lab.dataservice.client.local import host_name
+from smtc_lab.dataservice.client.statistics import LOCAL, LoaderStatistics
+from smtc_lab.dataservice.protocol.messages import Answer, BatchRequest, failure_text, to_error
 from smtc_lab.dataservice.seeding import preserved_random_state, stream_seed
 from smtc_lab.dataservice.source import BatchFailure, BatchPlace, make_batch, source_of
-from smtc_lab.dataservice.statistics import LOCAL, LoaderStatistics
 from smtc_lab.dataservice.torch_names import check_fields, needed, optional
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from smtc_lab.dataservice.client import Client
-    from smtc_lab.dataservice.epoch import Epoch
-    from smtc_lab.metrics.records import LoaderRecord
+    from smtc_lab.dataservice.client.client import Client
+    from smtc_lab.dataservice.client.epoch import Epoch
+    from smtc_lab.metrics.records.records import LoaderRecord
 
     class _TorchBase:
         _IterableDataset_len_called: int | None

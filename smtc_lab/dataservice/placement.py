@@ -11,7 +11,7 @@ from smtc_lab.errors import DataServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.metrics.records import LoaderRecord
+    from smtc_lab.metrics.records.records import LoaderRecord
 
 SECRET_BYTES = 32
 """Length of a job's secret."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from smtc_lab.dataservice.iterators import InProcessIterator, ServiceIterator
-from smtc_lab.dataservice.messages import BatchRequest
+from smtc_lab.dataservice.protocol.messages import BatchRequest
 from smtc_lab.dataservice.rotation import Rotation, Turn
 from smtc_lab.dataservice.source import StreamPlace, StreamSource
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
@@ -13,10 +13,10 @@ from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-    from smtc_lab.dataservice.client import Client
-    from smtc_lab.dataservice.epoch import Epoch
+    from smtc_lab.dataservice.client.client import Client
+    from smtc_lab.dataservice.client.epoch import Epoch
     from smtc_lab.dataservice.iterators import IteratedLoader
-    from smtc_lab.dataservice.messages import Answer
+    from smtc_lab.dataservice.protocol.messages import Answer
 
 _MAX_STREAMS = 2**16
 

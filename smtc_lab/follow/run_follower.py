@@ -18,9 +18,9 @@ from smtc_lab.follow.step_table import StepTable
 from smtc_lab.instance.plan import planned_ranks
 from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
-from smtc_lab.metrics.facts import number_of
 from smtc_lab.metrics.measured_columns import measured_columns
 from smtc_lab.metrics.measured_launch import probe_steps
+from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import compiler_reports, read_job, report_files
 from smtc_lab.store.state import RunState, current_state
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from smtc_lab.follow.frames import Frame
     from smtc_lab.follow.stream import Stream
-    from smtc_lab.metrics.compiler_report import CompilerReport
     from smtc_lab.metrics.measured_columns import MeasuredColumns
+    from smtc_lab.metrics.records.compiler_report import CompilerReport
     from smtc_lab.store.run_folder import RunFolder
 
 _STATE_S = 0.5

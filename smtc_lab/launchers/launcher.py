@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.machine.environments.probe import EnvironmentFacts
-    from smtc_lab.metrics.records import EventRecord
+    from smtc_lab.metrics.records.records import EventRecord
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.state import RunState
 
@@ -38,8 +38,8 @@ class Order:
 class LaunchPlan(BundleDisplayed):
     """The exact request to a launcher, and what it costs. Made without credentials."""
 
-    _html_view: ClassVar[str] = "smtc_lab.views.launch_plan_display"
-    _bundle_view: ClassVar[str] = "smtc_lab.views.launch_plan_display"
+    _html_view: ClassVar[str] = "smtc_lab.views.launch.plan_display"
+    _bundle_view: ClassVar[str] = "smtc_lab.views.launch.plan_display"
 
     launcher: str
     """Name of the launcher."""

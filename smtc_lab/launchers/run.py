@@ -11,7 +11,7 @@ from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine, loaded
 from smtc_lab.launchers.launcher import Handle
-from smtc_lab.launchers.supervised import SupervisedLauncher
+from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder, find_run
@@ -19,7 +19,7 @@ from smtc_lab.store.state import RunState, current_state
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import Launcher, News
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
 
 class Run(LiveDisplayed):

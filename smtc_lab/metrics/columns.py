@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.records import StepRecord, SystemSample
+    from smtc_lab.metrics.records.records import StepRecord, SystemSample
 
 STEP_COLUMNS = (
     "step",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from smtc_lab.metrics.compiler_report import Place
+from smtc_lab.metrics.records.compiler_report import Place
 from smtc_lab.metrics.result import Interval, Result
 
 Severity = Literal["warning", "note"]

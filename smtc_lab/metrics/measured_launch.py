@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.columns import STEP, step_columns, system_columns
-from smtc_lab.metrics.facts import number_fact
 from smtc_lab.metrics.measured_columns import MeasuredColumns, measured_columns
+from smtc_lab.metrics.records.facts import number_fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from smtc_lab.metrics.compiler_report import CompilerReport
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.compiler_report import CompilerReport
+    from smtc_lab.metrics.records.records import RunRecords
 
 
 @dataclass(frozen=True, kw_only=True)

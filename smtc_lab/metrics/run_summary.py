@@ -15,7 +15,7 @@ from smtc_lab.metrics.utilization import (
 )
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.planner.advice import Advice
+    from smtc_lab.planner.model.prediction import Bottleneck, Candidate
     from smtc_lab.planner.planned_candidate import PlannedCandidate
-    from smtc_lab.planner.prediction import Bottleneck, Candidate
 
 _BOUND: Mapping[Bottleneck, str] = {
     "cpu": "CPU-bound",

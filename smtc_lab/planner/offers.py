@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.catalog.instance_types import InstanceType
-    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.plan_settings import PlanSettings
 
 SPEED_ERROR: Mapping[str, float] = {"measured": 0.10, "estimated": 0.15, "user": 0.05}

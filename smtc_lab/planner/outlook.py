@@ -13,12 +13,12 @@ import numpy as np
 from smtc_lab.catalog.instance_types import is_old
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import PlannerError
-from smtc_lab.planner.model import Model
+from smtc_lab.planner.model.model import Model
+from smtc_lab.planner.model.predict import Terms, predictions
+from smtc_lab.planner.model.prediction import Candidate
+from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.offers import ACCELERATOR_LINK_GBPS, offers_of
 from smtc_lab.planner.plan_settings import BURSTABLE
-from smtc_lab.planner.predict import Terms, predictions
-from smtc_lab.planner.prediction import Candidate
-from smtc_lab.planner.setup import Setup
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.catalog.instance_types import Price
-    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.planner.calibration.calibration import Calibration
+    from smtc_lab.planner.model.prediction import Prediction
+    from smtc_lab.planner.model.setup import Numbers
     from smtc_lab.planner.plan_settings import PlanSettings
-    from smtc_lab.planner.prediction import Prediction
-    from smtc_lab.planner.setup import Numbers
 
 NO_DATA_GROUP = -1
 """Row of the data group's type in a cluster that has none."""

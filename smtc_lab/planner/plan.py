@@ -13,12 +13,12 @@ from smtc_lab.display import BundleDisplayed, PlanDisplayed
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.result import Result
 from smtc_lab.planner.advice import seconds
-from smtc_lab.planner.calibration import Calibration
+from smtc_lab.planner.calibration.calibration import Calibration
+from smtc_lab.planner.model.prediction import Candidate
 from smtc_lab.planner.outlook import Outlook
 from smtc_lab.planner.pareto import knee
 from smtc_lab.planner.plan_settings import PlanSettings, settings_of
 from smtc_lab.planner.planned_cluster import PlannedCluster
-from smtc_lab.planner.prediction import Candidate
 from smtc_lab.planner.run_prediction import RunPrediction, predict_run
 from smtc_lab.planner.search import search
 from smtc_lab.spec.cluster import Cluster
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.run import Run
     from smtc_lab.planner.interruptions import Interruptions
-    from smtc_lab.planner.simulation import SimulatedRun
+    from smtc_lab.planner.model.simulation import SimulatedRun
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -36,7 +36,7 @@ SCHEMA_VERSION: Literal[1] = 1
 class Plan(PlanDisplayed, BundleDisplayed, Result):
     """Clusters under the limits of one plan, with what is predicted of each."""
 
-    _bundle_view: ClassVar[str] = "smtc_lab.views.plan_bundle"
+    _bundle_view: ClassVar[str] = "smtc_lab.views.plan.bundle"
 
     schema_version: Literal[1] = SCHEMA_VERSION
     """Version of this schema."""

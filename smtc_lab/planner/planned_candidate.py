@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from smtc_lab.planner.model.prediction import Candidate, Prediction
     from smtc_lab.planner.outlook import Outlook
-    from smtc_lab.planner.prediction import Candidate, Prediction
 
 
 @dataclass(frozen=True, repr=False)

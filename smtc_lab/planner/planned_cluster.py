@@ -10,16 +10,16 @@ from smtc_lab.launchers.run import launch
 from smtc_lab.planner.advice import advice_of, seconds, start_of
 from smtc_lab.planner.explanation import explanation_of
 from smtc_lab.planner.interruptions import simulate_interruptions
+from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.planned_candidate import PlannedCandidate
 from smtc_lab.planner.run_prediction import predict_run
-from smtc_lab.planner.simulation import simulate
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.run import Run
     from smtc_lab.planner.advice import Advice
-    from smtc_lab.planner.simulation import SimulatedRun
+    from smtc_lab.planner.model.simulation import SimulatedRun
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,9 +11,9 @@ from smtc_lab.launchers.engines import runs_here
 from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.result import Evidence, Interval, Result
-from smtc_lab.planner.predict import predict
-from smtc_lab.planner.prediction import Prediction
-from smtc_lab.planner.setup import Setup
+from smtc_lab.planner.model.predict import predict
+from smtc_lab.planner.model.prediction import Prediction
+from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.store.reader import read_job, read_run
@@ -23,7 +23,7 @@ from smtc_lab.store.state import current_state, replace_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.planner.model import Model
+from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.outlook import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.pareto import distinct, excess, pareto
 from smtc_lab.planner.plan_settings import is_wanted

@@ -15,12 +15,12 @@ from smtc_lab.rules.step import StepRule
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from smtc_lab.metrics.ablation import FactorEffect
-    from smtc_lab.metrics.compiler_report import CompilerReport
-    from smtc_lab.metrics.compiler_result import CompilerResult
+    from smtc_lab.metrics.compared.ablation import FactorEffect
+    from smtc_lab.metrics.compared.compiler_result import CompilerResult
     from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.measured_columns import MeasuredColumns
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.compiler_report import CompilerReport
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.rules.rule import Rule
     from smtc_lab.spec.job import TrainingJob
 

@@ -10,7 +10,7 @@ from smtc_lab.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from smtc_lab.metrics.compiler_report import CompilerReport
+    from smtc_lab.metrics.records.compiler_report import CompilerReport
     from smtc_lab.rules.observation import Observation
 
 _EACH_STEP = 0.5

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.ablation import FactorEffect
-    from smtc_lab.metrics.compiler_report import CompilerReport
-    from smtc_lab.metrics.compiler_result import CompilerResult
+    from smtc_lab.metrics.compared.ablation import FactorEffect
+    from smtc_lab.metrics.compared.compiler_result import CompilerResult
     from smtc_lab.metrics.measured_columns import MeasuredColumns
+    from smtc_lab.metrics.records.compiler_report import CompilerReport
     from smtc_lab.metrics.result import Evidence
     from smtc_lab.spec.job import TrainingJob
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.compiler_report import Recompilation
+    from smtc_lab.metrics.records.compiler_report import Recompilation
     from smtc_lab.rules.observation import Observation
 
 _SIZE = re.compile(r"\.size\((\d+)\)")

@@ -17,7 +17,7 @@ from torch.utils.data import dataloader as torch_dataloader
 
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.placement import Placement, ServerAddress, set_default
-from smtc_lab.dataservice.server import DataServer
+from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.dataservice.source import can_be_served, source_of
 from smtc_lab.runtime import without_gpu
 from smtc_lab.runtime.lone_group import stay_alone

@@ -14,14 +14,14 @@ from smtc_lab.instance.context import InstanceContext
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.instance.variables import KEPT_VARIABLE
 from smtc_lab.machine.xla_environment import xla_environment
-from smtc_lab.metrics.records import EventRecord
+from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.store.run_folder import COMPILER_FOLDER
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
+    from smtc_lab.compiler.choosing.kept import Kept
     from smtc_lab.compiler.compilation import Compilation
-    from smtc_lab.compiler.kept import Kept
     from smtc_lab.compiler.step import Elsewhere
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.store.tables import Record, RecordSink
@@ -123,7 +123,7 @@ def _kept() -> Kept | None:
     """Return what ``auto`` chose before the script started anew; None: it did not."""
     if KEPT_VARIABLE not in os.environ:
         return None
-    from smtc_lab.compiler.kept import Kept  # noqa: PLC0415  others start without pydantic
+    from smtc_lab.compiler.choosing.kept import Kept  # noqa: PLC0415  others start without pydantic
 
     try:
         return Kept.from_environment()

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from smtc_lab.instance.variables import HOSTS_VARIABLE
-from smtc_lab.runtime.after_import import after_import
+from smtc_lab.runtime.script.after_import import after_import
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # without the 10 ms that importing typing costs every start
@@ -74,7 +74,7 @@ def _close_records() -> None:
 
 
 def _install_hooks() -> None:
-    from smtc_lab.runtime.script_hooks import install_hooks  # noqa: PLC0415  a script without torch pays nothing
+    from smtc_lab.runtime.script.hooks import install_hooks  # noqa: PLC0415  a script without torch pays nothing
 
     install_hooks()
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.records import StepRecord
+from smtc_lab.metrics.records.records import StepRecord
 
 if TYPE_CHECKING:
     from smtc_lab.instance.context import InstanceContext

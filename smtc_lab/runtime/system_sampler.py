@@ -12,7 +12,7 @@ from smtc_lab.errors import StoreError
 from smtc_lab.machine.gpu import GpuProbe
 from smtc_lab.machine.processes import TreeClock
 from smtc_lab.machine.throttling import Throttling, asked_cpu_s
-from smtc_lab.metrics.records import SystemSample
+from smtc_lab.metrics.records.records import SystemSample
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota

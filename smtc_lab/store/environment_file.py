@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.recorded_environment import RecordedEnvironment
+from smtc_lab.metrics.records.recorded_environment import RecordedEnvironment
 from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import ValidationError
 
 from smtc_lab.errors import StoreError
-from smtc_lab.metrics.compiler_report import CompilerReport
-from smtc_lab.metrics.records import (
+from smtc_lab.metrics.records.compiler_report import CompilerReport
+from smtc_lab.metrics.records.records import (
     EventRecord,
     LoaderRecord,
     RunRecords,

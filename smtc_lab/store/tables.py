@@ -7,7 +7,7 @@ import typing
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
-from smtc_lab.metrics.records import EventRecord, LoaderRecord, StepRecord, SystemSample
+from smtc_lab.metrics.records.records import EventRecord, LoaderRecord, StepRecord, SystemSample
 
 Record = StepRecord | SystemSample | LoaderRecord | EventRecord
 """Everything that a record file can hold."""

@@ -14,7 +14,7 @@ from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
 from smtc_lab.launchers.job_environment import environment_name
 from smtc_lab.launchers.run import launcher_named
 from smtc_lab.machine.cores import machine_facts, versions
-from smtc_lab.metrics.compare import compare_runs
+from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.finding import caution
 from smtc_lab.study.launch_name import launch_name
 from smtc_lab.study.watched_run import Progress, Watch, run_watched
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from smtc_lab.launchers.launcher import Launcher, LaunchPlan
-    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.metrics.parity import ParityResult
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
 
 __all__ = ["ComparisonOutcome", "ParityCheck", "compare"]

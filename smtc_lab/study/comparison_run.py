@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.compare import (
     DEFAULT_ROUNDS,

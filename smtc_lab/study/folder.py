@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
-from smtc_lab.launchers.last_words import last_line
+from smtc_lab.launchers.supervision.last_words import last_line
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.launcher import Launcher, LaunchPlan
     from smtc_lab.metrics.parity import ParityResult, ParityTrace
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from smtc_lab.launchers import lifeline
+from smtc_lab.launchers.supervision import lifeline
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.store.state import replace_file
 from smtc_lab.study.folder import read_process

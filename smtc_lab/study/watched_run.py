@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import RunFailedError
 from smtc_lab.launchers.run import Run
-from smtc_lab.metrics.records import StepRecord
+from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.reader import read_records
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ import json
 from html import escape
 
 from smtc_lab.metrics.batch_sizes import BatchSizes
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.study.folder import StudyFolder
-from smtc_lab.views import format as fmt
-from smtc_lab.views.batch_sizes import batch_sizes_text
+from smtc_lab.views.batch.sizes import batch_sizes_text
 from smtc_lab.views.kinds import kind_at
-from smtc_lab.views.rendering import render
+from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.rendering import render
 
 _LONGEST_VALUE = 120
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from smtc_lab.errors import ViewError
-from smtc_lab.views.drawing import mime_bundle, picture_of
+from smtc_lab.views.figures.drawing import mime_bundle, picture_of
 from smtc_lab.views.kinds import kind_at
 
 _LONGEST_S = 120.0

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from smtc_lab.follow.stream import Send
     from smtc_lab.launchers.run import Run
     from smtc_lab.study.study_run import StudyRun
-    from smtc_lab.views.drawing import Picture
+    from smtc_lab.views.figures.drawing import Picture
     from smtc_lab.views.live.watch import Audience, Watch
 
 Thing: TypeAlias = "Run | StudyRun"

@@ -46,7 +46,7 @@ class RunList:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from smtc_lab.views.rendering import render  # noqa: PLC0415  a terminal needs no templates
+        from smtc_lab.views.text.rendering import render  # noqa: PLC0415  a terminal needs no templates
 
         return render(
             "display_runs.html.j2",

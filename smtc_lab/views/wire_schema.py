@@ -15,7 +15,7 @@ from smtc_lab.follow.frames import FrameHead
 from smtc_lab.views.environments.told import Environments
 from smtc_lab.views.live.list_row import Row
 from smtc_lab.views.live.watch import BeatInfo
-from smtc_lab.views.plan_info import PlanInfo
+from smtc_lab.views.plan.info import PlanInfo
 from smtc_lab.views.run.info import LogInfo, RunInfo
 from smtc_lab.views.run.snapshot import CurveInfo
 from smtc_lab.views.study.info import ComparisonInfo

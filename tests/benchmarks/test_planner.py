@@ -25,14 +25,14 @@ from notebooks.benchmarks.planner.figures import (
 from notebooks.benchmarks.planner.measuring import SCRIPT, CaseRun
 from notebooks.benchmarks.planner.outcomes import Outcome, choices, outcomes
 from notebooks.benchmarks.planner.table import outcomes_table
+from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.plan import plan
-from smtc_lab.planner.predict import predict
 from smtc_lab.planner.workload_hash import workload_hash
 from tests.kit.calibrations import calibration, measured
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
-    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.planner.calibration.calibration import Calibration
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "bench_planner.ipynb"
 WORKLOAD = replace(WORKLOADS[1], batch_size=100, device_s=0.01)

@@ -15,7 +15,7 @@ from notebooks.benchmarks.dataservice.payloads import PAYLOADS
 from notebooks.benchmarks.dataservice.peers.known import PEERS
 from notebooks.benchmarks.dataservice.peers.peer import forked_server
 from notebooks.benchmarks.dataservice.siege import NUM_STRANGERS, measure_siege
-from smtc_lab.dataservice.handshake import greet
+from smtc_lab.dataservice.protocol.handshake import greet
 from smtc_lab.errors import RunFailedError
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.views.table import comparison_rows
+from smtc_lab.views.text.table import comparison_rows
 from tests.browser.lab_kit import Runs, lab_page, open_dashboard, show_runs
 from tests.kit.runs import wait_until
 

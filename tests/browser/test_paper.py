@@ -10,8 +10,8 @@ import pytest
 
 from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.views.display import to_html
-from smtc_lab.views.drawing import Picture
-from smtc_lab.views.plan_bundle import plan_html
+from smtc_lab.views.figures.drawing import Picture
+from smtc_lab.views.plan.bundle import plan_html
 from smtc_lab.views.run_list import RunList
 from tests.kit.comparison_runs import HETEROGENEOUS, example_job
 from tests.kit.comparisons import example_comparison

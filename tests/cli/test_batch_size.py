@@ -84,6 +84,6 @@ def test_sizes_are_decimal_or_binary_as_their_unit_says(text: str, size_bytes: i
 
 
 def test_a_model_without_published_batches_is_told() -> None:
-    from smtc_lab.views.batch_sizes import published_text
+    from smtc_lab.views.batch.sizes import published_text
 
     assert published_text("lenet").startswith("SageMaker published no batches")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.examples import example
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
 from tests.kit.runs import processes_after, wait_until

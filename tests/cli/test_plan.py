@@ -106,7 +106,7 @@ def test_all_that_is_wrong_with_options_is_said_before_anything_is_measured(
 def test_a_script_is_calibrated_where_no_calibration_is_given(
     smtc_lab: SmtcLab, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from smtc_lab.planner import calibrate as module
+    from smtc_lab.planner.calibration import calibrate as module
     from smtc_lab.study.watched_run import Progress
 
     asked: dict[str, Any] = {}

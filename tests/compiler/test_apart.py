@@ -14,8 +14,8 @@ import pytest
 import torch
 from torch import distributed
 
-from smtc_lab.compiler import patience
-from smtc_lab.compiler.apart import StepsApart, tried_apart
+from smtc_lab.compiler.choosing import patience
+from smtc_lab.compiler.choosing.apart import StepsApart, tried_apart
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import CompilerError
 from tests.kit.runs import wait_until
@@ -191,7 +191,7 @@ def test_a_copy_computes_with_several_threads_as_its_original_did(steps_apart: A
 def test_a_copy_ends_with_its_original(tmp_path: Path) -> None:
     script = (
         "import os, signal, torch\n"
-        "from smtc_lab.compiler.apart import StepsApart\n"
+        "from smtc_lab.compiler.choosing.apart import StepsApart\n"
         "def make():\n"
         f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
         "    while True: pass\n"

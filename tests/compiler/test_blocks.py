@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from torch import nn
 
-from smtc_lab.compiler.blocks import blocks_worth_compiling, without_generation_cache
+from smtc_lab.compiler.inductor.blocks import blocks_worth_compiling, without_generation_cache
 
 
 def layer(width: int = 4) -> nn.Module:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.compiler.chooser import Chooser
+from smtc_lab.compiler.choosing.chooser import Chooser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,11 +12,11 @@ from torch.nn.parallel import DistributedDataParallel
 
 from smtc_lab.compiler import backends
 from smtc_lab.compiler.compilation import Compilation
-from smtc_lab.compiler.debug_folder import DebugFolder
 from smtc_lab.compiler.eager import EagerStep
-from smtc_lab.compiler.inductor_facts import InductorFacts
+from smtc_lab.compiler.inductor.debug_folder import DebugFolder
+from smtc_lab.compiler.inductor.facts import InductorFacts
 from smtc_lab.errors import CompilerError
-from smtc_lab.metrics.compiler_report import CompilerReport
+from smtc_lab.metrics.records.compiler_report import CompilerReport
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 if TYPE_CHECKING:
@@ -138,7 +138,9 @@ def test_a_fallback_runs_the_same_batch_eagerly_and_says_so() -> None:
 def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where ``auto`` tries a backend."""
     if request.param == "in the process":
-        monkeypatch.setattr("smtc_lab.compiler.auto.tried_apart", lambda *_args, **_options: {})
+        monkeypatch.setattr(
+            "smtc_lab.compiler.choosing.auto.tried_apart", lambda *_args, **_options: {}
+        )
 
 
 @pytest.mark.usefixtures("failing_inductor", "where")

@@ -6,7 +6,7 @@ import threading
 import psutil
 import pytest
 
-from smtc_lab.compiler.compile_limit import _end_compilers_for_good, process_clock_s
+from smtc_lab.compiler.inductor.compile_limit import _end_compilers_for_good, process_clock_s
 
 
 @pytest.mark.usefixtures("fresh_dynamo")

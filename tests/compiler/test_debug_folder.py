@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.compiler import debug_folder
-from smtc_lab.compiler.debug_folder import DebugFolder
+from smtc_lab.compiler.inductor import debug_folder
+from smtc_lab.compiler.inductor.debug_folder import DebugFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ COMPILES = """
 
     from torch._inductor.cpu_vec_isa import VecISA
 
-    from smtc_lab.compiler.debug_folder import DebugFolder
+    from smtc_lab.compiler.inductor.debug_folder import DebugFolder
 
     VecISA.check_build = lambda *_: True  # it imports torch in three processes more
 

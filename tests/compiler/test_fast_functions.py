@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from smtc_lab.compiler.fast_functions import FASTER_COMPILED, replaced
-from smtc_lab.compiler.inductor import CompiledModel
+from smtc_lab.compiler.inductor.backend import CompiledModel
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import torch
 import torch._dynamo
 from torch._dynamo.utils import counters
 
-from smtc_lab.compiler.host_syncs import HostSyncs
+from smtc_lab.compiler.observing.host_syncs import HostSyncs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

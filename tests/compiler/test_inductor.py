@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from smtc_lab.compiler.inductor import CompiledModel
-from smtc_lab.compiler.inductor_cache import cache_note, use_cache
+from smtc_lab.compiler.inductor.backend import CompiledModel
+from smtc_lab.compiler.inductor.cache import cache_note, use_cache
 from smtc_lab.errors import CompilerError
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from smtc_lab.compiler import inductor_cache
-from smtc_lab.compiler.inductor_cache import (
+from smtc_lab.compiler.inductor import cache as inductor_cache
+from smtc_lab.compiler.inductor.cache import (
     CACHE_VARIABLE,
     cache_note,
     cache_root,
@@ -23,8 +23,8 @@ from smtc_lab.compiler.inductor_cache import (
 COMPILE = """
 import json, sys, torch
 from pathlib import Path
-from smtc_lab.compiler.inductor import CompiledModel
-from smtc_lab.compiler.inductor_cache import cache_note, use_cache
+from smtc_lab.compiler.inductor.backend import CompiledModel
+from smtc_lab.compiler.inductor.cache import cache_note, use_cache
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import torch
 import torch._dynamo
 from torch._inductor.cpu_vec_isa import VecISA
 
-from smtc_lab.compiler.guard_words import guard_in_words
-from smtc_lab.compiler.inductor_facts import InductorFacts
+from smtc_lab.compiler.inductor.facts import InductorFacts
+from smtc_lab.compiler.inductor.guard_words import guard_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

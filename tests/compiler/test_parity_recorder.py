@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from smtc_lab.compiler.parity_recorder import ParityRecorder, make_comparable
+from smtc_lab.compiler.observing.parity_recorder import ParityRecorder, make_comparable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

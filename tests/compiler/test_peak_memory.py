@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from smtc_lab.compiler.peak_memory import peak_memory_bytes, reset_peak_memory
+from smtc_lab.compiler.observing.peak_memory import peak_memory_bytes, reset_peak_memory
 
 SIZE_BYTES = 256 * 2**20
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.compiler.eager import EagerStep
-from smtc_lab.compiler.inductor import InductorStep
+from smtc_lab.compiler.inductor.backend import InductorStep
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 if TYPE_CHECKING:

@@ -14,17 +14,19 @@ import torch
 from torch import nn
 
 import smtc_lab
-from smtc_lab.compiler import compile_settings, debug_folder, fast_functions, inductor_cache
-from smtc_lab.compiler.compile_failure import compiler_failures
-from smtc_lab.compiler.compile_limit import CompileLimit
-from smtc_lab.compiler.inductor import CompiledModel
-from smtc_lab.compiler.inductor_facts import InductorFacts
-from smtc_lab.compiler.parity_recorder import make_comparable
+from smtc_lab.compiler import fast_functions
+from smtc_lab.compiler.inductor import cache as inductor_cache
+from smtc_lab.compiler.inductor import compile_settings, debug_folder
+from smtc_lab.compiler.inductor.backend import CompiledModel
+from smtc_lab.compiler.inductor.compile_failure import compiler_failures
+from smtc_lab.compiler.inductor.compile_limit import CompileLimit
+from smtc_lab.compiler.inductor.facts import InductorFacts
+from smtc_lab.compiler.observing.parity_recorder import make_comparable
 from smtc_lab.compiler.precision import use_bfloat16
 from smtc_lab.compiler.preparation import prepare_process
 from smtc_lab.compiler.torch_names import WHAT_FOR, how_to_install_xla, needed, optional
-from smtc_lab.compiler.xla_batch_norm import UnbiasedVariances
-from smtc_lab.compiler.xla_move import Moved
+from smtc_lab.compiler.xla.batch_norm import UnbiasedVariances
+from smtc_lab.compiler.xla.move import Moved
 from smtc_lab.dataservice import torch_names as data_names
 from smtc_lab.errors import CompilerError
 from smtc_lab.machine import torch_names

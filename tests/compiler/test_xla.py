@@ -233,7 +233,7 @@ def test_an_import_after_a_backward_is_explained() -> None:
     ran = run_python(
         "-c",
         "import torch; torch.ones(1, requires_grad=True).sum().backward();"
-        "from smtc_lab.compiler.xla_setup import prepare_xla; prepare_xla()",
+        "from smtc_lab.compiler.xla.setup import prepare_xla; prepare_xla()",
     )
 
     last = ran.stderr.splitlines()[-1]
@@ -245,7 +245,7 @@ def test_a_device_that_is_not_there_is_named() -> None:
     ran = run_python(
         "-c",
         "import os; os.environ['PJRT_DEVICE'] = 'GPU';"
-        "from smtc_lab.compiler.xla_setup import prepare_xla; prepare_xla()",
+        "from smtc_lab.compiler.xla.setup import prepare_xla; prepare_xla()",
     )
 
     last = ran.stderr.splitlines()[-1]
@@ -267,8 +267,8 @@ def test_dumped_programs_tell_operators_and_kernels(tmp_path: Path) -> None:
 DUMP = """
 import json, sys, torch
 from pathlib import Path
-from smtc_lab.compiler.xla_setup import prepare_xla
-from smtc_lab.compiler.xla_programs import program_facts
+from smtc_lab.compiler.xla.setup import prepare_xla
+from smtc_lab.compiler.xla.programs import program_facts
 
 prepare_xla(dump_folder=Path(sys.argv[1]))
 import torch_xla
@@ -290,8 +290,8 @@ def test_out_of_memory_says_that_the_process_must_end() -> None:
 
 OUT_OF_MEMORY = """
 import os, resource, torch
-from smtc_lab.compiler.xla import XlaStep
-from smtc_lab.compiler.xla_setup import prepare_xla
+from smtc_lab.compiler.xla.backend import XlaStep
+from smtc_lab.compiler.xla.setup import prepare_xla
 from smtc_lab.errors import CompilerError
 from tests.twins import SLACK
 from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -322,7 +322,7 @@ except CompilerError as error:
 
 
 def test_a_missing_torch_xla_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    from smtc_lab.compiler.xla_setup import prepare_xla
+    from smtc_lab.compiler.xla.setup import prepare_xla
 
     monkeypatch.setitem(sys.modules, "torch_xla", None)
 
@@ -331,7 +331,7 @@ def test_a_missing_torch_xla_names_what_to_install(monkeypatch: pytest.MonkeyPat
 
 
 def test_several_trainers_are_refused_and_told_what_to_choose() -> None:
-    from smtc_lab.compiler.xla_setup import refuse_several_trainers
+    from smtc_lab.compiler.xla.setup import refuse_several_trainers
 
     with pytest.raises(CompilerError, match=r"2 trainers.*backend=\"inductor\""):
         refuse_several_trainers(2)

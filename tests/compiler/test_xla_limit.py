@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.compiler.xla_limit import XlaCompileLimit
+from smtc_lab.compiler.xla.limit import XlaCompileLimit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

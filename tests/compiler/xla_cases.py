@@ -25,12 +25,12 @@ from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader
 
 from smtc_lab.compiler.fast_functions import dropout, scaled_dot_product_attention
-from smtc_lab.compiler.xla import XlaStep
-from smtc_lab.compiler.xla_conv import conv2d
-from smtc_lab.compiler.xla_linear import linear
-from smtc_lab.compiler.xla_max_pool import max_pool2d
-from smtc_lab.compiler.xla_move import host_copy
-from smtc_lab.compiler.xla_setup import prepare_xla
+from smtc_lab.compiler.xla.backend import XlaStep
+from smtc_lab.compiler.xla.conv import conv2d
+from smtc_lab.compiler.xla.linear import linear
+from smtc_lab.compiler.xla.max_pool import max_pool2d
+from smtc_lab.compiler.xla.move import host_copy
+from smtc_lab.compiler.xla.setup import prepare_xla
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 sys.path.insert(0, str(Path(__file__).parents[2]))

@@ -16,7 +16,7 @@ import torch
 
 from smtc_lab.dataservice import placement
 from smtc_lab.dataservice.dataloader import DataLoader
-from smtc_lab.dataservice.server import DataServer
+from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.dataservice.source import source_of
 
 if TYPE_CHECKING:

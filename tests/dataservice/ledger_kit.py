@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.messages import Answer
+from smtc_lab.dataservice.protocol.messages import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.dataservice.epoch import Epoch, Request
-    from smtc_lab.dataservice.ledger import Ledger
+    from smtc_lab.dataservice.client.epoch import Epoch, Request
+    from smtc_lab.dataservice.client.ledger import Ledger
 
 
 class FakeLink:

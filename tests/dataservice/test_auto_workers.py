@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from smtc_lab.dataservice import auto_workers, dataloader
-from smtc_lab.dataservice.auto_workers import AutoWorkers
+from smtc_lab.dataservice import dataloader
+from smtc_lab.dataservice.client import auto_workers
+from smtc_lab.dataservice.client.auto_workers import AutoWorkers
 from smtc_lab.dataservice.dataloader import DataLoader
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from smtc_lab.dataservice import credit
-from smtc_lab.dataservice.epoch import Epoch
-from smtc_lab.dataservice.ledger import Ledger
+from smtc_lab.dataservice.client import credit
+from smtc_lab.dataservice.client.epoch import Epoch
+from smtc_lab.dataservice.client.ledger import Ledger
 from tests.dataservice.ledger_kit import FakeLink, ask
 
 

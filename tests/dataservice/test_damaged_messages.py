@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.dataservice import wire
+from smtc_lab.dataservice.protocol import wire
 from smtc_lab.errors import ProtocolError
 from tests.kit.wire import raw, received
 

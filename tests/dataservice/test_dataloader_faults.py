@@ -16,7 +16,7 @@ import torch
 from torch.utils.data import DataLoader as TorchDataLoader
 from torch.utils.data import Dataset, get_worker_info
 
-from smtc_lab.dataservice import ledger as ledger_module
+from smtc_lab.dataservice.client import ledger as ledger_module
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.placement import ServerAddress
 from smtc_lab.dataservice.source import source_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.metrics.records import LoaderRecord
+    from smtc_lab.metrics.records.records import LoaderRecord
 
 NUM_SAMPLES = 40
 

@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.dataservice import handshake
-from smtc_lab.dataservice.handshake import ServerHandshake, greet, proof, prove_to_server
+from smtc_lab.dataservice.protocol import handshake
+from smtc_lab.dataservice.protocol.handshake import (
+    ServerHandshake,
+    greet,
+    proof,
+    prove_to_server,
+)
 from smtc_lab.errors import HandshakeError
 
 if TYPE_CHECKING:

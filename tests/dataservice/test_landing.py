@@ -5,8 +5,8 @@ import threading
 import pytest
 import torch
 
-from smtc_lab.dataservice import landing
-from smtc_lab.dataservice.landing import LandingPool
+from smtc_lab.dataservice.protocol import landing
+from smtc_lab.dataservice.protocol.landing import LandingPool
 
 LARGE_BYTES = 2**20
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.dataservice import credit
-from smtc_lab.dataservice import ledger as ledger_module
-from smtc_lab.dataservice.epoch import Epoch
-from smtc_lab.dataservice.ledger import Ledger
-from smtc_lab.dataservice.messages import Answer
+from smtc_lab.dataservice.client import credit
+from smtc_lab.dataservice.client import ledger as ledger_module
+from smtc_lab.dataservice.client.epoch import Epoch
+from smtc_lab.dataservice.client.ledger import Ledger
+from smtc_lab.dataservice.protocol.messages import Answer
 from smtc_lab.errors import DataServiceError, ProtocolError
 from tests.dataservice.ledger_kit import FakeLink, ask, delivered
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from smtc_lab.dataservice.segments import SharedFile, SharedPlaces, SharedViews
+from smtc_lab.dataservice.protocol.segments import SharedFile, SharedPlaces, SharedViews
 
 LARGE_BYTES = 2**20
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import pytest
 from torch.utils.data import DataLoader as TorchDataLoader
 
-from smtc_lab.dataservice import guard
-from smtc_lab.dataservice.handshake import greet, prove_to_server
-from smtc_lab.dataservice.messages import BatchRequest, Hello, read_answer
-from smtc_lab.dataservice.server import DataServer
+from smtc_lab.dataservice.protocol.handshake import greet, prove_to_server
+from smtc_lab.dataservice.protocol.messages import BatchRequest, Hello, read_answer
+from smtc_lab.dataservice.serving import guard
+from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.dataservice.source import BatchPlace, source_of
 from smtc_lab.errors import DataServiceError
 from tests.kit.wire import RawPeer

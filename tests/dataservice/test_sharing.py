@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.dataservice.sharing import Period, Sharing, first_sharing, next_sharing
+from smtc_lab.dataservice.client.sharing import Period, Sharing, first_sharing, next_sharing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.dataservice import spare_cpu
-from smtc_lab.dataservice.spare_cpu import CpuWatch, own_cores
+from smtc_lab.dataservice.client import spare_cpu
+from smtc_lab.dataservice.client.spare_cpu import CpuWatch, own_cores
 from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.machine.cpu_quota import open_quota
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from pathlib import Path
 
-    from smtc_lab.dataservice.sharing import Period
+    from smtc_lab.dataservice.client.sharing import Period
 
 FORK = multiprocessing.get_context("fork")
 SPIN_CPU_S = 0.2

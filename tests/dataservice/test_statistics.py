@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from smtc_lab.dataservice import statistics
-from smtc_lab.dataservice.messages import Answer
-from smtc_lab.dataservice.statistics import LoaderStatistics
+from smtc_lab.dataservice.client import statistics
+from smtc_lab.dataservice.client.statistics import LoaderStatistics
+from smtc_lab.dataservice.protocol.messages import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.metrics.records import LoaderRecord
+    from smtc_lab.metrics.records.records import LoaderRecord
 
 DATASET: Any = torch.arange(20, dtype=torch.float32)
 

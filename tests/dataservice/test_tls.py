@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from smtc_lab.dataservice import tls
+from smtc_lab.dataservice.protocol import tls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -254,7 +254,7 @@ def test_contexts_are_made_once_for_a_secret() -> None:
 IN_ANOTHER_PROCESS = """
 import hashlib, os, ssl, sys
 from cryptography.hazmat.primitives.serialization import Encoding
-from smtc_lab.dataservice import tls
+from smtc_lab.dataservice.protocol import tls
 
 def refuse(event, arguments):
     writes = event == "open" and isinstance(arguments[0], str) and arguments[2] & os.O_ACCMODE

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import smtc_lab
-from smtc_lab.dataservice.collating import collate_into
 from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.dataservice.serving.collating import collate_into
 from smtc_lab.dataservice.torch_names import ITERATOR_FIELDS, WHAT_FOR, needed
 
 if TYPE_CHECKING:

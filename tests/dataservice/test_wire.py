@@ -12,8 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.dataservice import wire
-from smtc_lab.dataservice.wire import Kind
+from smtc_lab.dataservice.protocol import wire
+from smtc_lab.dataservice.protocol.wire import Kind
 from smtc_lab.errors import DataServiceError
 from tests.kit.wire import raw, received
 

@@ -12,11 +12,11 @@ import numpy as np
 import psutil
 import torch
 
-from smtc_lab.dataservice import leaves, messages, wire
-from smtc_lab.dataservice.receiver import ConnectionEndedError, Receiver
-from smtc_lab.dataservice.segments import SharedFile, SharedViews
+from smtc_lab.dataservice.protocol import leaves, messages, wire
+from smtc_lab.dataservice.protocol.receiver import ConnectionEndedError, Receiver
+from smtc_lab.dataservice.protocol.segments import SharedFile, SharedViews
+from smtc_lab.dataservice.protocol.wire import Kind, Message
 from smtc_lab.dataservice.source import BatchPlace
-from smtc_lab.dataservice.wire import Kind, Message
 from smtc_lab.errors import ProtocolError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.dataservice import leaves, messages, receiver, wire
+from smtc_lab.dataservice.protocol import leaves, messages, receiver, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

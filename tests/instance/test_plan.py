@@ -10,9 +10,9 @@ from smtc_lab.catalog.roles import roles
 from smtc_lab.follow.run_follower import rank_files
 from smtc_lab.instance.plan import InstancePlan, log_ranks, planned_ranks
 from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
-from smtc_lab.launchers.gang import Exit, outcome
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import Slot, instance_plans
+from smtc_lab.launchers.supervision.gang import Exit, outcome
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder

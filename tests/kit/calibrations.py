@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.planner import intervals
-from smtc_lab.planner.calibration import (
+from smtc_lab.planner.calibration.calibration import (
     Calibration,
     CpuSpeedFact,
     DevicePoint,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.records import EventRecord, RunRecords, StepRecord, SystemSample
+from smtc_lab.metrics.records.records import EventRecord, RunRecords, StepRecord, SystemSample
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.job import TrainingJob
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.comparison import (
+from smtc_lab.metrics.compared.comparison import (
     ClusterResult,
     Comparison,
     GroupResult,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
     from tests.kit.comparison_runs import ExampleCluster, ExampleGroup
 
 _CREATED = "2026-11-03T10:15:00+00:00"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.metrics.compare import compare_runs
-from smtc_lab.metrics.compiler_report import (
+from smtc_lab.metrics.compared.compare import compare_runs
+from smtc_lab.metrics.parity import ParityTrace, judge
+from smtc_lab.metrics.records.compiler_report import (
     CompilerReport,
     CompileTime,
     GraphBreak,
@@ -18,13 +19,12 @@ from smtc_lab.metrics.compiler_report import (
     Probe,
     Recompilation,
 )
-from smtc_lab.metrics.parity import ParityTrace, judge
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from tests.kit.records import run_records
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import Comparison
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.records.records import RunRecords
 
 PLAIN = TrainingCompilerConfig(backend="eager", fused_optimizer=False, keep_memory=False)
 """Eager as every script is without us."""

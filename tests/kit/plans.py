@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from smtc_lab.metrics.result import Interval
 from smtc_lab.planner import intervals
-from smtc_lab.views.format import TIMES
-from smtc_lab.views.plan_info import MeasuredInfo, PlanInfo, PointInfo
+from smtc_lab.views.plan.info import MeasuredInfo, PlanInfo, PointInfo
+from smtc_lab.views.text.format import TIMES
 
 
 def estimate(value: float, *, spread: float = 0.06) -> Interval:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import apsw
 
-from smtc_lab.metrics.records import StepRecord
+from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import TERMINAL, RunState, State, write_state
 from smtc_lab.store.tables import TABLES
@@ -17,7 +17,7 @@ from tests.kit.records import STARTED_S
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
 
 def write_run_folder(

@@ -7,14 +7,14 @@ import socket
 import threading
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.receiver import Receiver, receive_one
-from smtc_lab.dataservice.transport import PlainTransport, send_all
-from smtc_lab.dataservice.wire import Kind, pack
+from smtc_lab.dataservice.protocol.receiver import Receiver, receive_one
+from smtc_lab.dataservice.protocol.transport import PlainTransport, send_all
+from smtc_lab.dataservice.protocol.wire import Kind, pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.dataservice.wire import Message
+    from smtc_lab.dataservice.protocol.wire import Message
 
 _TIMEOUT_S = 30.0
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.launchers.run import Run
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
     from tests.twins import Result, Toss
 

@@ -19,7 +19,7 @@ from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.study.compare_environments import compare_environments, environment_jobs
 from smtc_lab.study.compiler_setups import equal_set_ups, with_xla_apart
-from smtc_lab.views.table import comparison_table
+from smtc_lab.views.text.table import comparison_table
 from tests.kit.environments import borrowing_venv
 
 if TYPE_CHECKING:

@@ -302,7 +302,13 @@ def test_a_second_supervisor_refuses_the_run(make_job: MakeJob, start: Start) ->
     run = start(make_job(FOREVER))
 
     second = subprocess.run(
-        [sys.executable, "-m", "smtc_lab.launchers.supervisor", run.folder.path, "--detached"],
+        [
+            sys.executable,
+            "-m",
+            "smtc_lab.launchers.supervision.supervisor",
+            run.folder.path,
+            "--detached",
+        ],
         check=False,
         timeout=20,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.launchers.last_words import last_words
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.run import Run
+from smtc_lab.launchers.supervision.last_words import last_words
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import RunState, write_state
 

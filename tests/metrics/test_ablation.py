@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.metrics.ablation import FactorEffect, factor_effects, settings
-from smtc_lab.metrics.measured_cluster import measured_clusters
+from smtc_lab.metrics.compared.ablation import FactorEffect, factor_effects, settings
+from smtc_lab.metrics.compared.measured_cluster import measured_clusters
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from tests.kit.compilers import (
     FUSED,

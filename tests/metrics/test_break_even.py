@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from smtc_lab.metrics.bootstrap import ratio_interval
-from smtc_lab.metrics.break_even import (
+from smtc_lab.metrics.compared.break_even import (
     BreakEven,
     break_even,
     cumulative_time_s,
     job_times,
     overhead_interval,
 )
-from smtc_lab.metrics.measured_cluster import MeasuredCluster, measured_clusters
+from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster, measured_clusters
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.result import Interval
 from tests.kit.compilers import INDUCTOR, PLAIN, compiled_run, compiler_report

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
-from smtc_lab.metrics.compare import compare_runs
+from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.spec.emulation import Emulation
 from tests.kit.records import HETEROGENEOUS, interleaved_runs, jittered, run_records
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import Comparison
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.records.records import RunRecords
 
 EMULATION = Emulation(cores_per_vcpu=0.045, device_step_time_s=0.04)
 

@@ -7,8 +7,8 @@ import pytest
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import CatalogError
-from smtc_lab.metrics.compare import compare_runs
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.compare import compare_runs
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.finding import caution
 from smtc_lab.spec.emulation import Emulation
 from tests.kit.records import (
@@ -22,7 +22,7 @@ from tests.kit.records import (
 )
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
 EMULATION = Emulation(cores_per_vcpu=0.045, device_step_time_s=0.04)
 

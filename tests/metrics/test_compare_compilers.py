@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.metrics.compare import compare_runs
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.compare import compare_runs
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.parity import unjudged
 from tests.kit.compilers import (
     FUSED,
@@ -21,7 +21,7 @@ from tests.kit.records import interleaved_runs
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.parity import ParityResult
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
 
 @pytest.fixture(scope="module")

@@ -5,18 +5,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.metrics.compare import compare_runs
+from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.parity import ParityResult
-from smtc_lab.metrics.recorded_environment import RecordedEnvironment
+from smtc_lab.metrics.records.recorded_environment import RecordedEnvironment
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.views.environment_words import differences_sentence
-from smtc_lab.views.report import report_html
-from smtc_lab.views.table import comparison_table
+from smtc_lab.views.report.html import report_html
+from smtc_lab.views.text.environments import differences_sentence
+from smtc_lab.views.text.table import comparison_table
 from tests.kit.records import jittered, run_records
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import Comparison
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.records.records import RunRecords
 
 CLUSTER = "{}@dnn_group=ml.p3.2xlarge:1"
 TODAY = RecordedEnvironment(

@@ -6,11 +6,11 @@ from typing import Annotated
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.interval_json import IntervalJson
 from smtc_lab.metrics.result import Interval
 from smtc_lab.planner.intervals import Estimate, Measured, measured
-from smtc_lab.planner.prediction import Prediction
+from smtc_lab.planner.model.prediction import Prediction
 from tests.kit.comparisons import example_comparison
 
 ESTIMATE = TypeAdapter(Estimate)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from smtc_lab.metrics.record_lines import (
+from smtc_lab.metrics.records.lines import (
     MAX_LINE_BYTES,
     PREFIX,
     line_key,
@@ -17,7 +17,7 @@ from smtc_lab.metrics.record_lines import (
     record_line,
     row_lines,
 )
-from smtc_lab.metrics.records import StepRecord
+from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.tables import TABLES
 from tests.kit.records import step_record
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from smtc_lab.metrics.compared.verdict import (
+    emulation_clause,
+    pair_clause,
+    single_clause,
+    verdict,
+)
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import Interval
-from smtc_lab.metrics.verdict import emulation_clause, pair_clause, single_clause, verdict
 
 
 def clause(

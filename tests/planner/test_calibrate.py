@@ -11,11 +11,12 @@ from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.examples import example
 from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.machine.cores import available_cores
-from smtc_lab.planner import calibration_trial, host_speed
-from smtc_lab.planner.calibrate import calibrate
-from smtc_lab.planner.calibration_plan import num_launches
-from smtc_lab.planner.calibration_trial import CalibrationLaunch, Trials
-from smtc_lab.planner.cpu_benchmark import cpu_rate
+from smtc_lab.planner.calibration import host_speed
+from smtc_lab.planner.calibration import trial as calibration_trial
+from smtc_lab.planner.calibration.calibrate import calibrate
+from smtc_lab.planner.calibration.cpu_benchmark import cpu_rate
+from smtc_lab.planner.calibration.plan import num_launches
+from smtc_lab.planner.calibration.trial import CalibrationLaunch, Trials
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare_compilers import this_machine

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.planner import intervals
-from smtc_lab.planner.calibration import (
+from smtc_lab.planner.calibration.calibration import (
     Calibration,
     CpuSpeedFact,
     DevicePoint,

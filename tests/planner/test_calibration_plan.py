@@ -11,12 +11,12 @@ import pytest
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.measured_launch import measured_launch
-from smtc_lab.metrics.records import LoaderRecord
-from smtc_lab.planner import calibrate
-from smtc_lab.planner.calibration import Calibration
-from smtc_lab.planner.calibration_plan import num_launches, run_all, worker_counts
-from smtc_lab.planner.calibration_points import measured_fields
-from smtc_lab.planner.calibration_trial import CalibrationLaunch, Seen, measured_mean, product
+from smtc_lab.metrics.records.records import LoaderRecord
+from smtc_lab.planner.calibration import calibrate
+from smtc_lab.planner.calibration.calibration import Calibration
+from smtc_lab.planner.calibration.plan import num_launches, run_all, worker_counts
+from smtc_lab.planner.calibration.points import measured_fields
+from smtc_lab.planner.calibration.trial import CalibrationLaunch, Seen, measured_mean, product
 from smtc_lab.planner.intervals import measured
 from smtc_lab.planner.workload_hash import workload_hash
 from tests.kit.records import STARTED_S, jittered, run_records

@@ -14,13 +14,13 @@ import pytest
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.instance_types import Price, is_old
 from smtc_lab.errors import CatalogError, PlannerError
-from smtc_lab.planner.calibration import DevicePoint
+from smtc_lab.planner.calibration.calibration import DevicePoint
 from smtc_lab.planner.interruptions import Interruptions
 from smtc_lab.planner.plan import Plan, plan
 from tests.kit.calibrations import calibration, measured, worker_point
 
 if TYPE_CHECKING:
-    from smtc_lab.planner.prediction import Candidate
+    from smtc_lab.planner.model.prediction import Candidate
 
 FAMILIES = ["p3", "g5", "c5"]
 HEAVY = {"worker_points": tuple(worker_point(0.02, path=p) for p in ("in_process", "service"))}

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from smtc_lab.metrics.finding import Finding
-from smtc_lab.planner.calibration import DevicePoint
+from smtc_lab.planner.calibration.calibration import DevicePoint
 from smtc_lab.planner.interruptions import Interruptions, simulate_interruptions
+from smtc_lab.planner.model.predict import predict
+from smtc_lab.planner.model.setup import Setup
+from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.plan import Plan, plan
-from smtc_lab.planner.predict import predict
-from smtc_lab.planner.setup import Setup
-from smtc_lab.planner.simulation import simulate
 from tests.kit.calibrations import PATHS, calibration, measured, worker_point
 
 HEAVY = {"worker_points": tuple(worker_point(0.02, path=path) for path in PATHS)}

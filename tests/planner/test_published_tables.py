@@ -17,9 +17,9 @@ from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.metrics.cost import usd_per_step
 from smtc_lab.metrics.result import Interval
-from smtc_lab.planner.calibration import Calibration, CpuSpeedFact, DevicePoint
+from smtc_lab.planner.calibration.calibration import Calibration, CpuSpeedFact, DevicePoint
+from smtc_lab.planner.model.sharpness import BARRIER_P
 from smtc_lab.planner.plan import Plan, plan
-from smtc_lab.planner.sharpness import BARRIER_P
 from tests.kit.calibrations import PATHS, calibration, measured, worker_point
 
 CATALOG = Catalog.load().with_prices(PUBLISHED_2022_PRICES)

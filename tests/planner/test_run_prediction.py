@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.errors import PlannerError
+from smtc_lab.planner.model.predict import predict
+from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.plan import plan
-from smtc_lab.planner.predict import predict
 from smtc_lab.planner.run_prediction import (
     FILE_NAME,
     RunPrediction,
@@ -18,12 +19,11 @@ from smtc_lab.planner.run_prediction import (
     kept_prediction,
     predict_run,
 )
-from smtc_lab.planner.setup import Setup
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.views.plan_describer import describe_plan
+from smtc_lab.views.plan.describer import describe_plan
 from tests.kit.calibrations import calibration
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.records import run_records
@@ -32,7 +32,7 @@ from tests.kit.run_folders import set_state, write_run_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.planner.calibration import Calibration
+    from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.store.run_folder import RunFolder
 
 STEP_S = 0.12

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.planner.model import Model
-from smtc_lab.planner.sharpness import default_sharpness, fitted_sharpness, p_norm
+from smtc_lab.planner.model.model import Model
+from smtc_lab.planner.model.sharpness import default_sharpness, fitted_sharpness, p_norm
 from tests.kit.calibrations import calibration, run_point
 
 

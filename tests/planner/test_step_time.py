@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.errors import PlannerError
-from smtc_lab.planner.calibration import DevicePoint
-from smtc_lab.planner.model import Model
-from smtc_lab.planner.predict import predict
-from smtc_lab.planner.setup import Setup
+from smtc_lab.planner.calibration.calibration import DevicePoint
+from smtc_lab.planner.model.model import Model
+from smtc_lab.planner.model.predict import predict
+from smtc_lab.planner.model.setup import Setup
 from tests.kit.calibrations import calibration, measured, worker_point
 
 if TYPE_CHECKING:
-    from smtc_lab.planner.prediction import Prediction
+    from smtc_lab.planner.model.prediction import Prediction
 
 VALUES = Model(calibration(), 0)
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.metrics.ablation import FactorEffect
-from smtc_lab.metrics.compiler_report import (
+from smtc_lab.metrics.compared.ablation import FactorEffect
+from smtc_lab.metrics.records.compiler_report import (
     CompileTime,
     GraphBreak,
     HostOperator,
@@ -27,7 +27,7 @@ from tests.kit.compilers import (
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.finding import Cost, Finding
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 LINE = Place(file="train.py", line=42, code="total += loss.item()")

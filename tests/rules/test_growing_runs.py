@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.metrics.compiler_report import CompileTime, HostSync, Recompilation
 from smtc_lab.metrics.measured_columns import measured_columns
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.records.compiler_report import CompileTime, HostSync, Recompilation
 from smtc_lab.rules.find import RunRules, find
 from tests.kit.compilers import INDUCTOR, compiled_run, compiler_report
 from tests.kit.records import jittered, run_records
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.metrics.finding import Finding
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
 WAITS = {"data_wait_fraction": 0.6, "cpu_used_fraction": 0.5}
 STARVES = {"data_wait_fraction": 0.6, "cpu_used_fraction": 0.95, "device_time_s": 0.06}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.metrics.records import EventRecord, StepRecord
+from smtc_lab.metrics.records.records import EventRecord, StepRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
 

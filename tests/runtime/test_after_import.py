@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.runtime.after_import import after_import
+from smtc_lab.runtime.script.after_import import after_import
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

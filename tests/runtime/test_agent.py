@@ -15,7 +15,7 @@ import pytest
 import smtc_lab
 from smtc_lab.instance.description import InstanceDescription, Rendezvous, trainers_of
 from smtc_lab.machine.processes import descendants
-from smtc_lab.metrics.records import StepRecord, SystemSample
+from smtc_lab.metrics.records.records import StepRecord, SystemSample
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
 from tests.kit.runs import wait_until

@@ -15,7 +15,7 @@ import pytest
 from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import descendants
-from smtc_lab.metrics.records import StepRecord
+from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_records
@@ -24,7 +24,7 @@ from tests.kit.runs import processes_after, processes_of, wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
     Start = Callable[..., Run]
 

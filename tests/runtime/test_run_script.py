@@ -151,7 +151,7 @@ def test_records_that_could_not_be_kept_fail_a_script_that_went_well(
     run_script: RunScript,
 ) -> None:
     body = """
-        from smtc_lab.metrics.records import EventRecord
+        from smtc_lab.metrics.records.records import EventRecord
         from smtc_lab.runtime.instance_runtime import instance_runtime
         instance_runtime().record(EventRecord(time_s="now", kind={}, host="", message=""))
     """

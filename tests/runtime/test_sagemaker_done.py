@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.dataservice.handshake import prove_to_server
+from smtc_lab.dataservice.protocol.handshake import prove_to_server
 from smtc_lab.errors import HandshakeError, LauncherError
-from smtc_lab.runtime.sagemaker_done import DONE_PORT, DoneListener, tell_done
+from smtc_lab.runtime.sagemaker.done import DONE_PORT, DoneListener, tell_done
 from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:

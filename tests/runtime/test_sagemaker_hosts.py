@@ -6,7 +6,7 @@ import pytest
 
 from smtc_lab.errors import LauncherError
 from smtc_lab.instance.resource_config import InstanceGroupHosts, ResourceConfig
-from smtc_lab.runtime.sagemaker_hosts import platform_hosts, resolve
+from smtc_lab.runtime.sagemaker.hosts import platform_hosts, resolve
 
 PLANNED = [
     {"host": "algo-1", "instance_group_name": "dnn_group"},

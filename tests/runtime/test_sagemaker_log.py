@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.record_lines import MAX_LINE_BYTES, line_key, parse_record_line
-from smtc_lab.runtime.sagemaker_log import ContainerLog
+from smtc_lab.metrics.records.lines import MAX_LINE_BYTES, line_key, parse_record_line
+from smtc_lab.runtime.sagemaker.log import ContainerLog
 from smtc_lab.store.line_sink import LineSink
 from tests.kit.records import step_record
 

@@ -12,8 +12,9 @@ import pytest
 from smtc_lab.errors import LauncherError
 from smtc_lab.instance.context import process_variables
 from smtc_lab.instance.description import InstanceDescription, Rendezvous, trainers_of
-from smtc_lab.runtime import sagemaker_image, sagemaker_start
-from smtc_lab.runtime.sagemaker_agent import InstancePlace, filled_in
+from smtc_lab.runtime.sagemaker import image as sagemaker_image
+from smtc_lab.runtime.sagemaker import start as sagemaker_start
+from smtc_lab.runtime.sagemaker.agent import InstancePlace, filled_in
 from smtc_lab.store.run_folder import RunFolder
 
 NOWHERE = dict.fromkeys(("algo-1", "algo-2"), "0.0.0.0")  # noqa: S104  as the launcher writes it

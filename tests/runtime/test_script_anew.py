@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.compiler.kept import KEPT_VARIABLE, Kept
-from smtc_lab.compiler.step_times import not_tried
+from smtc_lab.compiler.choosing.kept import KEPT_VARIABLE, Kept
+from smtc_lab.compiler.choosing.step_times import not_tried
 from smtc_lab.errors import CompilerError
 from smtc_lab.machine.xla_environment import XlaEnvironment, with_xla_environment
 from smtc_lab.runtime.elsewhere.move import ScriptElsewhere

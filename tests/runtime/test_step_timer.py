@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from smtc_lab.instance.context import InstanceContext
-from smtc_lab.metrics.records import StepRecord
+from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.runtime.step_timer import StepTimer, num_samples_of
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.writer import RecordWriter

@@ -5,7 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.throttling import Throttling
-from smtc_lab.metrics.records import SystemSample
+from smtc_lab.metrics.records.records import SystemSample
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.writer import RecordWriter

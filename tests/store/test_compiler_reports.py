@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.compiler_report import CompilerReport
+from smtc_lab.metrics.records.compiler_report import CompilerReport
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.writer import RecordWriter

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.metrics.records import StepRecord
+    from smtc_lab.metrics.records.records import StepRecord
 
 
 def rows_of(folder: Path) -> list[tuple[str, list[object]]]:

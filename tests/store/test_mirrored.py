@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.metrics.records import EventRecord, StepRecord
+from smtc_lab.metrics.records.records import EventRecord, StepRecord
 from smtc_lab.store.mirrored import MirroredRecords
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.tables import TABLES

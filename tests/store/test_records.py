@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.errors import StoreError
-from smtc_lab.metrics.records import EventRecord, LoaderRecord, StepRecord, SystemSample
+from smtc_lab.metrics.records.records import EventRecord, LoaderRecord, StepRecord, SystemSample
 from smtc_lab.store.reader import read_records, read_run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.tables import TABLES
@@ -160,7 +160,7 @@ def test_a_reader_that_looks_while_files_begin_disturbs_no_writer(tmp_path: Path
 REPORTING_WRITER = """
     import sys
     from pathlib import Path
-    from smtc_lab.metrics.records import StepRecord
+    from smtc_lab.metrics.records.records import StepRecord
     from smtc_lab.store.reader import read_records
     from smtc_lab.store.writer import RecordWriter
     from tests.kit.records import step_record

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.metrics.batch_sizes import BatchTrial, backend_batches
-from smtc_lab.study.batch_search import MOST, search_batch_sizes
+from smtc_lab.study.batch.search import MOST, search_batch_sizes
 
 
 def trials(limit: int, *, start: int) -> tuple[BatchTrial, ...]:

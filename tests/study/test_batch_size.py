@@ -11,8 +11,8 @@ from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.metrics.batch_sizes import BatchSizes
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
-from smtc_lab.study.batch_probe import why_it_failed
-from smtc_lab.study.batch_size import BatchSizeRun, find_batch_size
+from smtc_lab.study.batch.probe import why_it_failed
+from smtc_lab.study.batch.size import BatchSizeRun, find_batch_size
 from smtc_lab.study.folder import studies_root
 from smtc_lab.views.run_list import run_rows
 

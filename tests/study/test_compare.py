@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.study.compare import compare
 from tests.kit.runs import processes_of

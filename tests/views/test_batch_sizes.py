@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
-from smtc_lab.views.batch_sizes import batch_sizes_text, trial_text
+from smtc_lab.views.batch.sizes import batch_sizes_text, trial_text
 
 
 def trial(batch_size: int, speed: float | None = None, reason: str | None = None) -> BatchTrial:

@@ -12,7 +12,7 @@ from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.views.code import (
+from smtc_lab.views.code.cells import (
     cluster_code,
     compare_code,
     compiler_code,

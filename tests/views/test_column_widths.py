@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from smtc_lab.views.column_widths import column_widths
+from smtc_lab.views.text.column_widths import column_widths
 
 WIDTH = re.compile(r"min\(([\d.]+)em, ([\d.]+)cqw - 1\.0em\)")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare import ComparisonOutcome

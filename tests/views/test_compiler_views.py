@@ -8,21 +8,21 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from smtc_lab.metrics.break_even import BreakEven
-from smtc_lab.metrics.compiler_report import CompileTime, HostOperator
+from smtc_lab.metrics.compared.break_even import BreakEven
+from smtc_lab.metrics.records.compiler_report import CompileTime, HostOperator
 from smtc_lab.metrics.result import Interval
-from smtc_lab.views import compiler_words as words
-from smtc_lab.views import report as report_module
-from smtc_lab.views.batch_figure import BatchCurve, throughput_figure
-from smtc_lab.views.compiler_figures import COMPILER_FIGURE_NAMES
-from smtc_lab.views.compiler_section import compiler_section, findings_text
+from smtc_lab.views.batch.figure import BatchCurve, throughput_figure
 from smtc_lab.views.display import to_html
-from smtc_lab.views.figures import FIGURE_NAMES, figure_names, make_figure
-from smtc_lab.views.frame import styled
-from smtc_lab.views.report import report_html
-from smtc_lab.views.table import TERMINAL_COLUMNS, comparison_rows, comparison_table
-from smtc_lab.views.theme import LIGHT
-from smtc_lab.views.words import headline
+from smtc_lab.views.figures.compiler import COMPILER_FIGURE_NAMES
+from smtc_lab.views.figures.every import FIGURE_NAMES, figure_names, make_figure
+from smtc_lab.views.figures.frame import styled
+from smtc_lab.views.figures.theme import LIGHT
+from smtc_lab.views.report import html as report_module
+from smtc_lab.views.report.compiler_section import compiler_section, findings_text
+from smtc_lab.views.report.html import report_html
+from smtc_lab.views.text import compiler as words
+from smtc_lab.views.text.table import TERMINAL_COLUMNS, comparison_rows, comparison_table
+from smtc_lab.views.text.words import headline
 from tests.kit.comparisons import example_comparison
 from tests.kit.compilers import (
     INDUCTOR,
@@ -32,8 +32,8 @@ from tests.kit.compilers import (
 )
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import Comparison
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.records.records import RunRecords
 
     Case = tuple[Comparison, list[RunRecords]]
 

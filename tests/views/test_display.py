@@ -21,7 +21,7 @@ from tests.kit.run_folders import write_run_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.compared.comparison import Comparison
 
 
 INERT = {"div", "em", "li", "span", "strong", "ul"} | {

@@ -11,11 +11,16 @@ import pytest
 from matplotlib.text import Text
 
 from smtc_lab.errors import StoreError
-from smtc_lab.views import figures as figures_module
-from smtc_lab.views import frame as frame_module
-from smtc_lab.views.figures import FIGURE_NAMES, make_figure, overview_figure, save_figures
-from smtc_lab.views.frame import rendered, styled
-from smtc_lab.views.theme import DARK, LIGHT
+from smtc_lab.views.figures import every as figures_module
+from smtc_lab.views.figures import frame as frame_module
+from smtc_lab.views.figures.every import (
+    FIGURE_NAMES,
+    make_figure,
+    overview_figure,
+    save_figures,
+)
+from smtc_lab.views.figures.frame import rendered, styled
+from smtc_lab.views.figures.theme import DARK, LIGHT
 from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from tests.kit.comparisons import example_comparison
 
@@ -25,8 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from smtc_lab.metrics.comparison import Comparison
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.records.records import RunRecords
 
     Case = tuple[Comparison, list[RunRecords]]
 
@@ -266,7 +271,7 @@ def test_a_folder_that_cannot_be_written_is_named(
 
 def test_figures_leave_pyplot_alone() -> None:
     code = (
-        "import sys, smtc_lab.views.figures, smtc_lab.views.report;"
+        "import sys, smtc_lab.views.figures.every, smtc_lab.views.report.html;"
         "print('matplotlib.pyplot' in sys.modules)"
     )
 

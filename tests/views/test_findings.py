@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from smtc_lab.metrics.compiler_report import Place
 from smtc_lab.metrics.finding import Cost, Finding, caution
+from smtc_lab.metrics.records.compiler_report import Place
 from smtc_lab.metrics.result import Interval
-from smtc_lab.views.findings import cost_words, told
+from smtc_lab.views.text.findings import cost_words, told
 
 
 def test_a_finding_is_told_with_its_place_cost_fix_and_action() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.metrics.result import Interval
-from smtc_lab.views import format as fmt
+from smtc_lab.views.text import format as fmt
 
 _UNITS_S = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "µs": 1e-6}
 _SIZES = st.floats(1e-6, 1e8)

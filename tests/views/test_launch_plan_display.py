@@ -14,7 +14,7 @@ from nbconvert.filters.strings import clean_html
 from smtc_lab.launchers.run import launcher_named
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.views.format import TIMES
+from smtc_lab.views.text.format import TIMES
 from tests.kit.hostile import HOSTILE_TEXTS, markup_of
 
 if TYPE_CHECKING:

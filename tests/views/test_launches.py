@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.views.launches import (
+from smtc_lab.views.figures.launches import (
     Launch,
     cpu_fractions,
     gpu_fractions,
@@ -20,8 +20,8 @@ from smtc_lab.views.launches import (
 from tests.kit.comparisons import example_comparison
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import ClusterResult
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.compared.comparison import ClusterResult
+    from smtc_lab.metrics.records.records import RunRecords
 
 
 @pytest.fixture

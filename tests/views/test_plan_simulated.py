@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.planner.plan import plan
-from smtc_lab.views.plan_simulated import simulated_figure
-from smtc_lab.views.theme import DARK
+from smtc_lab.views.figures.theme import DARK
+from smtc_lab.views.plan.simulated import simulated_figure
 from tests.kit.calibrations import calibration
 from tests.kit.hostile import markup_of
 
 if TYPE_CHECKING:
-    from smtc_lab.planner.simulation import SimulatedRun
+    from smtc_lab.planner.model.simulation import SimulatedRun
 
 INERT = {"div", "@aria-label", "@class", "@role", "@style"}
 

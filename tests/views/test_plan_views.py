@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.planner.plan import Plan, plan
-from smtc_lab.views import plan_display
-from smtc_lab.views.plan_bundle import PLAN_MIME, bundle_of, info_bundle
-from smtc_lab.views.plan_describer import MOST_POINTS, describe_plan, shown_candidates
-from smtc_lab.views.plan_figures import plan_figure, write_plan_figure
-from smtc_lab.views.plan_words import (
+from smtc_lab.views.figures.theme import DARK, LIGHT
+from smtc_lab.views.plan import display as plan_display
+from smtc_lab.views.plan.bundle import PLAN_MIME, bundle_of, info_bundle
+from smtc_lab.views.plan.describer import MOST_POINTS, describe_plan, shown_candidates
+from smtc_lab.views.plan.figures import plan_figure, write_plan_figure
+from smtc_lab.views.plan.words import (
     error_words,
     measured_sentence,
     plan_text,
     table_cells,
     table_points,
 )
-from smtc_lab.views.theme import DARK, LIGHT
 from tests.kit.calibrations import PATHS, calibration, worker_point
 from tests.kit.hostile import HOSTILE_TEXTS, markup_of
 from tests.kit.plans import example_plan, example_point
@@ -228,8 +228,8 @@ def test_names_of_users_are_text_in_html() -> None:
 
 
 def info_bundle_html(info: object) -> str:
-    from smtc_lab.views.drawing import Picture
-    from smtc_lab.views.plan_bundle import plan_html
+    from smtc_lab.views.figures.drawing import Picture
+    from smtc_lab.views.plan.bundle import plan_html
 
     return plan_html(info, picture=Picture(png=b"", width=1, height=1))  # type: ignore[arg-type]
 

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 
 from smtc_lab.errors import StoreError
 from smtc_lab.metrics.finding import caution
-from smtc_lab.views import frame as frame_module
-from smtc_lab.views import report as report_module
-from smtc_lab.views.format import plain
-from smtc_lab.views.report import machine_facts, report_html, write_report
-from smtc_lab.views.theme import DARK, LIGHT
+from smtc_lab.views.figures import frame as frame_module
+from smtc_lab.views.figures.theme import DARK, LIGHT
+from smtc_lab.views.report import html as report_module
+from smtc_lab.views.report.html import machine_facts, report_html, write_report
+from smtc_lab.views.text.format import plain
 from tests.kit.comparison_runs import HETEROGENEOUS, HOMOGENEOUS
 from tests.kit.comparisons import example_comparison
 from tests.kit.hostile import HOSTILE_TEXTS, markup_of
@@ -22,8 +22,8 @@ from tests.kit.hostile import HOSTILE_TEXTS, markup_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.metrics.comparison import Comparison
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.records.records import RunRecords
 
 
 class _Page(HTMLParser):

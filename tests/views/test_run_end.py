@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from smtc_lab.errors import ViewError
-from smtc_lab.metrics.records import EventRecord
+from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.views.format import TIMES
 from smtc_lab.views.kept import bundle_at, drawn_elsewhere
 from smtc_lab.views.run.kind import RUN
 from smtc_lab.views.run.snapshot import RunSnapshot, curve, first_look, take_snapshot
 from smtc_lab.views.run.words import bars, run_text
+from smtc_lab.views.text.format import TIMES
 from tests.kit.hostile import HOSTILE_TEXTS, markup_of
 from tests.kit.records import HETEROGENEOUS, jittered, run_records
 from tests.kit.run_folders import write_many_steps, write_run_folder

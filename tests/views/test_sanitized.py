@@ -17,8 +17,8 @@ from smtc_lab.display import Displayed
 from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.study.compare import ComparisonOutcome
 from smtc_lab.views.display import to_html
-from smtc_lab.views.drawing import Picture
-from smtc_lab.views.plan_bundle import plan_html
+from smtc_lab.views.figures.drawing import Picture
+from smtc_lab.views.plan.bundle import plan_html
 from smtc_lab.views.run_list import RunList
 from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, RowInfo, SetUpInfo
 from smtc_lab.views.study.words import study_html

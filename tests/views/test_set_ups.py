@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.study.compare import ComparisonOutcome
+from smtc_lab.views.code.set_ups import checked_set_ups, first_jobs
 from smtc_lab.views.comparison.bundle import snapshot_of
-from smtc_lab.views.set_ups import checked_set_ups, first_jobs
 from tests.kit.comparison_runs import HOMOGENEOUS
 from tests.kit.comparisons import example_comparison
 

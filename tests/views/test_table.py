@@ -11,13 +11,18 @@ from hypothesis import strategies as st
 
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import Interval
-from smtc_lab.views.format import columns
-from smtc_lab.views.table import TERMINAL_COLUMNS, comparison_rows, comparison_table, cost_rows
+from smtc_lab.views.text.format import columns
+from smtc_lab.views.text.table import (
+    TERMINAL_COLUMNS,
+    comparison_rows,
+    comparison_table,
+    cost_rows,
+)
 from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from tests.kit.comparisons import example_comparison
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.compared.comparison import Comparison
 
 UNPRICED = replace(HETEROGENEOUS, name="unpriced", groups=(P3, replace(C5, usd_per_hour=None)))
 
@@ -191,7 +196,7 @@ def test_any_names_give_printable_lines_of_the_terminals_width(
 
 
 def test_the_table_is_made_without_matplotlib() -> None:
-    code = "import sys, smtc_lab.views.table; print('matplotlib' in sys.modules)"
+    code = "import sys, smtc_lab.views.text.table; print('matplotlib' in sys.modules)"
 
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

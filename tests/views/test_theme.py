@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from smtc_lab.views.theme import DARK, LIGHT, ON_ANY_PAPER, Theme
+from smtc_lab.views.figures.theme import DARK, LIGHT, ON_ANY_PAPER, Theme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from smtc_lab.metrics.comparison import Comparison, PairResult
+from smtc_lab.metrics.compared.comparison import Comparison, PairResult
 from smtc_lab.metrics.result import Interval
-from smtc_lab.views import explanations, words
+from smtc_lab.views.report import explanations
+from smtc_lab.views.text import words
 from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from tests.kit.comparisons import example_comparison
 

@@ -16,7 +16,7 @@ from smtc_lab.study.compare_compilers import compare_compilers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
 
 UNSETTLED_STEPS = 3
 """Steps that compile, or fill caches, and are not steady."""

@@ -62,7 +62,7 @@ def xla_profile(model: str, *, core: int | None = None) -> list[dict[str, Any]]:
 
 
 def _measure(model: str) -> list[dict[str, Any]]:
-    from smtc_lab.compiler.xla_setup import prepare_xla  # noqa: PLC0415  imports torch
+    from smtc_lab.compiler.xla.setup import prepare_xla  # noqa: PLC0415  imports torch
 
     with tempfile.TemporaryDirectory() as folder:
         prepare_xla(dump_folder=Path(folder, "hlo"))
@@ -90,7 +90,7 @@ def _step(model: str, backend: str) -> tuple[Any, Any]:
     from torch.utils.data import DataLoader  # noqa: PLC0415  as above
 
     from smtc_lab.compiler.eager import EagerStep  # noqa: PLC0415  as above
-    from smtc_lab.compiler.xla import XlaStep  # noqa: PLC0415  as above
+    from smtc_lab.compiler.xla.backend import XlaStep  # noqa: PLC0415  as above
     from smtc_lab.examples.models import workload  # noqa: PLC0415  as above
     from smtc_lab.spec.compiler import TrainingCompilerConfig  # noqa: PLC0415  as above
 

@@ -19,7 +19,7 @@ import psutil
 import torch
 
 from notebooks.benchmarks.dataservice.peers.peer import LOOPBACK, forked_server
-from smtc_lab.dataservice.handshake import DEADLINE_S, greet
+from smtc_lab.dataservice.protocol.handshake import DEADLINE_S, greet
 from smtc_lab.errors import RunFailedError
 from smtc_lab.machine.processes import descendants
 

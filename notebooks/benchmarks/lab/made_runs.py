@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.processes import start_ticks
-from smtc_lab.metrics.records import StepRecord
+from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
 from tests.kit.records import run_records

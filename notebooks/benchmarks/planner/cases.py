@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from smtc_lab.planner.setup import Setup
+from smtc_lab.planner.model.setup import Setup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,9 @@ import smtc_lab.examples
 from notebooks.benchmarks.planner.cases import Case, Place, Workload
 from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.local.launcher import LocalLauncher
-from smtc_lab.planner.calibrate import calibrate
-from smtc_lab.planner.calibration import Calibration
-from smtc_lab.planner.calibration_trial import DATA, TRAINER, CalibrationLaunch, Trials
+from smtc_lab.planner.calibration.calibrate import calibrate
+from smtc_lab.planner.calibration.calibration import Calibration
+from smtc_lab.planner.calibration.trial import DATA, TRAINER, CalibrationLaunch, Trials
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob

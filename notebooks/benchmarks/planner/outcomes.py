@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from smtc_lab.planner.predict import predict
+from smtc_lab.planner.model.predict import predict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from notebooks.benchmarks.planner.cases import Case
     from notebooks.benchmarks.planner.measuring import CaseRun
-    from smtc_lab.planner.calibration import Calibration
-    from smtc_lab.planner.prediction import Prediction
+    from smtc_lab.planner.calibration.calibration import Calibration
+    from smtc_lab.planner.model.prediction import Prediction
 
 _TIE = 0.9
 

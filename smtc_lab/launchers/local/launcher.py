@@ -13,7 +13,7 @@ from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.launcher import LaunchPlan, Leftover
 from smtc_lab.launchers.local.plan import check, fitting_scale, make_plan
 from smtc_lab.launchers.local.run import write_run
-from smtc_lab.launchers.supervised import SupervisedLauncher
+from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.machine.processes import end_all, processes_with_variable

@@ -25,7 +25,7 @@ import psutil
 from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.on_ray.node_files import NodeFiles
 from smtc_lab.launchers.on_ray.node_keeper import FETCHED
-from smtc_lab.launchers.supervision import kept_environment
+from smtc_lab.launchers.supervision.begin import kept_environment
 from smtc_lab.machine.cores import available_cores, versions
 from smtc_lab.store.run_folder import RunFolder
 

@@ -13,7 +13,7 @@ from smtc_lab.launchers.on_ray.mirror import Mirror, instance_end
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.launchers.instances import InstanceEnd
+    from smtc_lab.launchers.supervision.instances import InstanceEnd
     from smtc_lab.store.run_folder import RunFolder
 
 OUTPUT_LIMIT_BYTES = 2**30

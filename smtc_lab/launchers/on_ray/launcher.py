@@ -11,8 +11,8 @@ from smtc_lab.errors import LauncherError
 from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.launchers.on_ray.engine import require_ray
 from smtc_lab.launchers.on_ray.ray_plan import check, make_plan
-from smtc_lab.launchers.supervised import SupervisedLauncher
-from smtc_lab.launchers.supervision import await_end, start_supervisor
+from smtc_lab.launchers.supervision.begin import await_end, start_supervisor
+from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.store.state import current_state
 
 if TYPE_CHECKING:

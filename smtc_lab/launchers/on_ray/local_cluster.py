@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.last_words import last_line
 from smtc_lab.launchers.on_ray.engine import SLOW_MODULE
+from smtc_lab.launchers.supervision.last_words import last_line
 from smtc_lab.machine.processes import (
     become_subreaper,
     descendants,

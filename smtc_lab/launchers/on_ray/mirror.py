@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
-from smtc_lab.launchers.gang import Exit
-from smtc_lab.launchers.instances import InstanceEnd
+from smtc_lab.launchers.supervision.gang import Exit
+from smtc_lab.launchers.supervision.instances import InstanceEnd
 from smtc_lab.store.tables import TABLES
 from smtc_lab.store.writer import RecordWriter
 

@@ -18,14 +18,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.launchers.interrupts import Interrupts
 from smtc_lab.launchers.local.instances import LocalInstances
 from smtc_lab.launchers.on_ray.node_files import ENDED_FILE, NodeFiles
+from smtc_lab.launchers.supervision.interrupts import Interrupts
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:
-    from smtc_lab.launchers.instances import InstanceEnd
+    from smtc_lab.launchers.supervision.instances import InstanceEnd
 
 FETCHED = b"fetched"
 """Said through the lifeline before it ends: whatever the entry point saved is elsewhere now."""

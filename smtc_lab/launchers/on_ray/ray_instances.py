@@ -8,15 +8,15 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.gang_supervisor import supervise_instances
-from smtc_lab.launchers.last_words import last_words
 from smtc_lab.launchers.on_ray.ray_job import RayJob
+from smtc_lab.launchers.supervision.gang_supervisor import supervise_instances
+from smtc_lab.launchers.supervision.last_words import last_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smtc_lab.launchers.instances import InstanceEnd
-    from smtc_lab.launchers.interrupts import Interrupts
+    from smtc_lab.launchers.supervision.instances import InstanceEnd
+    from smtc_lab.launchers.supervision.interrupts import Interrupts
     from smtc_lab.store.run_folder import RunFolder
 
 _END_LIMIT_S = 15.0

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.confirmation import require_confirmation
 from smtc_lab.launchers.launcher import CheckLine
-from smtc_lab.launchers.on_sagemaker.clients import client, region_or_default
+from smtc_lab.launchers.on_sagemaker.aws.clients import client, region_or_default
+from smtc_lab.launchers.on_sagemaker.aws.training_jobs import TrainingJobs
 from smtc_lab.launchers.on_sagemaker.live_check import check_account
 from smtc_lab.launchers.on_sagemaker.plan import GRACE_S, make_plan
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings, settings_of
 from smtc_lab.launchers.on_sagemaker.source import remove_source, upload_source
 from smtc_lab.launchers.on_sagemaker.sweep import sweep_jobs
-from smtc_lab.launchers.on_sagemaker.training_jobs import TrainingJobs
-from smtc_lab.launchers.supervised import SupervisedLauncher
-from smtc_lab.launchers.supervision import start_supervisor
+from smtc_lab.launchers.supervision.begin import start_supervisor
+from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import read_state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.launchers.on_sagemaker.clients import aws_errors
+from smtc_lab.launchers.on_sagemaker.aws.clients import aws_errors
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.on_sagemaker.mirror import Mirror

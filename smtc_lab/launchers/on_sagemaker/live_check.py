@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
 from smtc_lab.launchers.launcher import CheckLine
-from smtc_lab.launchers.on_sagemaker.clients import AwsError, aws_errors, client
-from smtc_lab.launchers.on_sagemaker.training_jobs import TrainingJobs
+from smtc_lab.launchers.on_sagemaker.aws.clients import AwsError, aws_errors, client
+from smtc_lab.launchers.on_sagemaker.aws.training_jobs import TrainingJobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

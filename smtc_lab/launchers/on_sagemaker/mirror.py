@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
-from smtc_lab.metrics.record_lines import PREFIX, line_key, parse_record_line
+from smtc_lab.metrics.records.lines import PREFIX, line_key, parse_record_line
 from smtc_lab.store.line_sink import file_and_part, parsed_row
 from smtc_lab.store.mirrored import MirroredRecords
 

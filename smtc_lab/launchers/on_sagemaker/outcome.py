@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.launchers.gang import Exit, Outcome, outcome
-from smtc_lab.launchers.interrupts import too_long
-from smtc_lab.launchers.on_sagemaker.training_jobs import ENDED
+from smtc_lab.launchers.on_sagemaker.aws.training_jobs import ENDED
+from smtc_lab.launchers.supervision.gang import Exit, Outcome, outcome
+from smtc_lab.launchers.supervision.interrupts import too_long
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,9 +11,9 @@ from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launchers.compiler_checks import compiler_problems
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
+from smtc_lab.launchers.on_sagemaker.aws.request import source_uri, training_request
+from smtc_lab.launchers.on_sagemaker.aws.validate import request_problems, request_warnings
 from smtc_lab.launchers.on_sagemaker.cost import order_of, worst_case_usd
-from smtc_lab.launchers.on_sagemaker.request import source_uri, training_request
-from smtc_lab.launchers.on_sagemaker.validate import request_problems, request_warnings
 from smtc_lab.launchers.planning import (
     Slot,
     entry_point_problems,

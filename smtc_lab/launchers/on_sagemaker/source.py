@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.instance.opt_ml import DATA_FOLDER
 from smtc_lab.instance.resource_config import DEFAULT_BASE_FOLDER
 from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
-from smtc_lab.launchers.on_sagemaker.clients import aws_errors
+from smtc_lab.launchers.on_sagemaker.aws.clients import aws_errors
 from smtc_lab.launchers.planning import is_in_s3
 from smtc_lab.launchers.source_archive import CODE, files_below, pack_source
 
@@ -54,8 +54,8 @@ def upload_source(
     job = plan.job
     key = _key(settings, str(job.job_name), "source")
     objects = {
-        "start.py": resources.files("smtc_lab.runtime")
-        .joinpath("sagemaker_start.py")
+        "start.py": resources.files("smtc_lab.runtime.sagemaker")
+        .joinpath("start.py")
         .read_bytes(),
         "source.tar.gz": pack_source(job.entry_point),
         "job.json": json.dumps(job_facts(plan, settings), indent=1).encode(),

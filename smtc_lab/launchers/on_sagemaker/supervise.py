@@ -11,19 +11,19 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError, SmtcLabError, StoreError
-from smtc_lab.launchers.gang import Outcome
-from smtc_lab.launchers.instances import InstanceEnd
-from smtc_lab.launchers.interrupts import Interrupts
-from smtc_lab.launchers.last_words import last_line
-from smtc_lab.launchers.on_sagemaker.clients import client
-from smtc_lab.launchers.on_sagemaker.cloudwatch import LogStreams
+from smtc_lab.launchers.on_sagemaker.aws.clients import client
+from smtc_lab.launchers.on_sagemaker.aws.cloudwatch import LogStreams
+from smtc_lab.launchers.on_sagemaker.aws.training_jobs import TrainingJobs
 from smtc_lab.launchers.on_sagemaker.leftovers import fetch_leftovers
 from smtc_lab.launchers.on_sagemaker.mirror import Mirror
 from smtc_lab.launchers.on_sagemaker.outcome import exit_of, job_outcome, trainers_are_done
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
 from smtc_lab.launchers.on_sagemaker.source import remove_secret
-from smtc_lab.launchers.on_sagemaker.training_jobs import TrainingJobs
-from smtc_lab.launchers.run_keeper import RunKeeper
+from smtc_lab.launchers.supervision.gang import Outcome
+from smtc_lab.launchers.supervision.instances import InstanceEnd
+from smtc_lab.launchers.supervision.interrupts import Interrupts
+from smtc_lab.launchers.supervision.last_words import last_line
+from smtc_lab.launchers.supervision.run_keeper import RunKeeper
 from smtc_lab.store.state import OUTLIVES_SUPERVISOR, read_state
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launchers.launcher import Leftover
-from smtc_lab.launchers.on_sagemaker.clients import aws_errors
-from smtc_lab.launchers.on_sagemaker.request import TAG_MACHINE, TAG_OWNER, owner
-from smtc_lab.launchers.on_sagemaker.training_jobs import TrainingJobs
+from smtc_lab.launchers.on_sagemaker.aws.clients import aws_errors
+from smtc_lab.launchers.on_sagemaker.aws.request import TAG_MACHINE, TAG_OWNER, owner
+from smtc_lab.launchers.on_sagemaker.aws.training_jobs import TrainingJobs
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import read_state

@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, ClassVar
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, SmtcLabError
 from smtc_lab.instance.variables import RUN_VARIABLE
-from smtc_lab.launchers.gang_supervisor import Supervisor
-from smtc_lab.launchers.interrupts import Interrupts
-from smtc_lab.launchers.last_words import last_line
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.local.instances import LocalInstances
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.launchers.render.cluster_plan import cluster_plan, write_agent_config
-from smtc_lab.launchers.supervision import kept_environment
+from smtc_lab.launchers.supervision.begin import kept_environment
+from smtc_lab.launchers.supervision.gang_supervisor import Supervisor
+from smtc_lab.launchers.supervision.interrupts import Interrupts
+from smtc_lab.launchers.supervision.last_words import last_line
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import SUPERVISOR_MACHINE, read_state, replace_file

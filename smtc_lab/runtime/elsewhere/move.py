@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from torch.utils.data import dataloader
 
-from smtc_lab.compiler.kept import Kept
+from smtc_lab.compiler.choosing.kept import Kept
 from smtc_lab.errors import CompilerError
 from smtc_lab.instance.variables import COMPILER_VARIABLE, KEPT_VARIABLE, READY_VARIABLE
 from smtc_lab.machine.environments.shown_package import python_path

@@ -8,10 +8,10 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from smtc_lab.compiler.kept import torch_version
-from smtc_lab.dataservice.receiver import Receiver, receive_one
-from smtc_lab.dataservice.transport import PlainTransport, send_all
-from smtc_lab.dataservice.wire import Kind, pack
+from smtc_lab.compiler.choosing.kept import torch_version
+from smtc_lab.dataservice.protocol.receiver import Receiver, receive_one
+from smtc_lab.dataservice.protocol.transport import PlainTransport, send_all
+from smtc_lab.dataservice.protocol.wire import Kind, pack
 from smtc_lab.errors import CompilerError
 from smtc_lab.runtime.elsewhere.started import served_for
 

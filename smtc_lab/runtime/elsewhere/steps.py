@@ -13,10 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.compiler.patience import Patience, how_it_ended
-from smtc_lab.dataservice.receiver import Receiver, receive_one
-from smtc_lab.dataservice.transport import PlainTransport, send_all
-from smtc_lab.dataservice.wire import Kind, pack
+from smtc_lab.compiler.choosing.patience import Patience, how_it_ended
+from smtc_lab.dataservice.protocol.receiver import Receiver, receive_one
+from smtc_lab.dataservice.protocol.transport import PlainTransport, send_all
+from smtc_lab.dataservice.protocol.wire import Kind, pack
 from smtc_lab.errors import CompilerError, DataServiceError, ProtocolError
 from smtc_lab.instance.variables import (
     COMPILER_VARIABLE,

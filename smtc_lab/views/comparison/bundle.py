@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.views.comparison.described import described
-from smtc_lab.views.drawing import mime_bundle, picture_of
+from smtc_lab.views.figures.drawing import mime_bundle, picture_of
 from smtc_lab.views.study.snapshot import COMPARISON_MIME, StudySnapshot
 from smtc_lab.views.study.tables import recorded_tables
 from smtc_lab.views.study.words import study_html
-from smtc_lab.views.table import INTERVAL_NOTE, comparison_table, table_title
+from smtc_lab.views.text.table import INTERVAL_NOTE, comparison_table, table_title
 
 if TYPE_CHECKING:
     from smtc_lab.study.compare import ComparisonOutcome
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def bundle_of(shown: Comparison | ComparisonOutcome) -> dict[str, Any]:
     """Return the mime bundle of a comparison; of an outcome, with the steps of its launches."""
     # matplotlib takes most of a second to import, and only a figure needs it
-    from smtc_lab.views.cost_figures import overview_figure  # noqa: PLC0415
+    from smtc_lab.views.figures.cost import overview_figure  # noqa: PLC0415
 
     comparison = shown if isinstance(shown, Comparison) else shown.comparison
     seen = snapshot_of(shown)

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.measured_launch import measured_launch
-from smtc_lab.views.code import compare_code
-from smtc_lab.views.findings import told
+from smtc_lab.views.code.cells import compare_code
 from smtc_lab.views.study.info import (
     ComparisonInfo,
     LaunchInfo,
     RowInfo,
     SetUpInfo,
 )
-from smtc_lab.views.table import comparison_rows
-from smtc_lab.views.words import price_line, scale_line, tells_cost
+from smtc_lab.views.text.findings import told
+from smtc_lab.views.text.table import comparison_rows
+from smtc_lab.views.text.words import price_line, scale_line, tells_cost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.metrics.comparison import ClusterResult, Comparison
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
+    from smtc_lab.metrics.records.records import RunRecords
 
 
 def described(comparison: Comparison, runs: Sequence[RunRecords]) -> ComparisonInfo:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.follow.table import LiveTable
-from smtc_lab.metrics.compare import compare_runs
-from smtc_lab.metrics.comparison import Comparison
+from smtc_lab.metrics.compared.compare import compare_runs
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.views.comparison.estimate import RATIO_COLUMNS, ratio_row, speedup_so_far
 from smtc_lab.views.comparison.rows import compiler_rows, final_rows
 from smtc_lab.views.study.follower import StudyFollower

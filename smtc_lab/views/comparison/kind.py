@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.study.comparison_run import ComparisonRun
 from smtc_lab.study.folder import StudyFolder
-from smtc_lab.views import format as fmt
-from smtc_lab.views.code import compare_code
+from smtc_lab.views.code.cells import compare_code
 from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.study.kind import StudyKind
+from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ class ComparisonKind(StudyKind):
     def figure(self, seen: StudySnapshot) -> Figure | None:
         """Return what is faster, and what is cheaper; None: no round is complete."""
         # matplotlib takes most of a second to import
-        from smtc_lab.views.cost_figures import overview_figure  # noqa: PLC0415
+        from smtc_lab.views.figures.cost import overview_figure  # noqa: PLC0415
 
         if seen.comparison is None:
             return None

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.views.study.info import RowInfo
 from smtc_lab.views.study.rows import evidence_of
-from smtc_lab.views.table import comparison_rows
+from smtc_lab.views.text.table import comparison_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.spec.job import TrainingJob
 
 _OF_COMPILERS = frozenset({"first steps' overhead (s)", "break-even step"})

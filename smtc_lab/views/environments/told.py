@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.views.environments.choices import EnvironmentChoice  # noqa: TC001  pydantic
 from smtc_lab.views.environments.xla_maker import Making  # noqa: TC001  pydantic
-from smtc_lab.views.json_values import json_values
+from smtc_lab.views.text.json_values import json_values
 
 if TYPE_CHECKING:
     from smtc_lab.views.environments.choices import EnvironmentChoices

@@ -8,12 +8,9 @@ from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.changes import Changes
 from smtc_lab.launchers.engines import runs_here
 from smtc_lab.metrics.cost import usd_per_job
-from smtc_lab.metrics.records import EventRecord
+from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.state import lasted_s
-from smtc_lab.views import format as fmt
-from smtc_lab.views.compiler_words import compile_time_words
-from smtc_lab.views.findings import told
 from smtc_lab.views.run.info import (
     CompilerInfo,
     EventInfo,
@@ -22,6 +19,9 @@ from smtc_lab.views.run.info import (
 )
 from smtc_lab.views.run.predicted import predicted_step_time_s
 from smtc_lab.views.run.summary import RunSummarizer
+from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.compiler import compile_time_words
+from smtc_lab.views.text.findings import told
 
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower

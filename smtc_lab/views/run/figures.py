@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.views import format as fmt
-from smtc_lab.views.frame import NAME_COLUMNS, empty_state, framed_figure, styled
-from smtc_lab.views.launches import rolling_mean
+from smtc_lab.views.figures.frame import NAME_COLUMNS, empty_state, framed_figure, styled
+from smtc_lab.views.figures.launches import rolling_mean
+from smtc_lab.views.figures.theme import LIGHT
 from smtc_lab.views.run.words import host_names
-from smtc_lab.views.theme import LIGHT
+from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from smtc_lab.views.figures.theme import Theme
     from smtc_lab.views.run.snapshot import RunSnapshot
-    from smtc_lab.views.theme import Theme
 
 
 def run_figure(run: RunSnapshot, *, subtitle: Sequence[str], theme: Theme = LIGHT) -> Figure:

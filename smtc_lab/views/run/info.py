@@ -14,8 +14,8 @@ from typing_extensions import TypedDict
 from smtc_lab.metrics.interval_json import IntervalJson
 from smtc_lab.metrics.result import Interval
 from smtc_lab.planner.intervals import LEVEL
-from smtc_lab.views.findings import FindingInfo  # noqa: TC001  pydantic reads it
-from smtc_lab.views.json_values import json_values
+from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
+from smtc_lab.views.text.json_values import json_values
 
 RUN_INFO_VERSION: Literal[1] = 1
 """Version of ``RunInfo``; another one means another front end."""

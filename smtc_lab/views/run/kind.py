@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.views import format as fmt
 from smtc_lab.views.kinds import ViewKind
-from smtc_lab.views.rendering import render
 from smtc_lab.views.run.snapshot import RunSnapshot, first_look, take_snapshot
 from smtc_lab.views.run.watch import RunWatch
 from smtc_lab.views.run.words import bar_rows, evidence_words, group_rows, run_rows, run_text
+from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.rendering import render
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from smtc_lab.follow.stream import Send
-    from smtc_lab.views.drawing import Picture
+    from smtc_lab.views.figures.drawing import Picture
     from smtc_lab.views.live.watch import Audience
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.views import format as fmt
+from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

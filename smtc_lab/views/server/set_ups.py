@@ -40,7 +40,7 @@ class SetUpsHandler(LabHandler):
 
 def _checked(value: list[Any] | None, rounds: int, hub: Hub) -> dict[str, Any]:
     # the specs must not slow down the start of every server
-    from smtc_lab.views.set_ups import checked_set_ups, first_jobs  # noqa: PLC0415
+    from smtc_lab.views.code.set_ups import checked_set_ups, first_jobs  # noqa: PLC0415
 
     if value is None:
         value = [job.model_dump(mode="json") for job in first_jobs()]

@@ -9,12 +9,12 @@ from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state, lasted_s
-from smtc_lab.views import format as fmt
-from smtc_lab.views.findings import told
 from smtc_lab.views.run.predicted import predicted_step_time_s
 from smtc_lab.views.study.followed_launch import FollowedLaunch
 from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
-from smtc_lab.views.words import scale_words
+from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.findings import told
+from smtc_lab.views.text.words import scale_words
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval

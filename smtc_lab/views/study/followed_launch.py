@@ -11,7 +11,7 @@ from smtc_lab.store.state import lasted_s
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.metrics.measured_columns import MeasuredColumns
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.study.folder import LaunchedRun
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smtc_lab.follow.frames import Frame
     from smtc_lab.follow.stream import Stream
     from smtc_lab.follow.table import LiveTable
-    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.metrics.result import Interval
     from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.study.study_run import StudyRun

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from smtc_lab.metrics.result import Evidence  # noqa: TC001  pydantic reads it
-from smtc_lab.views.findings import FindingInfo  # noqa: TC001  pydantic reads it
-from smtc_lab.views.json_values import json_values
 from smtc_lab.views.run.info import Predicted  # noqa: TC001  pydantic reads it
+from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
+from smtc_lab.views.text.json_values import json_values
 
 
 @dataclass(frozen=True, kw_only=True)

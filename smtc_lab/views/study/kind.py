@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.follow.stream import Send
-    from smtc_lab.views.drawing import Picture
+    from smtc_lab.views.figures.drawing import Picture
     from smtc_lab.views.live.watch import Audience
 
 

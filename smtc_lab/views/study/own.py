@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.views import format as fmt
 from smtc_lab.views.study.follower import StudyFollower
+from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from smtc_lab.follow.stream import Stream

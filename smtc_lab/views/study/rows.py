@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.metrics.cost import saving_interval, usd_per_1000_steps
-from smtc_lab.views import format as fmt
 from smtc_lab.views.study.info import RowInfo
+from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ from smtc_lab.views.study.describer import StudyDescriber
 from smtc_lab.views.study.tables import followed_tables
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.comparison import Comparison
+    from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.study.study_run import StudyRun
     from smtc_lab.views.run.snapshot import Curve
     from smtc_lab.views.study.info import ComparisonInfo

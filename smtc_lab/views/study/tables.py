@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.views.run.snapshot import Curve
     from smtc_lab.views.study.followed_launch import FollowedLaunch
     from smtc_lab.views.study.follower import StudyFollower

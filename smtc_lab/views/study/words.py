@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.views import format as fmt
-from smtc_lab.views.rendering import render
-from smtc_lab.views.theme import ON_ANY_PAPER
+from smtc_lab.views.figures.theme import ON_ANY_PAPER
+from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.rendering import render
 
 if TYPE_CHECKING:
-    from smtc_lab.views.drawing import Picture
+    from smtc_lab.views.figures.drawing import Picture
     from smtc_lab.views.study.info import ComparisonInfo
 
 

@@ -10,8 +10,8 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
-from smtc_lab.views import format as fmt
-from smtc_lab.views.code import cluster_code
+from smtc_lab.views.code.cells import cluster_code
+from smtc_lab.views.text import format as fmt
 from smtc_lab.views.widgets.base import View
 from smtc_lab.views.widgets.catalog_trait import catalog_trait
 

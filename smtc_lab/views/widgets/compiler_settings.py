@@ -12,7 +12,7 @@ from smtc_lab.metrics.learning_rate import LearningRate, scaled_learning_rate
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare_compilers import this_machine
-from smtc_lab.views.code import compiler_code
+from smtc_lab.views.code.cells import compiler_code
 from smtc_lab.views.widgets.environments_trait import EnvironmentsView
 
 if TYPE_CHECKING:

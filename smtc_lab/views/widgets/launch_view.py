@@ -11,12 +11,12 @@ from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.confirmation import confirmation_of, require_confirmation
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import Run, launcher_named
-from smtc_lab.views.format import plain
 from smtc_lab.views.kept import drawn_elsewhere
-from smtc_lab.views.launch_display import display_bundle, takes_clicks
-from smtc_lab.views.launch_plan_display import to_html, to_text
+from smtc_lab.views.launch.display import display_bundle, takes_clicks
+from smtc_lab.views.launch.plan_display import to_html, to_text
 from smtc_lab.views.live_display import display_live
-from smtc_lab.views.rendering import render
+from smtc_lab.views.text.format import plain
+from smtc_lab.views.text.rendering import render
 from smtc_lab.views.widgets.base import built_front_end
 from smtc_lab.views.widgets.launch_controls import LaunchControls
 

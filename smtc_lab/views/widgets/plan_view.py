@@ -8,7 +8,7 @@ import traitlets
 
 from smtc_lab.planner.run_prediction import compared_runs, predict_run
 from smtc_lab.store.run_folder import find_run
-from smtc_lab.views.plan_describer import describe_plan, explained, shown_candidates
+from smtc_lab.views.plan.describer import describe_plan, explained, shown_candidates
 from smtc_lab.views.widgets.base import View
 
 if TYPE_CHECKING:

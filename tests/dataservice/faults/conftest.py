@@ -6,7 +6,7 @@ import pytest
 
 # Servers are forked while the trainer's threads run. One that needed a module which a thread
 # was importing at that moment would wait for ever, and this module is imported at first use.
-import smtc_lab.dataservice.tls  # noqa: F401  see above
+import smtc_lab.dataservice.protocol.tls  # noqa: F401  see above
 from smtc_lab.dataservice.dataloader import DataLoader
 from tests.dataservice.faults.proxy import Proxy
 from tests.dataservice.faults.trial import (

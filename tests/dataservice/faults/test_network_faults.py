@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.dataservice import wire
+from smtc_lab.dataservice.protocol import wire
 from tests.dataservice.faults.trial import Noisy, sources_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.dataservice.handshake import greet
+from smtc_lab.dataservice.protocol.handshake import greet
 from tests.dataservice.faults.trial import Noisy, sources_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from moto.core.responses import EmptyResult
 from moto.sagemaker.exceptions import AWSValidationException, ResourceInUseException
 from moto.sagemaker.responses import SageMakerResponse
 
-from smtc_lab.launchers.on_sagemaker.validate import request_problems
+from smtc_lab.launchers.on_sagemaker.aws.validate import request_problems
 from tests.kit.fake_sagemaker.job import FakeJob
 
 if TYPE_CHECKING:

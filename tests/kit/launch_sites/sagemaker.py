@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
-from smtc_lab.launchers.on_sagemaker.clients import client
+from smtc_lab.launchers.on_sagemaker.aws.clients import client
 from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
 from tests.kit.launch_sites.site import pid_of_agent
 from tests.kit.runs import wait_until

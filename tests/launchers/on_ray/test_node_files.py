@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import StoreError
-from smtc_lab.launchers.gang import Exit
-from smtc_lab.launchers.instances import InstanceEnd
 from smtc_lab.launchers.on_ray.mirror import Mirror, instance_end
 from smtc_lab.launchers.on_ray.node_files import ENDED_FILE, NodeFiles
-from smtc_lab.metrics.records import EventRecord, StepRecord
+from smtc_lab.launchers.supervision.gang import Exit
+from smtc_lab.launchers.supervision.instances import InstanceEnd
+from smtc_lab.metrics.records.records import EventRecord, StepRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.writer import RecordWriter

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.on_sagemaker.clients import AwsError, aws_errors, client
+from smtc_lab.launchers.on_sagemaker.aws.clients import AwsError, aws_errors, client
 
 
 def refused(code: str, message: str = "No.") -> ClientError:

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.on_sagemaker.cloudwatch import LogStreams
+from smtc_lab.launchers.on_sagemaker.aws.cloudwatch import LogStreams
 
 
 class Logs:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.launchers.on_sagemaker.request import training_request
+from smtc_lab.launchers.on_sagemaker.aws.request import training_request
+from smtc_lab.launchers.on_sagemaker.aws.validate import request_problems
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
-from smtc_lab.launchers.on_sagemaker.validate import request_problems
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob

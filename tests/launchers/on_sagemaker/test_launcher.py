@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from smtc_lab.cli.runs import sweep
 from smtc_lab.errors import LauncherError
 from smtc_lab.launchers.on_sagemaker import launcher as launcher_module
-from smtc_lab.launchers.on_sagemaker.clients import client
+from smtc_lab.launchers.on_sagemaker.aws.clients import client
+from smtc_lab.launchers.on_sagemaker.aws.training_jobs import TrainingJobs
 from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
-from smtc_lab.launchers.on_sagemaker.training_jobs import TrainingJobs
 from smtc_lab.spec.channel import Channel
 from tests.kit.runs import wait_until
 

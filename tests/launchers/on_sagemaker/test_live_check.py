@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from smtc_lab.cli.check import check
 from smtc_lab.launchers.on_sagemaker import live_check
-from smtc_lab.launchers.on_sagemaker.clients import client
+from smtc_lab.launchers.on_sagemaker.aws.clients import client
 from smtc_lab.launchers.on_sagemaker.live_check import check_account
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.launchers.on_sagemaker.mirror import Mirror
-from smtc_lab.metrics.record_lines import PREFIX, line_key, record_line, row_lines
-from smtc_lab.metrics.records import StepRecord
+from smtc_lab.metrics.records.lines import PREFIX, line_key, record_line, row_lines
+from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.tables import TABLES

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from smtc_lab.launchers.gang import Outcome
 from smtc_lab.launchers.on_sagemaker.outcome import job_outcome, trainers_are_done
+from smtc_lab.launchers.supervision.gang import Outcome
 
 ROLES = {"algo-1": "train", "algo-2": "train", "algo-3": "data"}
 GROUPS = {"algo-1": "dnn", "algo-2": "dnn", "algo-3": "data"}

@@ -15,7 +15,7 @@ from smtc_lab.launchers.on_sagemaker import plan as plan_module
 from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
 from smtc_lab.launchers.on_sagemaker.plan import make_plan
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
-from smtc_lab.metrics.record_lines import row_lines
+from smtc_lab.metrics.records.lines import row_lines
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.emulation import Emulation
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.errors import RunFailedError
-from smtc_lab.launchers.on_sagemaker.clients import client
+from smtc_lab.launchers.on_sagemaker.aws.clients import client
 from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.state import current_state, read_state

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from smtc_lab.launchers.gang import Outcome
 from smtc_lab.launchers.on_sagemaker import supervise
-from smtc_lab.metrics.records import EventRecord
+from smtc_lab.launchers.supervision.gang import Outcome
+from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import OUTLIVES_SUPERVISOR, RunState, read_state

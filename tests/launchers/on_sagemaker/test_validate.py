@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.launchers.on_sagemaker.request import training_request
+from smtc_lab.launchers.on_sagemaker.aws.request import training_request
+from smtc_lab.launchers.on_sagemaker.aws.validate import request_problems, request_warnings
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
-from smtc_lab.launchers.on_sagemaker.validate import request_problems, request_warnings
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.job import TrainingJob

@@ -21,6 +21,7 @@ from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.views.code.set_ups import checked_set_ups
 from smtc_lab.views.environments.choices import (
     EnvironmentChoice,
     EnvironmentChoices,
@@ -29,7 +30,6 @@ from smtc_lab.views.environments.choices import (
 )
 from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import Making
-from smtc_lab.views.set_ups import checked_set_ups
 
 HERE = Path(sys.executable)
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "environments.json"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.views.findings import FindingInfo
+    from smtc_lab.views.text.findings import FindingInfo
 
 NOBODY = Stream(lambda _content, _buffers: None)
 

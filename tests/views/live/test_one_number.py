@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.follow.run_follower import RunFollower
 from smtc_lab.follow.stream import Stream
-from smtc_lab.metrics.compare import compare_runs
+from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.rules.observation import Observation
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.store.reader import read_run
 from smtc_lab.study.folder import LaunchedRun
-from smtc_lab.views.launches import launches_of, measured_step_times
+from smtc_lab.views.figures.launches import launches_of, measured_step_times
 from smtc_lab.views.run.listed import ListedRun
 from smtc_lab.views.run.snapshot import take_snapshot
 from smtc_lab.views.study.estimate import set_up_estimate
@@ -31,7 +31,7 @@ from tests.kit.run_folders import write_run_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.metrics.records import RunRecords, StepRecord
+    from smtc_lab.metrics.records.records import RunRecords, StepRecord
 
 NOBODY = Stream(lambda _content, _buffers: None)
 GROUP = "dnn_group"

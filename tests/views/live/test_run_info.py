@@ -8,7 +8,7 @@ import pytest
 
 from smtc_lab.follow.run_follower import RunFollower
 from smtc_lab.follow.stream import Stream
-from smtc_lab.metrics.records import EventRecord
+from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.reader import read_run

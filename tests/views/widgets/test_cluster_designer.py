@@ -11,7 +11,7 @@ import traitlets
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.roles import roles
 from smtc_lab.spec.cluster import Cluster
-from smtc_lab.views import format as fmt
+from smtc_lab.views.text import format as fmt
 from smtc_lab.views.widgets.cluster_designer import ClusterDesigner, checked_cluster
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -14,7 +14,7 @@ export const UNKNOWN = mark('unknown');
 /**
  * Return a price without its unit, at least two decimals and at most six: `3.825`.
  *
- * Mirrors `smtc_lab.views.format.price_digits`; both read `tests/fixtures/prices.json`.
+ * Mirrors `smtc_lab.views.text.format.price_digits`; both read `tests/fixtures/prices.json`.
  */
 export function priceDigits(usd: number | null): string {
   if (usd === null || !Number.isFinite(usd)) {

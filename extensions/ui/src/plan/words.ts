@@ -9,7 +9,7 @@ import type { Unit } from '../charts/options.js';
 import { mark, t } from '../i18n.js';
 
 /**
- * What a stage is called for people. The same words as in `views/plan_words.py`.
+ * What a stage is called for people. The same words as in `views/plan/words.py`.
  */
 export const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   cpu: mark('data CPU'),

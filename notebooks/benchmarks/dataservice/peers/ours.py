@@ -13,7 +13,7 @@ import torch
 from notebooks.benchmarks.dataservice.payloads import DecodedBatches
 from notebooks.benchmarks.dataservice.peers.peer import LOOPBACK, Peer, forked_server
 from smtc_lab.dataservice.dataloader import DataLoader
-from smtc_lab.dataservice.server import DataServer
+from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.dataservice.source import source_of
 
 if TYPE_CHECKING:

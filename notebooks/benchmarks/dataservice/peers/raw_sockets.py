@@ -14,7 +14,7 @@ import torch
 
 from notebooks.benchmarks.dataservice.payloads import ReadyBatches
 from notebooks.benchmarks.dataservice.peers.peer import LOOPBACK, Peer, forked_server
-from smtc_lab.dataservice.tls import client_context, server_context
+from smtc_lab.dataservice.protocol.tls import client_context, server_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,0 +1,1 @@
+"""How ``auto`` finds the fastest backend, and gives up on one that fails."""

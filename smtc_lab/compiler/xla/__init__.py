@@ -1,0 +1,1 @@
+"""Steps on XLA: what is moved there, traced, and held fast."""

@@ -1,0 +1,1 @@
+"""The trainer's side: what is asked of whom, and what has come."""

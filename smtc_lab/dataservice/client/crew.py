@@ -1,0 +1,111 @@
+"""The data workers that are connected, and what each of them may hold now."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from smtc_lab.dataservice.client import credit
+from smtc_lab.dataservice.client.statistics import LOCAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from smtc_lab.dataservice.client.epoch import Link
+    from smtc_lab.dataservice.protocol.messages import Answer
+
+_SMOOTHING = 0.2
+# Differences below this say more about who waited for a processor than about who is slow.
+_PREEMPTED_S = 0.02
+_SMOOTHING_UP = 0.05
+_SMOOTHING_DOWN = 0.5
+_WEIGH_EVERY = 16
+_QUICK_S = 0.0005
+
+
+class Crew:
+    """The links of one client. Not safe by itself: the ledger's lock guards it."""
+
+    def __init__(self, credits_per_link: int | None) -> None:
+        self._fixed_credits = credits_per_link
+        self._shares: dict[Link, int] = {}
+        self._turns: deque[Link] = deque()
+        self._batch_bytes = 0
+        self.answered = 0
+        """Answers that came."""
+        self.window = credit.LEAST_CREDITS
+        """Batches of an epoch that may be asked for and not delivered yet."""
+        self.share = credit.LEAST_CREDITS
+        """Requests that one data worker may hold now, at most."""
+
+    def __len__(self) -> int:
+        return len(self._shares)
+
+    def __iter__(self) -> Iterator[Link]:
+        return iter(list(self._shares))
+
+    def __contains__(self, link: object) -> bool:
+        return link in self._shares
+
+    @property
+    def num_remote(self) -> int:
+        """Data workers of data servers."""
+        return sum(link.server != LOCAL for link in self)
+
+    def join(self, link: Link) -> None:
+        """Take a data worker in."""
+        self._shares[link] = 0
+        self._turns.append(link)
+        self._weigh()
+
+    def leave(self, link: Link) -> None:
+        """Let a data worker go."""
+        del self._shares[link]
+        self._turns.remove(link)
+        self._weigh()
+
+    def note(self, link: Link, outcome: Answer) -> None:
+        """Learn from an answer how fast a data worker is, and how large batches are."""
+        self.answered += 1
+        link.suspected_since_s, link.is_reported = None, False
+        if outcome.error is None and not outcome.is_end:
+            self._batch_bytes = max(self._batch_bytes, outcome.received_bytes)
+            mean_s, busy_s = link.mean_busy_s, outcome.busy_s
+            if mean_s is not None:
+                smoothing = _SMOOTHING
+                if max(busy_s, mean_s) < _PREEMPTED_S:
+                    smoothing = _SMOOTHING_UP if busy_s > mean_s else _SMOOTHING_DOWN
+                busy_s = mean_s + smoothing * (busy_s - mean_s)
+            link.mean_busy_s = busy_s
+        every = max(_WEIGH_EVERY, len(self._shares))
+        if self.answered % every == 0 or self.answered < _WEIGH_EVERY:
+            self._weigh()
+
+    def has_room(self, link: Link) -> bool:
+        """Return whether a data worker may hold one request more."""
+        is_trusted = link.suspected_since_s is None or len(self._shares) == 1
+        return is_trusted and len(link.outstanding) < self._shares[link]
+
+    def next(self, excluded: Sequence[Link] = ()) -> Link | None:
+        """Return the data worker whose turn it is to be asked; None: none has room."""
+        for _ in range(len(self._turns)):
+            link = self._turns[0]
+            is_free = self.has_room(link) and link not in excluded
+            # One that is quick gets all that it may hold at once: to wake it costs more than
+            # to make a batch.
+            if not (is_free and link.mean_busy_s is not None and link.mean_busy_s < _QUICK_S):
+                self._turns.rotate(-1)
+            if is_free:
+                return link
+        return None
+
+    def _weigh(self) -> None:
+        """Settle anew how much each data worker may hold."""
+        links = list(self._shares)
+        shares = credit.shares(links, self._fixed_credits, self._batch_bytes)
+        self.window = credit.window(links, shares, self._batch_bytes)
+        if self._fixed_credits is None:
+            lumps = [credit.lump(link.mean_busy_s, self._batch_bytes) for link in links]
+            shares = list(map(max, shares, lumps))
+        self._shares = dict(zip(links, shares, strict=True))
+        self.share = max(shares, default=credit.LEAST_CREDITS)

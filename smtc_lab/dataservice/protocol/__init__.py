@@ -1,0 +1,1 @@
+"""What goes over a connection, and the connection."""

@@ -1,0 +1,120 @@
+"""Makes the batches that clients ask a data worker for."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smtc_lab.dataservice.protocol.messages import failure_text
+from smtc_lab.dataservice.protocol.remedies import SAME_LOADERS
+from smtc_lab.dataservice.protocol.wire import Kind, pack
+from smtc_lab.dataservice.seeding import sample_seeds, seed_sample
+from smtc_lab.dataservice.source import StreamPlace, StreamSource, make_batch
+from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
+from smtc_lab.dataservice.worker_info import new_worker_info, set_worker_info
+from smtc_lab.errors import DataServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from smtc_lab.dataservice.protocol.leaves import Share
+    from smtc_lab.dataservice.protocol.messages import BatchRequest
+    from smtc_lab.dataservice.source import BatchPlace, LoaderSource
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """Who a data worker is."""
+
+    host: str
+    """Name of its instance."""
+
+    number: int
+    """Its number among the data workers of its server or trainer, from 0."""
+
+    num_data_workers: int
+    """How many those are."""
+
+    def __str__(self) -> str:
+        return f"{self.host} (data worker {self.number})"
+
+
+class BatchMaker:
+    """Makes batches of any of the loaders, one at a time."""
+
+    def __init__(
+        self, sources: Mapping[str, LoaderSource], identity: Identity, *, share: Share | None
+    ) -> None:
+        self._sources = sources
+        self._identity = identity
+        self._share = share
+        self._current: LoaderSource | None = None
+        self._initialized: set[str] = set()
+        self._streams = OpenStreams()
+
+    def answer(
+        self, number: int, request: BatchRequest, *, put_wait_s: float
+    ) -> list[memoryview]:
+        """Return the message with the batch, or with the reason why there is none.
+
+        Args:
+            number: Number of the request.
+            request: What is asked for.
+            put_wait_s: What the message says of the batch before it, in seconds.
+        """
+        started_s = time.perf_counter()
+        try:
+            batch = self._make(request)
+            return pack(
+                Kind.BATCH,
+                number,
+                batch,
+                busy_s=time.perf_counter() - started_s,
+                put_wait_s=put_wait_s,
+                share=self._share,
+            )
+        except StreamEnd:
+            return pack(Kind.END, number, None)
+        except BaseException as error:  # noqa: BLE001  whatever it is, the trainer must hear it
+            return pack(Kind.ERROR, number, failure_text(error, str(self._identity)))
+
+    def _make(self, request: BatchRequest) -> object:
+        source, place = self._source(request.loader), request.place
+        if isinstance(source, StreamSource) and isinstance(place, StreamPlace):
+            return self._streams.batch(request.loader, source, place)
+        if isinstance(source, StreamSource) or isinstance(place, StreamPlace):
+            raise DataServiceError(
+                f"Loader {request.loader!r} is iterable-style at one end of the connection "
+                f"only. {SAME_LOADERS}"
+            )
+        self._enter(request.loader, source, place)
+        return make_batch(source, request.indices, place)
+
+    def _source(self, loader: str) -> LoaderSource:
+        source = self._sources.get(loader)
+        if source is None:
+            raise DataServiceError(
+                f"There is no loader {loader!r} here, only "
+                f"{', '.join(map(repr, self._sources)) or 'none'}. {SAME_LOADERS}"
+            )
+        return source
+
+    def _enter(self, loader: str, source: LoaderSource, place: BatchPlace) -> None:
+        """Set ``get_worker_info`` up for a source; initialize the process for it once."""
+        number = self._identity.number
+        if source is not self._current:
+            self._current = source
+            set_worker_info(
+                new_worker_info(
+                    number=number,
+                    num_workers=self._identity.num_data_workers,
+                    seed=sample_seeds(place.seed, 0, number)[1],
+                    dataset=source.dataset,
+                )
+            )
+        if loader not in self._initialized:
+            if source.worker_init_fn is not None:
+                seed_sample(place.seed, 2**64 - 1, number)
+                source.worker_init_fn(number)
+            self._initialized.add(loader)

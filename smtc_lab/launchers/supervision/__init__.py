@@ -1,0 +1,1 @@
+"""How a run is watched over and ended, and its last word written."""

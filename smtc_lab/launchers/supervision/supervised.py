@@ -1,0 +1,175 @@
+"""What all launchers share: a folder for each run, and a supervisor that watches over it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.errors import LauncherError, StoreError
+from smtc_lab.launchers.launcher import Handle, LaunchPlan, LogLine, News
+from smtc_lab.launchers.plan_file import write_plan
+from smtc_lab.launchers.supervision.begin import await_end, start_supervisor
+from smtc_lab.metrics.records.records import EventRecord
+from smtc_lab.store.reader import read_records
+from smtc_lab.store.run_folder import RunFolder, runs_root
+from smtc_lab.store.state import RunState, current_state, replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from smtc_lab.launchers.launcher import CheckLine
+    from smtc_lab.spec.job import TrainingJob
+
+
+class SupervisedLauncher:
+    """Keeps each run in a folder of this machine, in the hands of a supervisor process.
+
+    Whatever the instances are, what they say and record comes to that folder, so a run is
+    read, watched and stopped in one way.
+
+    Args:
+        root: Folder of runs; None: the default one.
+        catalog: Where instance types are looked up; None: the one that comes along.
+    """
+
+    name: ClassVar[str]
+
+    end_limit_s: ClassVar[float] = 60.0
+    """Longest time that the end of a run takes once it was asked for, in seconds."""
+
+    def __init__(self, *, root: Path | None = None, catalog: Catalog | None = None) -> None:
+        self._root = runs_root() if root is None else root.resolve()
+        self._sweeps_all = root is None
+        self._catalog = Catalog.load() if catalog is None else catalog
+
+    def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
+        """Write what the supervisor reads, and what a reader wants to know later."""
+        write_plan(folder, plan)
+
+    def _remote(self, plan: LaunchPlan) -> Mapping[str, str]:
+        """Return the names by which the run is found at the launcher's service."""
+        del plan
+        return {}
+
+    def _begin(self, folder: RunFolder, plan: LaunchPlan, *, detach: bool) -> None:
+        """Start everything of a run whose handle is stored.
+
+        Raises:
+            LauncherError: It could not be started; nothing of it is left.
+        """
+        del plan
+        start_supervisor(folder, detach=detach)
+
+    def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
+        """Return nothing: an emulation that names no scale takes the machines as they are."""
+        del jobs
+        return None
+
+    def check_account(self, *, live: bool) -> Iterator[CheckLine]:
+        """Yield nothing: nothing is billed."""
+        del live
+        return iter(())
+
+    def start(self, plan: LaunchPlan, *, detach: bool = False) -> Handle:
+        """Start a run and return at once. A second call with the same plan starts nothing.
+
+        Args:
+            plan: What ``plan`` returned.
+            detach: Let the run go on when this process ends.
+
+        Raises:
+            LauncherError: It could not be started; nothing of it is left.
+        """
+        if not sys.platform.startswith("linux"):
+            raise LauncherError(
+                f"Runs are launched from Linux only, and this is {sys.platform}. Use a Linux "
+                "machine, container or virtual machine."
+            )
+        job_name = str(plan.job.job_name)
+        existing = RunFolder(self._root / job_name)
+        if existing.handle_file.is_file():
+            return self._started_before(existing, plan)
+        try:
+            folder = RunFolder.create(self._root, job_name)
+            self._write(folder, plan)
+        except (StoreError, OSError) as error:
+            raise LauncherError(f"The run {job_name!r} was not started: {error}") from error
+        handle = Handle(
+            launcher=self.name,
+            job_name=job_name,
+            run_folder=str(folder.path),
+            remote=dict(self._remote(plan)),
+        )
+        replace_file(folder.handle_file, handle.to_json())
+        self._begin(folder, plan, detach=detach)
+        return handle
+
+    def poll(self, handle: Handle, cursor: dict[str, int] | None = None) -> News:
+        """Return what happened since the cursor; None: since the begin."""
+        folder = RunFolder(Path(handle.run_folder))
+        cursor = dict(cursor or {})
+        state = current_state(folder)
+        lines: list[LogLine] = []
+        for log in sorted(folder.logs.glob("algo-*.log")):
+            if not log.stem.endswith(".agent"):
+                lines += _new_lines(log, cursor)
+        events: list[EventRecord] = []
+        for path in sorted(folder.records.glob("*.sqlite")):
+            key = f"events:{path.stem}"
+            found, cursor[key] = read_records(path, EventRecord, after=cursor.get(key, 0))
+            events += found
+        events.sort(key=lambda event: event.time_s)
+        return News(state=state, log=tuple(lines), events=tuple(events), cursor=cursor)
+
+    def wait(self, handle: Handle, timeout_s: float | None = None) -> RunState:
+        """Wait for the end of a run and return its state; at most ``timeout_s`` seconds."""
+        folder = RunFolder(Path(handle.run_folder))
+        await_end(folder, timeout_s)
+        return current_state(folder)
+
+    def stop(self, handle: Handle, *, grace_s: float | None = None) -> RunState:
+        """Stop a run and return its last state. Safe to call again, and on an ended run.
+
+        Args:
+            handle: The run.
+            grace_s: Longest time to wait for its end, beyond the run's own grace, in seconds.
+        """
+        folder = RunFolder(Path(handle.run_folder))
+        state = current_state(folder)
+        pid = state.supervisor_pid
+        if state.is_terminal or pid is None:
+            return state
+        if state.is_supervised:
+            os.kill(pid, signal.SIGTERM)
+        return self.wait(handle, timeout_s=self.end_limit_s + (grace_s or 0.0))
+
+    def _started_before(self, folder: RunFolder, plan: LaunchPlan) -> Handle:
+        known = folder.job_file.read_text(encoding="utf-8")
+        if known != plan.job.to_json():
+            raise LauncherError(
+                f"A run named {folder.job_name!r} exists and is of another job. Choose another "
+                "job_name, or remove the old run's folder."
+            )
+        return Handle.read(folder.handle_file)
+
+
+def _new_lines(log: Path, cursor: dict[str, int]) -> list[LogLine]:
+    """Return the whole lines that a log has gained, and move the cursor behind them."""
+    key = f"log:{log.stem}"
+    host, _, rank = log.stem.partition("-rank")
+    with log.open("rb") as file:
+        file.seek(cursor.get(key, 0))
+        data = file.read(4 * 2**20)
+    end = data.rfind(b"\n") + 1
+    if end == 0 and len(data) >= 2**20:  # a line that never ends is shown in pieces
+        end = len(data)
+    cursor[key] = cursor.get(key, 0) + end
+    text = data[:end].decode("utf-8", errors="replace")
+    return [
+        LogLine(host=host, text=line, rank=int(rank) if rank else None)
+        for line in text.splitlines()
+    ]

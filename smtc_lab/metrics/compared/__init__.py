@@ -1,0 +1,1 @@
+"""What is found when clusters are compared."""

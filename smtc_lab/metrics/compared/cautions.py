@@ -1,0 +1,181 @@
+"""What a reader must know before trusting a comparison."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.compared.compiler_cautions import compiler_cautions
+from smtc_lab.metrics.finding import caution
+from smtc_lab.metrics.records.facts import cpu_quota_mechanism, number_fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from smtc_lab.metrics.compared.comparison import ClusterResult, GroupResult
+    from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
+    from smtc_lab.metrics.finding import Finding
+
+DELIVERED_DIFFERENCE = 0.05
+"""Clusters whose CPU delivered over asked differ by more than this are not alike."""
+
+LEAST_DELIVERED = 0.95
+"""Below this share of the CPU time it asked for, a cluster was held up by the machine."""
+
+LEAST_LAUNCHES = 3
+"""Launches of each cluster below which their differences cannot be judged."""
+
+LEAST_STEPS = 30
+"""Measured steps of a job below which an interval is rough."""
+
+_ROUNDING = 1e-9
+
+
+def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
+    """Return a caution for each two clusters that got unlike shares of their CPU time."""
+    found = []
+    for first, second in combinations(results, 2):
+        one, other = first.cpu_delivered_fraction, second.cpu_delivered_fraction
+        if one is None or other is None:
+            continue
+        if abs(one - other) > DELIVERED_DIFFERENCE + _ROUNDING:
+            sentence = (
+                f"{first.name} got {100 * one:.1f} % of the CPU time that it asked for and "
+                f"{second.name} {100 * other:.1f} %, more than 5 points apart, so not only the "
+                "clusters made their step times differ, but this machine did, too."
+            )
+            fix = "Measure again with a lower cores_per_vcpu or on a quieter machine."
+            found.append(caution("unlike_delivered", sentence, fix))
+    return found
+
+
+def cautions(
+    measured: Sequence[MeasuredCluster], results: Sequence[ClusterResult]
+) -> tuple[Finding, ...]:
+    """Return every caution about a comparison, the gravest first."""
+    return tuple(
+        chain(
+            delivered_differences(results),
+            compiler_cautions(measured, results),
+            _unlike_runs(measured),
+            chain.from_iterable(map(_about_cluster, measured, results)),
+            _about_prices(group for result in results for group in result.instance_groups),
+        )
+    )
+
+
+def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:
+    runs = [launch.run for cluster in measured for launch in cluster.launches]
+    emulated = [run.job.emulation is not None for run in runs]
+    if any(emulated) and not all(emulated):
+        yield caution(
+            "unlike_evidence",
+            f"{sum(emulated)} of {len(runs)} runs were emulated and the others measured, so "
+            "their step times cannot be compared.",
+            "Emulate all clusters, or none.",
+        )
+    scales = {number_fact(run, "cores_per_vcpu") for run in runs if run.job.emulation}
+    if len(scales) > 1:
+        yield caution(
+            "unlike_scales",
+            f"The runs were emulated at different scales ({_listed(scales)} cores for each "
+            "vCPU), so their step times cannot be compared.",
+            "Run all clusters at one cores_per_vcpu.",
+        )
+    devices_s = {run.job.emulation.device_step_time_s for run in runs if run.job.emulation}
+    if len(devices_s) > 1:
+        yield caution(
+            "unlike_devices",
+            f"The emulated devices were declared to take different times ({_listed(devices_s)} "
+            "seconds for each step); the speed-up holds for these times only.",
+        )
+    mechanisms = {cpu_quota_mechanism(run) for run in runs}
+    if len(mechanisms) > 1:
+        yield caution(
+            "unlike_quotas",
+            "The CPU quotas of the runs were kept in different ways "
+            f"({', '.join(sorted(mechanisms))}), which deliver unlike shares of a core.",
+            "Measure again in one go.",
+        )
+    for cluster in measured[1:]:
+        if not did_equal_work(measured[0], cluster):
+            yield caution(
+                "unlike_work",
+                f"A launch of {measured[0].label} took {steps_of_launch(measured[0]):g} steps "
+                f"and one of {cluster.label} {steps_of_launch(cluster):g}, so their costs per "
+                "job are for different work.",
+                "Give all clusters one max_steps.",
+            )
+    scripts = {run.job.entry_point for run in runs}
+    if len(scripts) > 1:
+        yield caution(
+            "unlike_scripts",
+            f"The clusters ran different scripts ({', '.join(sorted(scripts))}), so clusters "
+            "are not all that differs.",
+            "Run one script on all clusters.",
+        )
+
+
+def _listed(values: Iterable[float | None]) -> str:
+    return ", ".join(sorted("unknown" if x is None else f"{x:.3g}" for x in values))
+
+
+def steps_of_launch(measured: MeasuredCluster) -> float:
+    """Return the mean number of steps of a launch, warm-up included."""
+    launches = measured.launches
+    total = sum(len(launch.step_time_s) + launch.warm_up_steps for launch in launches)
+    return total / len(launches)
+
+
+def did_equal_work(first: MeasuredCluster, second: MeasuredCluster) -> bool:
+    """Return whether launches of both clusters took the same number of steps, within 1 %."""
+    one, other = steps_of_launch(first), steps_of_launch(second)
+    return abs(one - other) <= 0.01 * max(one, other)
+
+
+def _about_cluster(measured: MeasuredCluster, result: ClusterResult) -> Iterable[Finding]:
+    yield from (caution("left_out", each) for each in measured.left_out)
+    delivered = result.cpu_delivered_fraction
+    if delivered is not None and delivered < LEAST_DELIVERED - _ROUNDING:
+        yield caution(
+            "undelivered",
+            f"{result.name} got {100 * delivered:.1f} % of the CPU time that it asked for, "
+            f"under {100 * LEAST_DELIVERED:.0f} %: this machine was busy with other work, so "
+            "its steps took too long.",
+            "Stop other programs, or lower cores_per_vcpu.",
+        )
+    if result.launches < LEAST_LAUNCHES:
+        times = "once" if result.launches == 1 else "twice"
+        yield caution(
+            "few_launches",
+            f"{result.name} was launched {times}: fewer than {LEAST_LAUNCHES} launches cannot "
+            "show how much launches differ.",
+            "Raise the number of rounds.",
+        )
+    num_steps = sum(len(values) for values in measured.step_times_s)
+    if num_steps < LEAST_STEPS:
+        yield caution(
+            "few_steps",
+            f"{result.name} has {num_steps} measured steps, fewer than {LEAST_STEPS}, so its "
+            "interval is rough.",
+            "Raise max_steps.",
+        )
+
+
+def _about_prices(groups: Iterable[GroupResult]) -> Iterable[Finding]:
+    told = dict.fromkeys(map(_about_price, groups))
+    return (caution("price", sentence) for sentence in told if sentence)
+
+
+def _about_price(group: GroupResult) -> str | None:
+    what = {
+        "historical": "is the last one published before the type left the price list",
+        "estimated": "is estimated from its EC2 price, not a list price",
+        "user": "was given by the user",
+    }.get(group.price_kind or "")
+    if what is None or group.usd_per_hour is None:
+        return None
+    return (
+        f"The price of {group.instance_type}, {group.usd_per_hour:g} USD per hour, {what} "
+        f"({group.price_date})."
+    )

@@ -1,0 +1,219 @@
+"""Compares clusters by the records of their runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.bootstrap import ratio_interval
+from smtc_lab.metrics.compared.ablation import differ_in_compiler_only, factor_effects
+from smtc_lab.metrics.compared.break_even import break_even
+from smtc_lab.metrics.compared.cautions import cautions, delivered_differences, did_equal_work
+from smtc_lab.metrics.compared.cluster_result import cluster_result
+from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, PairResult
+from smtc_lab.metrics.compared.compiler_result import compiler_result
+from smtc_lab.metrics.compared.environments import environment_results, package_differences
+from smtc_lab.metrics.compared.measured_cluster import (
+    MeasuredCluster,
+    evidence_of,
+    measured_clusters,
+)
+from smtc_lab.metrics.compared.verdict import (
+    compiler_clause,
+    emulation_clause,
+    pair_clause,
+    single_clause,
+    verdict,
+)
+from smtc_lab.metrics.cost import saving_fraction, saving_interval
+from smtc_lab.metrics.records.facts import number_fact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.metrics.parity import ParityResult
+    from smtc_lab.metrics.records.records import RunRecords
+
+
+def compare_runs(  # noqa: PLR0913  all that a comparison is made of
+    runs: Sequence[RunRecords],
+    *,
+    catalog: Catalog,
+    created: str,
+    machine: dict[str, object],
+    num_resamples: int = 2000,
+    parity: Mapping[str, ParityResult] | None = None,
+) -> Comparison:
+    """Return the comparison of the clusters that these runs ran on.
+
+    Each run is one launch of the cluster that its label names; the first label is the
+    baseline. Launches of all clusters in order are rounds, and a ratio pairs those of one
+    round. Only ``Completed`` runs count. The step time of a job is the longest of its ranks.
+
+    Args:
+        runs: At least one for each cluster.
+        catalog: Instance types and prices.
+        created: When the comparison is made, ISO 8601 with time zone.
+        machine: The machine that it was measured on.
+        num_resamples: Bootstrap resamples for each interval.
+        parity: What the parity launches showed, by label; None: there were none.
+
+    Raises:
+        ValueError: There is no run, two clusters have one label, or a cluster has no
+            completed run or no measured step.
+        CatalogError: An instance type is not in the catalog.
+    """
+    measured = measured_clusters(runs)
+    results = [
+        cluster_result(cluster, catalog=catalog, num_resamples=num_resamples)
+        for cluster in measured
+    ]
+    if any(cluster.compiler_config is not None for cluster in measured):
+        results = _with_compilers(measured, results, parity or {}, num_resamples)
+    results = _with_environments(measured, results, parity or {})
+    compared = [launch.run for cluster in measured for launch in cluster.launches]
+    emulation = _emulation(compared)
+    clauses, pairs = [], []
+    for place, cluster in enumerate(measured[1:], start=1):
+        clause, results[place], pair = _pair(
+            (measured[0], results[0]), (cluster, results[place]), num_resamples=num_resamples
+        )
+        clauses.append(clause)
+        pairs.append(pair)
+    if not pairs:
+        clauses = [single_clause(results[0].name, results[0].step_time_s)]
+    return Comparison(
+        created=created,
+        entry_point=measured[0].launches[0].run.job.entry_point,
+        evidence=evidence_of(compared),
+        emulation=emulation,
+        clusters=tuple(results),
+        pairs=tuple(pairs),
+        speedup=pairs[0].speedup if pairs else None,
+        saving_fraction=pairs[0].saving_fraction if pairs else None,
+        verdict=verdict(
+            clauses,
+            emulation=emulation_clause(emulation),
+            remarks=delivered_differences(results),
+        ),
+        package_differences=package_differences(measured),
+        factors=factor_effects(measured, num_resamples=num_resamples),
+        findings=cautions(measured, results),
+        machine=machine,
+    )
+
+
+def _with_compilers(
+    measured: Sequence[MeasuredCluster],
+    results: Sequence[ClusterResult],
+    parity: Mapping[str, ParityResult],
+    num_resamples: int,
+) -> list[ClusterResult]:
+    """Return the results with what is known of each one's compiler, the plain ones too."""
+    return [
+        result.model_copy(
+            update={
+                "compiler": compiler_result(
+                    cluster,
+                    step_time_s=result.step_time_s,
+                    parity=parity.get(cluster.label),
+                    num_resamples=num_resamples,
+                )
+            }
+        )
+        for cluster, result in zip(measured, results, strict=True)
+    ]
+
+
+def _with_environments(
+    measured: Sequence[MeasuredCluster],
+    results: Sequence[ClusterResult],
+    parity: Mapping[str, ParityResult],
+) -> list[ClusterResult]:
+    """Return the results with their Python environments, where these are not all the same."""
+    made = []
+    for result, found in zip(results, environment_results(measured), strict=True):
+        environment = found
+        if found is not None and result.compiler is None:
+            environment = found.model_copy(update={"parity": parity.get(result.name)})
+        made.append(result.model_copy(update={"environment": environment}))
+    return made
+
+
+def _pair(
+    baseline: tuple[MeasuredCluster, ClusterResult],
+    candidate: tuple[MeasuredCluster, ClusterResult],
+    *,
+    num_resamples: int,
+) -> tuple[str, ClusterResult, PairResult]:
+    """Return what is seen of two clusters in words, the candidate's result, and the pair's."""
+    (first, first_result), (second, second_result) = baseline, candidate
+    runs = [launch.run for launch in (*first.launches, *second.launches)]
+    evidence = evidence_of(runs)
+    speedup = ratio_interval(
+        first.step_times_s,
+        second.step_times_s,
+        paired=first.rounds == second.rounds,
+        num_resamples=num_resamples,
+    ).of(evidence)
+    saving = saving_interval(
+        speedup=speedup,
+        baseline_usd_per_hour=first_result.usd_per_hour,
+        candidate_usd_per_hour=second_result.usd_per_hour,
+    )
+    clause = pair_clause(
+        baseline=first.label,
+        candidate=second.label,
+        speedup=speedup,
+        saving_fraction=saving,
+        unpriced=_unpriced(first_result, second_result),
+    )
+    if second_result.compiler is not None:
+        earned = break_even(baseline=first, candidate=second, speedup=speedup)
+        compiler = second_result.compiler.model_copy(update={"break_even": earned})
+        second_result = second_result.model_copy(update={"compiler": compiler})
+        if differ_in_compiler_only(first, second):
+            names = (first.label, second.label)
+            clause = compiler_clause(*names, speedup=speedup, break_even=earned)
+    pair = PairResult(
+        baseline=first.label,
+        candidate=second.label,
+        speedup=speedup,
+        saving_fraction=saving,
+        saving_per_job_fraction=(
+            saving_fraction(
+                baseline_usd=first_result.usd_per_job, candidate_usd=second_result.usd_per_job
+            )
+            if did_equal_work(first, second)
+            else None
+        ),
+        evidence=evidence,
+        verdict=verdict(
+            [clause],
+            emulation=emulation_clause(_emulation(runs)),
+            remarks=delivered_differences([first_result, second_result]),
+        ),
+    )
+    return clause, second_result, pair
+
+
+def _unpriced(*results: ClusterResult) -> list[str]:
+    return list(
+        dict.fromkeys(
+            group.instance_type
+            for result in results
+            for group in result.instance_groups
+            if group.usd_per_hour is None
+        )
+    )
+
+
+def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
+    """Return the scale model of the first emulated run, or None: the hardware was there."""
+    for run in runs:
+        if run.job.emulation is not None:
+            return {
+                "cores_per_vcpu": number_fact(run, "cores_per_vcpu"),
+                "device_step_time_s": run.job.emulation.device_step_time_s,
+            }
+    return None

@@ -1,0 +1,230 @@
+"""The result of a comparison: the schema of ``comparison.json``, version 1."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import computed_field, model_validator
+
+from smtc_lab.display import BundleDisplayed
+from smtc_lab.errors import StoreError
+from smtc_lab.metrics.compared.ablation import FactorEffect
+from smtc_lab.metrics.compared.compiler_result import CompilerResult
+from smtc_lab.metrics.compared.environments import EnvironmentResult, PackageDifference
+from smtc_lab.metrics.finding import Finding
+from smtc_lab.metrics.result import Evidence, Interval, Result
+from smtc_lab.spec.cluster import Role
+
+SCHEMA_VERSION: Literal[1] = 1
+
+
+class GroupResult(Result):
+    """One instance group of a compared cluster."""
+
+    instance_group_name: str
+    """Name of the group."""
+
+    instance_type: str
+    """Type of its instances."""
+
+    instance_count: int
+    """Number of its instances."""
+
+    role: Role
+    """What its instances did."""
+
+    vcpus: int | None
+    """vCPUs of one instance; None: not in the catalog."""
+
+    usd_per_hour: float | None
+    """Price of one instance in USD per hour; None: unknown."""
+
+    price_kind: str | None
+    """``list``, ``historical``, ``estimated`` or ``user``; None: unknown."""
+
+    price_date: str | None
+    """Date of the price, ``YYYY-MM-DD``; None: unknown."""
+
+    cpu_quota_cores: float | None
+    """Cores of this machine that stood for one instance; None: no quota."""
+
+
+class Utilization(Result):
+    """How busy the parts of a cluster were while steps were measured, as fractions (0-1)."""
+
+    device: float | None
+    """Share of the time in which the accelerators computed; None: not known."""
+
+    cpu: dict[str, float | None]
+    """By group: CPU time used over CPU time at hand (the quota, or all cores)."""
+
+
+class ClusterResult(Result):
+    """What was seen of one cluster, over all its launches."""
+
+    name: str
+    """What tables and charts call it."""
+
+    instance_groups: tuple[GroupResult, ...]
+    """Its groups."""
+
+    usd_per_hour: float | None
+    """Price of the whole cluster in USD per hour; None: a price is unknown."""
+
+    launches: int
+    """Runs of this cluster that were measured."""
+
+    steps: int
+    """Measured steps of the job in all launches, warm-up left out."""
+
+    warm_up_steps: tuple[int, ...]
+    """Steps left out at the begin of each launch."""
+
+    step_time_s: Interval
+    """Mean step time of the job in seconds: in each step, the longest of all ranks."""
+
+    usd_per_1000_steps: Interval | None
+    """Cost of 1,000 steps in USD; None: a price is unknown."""
+
+    usd_per_step: Interval | None
+    """Cost of one step in USD; None: a price is unknown."""
+
+    usd_per_job: float | None
+    """Mean cost of one launch in USD, from its start to the end of its last instance, start-up
+    included; None: a price is unknown."""
+
+    startup_s: float
+    """Mean time from the start of a launch to the begin of its first step, in seconds."""
+
+    samples_per_s: Interval | None
+    """Samples per second of the whole job; None: batch size unknown."""
+
+    data_wait_fraction: float
+    """Share of the step time in which trainers were blocked on the next batch."""
+
+    utilization: Utilization
+    """Device and CPU utilization."""
+
+    cpu_delivered_fraction: float | None
+    """CPU time delivered over CPU time asked (at most the quota), the least of its groups;
+    None: no quota."""
+
+    cpu_quota_mechanism: str
+    """``cgroup-v2``, ``cgroup-v1``, ``duty-cycle``, ``affinity`` or ``none``."""
+
+    runs: tuple[str, ...]
+    """Job names of the launches."""
+
+    compiler: CompilerResult | None = None
+    """What the compiler did; None: no set-up of the comparison asked for one."""
+
+    environment: EnvironmentResult | None = None
+    """Its Python environment; None: all have the same, or it is not known."""
+
+
+class PairResult(Result):
+    """One cluster against the first one."""
+
+    baseline: str
+    """Name of the cluster that the ratio refers to."""
+
+    candidate: str
+    """Name of the other cluster."""
+
+    speedup: Interval
+    """Step time of the baseline over step time of the candidate; above 1 is faster."""
+
+    saving_fraction: Interval | None
+    """Share of the baseline's cost per step that the candidate saves; negative: it costs more.
+    None: a price is unknown."""
+
+    saving_per_job_fraction: float | None
+    """The same for the whole launches, start-up included; None: a price is unknown, or the
+    launches of the two took different numbers of steps."""
+
+    evidence: Evidence
+    """Whether the hardware was there or emulated."""
+
+    verdict: str
+    """The result in one sentence."""
+
+
+class Comparison(BundleDisplayed, Result):
+    """Two or more clusters, measured in interleaved launches."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    """Version of this schema."""
+
+    created: str
+    """When the comparison was made, ISO 8601 with time zone."""
+
+    entry_point: str
+    """The script that was run."""
+
+    evidence: Evidence
+    """Whether the hardware was there or emulated."""
+
+    emulation: dict[str, float | None] | None
+    """``cores_per_vcpu`` and ``device_step_time_s`` of the scale model; None: no emulation."""
+
+    clusters: tuple[ClusterResult, ...]
+    """The clusters, the baseline first."""
+
+    pairs: tuple[PairResult, ...]
+    """Each other cluster against the baseline."""
+
+    speedup: Interval | None
+    """``speedup`` of the first pair."""
+
+    saving_fraction: Interval | None
+    """``saving_fraction`` of the first pair."""
+
+    verdict: str
+    """The result in one sentence, of all pairs."""
+
+    factors: tuple[FactorEffect, ...] = ()
+    """What each setting of the compiler brings by itself, of every two set-ups that differ in
+    that setting alone."""
+
+    package_differences: tuple[PackageDifference, ...] = ()
+    """Packages whose versions differ between the Python environments of the clusters."""
+
+    findings: tuple[Finding, ...] = ()
+    """What a reader must know before trusting the numbers, the gravest first."""
+
+    machine: dict[str, object]
+    """The machine that it was measured on: CPU, cores, memory, versions."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """``findings`` as sentences."""
+        return tuple(finding.text for finding in self.findings)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_findings(cls, given: Any) -> Any:  # noqa: ANN401  pydantic gives what it has
+        """Take what an earlier version wrote, which had sentences alone."""
+        if not isinstance(given, dict) or "findings" in given:
+            return given
+        told = [{"kind": "caution", "sentence": each} for each in given.get("warnings", ())]
+        return {**given, "findings": told}
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return the comparison as JSON text."""
+        return self.model_dump_json(indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return the comparison that was written with ``to_json``.
+
+        Raises:
+            StoreError: The text is damaged, or of a later schema version.
+        """
+        try:
+            return cls.model_validate_json(text)
+        except ValueError as error:
+            raise StoreError(
+                f"This is not a comparison of schema version {SCHEMA_VERSION}: {error}. "
+                "Make it again with 'smtc-lab compare', or update smtc_lab."
+            ) from error

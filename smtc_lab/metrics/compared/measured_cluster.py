@@ -1,0 +1,137 @@
+"""The launches of one cluster that count, out of all runs of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.measured_launch import MeasuredLaunch, measured_launch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from smtc_lab.metrics.records.compiler_report import CompilerReport
+    from smtc_lab.metrics.records.records import RunRecords
+    from smtc_lab.metrics.result import Evidence
+    from smtc_lab.spec.cluster import Cluster
+    from smtc_lab.spec.compiler import TrainingCompilerConfig
+
+COMPLETED = "Completed"
+"""SageMaker's state of a run that counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredCluster:
+    """One cluster with its measured launches, at least one."""
+
+    label: str
+    """What tables and charts call it."""
+
+    launches: tuple[MeasuredLaunch, ...]
+    """Completed launches with at least one measured step, in the order in which they ran."""
+
+    rounds: tuple[int, ...]
+    """Number of each launch's round, from 0; launches of other clusters with the same number
+    ran beside it in time."""
+
+    left_out: tuple[str, ...]
+    """Why other runs of this cluster do not count, one sentence each."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The instances that it is made of."""
+        return self.launches[0].run.job.cluster
+
+    @property
+    def evidence(self) -> Evidence:
+        """Whether the hardware was there or emulated."""
+        return evidence_of([launch.run for launch in self.launches])
+
+    @property
+    def compiler_config(self) -> TrainingCompilerConfig | None:
+        """What was asked of the compiler; None: nothing, the script ran as it is."""
+        config = self.launches[0].run.job.compiler_config
+        return config if config is not None and config.enabled else None
+
+    @property
+    def compiler_reports(self) -> list[CompilerReport]:
+        """What the trainers of all launches told of their compiler, the first launch first."""
+        return [report for each in self.launches for report in each.run.compiler.values()]
+
+    @property
+    def peak_memory_bytes(self) -> int | None:
+        """Most memory that a trainer of any launch held; None: none of them told."""
+        peaks = [report.peak_memory_bytes for report in self.compiler_reports]
+        return max((peak for peak in peaks if peak is not None), default=None)
+
+    @property
+    def step_times_s(self) -> list[NDArray[np.float64]]:
+        """The job's step times of each launch in seconds, each of shape (S,)."""
+        return [launch.step_time_s for launch in self.launches]
+
+
+def evidence_of(runs: Sequence[RunRecords]) -> Evidence:
+    """Return what numbers of some runs are: emulated, if one of them was."""
+    return "measured" if all(run.job.emulation is None for run in runs) else "emulated"
+
+
+def measured_clusters(runs: Sequence[RunRecords]) -> list[MeasuredCluster]:
+    """Return the clusters of a comparison, in the order in which they first appear.
+
+    Args:
+        runs: One for each launch, told apart by their labels. The first of each label is round
+            0, the second round 1, whether it completed or not.
+
+    Raises:
+        ValueError: There is no run, two different clusters have one label, or a cluster has
+            no completed run or no measured step.
+    """
+    if not runs:
+        raise ValueError("There are no runs (got 0) to compare. Run at least one cluster.")
+    by_label: dict[str, list[RunRecords]] = {}
+    for run in runs:
+        by_label.setdefault(run.label, []).append(run)
+    return [_measured_cluster(label, found) for label, found in by_label.items()]
+
+
+def _measured_cluster(label: str, runs: Sequence[RunRecords]) -> MeasuredCluster:
+    clusters = {str(run.job.cluster): run for run in runs}
+    if len(clusters) > 1:
+        raise ValueError(
+            f"Different clusters are called {label!r} ({'; '.join(clusters)}), so their runs "
+            "cannot be told apart. Give each a name: NAME@GROUP=TYPE:COUNT."
+        )
+    if any(run.job.compiler_config != runs[0].job.compiler_config for run in runs):
+        raise ValueError(
+            f"Runs of {label!r} have different compiler settings, so they cannot be told "
+            "apart. Give the cluster of each setting a name of its own: NAME@GROUP=TYPE:COUNT."
+        )
+    if len({run.job.python_environment for run in runs}) > 1:
+        raise ValueError(
+            f"Runs of {label!r} have different Python environments, so they cannot be told "
+            "apart. Give the cluster of each environment a name of its own: "
+            "NAME@GROUP=TYPE:COUNT."
+        )
+    launches, rounds, left_out = [], [], []
+    for number, run in enumerate(runs):
+        launch = measured_launch(run) if run.state == COMPLETED else None
+        if launch is not None:
+            launches.append(launch)
+            rounds.append(number)
+            continue
+        why = "recorded no step" if run.state == COMPLETED else f"ended as {run.state}"
+        left_out.append(f"Run {run.job.job_name} of {label} {why} and was left out.")
+    if not launches:
+        raise ValueError(
+            f"Cluster {label!r} has no launch to measure: {' '.join(left_out)} Look into their "
+            "logs with 'smtc-lab runs show NAME --log', mend the cause and run it again."
+        )
+    return MeasuredCluster(
+        label=label,
+        launches=tuple(launches),
+        rounds=tuple(rounds),
+        left_out=tuple(left_out),
+    )

@@ -1,0 +1,168 @@
+"""The result of a comparison in words that claim no more than the intervals do."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.result import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from smtc_lab.metrics.compared.break_even import BreakEven
+    from smtc_lab.metrics.finding import Finding
+
+_DASH = "\N{EN DASH}"
+_MINUS = "\N{MINUS SIGN}"
+_TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+def pair_clause(
+    *,
+    baseline: str,
+    candidate: str,
+    speedup: Interval,
+    saving_fraction: Interval | None,
+    unpriced: Sequence[str] = (),
+) -> str:
+    """Return what is seen of two clusters, without a full stop.
+
+    Args:
+        baseline: Name of the cluster that the ratio refers to.
+        candidate: Name of the other cluster.
+        speedup: Step time of the baseline over that of the candidate.
+        saving_fraction: Share of the cost per step that the candidate saves; None: unknown.
+        unpriced: Instance types of both clusters that have no price.
+    """
+    speed, is_faster = _speed(speedup)
+    cost, is_cheaper = _cost(saving_fraction, unpriced, baseline)
+    if is_faster is None:
+        clause = f"{candidate} against {baseline}: {speed}"
+        return f"{clause}; {cost if is_cheaper is None else f'{candidate} is {cost}'}"
+    if is_cheaper is None:
+        return f"{candidate} is {speed} than {baseline}; {cost}"
+    joint = "and" if is_faster == is_cheaper else "but"
+    return f"{candidate} is {speed} {joint} {cost} than {baseline}"
+
+
+def compiler_clause(
+    baseline: str, candidate: str, *, speedup: Interval, break_even: BreakEven
+) -> str:
+    """Return what is seen of two compilers on like instances, without a full stop.
+
+    Their costs per step are as their times, so they are not told again.
+
+    Args:
+        baseline: Name of the set-up that the ratio refers to.
+        candidate: Name of the other set-up.
+        speedup: Step time of the baseline over that of the candidate.
+        break_even: When the candidate has caught up with the baseline.
+    """
+    speed, is_faster = _speed(speedup)
+    if is_faster is None:
+        return f"{candidate} against {baseline}: {speed}"
+    clause = f"{candidate} is {speed} than {baseline}"
+    if break_even.steps is None:
+        return clause
+    mean, low, high = (
+        f"{math.ceil(steps):,}"
+        for steps in (break_even.steps.mean, break_even.steps.low, break_even.steps.high)
+    )
+    if mean == "0":
+        return f"{clause} from the first step on"
+    steps = f"{mean} step" if mean == "1" else f"{mean} steps"
+    return (
+        f"{clause} and has earned its overhead back after {steps} "
+        f"(95 % interval {low}{_DASH}{high})"
+    )
+
+
+def single_clause(name: str, step_time_s: Interval) -> str:
+    """Return what is seen of a cluster that has no other to be compared with."""
+    mean, low, high = (
+        f"{x:.4g}" for x in (step_time_s.mean, step_time_s.low, step_time_s.high)
+    )
+    return (
+        f"{name} takes {mean} s for a step (95 % interval {low}{_DASH}{high}), and there is no "
+        "other cluster to compare it with"
+    )
+
+
+def emulation_clause(emulation: Mapping[str, float | None] | None) -> str:
+    """Return how hardware was stood in for, or nothing when it was there.
+
+    Args:
+        emulation: ``cores_per_vcpu`` and ``device_step_time_s`` of the scale model, or None.
+    """
+    if emulation is None:
+        return ""
+    device = " device" if emulation.get("device_step_time_s") is not None else ""
+    cores_per_vcpu = emulation.get("cores_per_vcpu")
+    scale = "unknown" if cores_per_vcpu is None else f"1 vCPU = {cores_per_vcpu:.2g} cores"
+    return f"emulated{device}, scale {scale}"
+
+
+def verdict(
+    clauses: Sequence[str], *, emulation: str = "", remarks: Sequence[Finding] = ()
+) -> str:
+    """Return the whole verdict: what is seen, what was emulated, what casts doubt on it.
+
+    Args:
+        clauses: What ``pair_clause`` returned for each pair.
+        emulation: What ``emulation_clause`` returned.
+        remarks: What else to tell.
+    """
+    parts = [*clauses, emulation] if emulation else list(clauses)
+    return " ".join([f"{'; '.join(parts)}.", *(each.text for each in remarks)])
+
+
+def _speed(speedup: Interval) -> tuple[str, bool | None]:
+    """Return the words on step time, and whether the candidate is faster (None: not seen)."""
+    if speedup.low <= 1 <= speedup.high:
+        mean, low, high = _rounded(speedup, fewest=2)
+        interval = f"(95 % interval {low}{_DASH}{high})"
+        return f"no difference seen in step time: ratio {mean} {interval}", None
+    is_faster = speedup.low > 1
+    shown = (
+        speedup
+        if is_faster
+        else Interval(mean=1 / speedup.mean, low=1 / speedup.high, high=1 / speedup.low)
+    )
+    mean, low, high = _rounded(shown, fewest=1)
+    word = "faster" if is_faster else "slower"
+    return f"{mean}{_TIMES} {word} (95 % interval {low}{_DASH}{high})", is_faster
+
+
+def _cost(
+    saving: Interval | None, unpriced: Sequence[str], baseline: str
+) -> tuple[str, bool | None]:
+    """Return the words on cost, and whether the candidate is cheaper (None: not seen)."""
+    if saving is None and unpriced:
+        verb = "has" if len(unpriced) == 1 else "have"
+        return f"cost unknown: {', '.join(unpriced)} {verb} no price", None
+    if saving is None:
+        return f"costs not compared: {baseline} costs nothing", None
+    percent = saving.scaled(100)
+    if saving.low <= 0 <= saving.high:
+        mean, low, high = (text.replace("-", _MINUS) for text in _rounded(percent, fewest=0))
+        interval = f"(95 % interval {low} % to {high} %)"
+        return f"no difference seen in cost per step: {mean} % saved {interval}", None
+    is_cheaper = saving.low > 0
+    if not is_cheaper:
+        percent = Interval(mean=-percent.mean, low=-percent.high, high=-percent.low)
+    mean, low, high = _rounded(percent, fewest=0)
+    word = "cheaper" if is_cheaper else "more expensive"
+    return f"{mean} % {word} per step (95 % interval {low}{_DASH}{high} %)", is_cheaper
+
+
+def _rounded(interval: Interval, *, fewest: int) -> tuple[str, str, str]:
+    """Return mean, low and high with as few decimals as keep them apart, at most 2 more."""
+    values = (interval.mean, interval.low, interval.high)
+    mean = low = high = ""
+    for decimals in range(fewest, fewest + 3):
+        # adding 0.0 turns a rounded -0.0 into 0.0
+        mean, low, high = (f"{round(x, decimals) + 0.0:.{decimals}f}" for x in values)
+        if len({mean, low, high}) == len(values):
+            break
+    return mean, low, high

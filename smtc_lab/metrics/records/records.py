@@ -1,0 +1,179 @@
+"""What a run leaves behind, record by record. The store keeps these as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.records.compiler_report import CompilerReport
+    from smtc_lab.metrics.records.recorded_environment import RecordedEnvironment
+    from smtc_lab.spec.job import TrainingJob
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepRecord:
+    """One optimizer step on one rank.
+
+    Times come from ``time.perf_counter`` on the host. They include queued device work only
+    when ``synchronized`` is true.
+    """
+
+    step: int
+    """Number of the step in its run, from 0."""
+
+    end_time_s: float
+    """End of the step in seconds since the epoch, for placing it beside other records."""
+
+    step_time_s: float
+    """From asking for the batch to the end of the optimizer step, in seconds."""
+
+    data_wait_s: float
+    """Share of ``step_time_s`` spent blocked on the next batch, in seconds."""
+
+    device_time_s: float | None
+    """Share of ``step_time_s`` in which the device computed, in seconds. An emulated device
+    computes for its declared time. None: not known."""
+
+    num_samples: int | None
+    """Samples in the step's batches on this rank; None: not known."""
+
+    synchronized: bool
+    """Whether the device was synchronized before the clock was read."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SystemSample:
+    """What one instance used between two looks, at about 2 Hz."""
+
+    time_s: float
+    """End of the interval in seconds since the epoch."""
+
+    interval_s: float
+    """Length of the interval in seconds."""
+
+    cpu_used_s: float
+    """CPU time that the instance's processes used in the interval, in core-seconds."""
+
+    cpu_asked_s: float
+    """CPU time that they could have used, in core-seconds: what they used and what they stood
+    in line for, at most the quota. ``cpu_used_s / cpu_asked_s`` near 1 means that the quota
+    was really delivered."""
+
+    cpu_quota_cores: float | None
+    """The instance's CPU quota in cores; None: no quota, or not yet applied (start-up)."""
+
+    memory_bytes: int
+    """Resident memory of the instance's processes; shared pages count in each."""
+
+    network_received_bytes: int
+    """Bytes received since boot, all interfaces. Instances of a local run share them."""
+
+    network_sent_bytes: int
+    """Bytes sent since boot, all interfaces. Instances of a local run share them."""
+
+    gpu_utilization_fraction: float | None
+    """NVML: share of time with at least one kernel running, mean over GPUs. None: no GPU."""
+
+    gpu_memory_bytes: int | None
+    """NVML: memory in use, all GPUs. None: no GPU."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoaderRecord:
+    """What a dataloader's client saw of one data server since the last such record."""
+
+    time_s: float
+    """End of the interval in seconds since the epoch."""
+
+    server: str
+    """Host of the data server, or ``local`` for the trainer's own data workers."""
+
+    batches: int
+    """Batches delivered to the trainer in the interval."""
+
+    received_bytes: int
+    """Payload bytes received in the interval."""
+
+    get_wait_s: float
+    """Time in which the trainer was blocked for a batch that this server then delivered, in
+    seconds. Near 0: the data is ahead. Near the interval: the trainer starves."""
+
+    worker_busy_s: float
+    """Time that data workers of this server spent on these batches, in seconds."""
+
+    requests_sent_again: int
+    """Requests that went to another server, because this one went away or was much slower than
+    usual."""
+
+    put_wait_s: float = 0.0
+    """Time in which finished batches of this server waited to be taken by the trainer, in
+    seconds, summed over its data workers. Near 0: the trainer, or the network, keeps up."""
+
+    queue_occupancy: float = 0.0
+    """Share of these batches that were there before the trainer asked, 0 to 1. 1: the data is
+    ahead. 0: the trainer starves."""
+
+    credits_per_worker: int = 0
+    """Requests that one data worker might hold at the end of the interval, at most. It bounds
+    the memory on both sides."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EventRecord:
+    """Something that happened once: a state, a signal, a lost worker, a message for people."""
+
+    time_s: float
+    """Seconds since the epoch."""
+
+    kind: str
+    """``state``, ``exit``, ``ready``, ``data``, ``compiler``, ``warning`` or ``failure``."""
+
+    host: str
+    """``algo-1``, …, or empty for the run as a whole."""
+
+    message: str
+    """One sentence: what happened, and what it means."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecords:
+    """Everything that is known of one run, in memory."""
+
+    job: TrainingJob
+    """What was run; ``job_name`` is set."""
+
+    state: str
+    """SageMaker's spelling: ``Completed``, ``Failed``, …"""
+
+    started_s: float | None
+    """When the instances were started, in seconds since the epoch."""
+
+    ended_s: float | None
+    """When the last instance ended, in seconds since the epoch."""
+
+    facts: dict[str, object] = field(default_factory=dict)
+    """How it was run: CPU quota mechanism, cores per vCPU, quota of each host, versions."""
+
+    steps: dict[str, list[StepRecord]] = field(default_factory=dict)
+    """Step records of each rank, by ``<host>-rank<rank>``, in order."""
+
+    system: dict[str, list[SystemSample]] = field(default_factory=dict)
+    """System samples of each host, in order."""
+
+    loader: dict[str, list[LoaderRecord]] = field(default_factory=dict)
+    """Loader records of each rank, in order."""
+
+    compiler: dict[str, CompilerReport] = field(default_factory=dict)
+    """What the compiler did in each rank, by ``<host>-rank<rank>``; empty: it was not asked."""
+
+    events: list[EventRecord] = field(default_factory=list)
+    """Events of all hosts, by time."""
+
+    environment: RecordedEnvironment | None = None
+    """What was installed where the entry point ran; None: not known."""
+
+    @property
+    def label(self) -> str:
+        """The name of the run's cluster in a comparison."""
+        return self.job.cluster.label

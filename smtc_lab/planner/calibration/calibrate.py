@@ -1,0 +1,135 @@
+"""Measures a workload on this machine, for predictions of other ones."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import PlannerError, SpecError
+from smtc_lab.launchers.engines import THIS_MACHINE
+from smtc_lab.launchers.run import launcher_named
+from smtc_lab.machine.cores import available_cores, machine_facts, versions
+from smtc_lab.planner.calibration.calibration import Calibration
+from smtc_lab.planner.calibration.host_speed import BENCHMARK_SECONDS, host_speed
+from smtc_lab.planner.calibration.plan import num_launches, run_all
+from smtc_lab.planner.calibration.points import measured_fields
+from smtc_lab.planner.calibration.trial import Trials
+from smtc_lab.planner.workload_hash import workload_hash
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.watched_run import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smtc_lab.study.watched_run import Progress
+
+DEFAULT_SECONDS = 6.0
+"""How long each launch measures, beside about three seconds of start-up."""
+
+
+def calibrate(  # noqa: PLR0913  options by name, all with a default
+    job: TrainingJob | str | Path,
+    *,
+    hyperparameters: dict[str, Any] | None = None,
+    seconds_per_point: float = DEFAULT_SECONDS,
+    relative_cpu_speed: float | None = None,
+    root: Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **fields: Any,  # noqa: ANN401  TrainingJob checks them
+) -> Calibration:
+    """Measure a training script on this machine, and save what was found.
+
+    About ten launches of the real script with its real dataset: steps whose batch is already
+    there at two batch sizes; its dataloader alone with 1, half and all cores, in process and
+    through the data service; whole runs at as many worker counts, and one with a data
+    instance. About three minutes on two cores. In these launches the script's dataloaders are
+    the data service's, also where they are torch's own otherwise. The calibration is written
+    to ``<root>/calibrations/<script>-<time>.json``; the launches stay in ``<root>`` as runs.
+
+    Args:
+        job: The script, or a job: all of it counts but its cluster, worker counts and limits.
+        hyperparameters: Values for the script; with a job, its own count.
+        seconds_per_point: How long each launch measures, in seconds. Fewer give wider
+            intervals.
+        relative_cpu_speed: Speed of one vCPU of this machine with 1.0 for ml.p3.2xlarge; None:
+            estimated with a benchmark of 10 s.
+        root: Folder of runs; None: the default one.
+        progress: Called about twice a second while steps are made.
+        **fields: Further fields of ``TrainingJob``, such as ``emulation`` and ``channels``.
+
+    Raises:
+        SpecError: The script cannot be run here; nothing was started.
+        PlannerError: It makes no steps, or too little of it can be measured; says why.
+    """
+    job = _job(job, hyperparameters, fields)
+    if not (math.isfinite(seconds_per_point) and seconds_per_point > 0):
+        raise PlannerError(
+            f"seconds_per_point={seconds_per_point} must be a finite number above 0. Leave it "
+            "out, or raise it."
+        )
+    root = runs_root() if root is None else root
+    launcher = launcher_named(THIS_MACHINE, root=root)
+    if problems := launcher.check(job):
+        raise SpecError(problems)
+    workload = workload_hash(job.entry_point, job.hyperparameters)
+    cores = max(1, int(available_cores()))
+    device_s = job.emulation.device_step_time_s if job.emulation else None
+    is_emulated = device_s is not None
+    benchmark_s = min(BENCHMARK_SECONDS, 2 * seconds_per_point)
+    speed, rate = host_speed(seconds=benchmark_s, user_value=relative_cpu_speed)
+    watch = Watch(launches=num_launches(cores, is_emulated=is_emulated), progress=progress)
+    trials = Trials(launcher=launcher, job=job, seconds=seconds_per_point, watch=watch)
+    found = run_all(trials, cores=cores, is_emulated=is_emulated)
+    created = datetime.now(UTC)
+    calibration = Calibration(
+        created=created.isoformat(timespec="seconds"),
+        workload=workload,
+        entry_point=job.entry_point,
+        hyperparameters=job.hyperparameters,
+        environment=job.environment,
+        machine={**machine_facts(), "cpu_rate": rate},
+        versions=versions(),
+        emulated_device_s=device_s,
+        cpu_speed=speed,
+        **measured_fields(found, cores=cores),
+    )
+    return _saved(calibration, root / "calibrations", created)
+
+
+def _job(
+    job: TrainingJob | str | Path,
+    hyperparameters: dict[str, Any] | None,
+    fields: dict[str, Any],
+) -> TrainingJob:
+    if not isinstance(job, TrainingJob):
+        return TrainingJob(
+            entry_point=str(job),
+            cluster=this_machine(),
+            hyperparameters=hyperparameters or {},
+            **fields,
+        )
+    if hyperparameters is not None or fields:
+        given = [*(["hyperparameters"] if hyperparameters is not None else []), *fields]
+        raise SpecError(
+            f"A job was given and beside it {', '.join(given)}, which the job has itself. Put "
+            "them into the job."
+        )
+    return job.model_copy(update={"cluster": this_machine(), "num_data_workers": None})
+
+
+def _saved(calibration: Calibration, folder: Path, created: datetime) -> Calibration:
+    """Write a calibration where it is found again, and return it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise PlannerError(
+            f"The folder {str(folder)!r} cannot be made ({error.strerror}). Give another root."
+        ) from error
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(calibration.entry_point).stem).strip("-") or "job"
+    calibration.save(folder / f"{stem}-{created:%Y%m%d-%H%M%S}.json")
+    return calibration

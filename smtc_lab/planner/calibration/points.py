@@ -1,0 +1,128 @@
+"""From what the launches of a calibration showed to its fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from smtc_lab.planner.calibration.calibration import DevicePoint, RunPoint, WorkerPoint
+from smtc_lab.planner.calibration.trial import DATA, TRAINER, measured_mean
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.planner.calibration.plan import Findings
+    from smtc_lab.planner.calibration.trial import Seen
+
+
+def measured_fields(found: Findings, *, cores: int) -> dict[str, Any]:
+    """Return the measured fields of a calibration.
+
+    Args:
+        found: What the launches showed.
+        cores: Whole cores of this machine.
+    """
+    problems = list(found.problems)
+    of_wire = _wire(found.service, problems)
+    compile_s = [time_s for seen in found.all_seen if (time_s := seen.compile_s()) is not None]
+    notes: dict[str, float] = {}
+    for seen in found.all_seen:
+        notes |= seen.notes
+    return {
+        "batch_size": found.resident[0].batch_size,
+        "device_points": tuple(_device_point(seen) for seen in found.resident),
+        "worker_points": tuple(_worker_points(found, cores, problems)),
+        "bytes_per_sample": of_wire.get("bytes_per_sample"),
+        "send_cpu_s_per_byte": of_wire.get("send_cpu_s_per_byte"),
+        "receive_cpu_s_per_byte": of_wire.get("receive_cpu_s_per_byte"),
+        "serial_s_per_step": _serial(found.service, problems),
+        "sample_cpu_variation": notes.get("sample_cpu_variation"),
+        "gradient_bytes": notes.get("gradient_bytes"),
+        "startup_s": _startup(found),
+        "compile_s": measured_mean(np.array(compile_s)) if compile_s else None,
+        "run_points": tuple(_run_point(seen, cores) for seen in found.runs),
+        "problems": tuple(problems),
+    }
+
+
+def _device_point(seen: Seen) -> DevicePoint:
+    return DevicePoint(
+        batch_size=seen.batch_size,
+        step_s=seen.step(),
+        cpu_s_per_step=seen.cpu_s_per_step(TRAINER),
+    )
+
+
+def _worker_points(found: Findings, cores: int, problems: list[str]) -> list[WorkerPoint]:
+    points = []
+    for seen in (*found.in_process, *found.service):
+        trial = seen.trial
+        host = DATA if trial.num_data_workers else TRAINER
+        cpu = seen.cpu_s_per_step(host)
+        if cpu is None:
+            problems.append(f"The CPU time of a launch was not seen ({trial.label}).")
+            continue
+        count = trial.num_data_workers or trial.num_loader_workers
+        point = WorkerPoint(
+            num_data_workers=count,
+            cores=min(count, trial.quotas.get(host, cores)),
+            samples_per_s=seen.samples_per_s(),
+            cpu_s_per_sample=cpu.scaled(1 / seen.batch_size),
+            path="service" if trial.num_data_workers else "in_process",
+        )
+        points.append(point)
+    return points
+
+
+def _run_point(seen: Seen, cores: int) -> RunPoint:
+    trial = seen.trial
+    return RunPoint(
+        batch_size=seen.batch_size,
+        num_data_workers=trial.num_data_workers or trial.num_loader_workers,
+        trainer_cores=trial.quotas.get(TRAINER, float(cores)),
+        data_cores=trial.quotas.get(DATA, float(cores)) if trial.num_data_workers else 0.0,
+        step_time_s=seen.step(),
+    )
+
+
+def _wire(service: list[Seen], problems: list[str]) -> dict[str, float]:
+    """Return what the data service costs for each byte.
+
+    From one data worker, which has a core to itself, so that the time it is busy is CPU time.
+    """
+    received = service[0].received() if service else None
+    if received is None:
+        problems.append("No batch came through the data service, so its costs are not known.")
+        return {}
+    batch_bytes, busy_s = received
+    found = {"bytes_per_sample": batch_bytes / service[0].batch_size}
+    if not batch_bytes:
+        return found
+    receive_s, data_s = (service[0].cpu_s_per_step(host) for host in (TRAINER, DATA))
+    if receive_s is not None:
+        found["receive_cpu_s_per_byte"] = receive_s.mean / batch_bytes
+    if data_s is not None and data_s.mean >= busy_s:
+        found["send_cpu_s_per_byte"] = (data_s.mean - busy_s) / batch_bytes
+    else:
+        problems.append(
+            "What a data instance spends on sending is too little to be told from the rest."
+        )
+    return found
+
+
+def _serial(service: list[Seen], problems: list[str]) -> Interval | None:
+    """Return the trainer's CPU time for taking one batch from the service."""
+    found = service[-1].cpu_s_per_step(TRAINER) if service else None
+    if found is None:
+        problems.append("The serial host work of a step was not measured.")
+    return found
+
+
+def _startup(found: Findings) -> Interval | None:
+    """Return the start-up, during which no quota applies, less what compiling took."""
+    known = [
+        max(0.0, startup_s - (seen.compile_s() or 0.0))
+        for seen in (*found.resident, *found.runs)
+        if (startup_s := seen.launch.startup_s()) is not None
+    ]
+    return measured_mean(np.array(known)) if known else None

@@ -1,0 +1,1 @@
+"""An instance that SageMaker has started."""

@@ -1,0 +1,1 @@
+"""How a script that knows nothing of this package is timed, fed and compiled."""

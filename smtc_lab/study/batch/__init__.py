@@ -1,0 +1,1 @@
+"""The largest and the fastest batch, found by many launches."""

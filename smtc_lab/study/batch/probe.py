@@ -1,0 +1,162 @@
+"""Tries one batch size in a process of its own, which may run out of memory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smtc_lab.launchers.special_launch import with_memory_limit
+from smtc_lab.metrics.batch_sizes import BatchTrial
+from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.study.launch_name import launch_name
+from smtc_lab.study.watched_run import run_watched
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from smtc_lab.launchers.launcher import Launcher
+    from smtc_lab.launchers.run import Run
+    from smtc_lab.metrics.records.records import RunRecords
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.watched_run import Watch
+
+_OUT_OF_MEMORY = re.compile(
+    r"MemoryError|(can't|[Cc]annot|[Ff]ailed to) allocate|[Oo]ut of memory|OutOfMemory"
+    r"|bad_alloc|RESOURCE_EXHAUSTED"
+)
+"""What torch, XLA, Python, C++ and CUDA say when memory is at its end."""
+
+_NO_BATCH = "The dataloader had no batch"
+_KILLED = {128 + 9: "SIGKILL"}
+_ENDED_UNDER_A_LIMIT = {128 + 6: "SIGABRT", 128 + 7: "SIGBUS", 128 + 11: "SIGSEGV"}
+"""Exit codes of processes that the system, or a library that got no memory, has ended."""
+
+_LAST_LINES = 40
+
+
+@dataclass(kw_only=True)
+class BatchProbe:
+    """Launches a job with one batch size after another."""
+
+    launcher: Launcher
+    """Where trials run."""
+
+    job: TrainingJob
+    """What they run, but for the batch size."""
+
+    hyperparameter: str
+    """Name of the hyperparameter that holds the batch size."""
+
+    memory_limit_bytes: int | None
+    """Memory that a trainer process may take; None: as much as there is."""
+
+    watch: Watch
+    """Is told of each launch and of what it found out; may stop them."""
+
+    created: datetime
+    """Moment that the launches are named by."""
+
+    _first: tuple[int, int] | None = None
+
+    def __call__(self, batch_size: int) -> BatchTrial:
+        """Return how the job's steps go with this batch size."""
+        values = {**self.job.hyperparameters, self.hyperparameter: batch_size}
+        label = self.job.cluster.label
+        name = launch_name(self.job.entry_point, label, f"b{batch_size}", stamp=self.created)
+        job = self.job.model_copy(update={"hyperparameters": values, "job_name": name})
+        plan = with_memory_limit(self.launcher.plan(job), self.memory_limit_bytes)
+        self.watch.launches = self.watch.begun + 1
+        run = run_watched(self.launcher, plan, self.watch, name=label)
+        if run.status == "Completed":
+            trial = self._measured(batch_size, run.records())
+        else:
+            fits, reason = why_it_failed(run, is_limited=self.memory_limit_bytes is not None)
+            trial = BatchTrial(batch_size=batch_size, fits=fits, reason=reason, run=name)
+        if self.watch.found is not None:
+            self.watch.found(name, trial.model_dump(mode="json"))
+        return trial
+
+    def _measured(self, batch_size: int, records: RunRecords) -> BatchTrial:
+        """Return the trial of a run that completed, if it really had batches of this size."""
+        trial = BatchTrial(batch_size=batch_size, fits=False, run=str(records.job.job_name))
+        launch = measured_launch(records)
+        if launch is None:
+            return _because(trial, "no step was made: the dataset has fewer samples")
+        taken = max(
+            step.num_samples or 0
+            for steps in records.steps.values()
+            for step in steps[launch.warm_up_steps :]
+        )
+        known = launch.num_samples()
+        if known is not None and (reason := self._not_that_large(batch_size, taken)):
+            fits, words = reason
+            return _because(trial.model_copy(update={"fits": fits}), words)
+        settled_s = float(launch.step_time_s[len(launch.step_time_s) // 2 :].mean())
+        samples = None if known is None else known / len(launch.step_time_s)
+        return trial.model_copy(
+            update={
+                "fits": True,
+                "step_time_s": settled_s,
+                "samples_per_s": None if samples is None else samples / settled_s,
+                "peak_memory_bytes": _peak_memory_bytes(records),
+            }
+        )
+
+    def _not_that_large(self, batch_size: int, taken: int) -> tuple[bool | None, str] | None:
+        """Return why the steps did not take the batch that they were to take, or None.
+
+        A step may accumulate gradients of several batches: the first trial tells how many.
+        """
+        if self._first is None and taken >= batch_size:
+            self._first = (batch_size, taken)
+        first_size, first_taken = self._first or (batch_size, batch_size)
+        if taken * first_size >= batch_size * first_taken:
+            return None
+        if taken == first_taken > first_size:
+            return None, (
+                f"The script took {taken} samples in a step for {self.hyperparameter}="
+                f"{first_size} and for {batch_size} alike, so it does not read that "
+                "hyperparameter. Give the name of the one that holds its batch size."
+            )
+        return False, (
+            f"a step had {taken} samples at most: the dataset has no more, or the script does "
+            f"not read {self.hyperparameter!r}"
+        )
+
+
+def why_it_failed(run: Run, *, is_limited: bool) -> tuple[bool | None, str]:
+    """Return whether a failed launch ran out of something, and its reason.
+
+    False: it ran out of memory or data, so that the batch does not fit. None: anything else.
+
+    Args:
+        run: The launch.
+        is_limited: Whether its memory was limited, so that a crash is most likely for want of
+            it.
+    """
+    state = run.state
+    if _NO_BATCH in state.reason:
+        return False, "no step was made: the dataset has fewer samples"
+    last_lines = run.logs().splitlines()[-_LAST_LINES:]
+    for text in (state.reason, *reversed(last_lines)):
+        if found := _OUT_OF_MEMORY.search(text):
+            return False, f"out of memory ({found.group()})"
+    signals = _KILLED | (_ENDED_UNDER_A_LIMIT if is_limited else {})
+    for code in state.exit_codes.values():
+        if code in signals:
+            return False, f"out of memory (ended by {signals[code]})"
+    return None, f"{run.job_name} ended as {state.state}. {state.reason}"
+
+
+def _because(trial: BatchTrial, reason: str) -> BatchTrial:
+    return trial.model_copy(update={"reason": reason})
+
+
+def _peak_memory_bytes(records: RunRecords) -> int | None:
+    known = [
+        report.peak_memory_bytes
+        for report in records.compiler.values()
+        if report.peak_memory_bytes is not None
+    ]
+    return max(known, default=None)

@@ -1,0 +1,1 @@
+"""Batch sizes that were found, drawn and told."""

@@ -1,0 +1,1 @@
+"""Notebook cells that do what a form does."""

@@ -1,0 +1,135 @@
+"""The set-ups that a form holds: those it begins with, and what is wrong with what is typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import SpecError
+from smtc_lab.examples import example
+from smtc_lab.machine.environments.named import TODAY
+from smtc_lab.spec.cluster import LOCAL, Cluster
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.views.code.cells import compare_code, job_code
+from smtc_lab.views.environments.choices import EnvironmentChoices, named_choices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FIRST_CLUSTERS = (
+    "homogeneous@dnn_group=ml.p3.2xlarge:1",
+    "heterogeneous@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1",
+)
+_FIRST_STEPS = 32
+_DEVICE_STEP_TIME_S = 0.03
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedSetUps:
+    """What came of the set-ups of a form."""
+
+    problems: tuple[tuple[str, ...], ...]
+    """For each set-up, what is wrong with it, one sentence for each problem."""
+
+    jobs: tuple[TrainingJob, ...]
+    """The set-ups, ready to launch; empty while there are problems."""
+
+    code: str
+    """The lines of Python that compare them; empty while there are problems."""
+
+    cells: tuple[str, ...]
+    """For each set-up, the lines of Python that launch it; empty while it has problems."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "problems": self.problems,
+            "jobs": [job.model_dump(mode="json") for job in self.jobs],
+            "code": self.code,
+            "cells": self.cells,
+        }
+
+
+def checked_set_ups(
+    values: Sequence[object], rounds: int, *, environments: EnvironmentChoices | None = None
+) -> CheckedSetUps:
+    """Check the set-ups of a form.
+
+    Args:
+        values: Each a ``TrainingJob`` as JSON, legal or not; the baseline first.
+        rounds: Launches of each set-up, at least 1.
+        environments: What is known of the Python environments; None: their names.
+    """
+    environments = named_choices() if environments is None else environments
+    checked = [_checked(value, environments) for value in values]
+    problems = tuple(problems for _, problems in checked)
+    legal = tuple(job for job, _ in checked if job is not None)
+    jobs = () if any(problems) else _told_apart(legal)
+    return CheckedSetUps(
+        problems=problems,
+        jobs=jobs,
+        code=compare_code(jobs, rounds) if jobs else "",
+        cells=tuple("" if job is None else job_code(job) for job, _ in checked),
+    )
+
+
+def first_jobs() -> list[TrainingJob]:
+    """Return the pair of the demo."""
+    return [
+        TrainingJob(
+            entry_point=example("digits"),
+            cluster=Cluster.parse(text),
+            hyperparameters={"batch_size": 32, "work": 3},
+            emulation=Emulation(device_step_time_s=_DEVICE_STEP_TIME_S),
+            max_steps=_FIRST_STEPS,
+        )
+        for text in _FIRST_CLUSTERS
+    ]
+
+
+def _checked(
+    value: object, environments: EnvironmentChoices
+) -> tuple[TrainingJob | None, tuple[str, ...]]:
+    """Return the job of a form, or None and what is wrong with it."""
+    try:
+        job = _runnable(TrainingJob.model_validate(value))
+    except SpecError as error:
+        return None, tuple(error.problems)
+    problems = environments.problems(job)
+    return (None, tuple(problems)) if problems else (job, ())
+
+
+def _told_apart(jobs: Sequence[TrainingJob]) -> tuple[TrainingJob, ...]:
+    """Return jobs whose clusters are called alike with their environment in the name.
+
+    Those that differ in nothing else than the environment are what upgrading is tried with.
+    """
+    labels = [job.cluster.label for job in jobs]
+    return tuple(
+        job if labels.count(job.cluster.label) == 1 else _named_by_environment(job, jobs)
+        for job in jobs
+    )
+
+
+def _named_by_environment(job: TrainingJob, jobs: Sequence[TrainingJob]) -> TrainingJob:
+    label = job.cluster.label
+    alike = {_environment(other) for other in jobs if other.cluster.label == label}
+    if len(alike) == 1:
+        return job  # what starts them says that they cannot be told apart
+    environment = f", {_environment(job)}"
+    name = (label[: max(1, _LONGEST_NAME - len(environment))] + environment)[:_LONGEST_NAME]
+    cluster = Cluster(instance_groups=job.cluster.instance_groups, name=name)
+    return job.model_copy(update={"cluster": cluster})
+
+
+def _environment(job: TrainingJob) -> str:
+    return job.python_environment or TODAY
+
+
+def _runnable(job: TrainingJob) -> TrainingJob:
+    """Return the job with the emulation that its instance types need, and no other."""
+    if all(group.instance_type == LOCAL for group in job.cluster.instance_groups):
+        return job.model_copy(update={"emulation": None})
+    return job.model_copy(update={"emulation": job.emulation or Emulation()})

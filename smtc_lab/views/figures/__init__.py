@@ -1,0 +1,1 @@
+"""Static figures of a comparison."""

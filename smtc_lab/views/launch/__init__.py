@@ -1,0 +1,1 @@
+"""A launch before it begins."""

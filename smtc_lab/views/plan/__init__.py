@@ -1,0 +1,1 @@
+"""A plan of clusters, drawn and told."""

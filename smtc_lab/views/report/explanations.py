@@ -1,0 +1,131 @@
+"""How the numbers of a comparison came about, in sentences for the report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.views.figures.launches import launches_of, measured_step_times
+from smtc_lab.views.text import format as fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, PairResult
+    from smtc_lab.metrics.records.records import RunRecords
+
+WARM_UP_RULE = (
+    "The first steps of a launch are slow: memory is allocated, connections are made, queues "
+    "are empty. The first step of each launch is always left out. Then MSER-5 (White, 1997) "
+    "chooses among all cuts at a multiple of 5 steps the one with the least standard error of "
+    "the mean of what remains. At most half of a launch is left out."
+)
+"""The rule of ``smtc_lab.metrics.warm_up``, in words."""
+
+_MEAN = (
+    "Every number is a mean over all measured steps of all launches: total time over total "
+    "steps. Cost follows the mean, because every slow step is billed too."
+)
+_INTERVAL = (
+    "The 95 % intervals come from a bootstrap on two levels: whole launches are drawn with "
+    "replacement, and inside each drawn launch blocks of neighbouring steps, because "
+    "neighbouring steps resemble each other."
+)
+_FEW_LAUNCHES = 5
+
+
+def warm_up_sentence(cluster: ClusterResult) -> str:
+    """Return how many steps of each launch were left out."""
+    skipped = cluster.warm_up_steps
+    if not skipped or max(skipped) == 0:
+        return "no step was left out"
+    if min(skipped) == max(skipped):
+        subject = "the first step" if skipped[0] == 1 else f"the first {skipped[0]:,} steps"
+        return f"{subject} of each launch left out, {cluster.steps:,} steps measured"
+    listed = ", ".join(f"{steps:,}" for steps in skipped)
+    return (
+        f"the first {listed} steps of its launches left out, {cluster.steps:,} steps measured"
+    )
+
+
+def statistics_sentences(comparison: Comparison) -> list[str]:
+    """Return how means and intervals were made, and how far they can be trusted."""
+    sentences = [_MEAN, _INTERVAL]
+    launches = [cluster.launches for cluster in comparison.clusters]
+    if len(launches) > 1 and max(launches) > 1:
+        sentences.append(
+            "Launches of the clusters took turns, so a drift of the machine meets all alike."
+        )
+    if launches and min(launches) == 1:
+        sentences.append(
+            "A cluster with one launch has an interval that knows nothing of how launches "
+            "differ. Measure at least three."
+        )
+    elif launches and min(launches) < _FEW_LAUNCHES:
+        sentences.append(
+            f"With {fmt.count(min(launches), 'launch')} of a cluster the interval is still "
+            "somewhat too narrow, as for every bootstrap of few things. Publish five or more."
+        )
+    return sentences
+
+
+def saving_sentences(comparison: Comparison) -> list[str]:
+    """Return what each cluster saves per step and per job against the baseline."""
+    return [_saving_sentence(pair) for pair in comparison.pairs]
+
+
+def emulation_sentences(comparison: Comparison) -> list[str]:
+    """Return what was emulated and what that means, sentence by sentence."""
+    if comparison.evidence == "measured":
+        return ["Nothing was emulated: the steps ran on the machines that are named."]
+    emulation = comparison.emulation or {}
+    scale, device_s = emulation.get("cores_per_vcpu"), emulation.get("device_step_time_s")
+    sentences = ["The named instances were not there; one machine stood in for all of them."]
+    if scale is not None:
+        sentences.append(
+            "Each instance was a group of processes with a CPU quota in proportion to its "
+            "vCPUs and their relative speed: one vCPU of the reference CPU was "
+            f"{fmt.number(scale)} cores of this machine."
+        )
+    if device_s is not None:
+        sentences.append(
+            f"The accelerator was a declared time, {fmt.seconds(device_s)} of each step, in "
+            "which nothing was computed."
+        )
+    sentences.append(
+        "So this is a scale model: true of the pipeline (queues, network path, overlap, "
+        "shut-down), not of the hardware. Read the ratios between the clusters; seconds and "
+        "dollars of the model are not those of the real machines."
+    )
+    return sentences
+
+
+def spread_finding(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
+    """Return median and 99th percentile of each cluster's measured steps in one sentence."""
+    spreads = []
+    for cluster in comparison.clusters:
+        times_s = measured_step_times(launches_of(cluster, runs))
+        if times_s.size == 0:
+            spreads.append(f"{fmt.plain(cluster.name)}: no step records")
+            continue
+        half_s, most_s = times_s[times_s.size // 2], times_s[int(0.99 * (times_s.size - 1))]
+        spreads.append(
+            f"{fmt.plain(cluster.name)}: half of the steps took at most "
+            f"{fmt.seconds(half_s, unit='s')}, 99 % at most {fmt.seconds(most_s, unit='s')}"
+        )
+    return f"Distribution of step times ({comparison.evidence}). {'; '.join(spreads)}."
+
+
+def _saving_sentence(pair: PairResult) -> str:
+    names = f"{fmt.plain(pair.candidate)} against {fmt.plain(pair.baseline)}"
+    if pair.saving_fraction is None:
+        return f"{names}: the saving is {fmt.UNKNOWN}, because a price is unknown."
+    per_step = fmt.percent_interval(pair.saving_fraction)
+    if pair.saving_fraction.low <= 0 <= pair.saving_fraction.high:
+        per_step = f"{per_step}, no difference seen"
+    if pair.saving_per_job_fraction is None:
+        return (
+            f"{names}: saving per step {per_step}. Their launches did different work, so costs "
+            "per job are not compared."
+        )
+    per_job = fmt.percent(pair.saving_per_job_fraction)
+    return f"{names}: saving per step {per_step}; per job, start-up included, {per_job}."
