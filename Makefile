@@ -12,6 +12,7 @@ XLA_LOCK := smtc_lab/machine/environments/xla
 # where the home folder is of no use
 ifneq ($(shell test -d "$$HOME" && test -w "$$HOME" && echo yes),yes)
 export UV_CACHE_DIR ?= $(CURDIR)/.venv/cache
+export YARN_GLOBAL_FOLDER ?= $(CURDIR)/.venv/yarn
 export SMTC_LAB_ENVIRONMENTS ?= $(CURDIR)/.venv/environments
 endif
 ATHERIS_VERSION := 3.0.0

@@ -20,15 +20,15 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every start
 
 _HOSTS_FILE = "/etc/hosts"
 _OWN_FILES = (
-    "after_import.py",
     "instance_runtime.py",
     "lone_group.py",
     "measured_loader.py",
     "run_script.py",
-    "script_compiler.py",
-    "script_hooks.py",
-    "script_watch.py",
-    "script_xla.py",
+    "script/after_import.py",
+    "script/compiler.py",
+    "script/hooks.py",
+    "script/watch.py",
+    "script/xla.py",
     "session.py",
     "without_gpu.py",
 )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from smtc_lab.runtime import run_script as run_script_module
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     RunScript = Callable[..., Any]
 
@@ -268,3 +270,11 @@ def test_an_error_between_batches_and_steps_hides_our_frames(run_script: RunScri
     assert "script_hooks" not in ended.errors
     assert "runpy" not in ended.errors
     assert ended.steps == []
+
+
+def test_the_files_whose_frames_are_left_out_are_there() -> None:
+    folder = Path(run_script_module.__file__).parent
+
+    assert [
+        name for name in run_script_module._OWN_FILES if not (folder / name).is_file()
+    ] == []
