@@ -10,8 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from smtc_lab.views.live.run_describer import RunDescriber
-from smtc_lab.views.run_words import evidence_words
 
 from smtc_lab.cli import main
 from smtc_lab.errors import LauncherError
@@ -21,6 +19,8 @@ from smtc_lab.launchers import engines
 from smtc_lab.launchers.engines import ENGINES, engine_named, find_engine
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.run import Run, launch, launcher_named
+from smtc_lab.views.run.describer import RunDescriber
+from smtc_lab.views.run.words import evidence_words
 from smtc_lab.views.widgets.launch_view import LaunchView
 from tests.kit.runs import wait_until
 
