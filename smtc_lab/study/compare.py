@@ -17,7 +17,7 @@ from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.finding import caution
 from smtc_lab.study.launch_name import launch_name
-from smtc_lab.study.watched_run import Progress, Watch, run_watched
+from smtc_lab.study.watched_run import LaunchWatch, Progress, run_watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,7 +69,7 @@ class ParityCheck(Protocol):
     """Finds out, in launches of its own, whether the compared jobs train the same model."""
 
     def __call__(
-        self, runs: Sequence[RunRecords], *, launcher: Launcher, watch: Watch
+        self, runs: Sequence[RunRecords], *, launcher: Launcher, watch: LaunchWatch
     ) -> tuple[Mapping[str, ParityResult], Sequence[str]]:
         """Return what was found for each label, and what a reader must know of it."""
         ...
@@ -106,7 +106,7 @@ def compare(  # noqa: PLR0913  options by name, all with a default
         RunFailedError: A launch failed or was stopped; says which and why.
     """
     plan = plan_comparison(jobs, rounds=rounds, on=on, root=root, catalog=catalog)
-    watch = Watch(launches=len(plan.launches), progress=progress)
+    watch = LaunchWatch(launches=len(plan.launches), progress=progress)
     return carry_out(plan, watch, parity=parity)
 
 
@@ -146,7 +146,7 @@ def plan_comparison(  # noqa: PLR0913  as above
 
 
 def carry_out(
-    plan: ComparisonPlan, watch: Watch, *, parity: ParityCheck | None = None
+    plan: ComparisonPlan, watch: LaunchWatch, *, parity: ParityCheck | None = None
 ) -> ComparisonOutcome:
     """Make the launches of a plan one after the other, and compare them.
 
@@ -182,7 +182,7 @@ def carry_out(
     return ComparisonOutcome(comparison=shown, runs=tuple(records))
 
 
-def _run_all(plan: ComparisonPlan, watch: Watch) -> tuple[list[RunRecords], list[str]]:
+def _run_all(plan: ComparisonPlan, watch: LaunchWatch) -> tuple[list[RunRecords], list[str]]:
     """Return the records of all completed launches, and why others are missing."""
     baseline, only = plan.jobs[0], plan.jobs[0].cluster.label
     others = {job.cluster.label for job in plan.jobs} - {only}

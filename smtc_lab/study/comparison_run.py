@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.watched_run import Watch
+    from smtc_lab.study.watched_run import LaunchWatch
 
 
 class ComparisonRun(StudyRun):
@@ -61,7 +61,7 @@ class ComparisonRun(StudyRun):
         return ComparisonOutcome(comparison=comparison, runs=completed)
 
 
-def carry_out_request(request: StudyRequest, watch: Watch) -> str:
+def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
     """Carry out a comparison that was asked for, as its process does; the result as JSON.
 
     Raises:

@@ -10,7 +10,7 @@ from smtc_lab.launchers.engines import loaded
 
 if TYPE_CHECKING:
     from smtc_lab.study.folder import StudyRequest
-    from smtc_lab.study.watched_run import Watch
+    from smtc_lab.study.watched_run import LaunchWatch
 
 KINDS = {
     "batch-size": "smtc_lab.study.batch.size:carry_out_request",
@@ -25,7 +25,7 @@ ENTRY_POINTS = "smtc_lab.studies"
 class CarryOut(Protocol):
     """Carries out a study, in a process of its own."""
 
-    def __call__(self, request: StudyRequest, watch: Watch) -> str:
+    def __call__(self, request: StudyRequest, watch: LaunchWatch) -> str:
         """Make all launches through ``run_watched`` and return the result as JSON text.
 
         Args:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
-    from smtc_lab.study.watched_run import Watch
+    from smtc_lab.study.watched_run import LaunchWatch
 
 PARITY_STEPS = 8
 """Steps of a parity launch."""
@@ -49,7 +49,7 @@ class ParityLaunches:
     """Steps of each launch."""
 
     def __call__(
-        self, runs: Sequence[RunRecords], *, launcher: Launcher, watch: Watch
+        self, runs: Sequence[RunRecords], *, launcher: Launcher, watch: LaunchWatch
     ) -> tuple[Mapping[str, ParityResult], Sequence[str]]:
         """Return what was found for each label that completed, and why launches failed."""
         eager_job = _eager_job(self.jobs)
@@ -153,7 +153,7 @@ class _Launches:
     """Makes parity launches, and remembers why some failed."""
 
     launcher: Launcher
-    watch: Watch
+    watch: LaunchWatch
     steps: int
 
     def __post_init__(self) -> None:

@@ -30,7 +30,7 @@ from smtc_lab.study.folder import (
     write_study_state,
 )
 from smtc_lab.study.kinds import carry_out_of
-from smtc_lab.study.watched_run import Watch
+from smtc_lab.study.watched_run import LaunchWatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,9 @@ class StudyProcess:
 
     def __init__(self, folder: StudyFolder) -> None:
         self._folder = folder
-        self._watch = Watch(launches=0, progress=None, started=self._note, found=self._found)
+        self._watch = LaunchWatch(
+            launches=0, progress=None, started=self._note, found=self._found
+        )
         self._kind = COMPARISON
         self._why_stopped = STOPPED_BY_USER
         self._state = StudyState()

@@ -49,7 +49,7 @@ class Progress:
 
 
 @dataclass(kw_only=True)
-class Watch:
+class LaunchWatch:
     """Tells somebody how far several launches are."""
 
     launches: int
@@ -78,7 +78,7 @@ class Watch:
     """Set, by any thread: the launch that runs is stopped, and no other one begins."""
 
 
-def run_watched(launcher: Launcher, plan: LaunchPlan, watch: Watch, *, name: str) -> Run:
+def run_watched(launcher: Launcher, plan: LaunchPlan, watch: LaunchWatch, *, name: str) -> Run:
     """Run one launch to its end, whatever that is, and return it. An interrupt stops it.
 
     Args:

@@ -20,7 +20,7 @@ from smtc_lab.planner.calibration.trial import CalibrationLaunch, Trials
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare_compilers import this_machine
-from smtc_lab.study.watched_run import Watch
+from smtc_lab.study.watched_run import LaunchWatch
 from tests.kit.runs import processes_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def trials(root: Path, script: Callable[[str], str]) -> Callable[..., Trials]:
             launcher=LocalLauncher(root=root),
             job=job,
             seconds=0.05,
-            watch=Watch(launches=1, **{"progress": None, **watch}),
+            watch=LaunchWatch(launches=1, **{"progress": None, **watch}),
         )
 
     return make

@@ -18,7 +18,7 @@ from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.compare_compilers import this_machine
-from smtc_lab.study.watched_run import Watch
+from smtc_lab.study.watched_run import LaunchWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -165,7 +165,7 @@ class Bench:
             launcher=self._launcher,
             job=_job(workload),
             seconds=self.seconds,
-            watch=Watch(launches=1, progress=None),
+            watch=LaunchWatch(launches=1, progress=None),
         )
         try:
             seen = trials(trial)

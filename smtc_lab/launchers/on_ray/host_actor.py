@@ -62,7 +62,7 @@ class HostActor:
         self._keeper = -1
 
     def prepare(self, source: bytes) -> dict[str, Any]:
-        """Unpack the source, and return what this node is; see ``Place``.
+        """Unpack the source, and return what this node is; see ``RayNode``.
 
         Args:
             source: The archive of the entry point's folder.

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
-from smtc_lab.launchers.on_ray.mirror import Mirror, instance_end
+from smtc_lab.launchers.on_ray.mirror import InstanceMirror, instance_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ class InstanceLink:
         self._where = where
         self._host = host
         self._told = told
-        self._mirror = Mirror(folder, host)
+        self._mirror = InstanceMirror(folder, host)
         self._is_fetched = False
         self._is_actor_gone = False
         self._heard_s = 0.0

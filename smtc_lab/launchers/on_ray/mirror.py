@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CLASSES = {record_class.__name__: record_class for record_class in TABLES}
 
 
-class Mirror:
+class InstanceMirror:
     """Writes what an instance has told; one for an instance.
 
     A node's word is taken for what the run recorded, but not for where it belongs: nothing is

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class RayNode:
     """A node, as its actor describes it."""
 
     address: str
@@ -68,7 +68,7 @@ def read_plan(folder: RunFolder) -> LaunchPlan:
 
 
 def placed(
-    plan: LaunchPlan, places: Sequence[Place], *, cpus_of_node: Mapping[str, int]
+    plan: LaunchPlan, places: Sequence[RayNode], *, cpus_of_node: Mapping[str, int]
 ) -> LaunchPlan:
     """Return the plan with the nodes' own addresses and sizes.
 
@@ -107,7 +107,7 @@ def placed(
     return replace(plan, instances=tuple(instances))
 
 
-def agent_text(plan: LaunchPlan, instance: InstancePlan, place: Place) -> str:
+def agent_text(plan: LaunchPlan, instance: InstancePlan, place: RayNode) -> str:
     """Return the content of ``agent.json`` for a node."""
     entry_point = Path(place.source_folder, Path(plan.job.entry_point).name)
     told = describe_instance(

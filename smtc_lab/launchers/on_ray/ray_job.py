@@ -14,7 +14,7 @@ from smtc_lab.launchers.on_ray.host_actor import HostActor
 from smtc_lab.launchers.on_ray.instance_link import InstanceLink
 from smtc_lab.launchers.on_ray.local_cluster import ClusterNode, LocalCluster
 from smtc_lab.launchers.on_ray.nodes import GROUP, TYPE, Bundle, bundles, read_nodes
-from smtc_lab.launchers.on_ray.placed import Place, agent_text, placed, read_plan
+from smtc_lab.launchers.on_ray.placed import RayNode, agent_text, placed, read_plan
 from smtc_lab.launchers.on_ray.source import pack
 from smtc_lab.launchers.plan_file import plan_text
 from smtc_lab.machine.cores import available_cores
@@ -73,7 +73,7 @@ class RayJob:
         self._reserve(plan, bundles(plan.instances, nodes, address=address))
         source = ray.put(pack(plan.job.entry_point))
         asked = [actor.prepare.remote(source) for actor in self._actors]
-        places = [Place(**values) for values in self._all(asked, _START_LIMIT_S)]
+        places = [RayNode(**values) for values in self._all(asked, _START_LIMIT_S)]
         plan = placed(
             plan, places, cpus_of_node={node.node_id: node.num_cpus for node in nodes}
         )
@@ -168,7 +168,7 @@ class RayJob:
             )
             self._actors.append(options.remote(self._folder.job_name, instance.host))
 
-    def _start(self, plan: LaunchPlan, places: Sequence[Place]) -> None:
+    def _start(self, plan: LaunchPlan, places: Sequence[RayNode]) -> None:
         secret = self._folder.secret_file.read_bytes()
         asked = []
         for actor, instance, place in zip(self._actors, plan.instances, places, strict=True):

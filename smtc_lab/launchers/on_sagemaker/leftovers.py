@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.launchers.on_sagemaker.aws.clients import aws_errors
 
 if TYPE_CHECKING:
-    from smtc_lab.launchers.on_sagemaker.mirror import Mirror
+    from smtc_lab.launchers.on_sagemaker.mirror import JobMirror
     from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
     from smtc_lab.store.run_folder import RunFolder
 
@@ -21,7 +21,7 @@ _LEFT = re.compile(
 
 def fetch_leftovers(
     folder: RunFolder,
-    mirror: Mirror,
+    mirror: JobMirror,
     settings: SageMakerSettings,
     s3: Any,  # noqa: ANN401  boto3 makes its classes as it runs
 ) -> None:

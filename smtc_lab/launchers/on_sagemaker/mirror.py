@@ -20,7 +20,7 @@ _FILE = re.compile(r"(rank|data)[0-9]{1,6}|system")
 """What the record files of an instance are called. Nothing else names a file here."""
 
 
-class Mirror:
+class JobMirror:
     """The mirrored logs and records of one job.
 
     An instance has the name that it has in the plan, whatever the platform calls it.

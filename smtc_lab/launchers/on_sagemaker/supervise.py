@@ -15,7 +15,7 @@ from smtc_lab.launchers.on_sagemaker.aws.clients import client
 from smtc_lab.launchers.on_sagemaker.aws.cloudwatch import LogStreams
 from smtc_lab.launchers.on_sagemaker.aws.training_jobs import TrainingJobs
 from smtc_lab.launchers.on_sagemaker.leftovers import fetch_leftovers
-from smtc_lab.launchers.on_sagemaker.mirror import Mirror
+from smtc_lab.launchers.on_sagemaker.mirror import JobMirror
 from smtc_lab.launchers.on_sagemaker.outcome import exit_of, job_outcome, trainers_are_done
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
 from smtc_lab.launchers.on_sagemaker.source import remove_secret
@@ -69,7 +69,7 @@ class _Follower:
         self._jobs = TrainingJobs(client("sagemaker", settings.region))
         self._s3 = client("s3", settings.region)
         self._streams = LogStreams(client("logs", settings.region), self._name)
-        self._mirror = Mirror(folder, self._roles)
+        self._mirror = JobMirror(folder, self._roles)
         self._begun_s = read_state(folder).started_s
         self._keeper = RunKeeper(
             folder, hosts=self._roles, facts={**plan["facts"], OUTLIVES_SUPERVISOR: True}

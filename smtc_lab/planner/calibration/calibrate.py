@@ -21,7 +21,7 @@ from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.compare_compilers import this_machine
-from smtc_lab.study.watched_run import Watch
+from smtc_lab.study.watched_run import LaunchWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,9 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
     is_emulated = device_s is not None
     benchmark_s = min(BENCHMARK_SECONDS, 2 * seconds_per_point)
     speed, rate = host_speed(seconds=benchmark_s, user_value=relative_cpu_speed)
-    watch = Watch(launches=num_launches(cores, is_emulated=is_emulated), progress=progress)
+    watch = LaunchWatch(
+        launches=num_launches(cores, is_emulated=is_emulated), progress=progress
+    )
     trials = Trials(launcher=launcher, job=job, seconds=seconds_per_point, watch=watch)
     found = run_all(trials, cores=cores, is_emulated=is_emulated)
     created = datetime.now(UTC)

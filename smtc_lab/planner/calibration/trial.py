@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records.records import LoaderRecord
     from smtc_lab.metrics.result import Interval
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.watched_run import Watch
+    from smtc_lab.study.watched_run import LaunchWatch
 
 TRAINER, DATA = "algo-1", "algo-2"
 """Hosts of a trial."""
@@ -179,7 +179,7 @@ class Trials:
     seconds: float
     """How long each one measures, in seconds."""
 
-    watch: Watch
+    watch: LaunchWatch
     """Who is told how far they are."""
 
     _stamp: datetime = field(default_factory=lambda: datetime.now(UTC))

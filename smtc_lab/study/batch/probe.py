@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.run import Run
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.watched_run import Watch
+    from smtc_lab.study.watched_run import LaunchWatch
 
 _OUT_OF_MEMORY = re.compile(
     r"MemoryError|(can't|[Cc]annot|[Ff]ailed to) allocate|[Oo]ut of memory|OutOfMemory"
@@ -51,7 +51,7 @@ class BatchProbe:
     memory_limit_bytes: int | None
     """Memory that a trainer process may take; None: as much as there is."""
 
-    watch: Watch
+    watch: LaunchWatch
     """Is told of each launch and of what it found out; may stop them."""
 
     created: datetime

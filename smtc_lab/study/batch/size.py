@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.spec.cluster import Cluster
     from smtc_lab.spec.compiler import TrainingCompilerConfig
-    from smtc_lab.study.watched_run import Watch
+    from smtc_lab.study.watched_run import LaunchWatch
 
 DEFAULT_STEPS = 10
 """Steps of a trial, as in SageMaker's own finder; the optimizer's state is there after one."""
@@ -139,7 +139,7 @@ class BatchSizeRun(StudyRun):
         return BatchSizes.model_validate_json(self.result_json or b"")
 
 
-def carry_out_request(request: StudyRequest, watch: Watch) -> str:
+def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
     """Try the batches of each set-up, as the process of the search does; the result as JSON.
 
     Raises:

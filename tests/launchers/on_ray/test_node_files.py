@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import StoreError
-from smtc_lab.launchers.on_ray.mirror import Mirror, instance_end
+from smtc_lab.launchers.on_ray.mirror import InstanceMirror, instance_end
 from smtc_lab.launchers.on_ray.node_files import ENDED_FILE, NodeFiles
 from smtc_lab.launchers.supervision.gang import Exit
 from smtc_lab.launchers.supervision.instances import InstanceEnd
@@ -44,7 +44,7 @@ def ends(node: RunFolder) -> None:
 
 
 def test_lines_and_records_arrive_once_and_in_order(node: RunFolder, here: RunFolder) -> None:
-    files, mirror = NodeFiles(node, HOST), Mirror(here, HOST)
+    files, mirror = NodeFiles(node, HOST), InstanceMirror(here, HOST)
     steps = [step_record(step=number) for number in range(4)]
     told = EventRecord(time_s=1.0, kind="warning", host=HOST, message="slow")
     path = node.records / f"{HOST}-rank0.sqlite"
@@ -114,11 +114,11 @@ def test_a_node_writes_no_log_of_others(here: RunFolder, name: str) -> None:
     news = {"logs": {name: b"x"}, "records": []}
 
     with pytest.raises(StoreError, match="not a file of that instance"):
-        Mirror(here, HOST).take(news)
+        InstanceMirror(here, HOST).take(news)
 
 
 def test_each_trainer_of_a_node_has_its_log(here: RunFolder) -> None:
-    Mirror(here, HOST).take({"logs": {f"{HOST}-rank1.log": b"one\n"}, "records": []})
+    InstanceMirror(here, HOST).take({"logs": {f"{HOST}-rank1.log": b"one\n"}, "records": []})
 
     assert here.log_file(HOST, 1).read_bytes() == b"one\n"
 
@@ -130,10 +130,10 @@ def test_a_node_writes_no_records_of_others(here: RunFolder, name: str) -> None:
     news = {"logs": {}, "records": [(name, "StepRecord", [])]}
 
     with pytest.raises(StoreError, match="not a file of that instance"):
-        Mirror(here, HOST).take(news)
+        InstanceMirror(here, HOST).take(news)
 
 
 @pytest.mark.parametrize("name", ["../../../../secret", "/etc/passwd"])
 def test_an_output_stays_with_its_instance(here: RunFolder, name: str) -> None:
     with pytest.raises(StoreError, match="not a file of that instance"):
-        Mirror(here, HOST).path_of(name)
+        InstanceMirror(here, HOST).path_of(name)

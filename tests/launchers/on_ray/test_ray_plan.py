@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from smtc_lab.cli import cli
 from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.on_ray.launcher import RayLauncher
-from smtc_lab.launchers.on_ray.placed import Place, agent_text, placed
+from smtc_lab.launchers.on_ray.placed import RayNode, agent_text, placed
 from smtc_lab.machine.cores import versions
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HOMOGENEOUS = "dnn_group=ml.p3.2xlarge:1"
 HETEROGENEOUS = f"{HOMOGENEOUS},data_group=ml.c5.9xlarge:1"
-NODE = Place(
+NODE = RayNode(
     address="10.0.0.2",
     interface="ens5",
     num_cpus=6,

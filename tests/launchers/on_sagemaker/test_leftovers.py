@@ -46,7 +46,7 @@ class S3:
         return {"Body": io.BytesIO(given["Key"].encode())}
 
 
-class Mirror:
+class JobMirror:
     """A mirror to which one instance's log has told everything."""
 
     def __init__(self, complete: str) -> None:
@@ -65,8 +65,10 @@ def folder(tmp_path: Path) -> RunFolder:
     return RunFolder.create(tmp_path, "train-1")
 
 
-def fetch(folder: RunFolder, settings: SageMakerSettings, s3: S3, *, complete: str) -> Mirror:
-    mirror: Any = Mirror(complete)
+def fetch(
+    folder: RunFolder, settings: SageMakerSettings, s3: S3, *, complete: str
+) -> JobMirror:
+    mirror: Any = JobMirror(complete)
     fetch_leftovers(folder, mirror, settings, s3)
     return mirror
 

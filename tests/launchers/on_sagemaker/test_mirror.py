@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.launchers.on_sagemaker.mirror import Mirror
+from smtc_lab.launchers.on_sagemaker.mirror import JobMirror
 from smtc_lab.metrics.records.lines import PREFIX, line_key, record_line, row_lines
 from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.reader import read_records
@@ -63,7 +63,7 @@ def mirrored_steps(folder: RunFolder) -> list[int]:
 def test_an_instance_has_its_planned_name_whatever_the_platform_calls_it(
     folder: RunFolder,
 ) -> None:
-    mirror = Mirror(folder, HOSTS)
+    mirror = JobMirror(folder, HOSTS)
 
     mirror.take(STREAM, ["before", begin(), "after", *steps(0, 3), ended(exit_code=3)])
 
@@ -75,7 +75,7 @@ def test_an_instance_has_its_planned_name_whatever_the_platform_calls_it(
 
 
 def test_a_container_that_could_not_begin_has_its_words_kept(folder: RunFolder) -> None:
-    mirror = Mirror(folder, HOSTS)
+    mirror = JobMirror(folder, HOSTS)
 
     mirror.take("train-1/algo-2-1700000000", ["The image has Python 3.8"])
     assert log(folder, "algo-2") == []
@@ -93,7 +93,7 @@ def test_a_container_that_could_not_begin_has_its_words_kept(folder: RunFolder) 
     ],
 )
 def test_a_line_that_a_script_made_up_stays_what_it_is(folder: RunFolder, line: str) -> None:
-    mirror = Mirror(folder, HOSTS)
+    mirror = JobMirror(folder, HOSTS)
 
     mirror.take(STREAM, [begin(), line])
 
@@ -118,7 +118,7 @@ def test_an_instance_that_speaks_otherwise_changes_nothing(
     folder: RunFolder, content: dict[str, Any]
 ) -> None:
     before = sorted(path.name for path in folder.path.rglob("*"))
-    mirror = Mirror(folder, HOSTS)
+    mirror = JobMirror(folder, HOSTS)
 
     mirror.take(STREAM, [sealed(**content)])
 
@@ -131,11 +131,11 @@ def test_an_instance_that_speaks_otherwise_changes_nothing(
 
 def test_a_second_mirror_repeats_nothing(folder: RunFolder) -> None:
     said = [begin(), "one", *steps(0, 4), "two"]
-    first = Mirror(folder, HOSTS)
+    first = JobMirror(folder, HOSTS)
     first.take(STREAM, said)
     first.settle()
 
-    second = Mirror(folder, HOSTS)
+    second = JobMirror(folder, HOSTS)
     second.take(STREAM, said[:3])
     second.take(STREAM, [*said[3:], "three", *steps(4, 6)])
     second.settle()
@@ -145,7 +145,7 @@ def test_a_second_mirror_repeats_nothing(folder: RunFolder) -> None:
 
 
 def test_a_container_that_is_started_again_goes_on_in_the_same_log(folder: RunFolder) -> None:
-    mirror = Mirror(folder, HOSTS)
+    mirror = JobMirror(folder, HOSTS)
 
     mirror.take(STREAM, [begin(), "one", ended(exit_code=1)])
     mirror.take("train-1/algo-3-1700000009", [begin(platform_host="algo-3"), "two"])
@@ -162,7 +162,7 @@ def test_rows_that_the_log_lost_come_from_the_instances_own_files(folder: RunFol
         for step in range(4)
     ]
     data = "\n".join([*rows, "step_rec"]).replace("None", "null").replace("True", "true")
-    mirror = Mirror(folder, HOSTS)
+    mirror = JobMirror(folder, HOSTS)
     mirror.take(STREAM, [begin(), *steps(0, 1), *steps(2, 3)])
     assert mirror.is_missing_rows("algo-1")
     mirror.take(STREAM, [ended(rows={"algo-7-rank0.17.lines": 4})])
