@@ -286,7 +286,7 @@ def test_a_second_start_of_the_same_plan_starts_nothing(
     assert first.handle == second.handle
     # what it starts bears its name until it has become what it is to be
     wait_until(
-        lambda: len(pids_running(first, "launchers.supervisor")) == 1,
+        lambda: len(pids_running(first, "supervision.supervisor")) == 1,
         what="one supervisor alone",
     )
 
