@@ -97,7 +97,7 @@ class StudyRequest:
     """What is launched; of a comparison the baseline first, all emulations of one scale."""
 
     rounds: int = 1
-    """Launches of each."""
+    """Launches of each; 0: launches differ in what they try, and are in no round."""
 
     root: Path
     """Folder of the runs."""

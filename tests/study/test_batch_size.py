@@ -14,6 +14,7 @@ from smtc_lab.store.state import current_state
 from smtc_lab.study.batch.probe import why_it_failed
 from smtc_lab.study.batch.size import BatchSizeRun, find_batch_size
 from smtc_lab.study.folder import studies_root
+from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.run_list import run_rows
 
 if TYPE_CHECKING:
@@ -101,6 +102,13 @@ def test_a_search_is_a_study_that_is_listed_and_can_be_opened_again(
         (4, True),
         (8, False),
     ]
+    seen = kind_of(again).see(again.folder.path)
+    assert seen.info.is_verdict
+    assert seen.info.sentence.startswith("eager: the largest batch that fits is 4 (")
+    rows = {row.label: row.cells for row in seen.info.rows}
+    assert rows["batch_size 8"] == (("does not fit",),)
+    assert rows["batch_size 4"][0][0].endswith("/s")
+    assert seen.info.rounds == 0
 
 
 def test_an_interrupt_ends_the_search_with_its_launch(

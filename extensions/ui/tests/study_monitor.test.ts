@@ -86,4 +86,23 @@ describe('a study of a kind that another package brings', () => {
     expect(el.textContent).toContain(fixture.sentence);
     expect(el.querySelectorAll('.smtc-set-ups thead th')).toHaveLength(2);
   });
+
+  it('speaks of no rounds where launches differ in what they try', () => {
+    const launched = fixture.launched.map(launch => ({
+      ...launch,
+      set_up: null,
+      round: null
+    }));
+    const info = { ...fixture, ended: false, rounds: 0, launched };
+    dispose();
+    charts.clear();
+    el.replaceChildren();
+    model = new FakeModel({ info, beat: { number: 1, elapsed_s: null } });
+    dispose = shownIn(el, model, 'batch-size-monitor');
+
+    expect(el.textContent).toContain('launch 3 of 8');
+    expect(el.textContent).not.toContain('parity check');
+    expect(el.textContent).not.toContain('Round');
+    expect(charts.size).toBe(0);
+  });
 });

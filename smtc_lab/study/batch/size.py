@@ -96,6 +96,7 @@ def find_batch_size(  # noqa: PLR0913  options by name, all with a default
     request = StudyRequest(
         kind=BATCH_SIZE,
         jobs=tuple(jobs),
+        rounds=0,
         root=runs_root() if root is None else root.resolve(),
         created=datetime.now(UTC),
         options={

@@ -20,15 +20,19 @@ def batch_sizes_text(sizes: BatchSizes) -> str:
     """Return the table of all trials, and below it what it says."""
     labels = [item.backend for item in sizes.backends]
     width = max(14, *(len(label) + 2 for label in labels))
-    tried = sorted({trial.batch_size for item in sizes.backends for trial in item.trials})
     lines = [
         f"Samples per second by {sizes.hyperparameter}; one launch of {sizes.steps} steps each",
         f"{'batch':>8}" + "".join(f"{label:>{width}}" for label in labels),
     ]
-    for batch_size in tried:
-        cells = [_cell(item, batch_size) for item in sizes.backends]
+    for batch_size, cells in trial_rows(sizes):
         lines.append(f"{batch_size:>8}" + "".join(f"{cell:>{width}}" for cell in cells))
     return "\n".join([*lines, "", *sentences(sizes)])
+
+
+def trial_rows(sizes: BatchSizes) -> list[tuple[int, list[str]]]:
+    """Return each batch that was tried, with how fast each set-up took it."""
+    tried = sorted({trial.batch_size for item in sizes.backends for trial in item.trials})
+    return [(size, [_cell(item, size) for item in sizes.backends]) for size in tried]
 
 
 def sentences(sizes: BatchSizes) -> list[str]:
@@ -142,6 +146,8 @@ def trial_text(backend: str, trial: BatchTrial) -> str:
 
 
 def _sentence(item: BackendBatches, baseline: BackendBatches) -> str:
+    if not item.trials:
+        return f"{item.backend}: nothing was tried yet."
     if item.largest is None:
         return f"{item.backend}: no batch fits. {item.problem or item.limit}"
     words = f"{item.backend}: the largest batch that fits is {item.largest}"

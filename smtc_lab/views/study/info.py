@@ -104,7 +104,7 @@ class ComparisonInfo:
     """Launches in all, as far as it is known."""
 
     rounds: int
-    """Launches of each set-up that were asked for."""
+    """Launches of each set-up that were asked for; 0: its launches are in no round."""
 
     evidence: Evidence
     """Whether all hardware is there."""

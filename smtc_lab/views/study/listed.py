@@ -29,13 +29,14 @@ class ListedStudy(Listed):
         request = read_request(self.folder)
         jobs = request.jobs
         planned = [job.max_steps for job in jobs if job.max_steps is not None]
+        is_known = request.rounds > 0 and len(planned) == len(jobs)
         is_emulated = any(job.emulation is not None for job in jobs)
         return {
             **self.row,
             "kind": request.kind,
             "cluster": ", ".join(job.cluster.label for job in jobs),
             "entry_point": jobs[0].entry_point,
-            "max_steps": request.rounds * sum(planned) if len(planned) == len(jobs) else None,
+            "max_steps": request.rounds * sum(planned) if is_known else None,
             "evidence": "emulated" if is_emulated else "measured",
         }
 

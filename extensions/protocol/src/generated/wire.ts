@@ -72,7 +72,7 @@ export interface IComparisonInfo {
   readonly launches: number;
 
   /**
-   * Launches of each set-up that were asked for.
+   * Launches of each set-up that were asked for; 0: its launches are in no round.
    */
   readonly rounds: number;
 

@@ -61,7 +61,11 @@ export function studyParts(
     verdict(),
     setUpTable(),
     new Charts(feed, info => ({
-      charts: [...describe(info, feed), ...chartsOfInstances(info, feed)]
+      // launches beside rounds differ in what they try: no chart adds them up
+      charts:
+        info.rounds === 0 && info.setUps.length > 0
+          ? []
+          : [...describe(info, feed), ...chartsOfInstances(info, feed)]
     })),
     folded(t('Launches'), false, launchTable()),
     messages(({ findings, notes }) => ({ findings, notes })),

@@ -29,7 +29,7 @@ function roundOf(
   { round }: ILaunchInfo,
   { rounds, setUps }: IComparisonInfo
 ): readonly string[] {
-  if (setUps.length === 0) {
+  if (setUps.length === 0 || rounds === 0) {
     return [];
   }
   return [

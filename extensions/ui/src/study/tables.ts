@@ -37,11 +37,12 @@ export function setUpTable(): IPart<IComparisonInfo> {
  * The launches so far: each of a set-up where there are some, of what it is named else.
  */
 export function launchTable(): IPart<IComparisonInfo> {
-  return drawn(h('div', { class: 'smtc-scroll' }), ({ setUps, launched }) => {
-    const isCompared = setUps.length > 0;
+  return drawn(h('div', { class: 'smtc-scroll' }), info => {
+    const { setUps, launched, rounds } = info;
+    const hasRounds = setUps.length > 0 && rounds > 0;
     const heads = [
-      isCompared ? t('Set-up') : t('Launch'),
-      ...(isCompared ? [t('Round')] : []),
+      setUps.length > 0 ? t('Set-up') : t('Launch'),
+      ...(hasRounds ? [t('Round')] : []),
       t('State'),
       t('Steps'),
       t('Name of the run')
@@ -50,7 +51,7 @@ export function launchTable(): IPart<IComparisonInfo> {
       launch =>
         [
           launch.label,
-          ...(isCompared ? [roundOf(launch)] : []),
+          ...(hasRounds ? [roundOf(launch)] : []),
           launch.state,
           format(launch.steps, 'count'),
           h('code', {}, launch.jobName)
