@@ -177,7 +177,7 @@ def start_study(request: StudyRequest, *, detach: bool) -> StudyFolder:
     Raises:
         LauncherError: It could not be started; nothing of it is left.
     """
-    size = f"{len(request.jobs)}x{request.rounds}"
+    size = str(len(request.jobs)) + (f"x{request.rounds}" if request.rounds else "")
     entry_point, kind = request.jobs[0].entry_point, request.kind
     name = launch_name(entry_point, kind, size[:6], stamp=request.created)
     folder = StudyFolder(studies_root(request.root) / name)

@@ -1,0 +1,48 @@
+"""A search for a batch size, as JupyterLab shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.study.batch.size import find_batch_size
+from smtc_lab.study.folder import studies_root
+from tests.browser.lab_kit import lab_page, show_runs
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.kit.browser.jupyter import Server
+
+SCRIPT = """
+import sys
+import time
+from smtc_lab.runtime.instance_runtime import instance_runtime
+
+batch_size = int(sys.argv[sys.argv.index("--batch_size") + 1])
+timer = instance_runtime().timer
+while not timer.is_done:
+    timer.ask()
+    time.sleep(0.01)
+    timer.got(min(batch_size, 5))
+    timer.end()
+"""
+
+
+def test_a_search_is_shown_by_what_it_has_tried(server: Server, browser: Browser) -> None:
+    (server.root / "batches.py").write_text(SCRIPT, encoding="utf-8")
+    runs = server.root.parent / "smtc_lab" / "runs"
+
+    find_batch_size(server.root / "batches.py", backends=["eager"], start=4, steps=4, root=runs)
+
+    (study,) = studies_root(runs).iterdir()
+    with lab_page(server, browser) as page:
+        show_runs(page)
+        page.locator(".jp-Smtc-row", has_text=study.name).dblclick()
+        shown = page.locator(".jp-Smtc-main .smtc-study")
+        final = shown.locator(".smtc-verdict-final", has_text="largest batch that fits is 5")
+        final.wait_for()
+        told = shown.inner_text()
+
+    assert "does not fit" in told
+    assert "parity" not in told
+    assert "No values yet" not in told
