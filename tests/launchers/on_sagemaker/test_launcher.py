@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from smtc_lab.cli.runs import sweep
+from smtc_lab.cli import cli
 from smtc_lab.errors import LauncherError
 from smtc_lab.launchers.on_sagemaker import launcher as launcher_module
 from smtc_lab.launchers.on_sagemaker.aws.clients import client
@@ -227,7 +227,7 @@ def test_sweep_finds_what_runs_and_is_followed_by_nobody_with_its_price_and_stop
 
     assert "training job in us-east-1" in found["forgotten"]
     assert "$5.661/h by the catalog" in found["forgotten"]
-    said = CliRunner().invoke(sweep, ["--on", "sagemaker", "--stop"]).output
+    said = CliRunner().invoke(cli, ["runs", "sweep", "--on", "sagemaker", "--stop"]).output
     assert said == f"forgotten: {found['forgotten']}, ended\n"
     assert "forgotten" not in running_jobs()
     assert launcher.sweep() == []

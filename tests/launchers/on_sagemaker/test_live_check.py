@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from smtc_lab.cli.check import check
+from smtc_lab.cli import cli
 from smtc_lab.launchers.on_sagemaker import live_check
 from smtc_lab.launchers.on_sagemaker.aws.clients import client
 from smtc_lab.launchers.on_sagemaker.live_check import check_account
@@ -123,8 +123,8 @@ def test_the_command_says_what_it_asked_and_ends_with_1_when_something_is_wrong(
     values = {"role-arn": settings.role_arn, "image-uri": "torch:1", "s3-uri": settings.s3_uri}
     given = [f"--{name}={value}" for name, value in values.items()]
 
-    offline = CliRunner().invoke(check, [*given, "--region=us-east-1"])
-    live = CliRunner().invoke(check, [*given, "--region=us-east-1", "--live"])
+    offline = CliRunner().invoke(cli, ["check", *given, "--region=us-east-1"])
+    live = CliRunner().invoke(cli, ["check", *given, "--region=us-east-1", "--live"])
 
     assert offline.exit_code == 0
     assert "Nothing was asked of AWS" in offline.output
