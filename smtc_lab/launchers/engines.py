@@ -6,15 +6,12 @@ comes with its plans; an old run's engine is looked up by the name in its folder
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from smtc_lab.errors import LauncherError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
+from smtc_lab.machine.installed import brought, entries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,24 +78,11 @@ def engine_named(name: str) -> Engine:
     """
     engine = find_engine(name)
     if engine is None:
-        known = ", ".join([*ENGINES, *sorted(_entry_points().names)])
+        known = ", ".join([*ENGINES, *sorted(entries(ENTRY_POINTS).names)])
         raise LauncherError(f"There is no launcher {name[:80]!r}. Choose among {known}.")
     return engine
 
 
-def loaded(name: str) -> Any:  # noqa: ANN401  its caller knows what it asks for
-    """Return what a ``module:name`` names."""
-    module, _, attribute = name.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
 @cache
 def _installed(name: str) -> Engine | None:
-    found = _entry_points()
-    return found[name].load() if name in found.names else None
-
-
-def _entry_points() -> EntryPoints:
-    from importlib.metadata import entry_points  # noqa: PLC0415  slow, and seldom needed
-
-    return entry_points(group=ENTRY_POINTS)
+    return brought(ENTRY_POINTS, name)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError
-from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine, loaded
+from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
+from smtc_lab.machine.installed import loaded
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder, find_run

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, cast
 
 from smtc_lab.errors import StoreError
-from smtc_lab.launchers.engines import loaded
+from smtc_lab.machine.installed import brought, entries, loaded
 
 if TYPE_CHECKING:
     from smtc_lab.study.folder import StudyRequest
@@ -46,10 +45,10 @@ def carry_out_of(kind: str) -> CarryOut:
     """
     if kind in KINDS:
         return cast("CarryOut", loaded(KINDS[kind]))
-    found = entry_points(group=ENTRY_POINTS)
-    if kind in found.names:
-        return cast("CarryOut", found[kind].load())
-    known = ", ".join(sorted({*KINDS, *found.names}))
+    found = brought(ENTRY_POINTS, kind)
+    if found is not None:
+        return cast("CarryOut", found)
+    known = ", ".join(sorted({*KINDS, *entries(ENTRY_POINTS).names}))
     raise StoreError(
         f"There is no kind of study {kind[:80]!r}. There are: {known}. Install the package "
         f"that brings it as an entry point of {ENTRY_POINTS!r}."

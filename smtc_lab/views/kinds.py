@@ -7,10 +7,8 @@ with ``study.kind.StudyKind``, and says what is its own.
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -23,6 +21,7 @@ from typing import (
     cast,
 )
 
+from smtc_lab.machine.installed import brought, loaded
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.folder import StudyFolder, read_request, studies_root
 
@@ -159,11 +158,11 @@ def family_of(kind: str) -> Family:
 def kind_named(name: str) -> ViewKind[Any]:
     """Return the entry of a kind."""
     if name in KINDS:
-        return cast("ViewKind[Any]", named(KINDS[name]))
-    found = entry_points(group=ENTRY_POINTS)
-    if name in found.names:
-        return cast("ViewKind[Any]", found[name].load())
-    return cast("ViewKind[Any]", named("smtc_lab.views.study.kind:StudyKind")(name))
+        return cast("ViewKind[Any]", loaded(KINDS[name]))
+    found = brought(ENTRY_POINTS, name)
+    if found is None:
+        found = loaded("smtc_lab.views.study.kind:StudyKind")(name)
+    return cast("ViewKind[Any]", found)
 
 
 def kind_at(path: Path) -> ViewKind[Any]:
@@ -200,9 +199,3 @@ def is_study(name: str, *, root: Path | None = None) -> bool:
     """Return whether a name is that of a study."""
     marker = FAMILIES["comparison"].marker
     return "/" not in name and (studies_root(root) / name / marker).is_file()
-
-
-def named(place: str) -> Any:  # noqa: ANN401  whatever it is
-    """Return what is called ``module:name``."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.machine.installed import loaded
 from smtc_lab.views.kept import drawn_elsewhere
-from smtc_lab.views.kinds import kind_of, named
+from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.live_display import display_live, finish
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class ThingShow:
     def monitor(self) -> View:
         """Return the widget that shows it live."""
         # anywidget takes a tenth of a second to import
-        view: View = named(self._kind.monitor)(self._thing)
+        view: View = loaded(self._kind.monitor)(self._thing)
         return view
 
     def first(self) -> dict[str, str]:

@@ -13,7 +13,8 @@ import os
 import sys
 from pathlib import Path
 
-from smtc_lab.launchers.engines import engine_named, loaded
+from smtc_lab.launchers.engines import engine_named
+from smtc_lab.machine.installed import loaded
 from smtc_lab.store.run_folder import RunFolder
 
 

@@ -8,7 +8,8 @@ import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from smtc_lab.follow.changes import Changes
-from smtc_lab.views.kinds import FAMILIES, named
+from smtc_lab.machine.installed import loaded
+from smtc_lab.views.kinds import FAMILIES
 from smtc_lab.views.live.list_row import LIVE, known_sum
 from smtc_lab.views.server.names import NAME
 
@@ -84,7 +85,7 @@ class _Folder(Generic[L]):
         """Those that are there, by name."""
         self._path = family.root(runs)
         self._marker = family.marker
-        self._make: Callable[[Path], L] = named(family.listed)
+        self._make: Callable[[Path], L] = loaded(family.listed)
         self._changes = Changes()
         self._inodes: dict[str, int] = {}
         self._is_begun = False
