@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.result import Interval
+    from smtc_lab.metrics.result import Evidence, Interval
 
 _SECONDS_PER_HOUR = 3600.0
 
@@ -28,7 +28,7 @@ def usd_per_1000_steps(*, step_time_s: Interval, usd_per_hour: float | None) -> 
 
 
 def usd_per_job(*, billed_s: float, usd_per_hour: float | None) -> float | None:
-    """Return the cost of one launch in USD, start-up included.
+    """Return the cost of one launch in USD, start-up and end included.
 
     Args:
         billed_s: From the start of the instances to the end of the last one, in seconds.
@@ -38,6 +38,33 @@ def usd_per_job(*, billed_s: float, usd_per_hour: float | None) -> float | None:
         None when the price is unknown.
     """
     return None if usd_per_hour is None else usd_per_hour * billed_s / _SECONDS_PER_HOUR
+
+
+def usd_of_run(
+    *,
+    evidence: Evidence,
+    whole_s: float | None,
+    steps_s: float | None,
+    usd_per_hour: float | None,
+) -> float | None:
+    """Return the cost of a run in USD; of an emulated one, of its steps alone.
+
+    The rest of an emulated run, such as its start-up, is on another scale.
+
+    Args:
+        evidence: Whether the run is a scale model.
+        whole_s: From the start of the instances to their end, or until now, in seconds; None:
+            it has not begun.
+        steps_s: From the first step to the end of the last one, in seconds; None: no step.
+        usd_per_hour: Price of the whole cluster; None: unknown.
+
+    Returns:
+        None when the time or the price is unknown.
+    """
+    billed_s = steps_s if evidence == "emulated" else whole_s
+    return (
+        None if billed_s is None else usd_per_job(billed_s=billed_s, usd_per_hour=usd_per_hour)
+    )
 
 
 def saving_fraction(*, baseline_usd: float | None, candidate_usd: float | None) -> float | None:

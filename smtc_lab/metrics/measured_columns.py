@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from smtc_lab.metrics.columns import STEP, SYSTEM_COLUMNS
 from smtc_lab.metrics.utilization import cpu_utilization, samples_between
-from smtc_lab.metrics.warm_up import measured_from
+from smtc_lab.metrics.warm_up import common_warm_up, probed_steps, warm_up_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +35,9 @@ class MeasuredColumns:
     samples: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """Everything that was sampled, by host, shape (9, N), columns as in ``SYSTEM_COLUMNS``."""
 
+    probed_steps: int = 0
+    """How many of those that are left out a compiler was being chosen in."""
+
     num_cores: float | None = None
     """Cores of the machine, which stand for a quota that is not there; None: unknown."""
 
@@ -42,6 +45,12 @@ class MeasuredColumns:
     def steps(self) -> NDArray[np.float64]:
         """The measured steps, shape (10, S)."""
         return self.recorded[:, self.warm_up_steps :]
+
+    @property
+    def settling_time_s(self) -> NDArray[np.float64]:
+        """Step time of the job in seconds from when its compiler was chosen on."""
+        times_s: NDArray[np.float64] = self.recorded[STEP["step_time_s"], self.probed_steps :]
+        return times_s
 
     @property
     def warm_up_time_s(self) -> NDArray[np.float64]:
@@ -55,6 +64,11 @@ class MeasuredColumns:
         times_s: NDArray[np.float64] = self.steps[STEP["step_time_s"]]
         return times_s
 
+    def with_warm_up(self, num_steps: int) -> Self:
+        """Return it with so many steps left out behind its probes; at least one step stays."""
+        cut = min(self.probed_steps + num_steps, self.recorded.shape[1] - 1)
+        return replace(self, warm_up_steps=cut)
+
     @property
     def begin_s(self) -> float:
         """Begin of the first measured step of any rank, in seconds since the epoch."""
@@ -64,6 +78,14 @@ class MeasuredColumns:
     def end_s(self) -> float:
         """End of the last measured step, in seconds since the epoch."""
         return float(self.steps[STEP["end_time_s"]].max())
+
+    @property
+    def recorded_window_s(self) -> tuple[float, float]:
+        """Begin of the first step and end of the last one, of any rank, warm-up included."""
+        begins_s, ends_s = (
+            self.recorded[STEP[name]] for name in ("begin_time_s", "end_time_s")
+        )
+        return float(begins_s[0]), float(ends_s.max())
 
     def num_samples(self) -> int | None:
         """Return the samples in the measured steps of all ranks, or None when not known."""
@@ -103,14 +125,24 @@ def measured_columns(
     if steps.shape[1] == 0:
         return None
     time_s = steps[STEP["step_time_s"]]
-    cut = measured_from(steps[STEP["step"]], time_s, probe_steps=probe_steps)
+    probed = probed_steps(steps[STEP["step"]], probe_steps=probe_steps)
     return MeasuredColumns(
         recorded=steps,
-        warm_up_steps=cut,
+        warm_up_steps=probed + warm_up_steps(time_s[probed:]),
+        probed_steps=probed,
         cluster=cluster,
         samples=samples,
         num_cores=num_cores,
     )
+
+
+def one_warm_up(launches: Sequence[MeasuredColumns]) -> int:
+    """Return the steps that all launches of one comparison leave out, but for probes.
+
+    Args:
+        launches: At least one, each with at least one step.
+    """
+    return common_warm_up([launch.settling_time_s for launch in launches])
 
 
 def samples_of_group(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.columns import STEP, step_columns, system_columns
+from smtc_lab.metrics.bill import bill_of
+from smtc_lab.metrics.columns import step_columns, system_columns
 from smtc_lab.metrics.measured_columns import MeasuredColumns, measured_columns
 from smtc_lab.metrics.records.facts import number_fact
+from smtc_lab.metrics.result import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from smtc_lab.metrics.bill import Bill
     from smtc_lab.metrics.records.compiler_report import CompilerReport
     from smtc_lab.metrics.records.records import RunRecords
 
@@ -23,18 +26,25 @@ class MeasuredLaunch(MeasuredColumns):
     run: RunRecords
     """The records that it was made of."""
 
-    first_step_begin_s: float
-    """Begin of the first step of any rank, warm-up included, in seconds since the epoch."""
-
     def startup_s(self) -> float | None:
         """Return the time from the start of the instances to the first step, in seconds."""
         started_s = self.run.started_s
-        return None if started_s is None else max(0.0, self.first_step_begin_s - started_s)
+        return None if started_s is None else max(0.0, self.recorded_window_s[0] - started_s)
 
     def billed_s(self) -> float | None:
         """Return the time from the start to the end of the last instance, in seconds."""
         started_s, ended_s = self.run.started_s, self.run.ended_s
         return None if started_s is None or ended_s is None else max(0.0, ended_s - started_s)
+
+    def bill(self, *, usd_per_hour: float | None) -> Bill:
+        """Return where its billed time went; ``usd_per_hour`` is of the whole cluster."""
+        return bill_of(
+            started_s=self.run.started_s,
+            steps=self.recorded_window_s,
+            ended_s=self.run.ended_s,
+            usd_per_hour=usd_per_hour,
+            evidence=evidence_of(self.run.job),
+        )
 
 
 def measured_launch(run: RunRecords) -> MeasuredLaunch | None:
@@ -52,8 +62,7 @@ def measured_launch(run: RunRecords) -> MeasuredLaunch | None:
     )
     if found is None:
         return None
-    begin_s = float(steps[STEP["begin_time_s"], 0])
-    return MeasuredLaunch(**vars(found), run=run, first_step_begin_s=begin_s)
+    return MeasuredLaunch(**vars(found), run=run)
 
 
 def probe_steps(reports: Iterable[CompilerReport]) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from smtc_lab.spec.job import TrainingJob
 
 Evidence = Literal["measured", "emulated"]
 """``measured``: on the hardware that is named. ``emulated``: a scale model of it."""
@@ -12,6 +15,19 @@ Evidence = Literal["measured", "emulated"]
 IntervalEvidence = Literal["measured", "emulated", "predicted", "estimated", "unknown"]
 """Where a mean comes from: as ``Evidence``; ``predicted``: of what was not run; ``estimated``:
 from figures that are estimates; ``unknown``: an older version wrote it, which did not say."""
+
+Spread = Literal["launches", "steps", "none", "unknown"]
+"""What an interval is over. ``launches``: how far launches of one job lie apart. ``steps``: one
+launch alone. ``none``: a single value, whose ends are the value. ``unknown``: a prediction, or
+an older version wrote it, which did not say."""
+
+NO_CLAIM: frozenset[Spread] = frozenset({"steps", "none"})
+"""Spreads that tell nothing of the next launch, so that nothing is claimed from them."""
+
+
+def evidence_of(*jobs: TrainingJob) -> Evidence:
+    """Return what numbers of some jobs are: emulated, if one of them is."""
+    return "measured" if all(job.emulation is None for job in jobs) else "emulated"
 
 
 class Result(BaseModel):
@@ -38,6 +54,15 @@ class Interval(Result):
     evidence: IntervalEvidence = "unknown"
     """Where it comes from."""
 
+    spread: Spread = "unknown"
+    """What it is over."""
+
+    candidates: int = 1
+    """Set-ups, compared with one baseline, that ``level`` is over."""
+
+    looks: int = 1
+    """Moments of a running comparison that ``level`` is over."""
+
     @property
     def value(self) -> float:
         """The mean, as plans and calibrations call it."""
@@ -47,9 +72,26 @@ class Interval(Result):
         """Return the interval of ``factor`` times the value; ``factor`` is not negative."""
         return self.at(self.mean * factor, self.low * factor, self.high * factor)
 
+    def inverse(self) -> Interval:
+        """Return the interval of 1 over the value, whose numbers are above 0."""
+        return self.at(1 / self.mean, 1 / self.high, 1 / self.low)
+
+    def negative(self) -> Interval:
+        """Return the interval of the value with the other sign."""
+        return self.at(-self.mean, -self.high, -self.low)
+
     def at(self, mean: float, low: float, high: float) -> Interval:
-        """Return other numbers of the same level and evidence."""
-        return Interval(mean=mean, low=low, high=high, level=self.level, evidence=self.evidence)
+        """Return other numbers of the same level, evidence and spread."""
+        return self.model_copy(update={"mean": mean, "low": low, "high": high})
+
+    def side_of(self, value: float) -> Literal[-1, 0, 1]:
+        """Return whether the truth lies above (1) or below (-1) a value; 0: it is not told.
+
+        One launch tells nothing of the next one, so its interval lies on no side.
+        """
+        if self.spread in NO_CLAIM or self.low <= value <= self.high:
+            return 0
+        return 1 if self.low > value else -1
 
     def of(self, evidence: IntervalEvidence) -> Interval:
         """Return the same numbers with their evidence."""

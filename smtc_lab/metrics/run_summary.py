@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.bill import Bill, bill_of
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.utilization import (
     cpu_delivered_fraction,
     data_wait_fraction,
@@ -40,13 +42,21 @@ class RunSummary:
     cpu_delivered_fraction: float | None
     """CPU time delivered over asked, all instances; None: no quota."""
 
+    bill: Bill
+    """Where its billed time went."""
+
     def as_dict(self) -> dict[str, object]:
         """Return the numbers by name."""
-        return asdict(self)
+        return {**asdict(self), "bill": self.bill.model_dump()}
 
 
-def summarize(run: RunRecords) -> RunSummary:
-    """Return one run in a few numbers; it may still be growing."""
+def summarize(run: RunRecords, *, usd_per_hour: float | None = None) -> RunSummary:
+    """Return one run in a few numbers; it may still be growing.
+
+    Args:
+        run: Its records.
+        usd_per_hour: Price of all instances; None: unknown.
+    """
     launch = measured_launch(run)
     if launch is None:
         return RunSummary(
@@ -56,6 +66,13 @@ def summarize(run: RunRecords) -> RunSummary:
             data_wait_fraction=None,
             device_utilization=None,
             cpu_delivered_fraction=None,
+            bill=bill_of(
+                started_s=run.started_s,
+                steps=None,
+                ended_s=run.ended_s,
+                usd_per_hour=usd_per_hour,
+                evidence=evidence_of(run.job),
+            ),
         )
     groups = run.job.cluster.instance_groups
     samples = np.concatenate(
@@ -68,4 +85,5 @@ def summarize(run: RunRecords) -> RunSummary:
         data_wait_fraction=data_wait_fraction(launch.steps),
         device_utilization=device_utilization(launch.steps),
         cpu_delivered_fraction=cpu_delivered_fraction(samples),
+        bill=launch.bill(usd_per_hour=usd_per_hour),
     )

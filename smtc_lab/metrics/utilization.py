@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.columns import STEP, SYSTEM
+from smtc_lab.metrics.intervals import share_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from smtc_lab.metrics.result import Interval
+
+LEAST_DELIVERED_S = 5.0
+"""Time below which a delivered share tells nothing, in seconds: ten looks."""
 
 _TIME, _INTERVAL = SYSTEM["time_s"], SYSTEM["interval_s"]
 _USED, _ASKED, _QUOTA = SYSTEM["cpu_used_s"], SYSTEM["cpu_asked_s"], SYSTEM["cpu_quota_cores"]
@@ -102,14 +110,42 @@ def cpu_delivered_fraction(samples: NDArray[np.float64]) -> float | None:
             Only those with a quota count.
 
     Returns:
-        Near 1: the quota was really delivered. Lower: the machine was busy with other things.
-        None: no sample has a quota, or nothing was asked for.
+        1: the quota was really delivered. Lower: the machine was busy with other things. Used
+        CPU time and limits are summed over the window first, because a quota is given out in
+        periods that samples cut; at most 1. None: no sample has a quota, or nothing was asked
+        for.
     """
-    limited = ~np.isnan(samples[_QUOTA])
-    asked_s = float(samples[_ASKED, limited].sum())
-    if asked_s <= 0:
+    limited = samples[:, ~np.isnan(samples[_QUOTA])]
+    used_s = float(limited[_USED].sum())
+    allowed_s = float((limited[_INTERVAL] * limited[_QUOTA]).sum())
+    asked_s = max(used_s, min(float(limited[_ASKED].sum()), allowed_s))
+    return used_s / asked_s if asked_s > 0 else None
+
+
+def delivered_interval(launches: Sequence[NDArray[np.float64]]) -> Interval | None:
+    """Return ``cpu_delivered_fraction`` of several launches with its 95 % interval.
+
+    Args:
+        launches: Samples of a group's instances in each launch, cut to its measured window,
+            each of shape (9, N).
+
+    Returns:
+        None: the windows are shorter than ``LEAST_DELIVERED_S`` together, so that nothing can
+        be told of it, or there is no such share.
+    """
+    mean = cpu_delivered_fraction(np.concatenate(launches, axis=1))
+    if mean is None or delivered_over_s(launches) < LEAST_DELIVERED_S:
         return None
-    return float(samples[_USED, limited].sum()) / asked_s
+    shares = [cpu_delivered_fraction(samples) for samples in launches]
+    return share_interval(mean, [share for share in shares if share is not None])
+
+
+def delivered_over_s(launches: Sequence[NDArray[np.float64]]) -> float:
+    """Return how long a quota was looked at in all launches together, in seconds.
+
+    Several instances of a group that are looked at side by side count one by one.
+    """
+    return sum(float(each[_INTERVAL, ~np.isnan(each[_QUOTA])].sum()) for each in launches)
 
 
 def _share(steps: NDArray[np.float64], column: str) -> float | None:

@@ -9,7 +9,8 @@ from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError
 from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.finding import Cost, Finding
-from smtc_lab.metrics.utilization import cpu_utilization, device_utilization
+from smtc_lab.metrics.measured_columns import cpu_of_groups
+from smtc_lab.metrics.utilization import device_utilization
 from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -96,10 +97,6 @@ def _preparing_cpu(measured: MeasuredColumns) -> float | None:
     except CatalogError:  # a type of another catalog: who prepares is not known
         return None
     preparing = [name for name, role in role_of.items() if role == "data"] or list(role_of)
-    known = [
-        used
-        for name in preparing
-        if (used := cpu_utilization(measured.group_samples(name), num_cores=measured.num_cores))
-        is not None
-    ]
+    cpu = cpu_of_groups([measured])
+    known = [used for name in preparing if (used := cpu[name]) is not None]
     return max(known, default=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.rules.all_steps import AllStepsRule
 from smtc_lab.rules.cpu_bottleneck import CpuBottleneckRule
 from smtc_lab.rules.graphs import GraphRule
 from smtc_lab.rules.host import HostRule
@@ -30,6 +31,7 @@ RULES: tuple[type[Rule], ...] = (
     HostRule,
     StepRule,
     CpuBottleneckRule,
+    AllStepsRule,
 )
 """Every rule."""
 
@@ -64,6 +66,7 @@ class RunRules:
         *,
         usd_per_hour: float | None = None,
         has_ended: bool,
+        has_completed: bool = False,
     ) -> tuple[Finding, ...]:
         """Take in the steps that came since the last look, and return what could be better.
 
@@ -75,6 +78,7 @@ class RunRules:
             reports: What its trainers told of their compiler, by rank, the first one first.
             usd_per_hour: Price of all instances; None: unknown.
             has_ended: Whether this is all of it.
+            has_completed: Whether it ended as ``Completed``.
         """
         if measured is None:
             return ()
@@ -88,6 +92,7 @@ class RunRules:
             report=next(iter(reports.values()), None),
             usd_per_hour=usd_per_hour,
             has_ended=has_ended,
+            has_completed=has_completed,
             told=self._told,
             compiler=self._compiler,
             factors=self._factors,
@@ -121,7 +126,11 @@ def find(
     """
     rules = RunRules(run.job, compiler=compiler, factors=factors)
     return rules.look(
-        measured_launch(run), run.compiler, usd_per_hour=usd_per_hour, has_ended=True
+        measured_launch(run),
+        run.compiler,
+        usd_per_hour=usd_per_hour,
+        has_ended=True,
+        has_completed=run.state == "Completed",
     )
 
 

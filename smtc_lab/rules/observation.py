@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.cost import usd_per_1000_steps
 from smtc_lab.metrics.finding import Cost
-from smtc_lab.metrics.result import Interval
+from smtc_lab.metrics.intervals import mean_interval
+from smtc_lab.metrics.result import Interval, evidence_of
 from smtc_lab.metrics.utilization import data_wait_fraction
 
 if TYPE_CHECKING:
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.compiler_result import CompilerResult
     from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.records.compiler_report import CompilerReport
-    from smtc_lab.metrics.result import Evidence
     from smtc_lab.spec.job import TrainingJob
 
 ENOUGH_STEPS = 30
-"""Measured steps from which on the shares of a growing run are worth a sentence."""
+"""Measured steps from which on the shares of a growing run are worth a sentence, and of one
+that did not complete."""
 
-_RESAMPLES, _LAST_RESAMPLES = 200, 2000
+_FEW_STEPS = 5
+"""Measured steps below which those of a run that completed are not."""
 
 _EASE = 0.9
 """A value that has reached a threshold must fall below this share of it to be taken back."""
@@ -51,6 +52,9 @@ class Observation:
     has_ended: bool = True
     """Whether this is all of it."""
 
+    has_completed: bool = False
+    """Whether it ended, and as ``Completed``."""
+
     told: frozenset[str] = frozenset()
     """Kinds of what was found at the last look at the growing run."""
 
@@ -64,6 +68,12 @@ class Observation:
     def num_steps(self) -> int:
         """Steps of the job so far, warm-up included."""
         return int(self.measured.recorded.shape[1])
+
+    @property
+    def has_compiler(self) -> bool:
+        """Whether the job asks for a compiler."""
+        config = self.job.compiler_config
+        return config is not None and config.enabled and config.backend != "eager"
 
     @property
     def total_s(self) -> float:
@@ -88,16 +98,15 @@ class Observation:
 
     def cost_in_steps(self, time_s: NDArray[np.float64]) -> Cost:
         """Return what so much of each measured step costs, shape (S,), a mean of the ranks."""
-        resamples = _LAST_RESAMPLES if self.has_ended else _RESAMPLES
         whole_s = float(self.measured.steps[STEP["rank_time_s"]].mean())
-        mean_s = mean_interval([time_s], num_resamples=resamples)
+        mean_s = mean_interval([time_s])
         return self.cost(mean_s.scaled(self.step_time_s / whole_s), self.step_time_s)
 
     def cost(self, per_step: Interval, step_time_s: float) -> Cost:
         """Return what so many seconds cost of a step that takes so many."""
         if step_time_s <= 0:
             return Cost()
-        evidence: Evidence = "measured" if self.job.emulation is None else "emulated"
+        evidence = evidence_of(self.job)
         per_step = per_step.of(evidence)
         return Cost(
             fraction=min(1.0, max(0.0, per_step.mean / step_time_s)),
@@ -109,20 +118,18 @@ class Observation:
         )
 
     def is_enough_for(self, kind: str, *, for_s: float = 0.0) -> bool:
-        """Return whether enough is measured to begin to tell of something.
+        """Return whether enough is measured to begin to tell of something, or to go on.
 
         Args:
             kind: Kind of the finding.
             for_s: Least time of the measured steps in seconds.
         """
         measured = self.measured
-        return (
-            self.has_ended
-            or kind in self.told
-            or (
-                len(measured.step_time_s) >= ENOUGH_STEPS
-                and measured.end_s - measured.begin_s >= for_s
-            )
+        num_steps = len(measured.step_time_s)
+        if self.has_ended:
+            return num_steps >= (_FEW_STEPS if self.has_completed else ENOUGH_STEPS)
+        return kind in self.told or (
+            num_steps >= ENOUGH_STEPS and measured.end_s - measured.begin_s >= for_s
         )
 
     def ease(self, kind: str) -> float:

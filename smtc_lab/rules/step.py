@@ -93,12 +93,14 @@ def _data_wait(seen: Observation) -> Iterable[Finding]:
         return
     if not seen.is_enough_for("data_wait"):
         return
+    limit = (
+        f", so no compiler can make it more than {1 / wait:.2g} times as fast"
+        if seen.has_compiler
+        else ""
+    )
     yield Finding(
         kind="data_wait",
-        sentence=(
-            f"The trainer waits for data in {100 * wait:.0f} % of each step, so no compiler "
-            f"can make it more than {1 / wait:.2g} times as fast."
-        ),
+        sentence=f"The trainer waits for data in {100 * wait:.0f} % of each step{limit}.",
         fix=(
             "Prepare data faster first: more data workers, or a data group of CPU instances "
             "(a heterogeneous cluster)."

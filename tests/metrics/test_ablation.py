@@ -28,7 +28,7 @@ def effects(
         for number in range(3)
         for name, (config, time_s) in set_ups.items()
     ]
-    return factor_effects(measured_clusters(runs), num_resamples=400)
+    return factor_effects(measured_clusters(runs))
 
 
 def test_only_pairs_that_differ_in_one_setting_tell_an_effect() -> None:
@@ -85,6 +85,6 @@ def test_memory_stands_beside_time() -> None:
         for config, peak in ((FUSED, 2**30), (INDUCTOR, 3 * 2**29))
     ]
 
-    (effect,) = factor_effects(measured_clusters(runs), num_resamples=100)
+    (effect,) = factor_effects(measured_clusters(runs))
 
     assert effect.memory_ratio == 1.5

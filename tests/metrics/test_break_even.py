@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smtc_lab.metrics.bootstrap import ratio_interval
 from smtc_lab.metrics.compared.break_even import (
     BreakEven,
     break_even,
@@ -12,6 +11,7 @@ from smtc_lab.metrics.compared.break_even import (
     overhead_interval,
 )
 from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster, measured_clusters
+from smtc_lab.metrics.intervals import ratio_interval
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.result import Interval
 from tests.kit.compilers import INDUCTOR, PLAIN, compiled_run, compiler_report
@@ -37,7 +37,7 @@ def measured(
 
 
 def earned(baseline: MeasuredCluster, candidate: MeasuredCluster) -> BreakEven:
-    speedup = ratio_interval(baseline.step_times_s, candidate.step_times_s, num_resamples=400)
+    speedup = ratio_interval(baseline.step_times_s, candidate.step_times_s)
     return break_even(baseline=baseline, candidate=candidate, speedup=speedup)
 
 

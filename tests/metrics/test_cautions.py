@@ -1,13 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.metrics.compared.compare import compare_runs
+from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
-from tests.kit.records import HETEROGENEOUS, interleaved_runs, jittered, run_records
+from tests.kit.records import (
+    HETEROGENEOUS,
+    interleaved_runs,
+    jittered,
+    loader_record,
+    run_records,
+)
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import Comparison
@@ -22,7 +30,6 @@ def comparison(runs: list[RunRecords], catalog: Catalog | None = None) -> Compar
         catalog=catalog or Catalog.load(),
         created="2026-11-03T10:15:00+00:00",
         machine={"cores": 2},
-        num_resamples=400,
     )
 
 
@@ -38,6 +45,16 @@ def test_clusters_that_got_unlike_shares_of_their_cpu_time_are_told() -> None:
     assert result.verdict.endswith(warning)
     assert result.pairs[0].verdict.endswith(warning)
     assert any("heterogeneous got 90.0 %" in text for text in result.warnings)
+
+
+def test_shares_that_were_looked_at_too_shortly_are_not_held_against_a_cluster() -> None:
+    starved = run_records([0.1] * 20, cluster=HETEROGENEOUS, cpu_delivered_fraction=0.8)
+    warnings = comparison([run_records([0.2] * 20), starved]).warnings
+
+    assert not any("points apart" in text or "under 95 %" in text for text in warnings)
+    (told,) = [text for text in warnings if "too short to tell" in text]
+    assert told.startswith("heterogeneous got 80.0 % of the CPU time that it asked for, but")
+    assert told.endswith("Make more steps in each launch (max_steps, --steps).")
 
 
 def test_quotas_that_were_delivered_need_no_caution() -> None:
@@ -69,6 +86,28 @@ def test_few_launches_and_few_steps_are_told() -> None:
     assert any("homogeneous was launched once: fewer than 3" in text for text in few)
     assert any("homogeneous has 19 measured steps, fewer than 30" in text for text in few)
     assert not any("fewer than" in text for text in enough)
+
+
+def test_a_script_that_ended_before_its_steps_were_made_is_told() -> None:
+    runs = interleaved_runs()
+    steps = len(next(iter(runs[0].steps.values())))
+    asked = [
+        replace(run, job=run.job.model_copy(update={"max_steps": steps + 80})) for run in runs
+    ]
+
+    (told, *_) = [text for text in comparison(asked).warnings if "ended after" in text]
+
+    assert told.startswith(f"homogeneous ended after {steps} of {steps + 80} steps")
+    exact = [replace(run, job=run.job.model_copy(update={"max_steps": steps})) for run in runs]
+    assert not any("ended after" in text for text in comparison(exact).warnings)
+
+
+def test_what_to_do_is_named_as_everybody_calls_it() -> None:
+    (told,) = [
+        text for text in comparison([run_records([0.2] * 20)]).warnings if "rough" in text
+    ]
+
+    assert told.endswith("Make more steps in each launch (max_steps, --steps).")
 
 
 def test_unlike_scales_are_told() -> None:
@@ -134,3 +173,38 @@ def test_failed_runs_are_left_out_and_told() -> None:
     assert result.clusters[1].launches == 2
     assert result.clusters[1].step_time_s.mean == pytest.approx(0.1, rel=0.02)
     assert "Run het-r2 of heterogeneous ended as Failed and was left out." in result.warnings
+
+
+def test_accelerators_with_one_declared_time_are_named() -> None:
+    quick, other = Cluster.parse("quick@a=ml.p3.2xlarge"), Cluster.parse("other@a=ml.g5.xlarge")
+    same = Cluster.parse("same@a=ml.p3.8xlarge")
+
+    def told(*clusters: Cluster, emulation: Emulation | None) -> list[str]:
+        runs = [
+            run_records([0.1] * 20, cluster=cluster, emulation=emulation)
+            for cluster in clusters
+        ]
+        return [each.text for each in comparison(runs).findings if "declared" in each.text]
+
+    (text,) = told(quick, other, emulation=EMULATION)
+    assert text.startswith("ml.p3.2xlarge (NVIDIA V100) and ml.g5.xlarge (NVIDIA A10G) have")
+    assert told(quick, same, emulation=EMULATION) == []
+    assert told(quick, other, emulation=None) == []
+
+
+@pytest.mark.parametrize(("device_time_s", "is_told"), [(0.01, True), (0.08, False)])
+def test_a_trainer_that_is_held_up_by_its_own_passes_is_told(
+    device_time_s: float, *, is_told: bool
+) -> None:
+    run = run_records(
+        [0.1] * 20,
+        cluster=HETEROGENEOUS,
+        device_time_s=device_time_s,
+        cpu_used_fraction=0.99,
+        emulation=Emulation(cores_per_vcpu=0.05, device_step_time_s=device_time_s),
+    )
+    fed = replace(run, loader={"algo-1-rank0": [loader_record("algo-2", 20)]})
+
+    kinds = [each.kind for each in comparison([fed]).findings]
+
+    assert kinds.count("own_steps") == is_told

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.errors import CatalogError
+from smtc_lab.errors import CatalogError, StoreError
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.compared.comparison import Comparison
+from smtc_lab.metrics.compared.speedup import is_known_within
 from smtc_lab.metrics.finding import caution
 from smtc_lab.spec.emulation import Emulation
 from tests.kit.records import (
@@ -33,7 +34,6 @@ def comparison(runs: list[RunRecords], catalog: Catalog | None = None) -> Compar
         catalog=catalog or Catalog.load(),
         created="2026-11-03T10:15:00+00:00",
         machine={"cores": 2},
-        num_resamples=400,
     )
 
 
@@ -235,6 +235,68 @@ def test_the_saving_of_a_job_counts_its_start_up() -> None:
     assert pair.saving_per_job_fraction == pytest.approx(1 - 5.661 * 48 / (3.825 * 50))
 
 
+def short_launches(emulation: Emulation | None = None) -> list[RunRecords]:
+    """Return launches whose steps are 70 % cheaper on the second cluster, and dearer at all."""
+    return [
+        run_records(
+            jittered(mean_s, seed=number),
+            cluster=cluster,
+            job_name=f"r{number}-{1000 * mean_s:.0f}ms",
+            startup_s=10.0,
+            shutdown_s=5.0,
+            emulation=emulation,
+        )
+        for number in range(3)
+        for cluster, mean_s in ((HOMOGENEOUS, 0.1), (HETEROGENEOUS, 0.02))
+    ]
+
+
+def test_each_part_of_the_billed_time_is_told_with_its_price() -> None:
+    cluster = comparison(short_launches()).clusters[0]
+
+    assert cluster.bill is not None
+    assert cluster.bill.startup_s == pytest.approx(cluster.startup_s)
+    assert cluster.bill.steps_s == pytest.approx(6.0, rel=0.02)
+    assert cluster.bill.end_s == pytest.approx(5.0, abs=1e-5)
+    assert cluster.bill.billed_usd == pytest.approx(cluster.usd_per_job)
+
+
+def test_steps_that_are_cheaper_in_launches_that_are_dearer_are_told_with_the_verdict() -> None:
+    result = comparison(short_launches())
+    (caution,) = [each for each in result.findings if each.kind == "opposite_costs"]
+
+    first, second = result.clusters
+    assert caution.sentence == (
+        f"{second.name} is 70 % cheaper per step than {first.name}, but its launches were 14 % "
+        f"dearer: 93 % of what was billed for {second.name} were start-up and end, and 71 % "
+        f"for {first.name}."
+    )
+    assert caution.text in result.verdict
+    assert caution.text in result.pairs[0].verdict
+
+
+def test_of_a_scale_model_they_are_told_to_be_of_this_machine() -> None:
+    verdict = comparison(short_launches(EMULATION)).verdict
+
+    assert "were start-up and end" in verdict
+    assert "start-up and end ran at this machine's own speed, not on the scale" in verdict
+
+
+def test_costs_that_say_the_same_are_not_told_twice() -> None:
+    result = comparison(interleaved_runs())
+
+    assert "opposite_costs" not in {each.kind for each in result.findings}
+    assert "dearer" not in result.verdict
+
+
+def test_a_comparison_of_an_older_version_has_no_bill() -> None:
+    values = json.loads(comparison(interleaved_runs()).to_json())
+    for cluster in values["clusters"]:
+        del cluster["bill"]
+
+    assert Comparison.from_json(json.dumps(values)).clusters[0].bill is None
+
+
 def test_launches_of_different_rounds_are_not_paired() -> None:
     drift = (1.0, 2.0, 1.0, 2.0)
     runs = []
@@ -316,7 +378,45 @@ def test_warnings_of_an_earlier_version_are_findings() -> None:
     assert read.findings == (caution("caution", "It was noisy."),)
 
 
+@pytest.mark.parametrize("warnings", [True, 3, {"a": "b"}, None])
+def test_sentences_that_are_no_list_are_damage(warnings: object) -> None:
+    told = json.loads(comparison(interleaved_runs()).to_json())
+    del told["findings"]
+    told["warnings"] = warnings
+
+    with pytest.raises(StoreError, match="1 of its values do not fit"):
+        Comparison.from_json(json.dumps(told))
+
+
 def test_a_comparison_goes_to_json_and_back_unchanged() -> None:
     result = comparison(interleaved_runs(emulation=EMULATION))
 
     assert Comparison.from_json(result.to_json()) == result
+
+
+def test_the_hyperparameters_and_the_speed_of_the_machine_are_kept() -> None:
+    runs = [run_records(emulation=EMULATION), run_records(cluster=HETEROGENEOUS)]
+    job = runs[0].job.model_copy(update={"hyperparameters": {"lr": 0.1}})
+    known = {"time_stretch": 1.5, "cpu_speed": 0.9, "cpu_rate": 640.0}
+    facts = {**runs[0].facts, **known, "cpu_benchmark_version": 2}
+    first = type(runs[0])(**{**vars(runs[0]), "job": job, "facts": facts})
+
+    result = comparison([first, runs[1]])
+
+    assert [cluster.hyperparameters for cluster in result.clusters] == [{"lr": 0.1}, {}]
+    assert result.emulation == {
+        "cores_per_vcpu": 0.045,
+        "device_step_time_s": 0.04,
+        **known,
+        "cpu_benchmark_version": 2.0,
+    }
+    assert Comparison.from_json(result.to_json()) == result
+
+
+def test_a_speed_up_is_known_within_a_fraction_only_where_there_is_one() -> None:
+    runs = interleaved_runs()
+    alone = [run for run in runs if run.label == runs[0].label]
+
+    assert is_known_within(runs, 0.5, looks=3)
+    assert not is_known_within(interleaved_runs(rounds=1), 0.5, looks=3)
+    assert not is_known_within(alone, 0.5, looks=3)

@@ -35,7 +35,6 @@ def compared(runs: list[RunRecords], **parity: ParityResult) -> Comparison:
         catalog=Catalog.load(),
         created="2026-11-03T10:15:00+00:00",
         machine={},
-        num_resamples=200,
         parity=parity,
     )
 

@@ -52,7 +52,6 @@ def compared(*runs: RunRecords, parity: dict[str, ParityResult] | None = None) -
         catalog=Catalog.load(),
         created="2026-11-22T00:00:00+00:00",
         machine={},
-        num_resamples=50,
         parity=parity,
     )
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from smtc_lab.metrics.learning_rate import default_rule, scaled_learning_rate
+from smtc_lab.metrics.batch.learning_rate import default_rule, scaled_learning_rate
 
 
 @pytest.mark.parametrize(

@@ -30,4 +30,14 @@ def test_a_run_without_a_step_has_unknown_numbers_and_no_zeros() -> None:
 
     assert values.pop("steps") == 0
     assert values.pop("warm_up_steps") == 0
-    assert set(values.values()) == {None}
+    bill = values.pop("bill")
+    assert bill.pop("evidence") == "measured"
+    assert bill.pop("billed_s") == pytest.approx(2.5)
+    assert set(bill.values()) == set(values.values()) == {None}
+
+
+def test_a_run_is_summarized_with_where_its_time_went() -> None:
+    bill = summarize(run_records([1.0] * 7, startup_s=2.0), usd_per_hour=3600.0).bill
+
+    assert (bill.startup_s, bill.steps_s, bill.end_s) == pytest.approx((2.0, 7.0, 0.5))
+    assert bill.billed_usd == pytest.approx(9.5)

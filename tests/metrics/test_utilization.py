@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +10,8 @@ from smtc_lab.metrics.utilization import (
     cpu_delivered_fraction,
     cpu_utilization,
     data_wait_fraction,
+    delivered_interval,
+    delivered_over_s,
     device_utilization,
     samples_between,
 )
@@ -111,6 +114,63 @@ def test_delivered_is_unknown_without_a_quota_or_when_nothing_was_asked_for() ->
         system_sample(cpu_used_s=0.0, cpu_asked_s=0.0),
     ):
         assert cpu_delivered_fraction(system_columns([sample])) is None
+
+
+@given(st.lists(st.floats(0.3, 0.7), min_size=1, max_size=40))
+def test_a_fully_used_quota_is_fully_delivered_over_the_window(used: list[float]) -> None:
+    """Older runs asked for the larger of what was used and allowed, sample by sample."""
+    rest = 0.5 * (len(used) + 1) - sum(used)
+    samples = [
+        system_sample(
+            interval_s=1.0, cpu_quota_cores=0.5, cpu_used_s=one, cpu_asked_s=max(one, 0.5)
+        )
+        for one in (*used, rest)
+    ]
+
+    assert cpu_delivered_fraction(system_columns(samples)) == pytest.approx(1.0)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 9), st.floats(0, 9), st.floats(0.01, 9)), min_size=1),
+)
+def test_no_more_than_all_is_delivered(looks: list[tuple[float, float, float]]) -> None:
+    samples = [
+        system_sample(cpu_used_s=used, cpu_asked_s=asked, cpu_quota_cores=quota)
+        for used, asked, quota in looks
+    ]
+    delivered = cpu_delivered_fraction(system_columns(samples))
+
+    assert delivered is None or 0 <= delivered <= 1
+
+
+def test_a_delivered_share_of_two_seconds_is_too_short_to_tell() -> None:
+    short = [system_sample(interval_s=0.5, cpu_used_s=0.2, cpu_asked_s=0.25)] * 4
+
+    assert delivered_over_s([system_columns(short)]) == pytest.approx(2.0)
+    assert delivered_interval([system_columns(short)]) is None
+    assert delivered_interval([system_columns(short)] * 3) is not None
+
+
+def test_a_delivered_share_has_an_interval_that_ends_at_all() -> None:
+    rng = np.random.default_rng(0)
+    launches = [
+        system_columns(
+            system_sample(
+                interval_s=0.5,
+                cpu_quota_cores=0.5,
+                cpu_used_s=0.25 * (1 - lost),
+                cpu_asked_s=0.25,
+            )
+            for lost in rng.uniform(0, 0.1, size=20)
+        )
+        for _ in range(3)
+    ]
+
+    found = delivered_interval(launches)
+
+    assert found is not None
+    assert found.mean == pytest.approx(cpu_delivered_fraction(np.hstack(launches)))
+    assert 0.9 < found.low < 0.95 < found.high <= 1
 
 
 def test_a_sample_over_an_edge_is_cut_there() -> None:

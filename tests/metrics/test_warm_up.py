@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.metrics.warm_up import warm_up_steps
+from smtc_lab.metrics.warm_up import common_warm_up, is_settled, warm_up_steps
 
 step_times = st.lists(st.floats(1e-6, 1e3), max_size=120).map(np.array)
 
@@ -46,6 +46,65 @@ def test_one_stalled_step_late_in_a_launch_is_kept() -> None:
     step_time_s[80] = 3.0
 
     assert warm_up_steps(step_time_s) <= 50
+
+
+def test_rare_stalls_are_kept() -> None:
+    rng = np.random.default_rng(1)
+    kept, whole = 0.0, 0.0
+    for _ in range(100):
+        step_time_s = 0.1 * (1 + 0.02 * rng.standard_normal(100))
+        step_time_s[rng.random(100) < 0.02] *= 10
+        kept += step_time_s[warm_up_steps(step_time_s) :].mean()
+        whole += step_time_s.mean()
+
+    assert kept / whole == pytest.approx(1, abs=0.01)
+
+
+def test_periodic_stalls_are_kept() -> None:
+    step_time_s = np.full(100, 0.1)
+    step_time_s[19::20] = 1.0
+
+    assert warm_up_steps(step_time_s) == 1
+
+
+def test_launches_that_are_compared_are_cut_alike() -> None:
+    rng = np.random.default_rng(2)
+    slow_at_first = 0.1 * (1 + 0.02 * rng.standard_normal(100))
+    slow_at_first[:21] += 0.1
+    others = [3.0 * (1 + 0.02 * rng.standard_normal(100)) for _ in range(3)]
+
+    assert 21 <= common_warm_up([slow_at_first, *others]) <= 50
+
+
+@pytest.mark.parametrize("num_steps", [32, 100, 300])
+def test_a_queue_that_was_full_for_most_of_a_launch_is_told(num_steps: int) -> None:
+    rng = np.random.default_rng(3)
+    launches = [0.1 * (1 + 0.02 * rng.standard_normal(num_steps)) for _ in range(3)]
+    for launch in launches:
+        launch[: 2 * num_steps // 3] /= 2
+
+    assert not is_settled(launches, common_warm_up(launches))
+
+
+def test_a_warm_up_longer_than_half_a_launch_is_told() -> None:
+    steps = np.arange(100)
+    rng = np.random.default_rng(4)
+    launches = [
+        (1 + np.exp(-steps / 50)) * (1 + 0.02 * rng.standard_normal(100)) for _ in range(3)
+    ]
+
+    assert not is_settled(launches, common_warm_up(launches))
+
+
+@pytest.mark.parametrize("num_steps", [1, 2, 7, 32, 100])
+def test_steady_steps_are_settled(num_steps: int) -> None:
+    alarms = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        launches = [0.1 * (1 + 0.05 * rng.standard_normal(num_steps)) for _ in range(2)]
+        alarms += not is_settled(launches, common_warm_up(launches))
+
+    assert alarms <= 3
 
 
 @given(step_times)

@@ -43,6 +43,7 @@ def followed(
             ),
             run.compiler,
             has_ended=has_ended and end == ends[-1],
+            has_completed=has_ended and end == ends[-1] and run.state == "Completed",
         )
         for end in ends
     ]
@@ -119,6 +120,16 @@ def test_few_steps_say_something_only_when_there_will_be_no_more() -> None:
 
     assert followed(run, [20]) == [()]
     assert kinds(followed(run, [20], has_ended=True)[-1]) == {"data_wait"}
+    assert find(replace(run, state="Failed")) == ()
+    assert find(run_records([0.2] * 4, **WAITS)) == ()
+
+
+def test_advice_about_compilers_is_for_those_who_asked_for_one() -> None:
+    (plain,) = find(run_records([0.2] * 60, **WAITS))
+    compiled = compiled_run(INDUCTOR, name="it", step_time_s=0.1, data_wait_fraction=0.6)
+
+    assert plain.sentence == "The trainer waits for data in 60 % of each step."
+    assert any("so no compiler can" in finding.sentence for finding in find(compiled))
 
 
 def test_busy_cpus_are_told_from_five_seconds_on() -> None:
@@ -172,3 +183,18 @@ def test_a_run_without_a_step_has_no_finding() -> None:
     run = run_records([])
 
     assert find(run) == ()
+
+
+def test_a_script_that_ended_by_itself_is_told_with_its_steps() -> None:
+    run = run_records(jittered(0.1))
+    steps = sum(map(len, run.steps.values()))
+    short = replace(run, job=run.job.model_copy(update={"max_steps": steps + 80}))
+    stopped = replace(short, state="Stopped")
+
+    (told,) = [each for each in find(short) if each.kind == "ended_early"]
+
+    assert told.text.startswith(
+        f"The run ended after {steps} of {steps + 80} steps: the script"
+    )
+    assert "ended_early" not in kinds(find(stopped))
+    assert "ended_early" not in kinds(find(run))

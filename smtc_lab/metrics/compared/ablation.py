@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.metrics.bootstrap import ratio_interval
 from smtc_lab.metrics.compared.environments import environment_label
+from smtc_lab.metrics.compared.speedup import speedup_of
 from smtc_lab.metrics.result import Interval, Result
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
@@ -85,15 +85,13 @@ def differ_in_compiler_only(first: MeasuredCluster, second: MeasuredCluster) -> 
     return bool(differing - {ENVIRONMENT}) and _has_like_jobs(first, second)
 
 
-def factor_effects(
-    measured: Sequence[MeasuredCluster], *, num_resamples: int = 2000
-) -> tuple[FactorEffect, ...]:
+def factor_effects(measured: Sequence[MeasuredCluster]) -> tuple[FactorEffect, ...]:
     """Return the effect of each factor, of every two set-ups that differ in it alone.
 
     In the order of ``FACTORS``; the earlier set-up of the comparison comes first. A backend is
     told against eager only, and ``auto`` not at all, since it is no setting of its own.
     """
-    effects = []
+    found = []
     for first, second in combinations(measured, 2):
         differing = differing_settings(first, second)
         if len(differing) != 1 or not _has_like_jobs(first, second):
@@ -102,23 +100,24 @@ def factor_effects(
         backends = {settings(one.compiler_config)["backend"] for one in (first, second)}
         if factor == "backend" and ("eager" not in backends or "auto" in backends):
             continue
-        effects.append(
-            FactorEffect(
-                factor=factor,
-                before=_shown(_factors(first)[factor]),
-                after=_shown(_factors(second)[factor]),
-                first=first.label,
-                second=second.label,
-                speedup=ratio_interval(
-                    first.step_times_s,
-                    second.step_times_s,
-                    paired=first.rounds == second.rounds,
-                    num_resamples=num_resamples,
-                ).of(first.evidence),
-                memory_ratio=_memory_ratio(first, second),
-            )
-        )
-    return tuple(sorted(effects, key=lambda effect: FACTORS.index(effect.factor)))
+        found.append((factor, first, second))
+    found.sort(key=lambda effect: FACTORS.index(effect[0]))
+    return tuple(_effect(*each, candidates=len(found)) for each in found)
+
+
+def _effect(
+    factor: str, first: MeasuredCluster, second: MeasuredCluster, *, candidates: int
+) -> FactorEffect:
+    """Return what a factor does; the interval is over all factors that are told."""
+    return FactorEffect(
+        factor=factor,
+        before=_shown(_factors(first)[factor]),
+        after=_shown(_factors(second)[factor]),
+        first=first.label,
+        second=second.label,
+        speedup=speedup_of(first, second, candidates=candidates),
+        memory_ratio=_memory_ratio(first, second),
+    )
 
 
 def _has_like_jobs(first: MeasuredCluster, second: MeasuredCluster) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.bootstrap import mean_interval
+from smtc_lab.metrics.intervals import launch_interval
 from smtc_lab.metrics.result import Interval, Result
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ def overhead_s(launch: MeasuredLaunch) -> float:
     return float(warm_up_s.sum() - len(warm_up_s) * launch.step_time_s.mean())
 
 
-def overhead_interval(measured: MeasuredCluster, *, num_resamples: int = 2000) -> Interval:
+def overhead_interval(measured: MeasuredCluster) -> Interval:
     """Return the mean overhead of a set-up's launches in seconds, with its 95 % interval.
 
     One launch shows no spread: then both ends are its overhead.
     """
-    overheads = [np.array([overhead_s(launch)]) for launch in measured.launches]
-    return mean_interval(overheads, num_resamples=num_resamples).of(measured.evidence)
+    overheads_s = [overhead_s(launch) for launch in measured.launches]
+    return launch_interval(overheads_s).of(measured.evidence)
 
 
 def break_even(
@@ -73,8 +73,8 @@ def break_even(
         candidate: The set-up that may be slow at first.
         speedup: Steady step time of the baseline over that of the candidate.
     """
-    if speedup.low <= 1:
-        return BreakEven(steps=None, is_slower=speedup.high < 1)
+    if (side := speedup.side_of(1)) < 1:
+        return BreakEven(steps=None, is_slower=side < 0)
     extra_s = _extra_overhead(baseline, candidate)
     steady_s = float(np.concatenate(baseline.step_times_s).mean())
     saved_s, low_s, high_s = (
@@ -133,7 +133,7 @@ def _extra_overhead(baseline: MeasuredCluster, candidate: MeasuredCluster) -> In
     """Return the candidate's overhead less the baseline's; launches of one round are pairs."""
     if baseline.rounds == candidate.rounds:
         pairs = zip(candidate.launches, baseline.launches, strict=True)
-        return mean_interval([np.array([overhead_s(a) - overhead_s(b)]) for a, b in pairs])
+        return launch_interval([overhead_s(a) - overhead_s(b) for a, b in pairs])
     over, under = overhead_interval(candidate), overhead_interval(baseline)
     return Interval(
         mean=over.mean - under.mean, low=over.low - under.high, high=over.high - under.low

@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.compared.compiler_cautions import compiler_cautions
+from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cautions
+from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataloaders
+from smtc_lab.metrics.ended_early import ended_early, steps_made
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.facts import cpu_quota_mechanism, number_fact
 
@@ -28,6 +30,9 @@ LEAST_LAUNCHES = 3
 LEAST_STEPS = 30
 """Measured steps of a job below which an interval is rough."""
 
+FEWER_CORES = "with fewer cores for each vCPU (cores_per_vcpu, --scale)"
+"""What to do where the machine was too small, by its names in Python and on a command line."""
+
 _ROUNDING = 1e-9
 
 
@@ -36,7 +41,7 @@ def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
     found = []
     for first, second in combinations(results, 2):
         one, other = first.cpu_delivered_fraction, second.cpu_delivered_fraction
-        if one is None or other is None:
+        if one is None or other is None or _is_too_short(first) or _is_too_short(second):
             continue
         if abs(one - other) > DELIVERED_DIFFERENCE + _ROUNDING:
             sentence = (
@@ -44,7 +49,7 @@ def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
                 f"{second.name} {100 * other:.1f} %, more than 5 points apart, so not only the "
                 "clusters made their step times differ, but this machine did, too."
             )
-            fix = "Measure again with a lower cores_per_vcpu or on a quieter machine."
+            fix = f"Measure again {FEWER_CORES}, or on a quieter machine."
             found.append(caution("unlike_delivered", sentence, fix))
     return found
 
@@ -58,6 +63,7 @@ def cautions(
             delivered_differences(results),
             compiler_cautions(measured, results),
             _unlike_runs(measured),
+            unlike_dataloaders(results),
             chain.from_iterable(map(_about_cluster, measured, results)),
             _about_prices(group for result in results for group in result.instance_groups),
         )
@@ -80,7 +86,7 @@ def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:
             "unlike_scales",
             f"The runs were emulated at different scales ({_listed(scales)} cores for each "
             "vCPU), so their step times cannot be compared.",
-            "Run all clusters at one cores_per_vcpu.",
+            "Give all clusters the same cores for each vCPU (cores_per_vcpu, --scale).",
         )
     devices_s = {run.job.emulation.device_step_time_s for run in runs if run.job.emulation}
     if len(devices_s) > 1:
@@ -104,7 +110,7 @@ def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:
                 f"A launch of {measured[0].label} took {steps_of_launch(measured[0]):g} steps "
                 f"and one of {cluster.label} {steps_of_launch(cluster):g}, so their costs per "
                 "job are for different work.",
-                "Give all clusters one max_steps.",
+                "Give all clusters the same number of steps (max_steps, --steps).",
             )
     scripts = {run.job.entry_point for run in runs}
     if len(scripts) > 1:
@@ -123,8 +129,7 @@ def _listed(values: Iterable[float | None]) -> str:
 def steps_of_launch(measured: MeasuredCluster) -> float:
     """Return the mean number of steps of a launch, warm-up included."""
     launches = measured.launches
-    total = sum(len(launch.step_time_s) + launch.warm_up_steps for launch in launches)
-    return total / len(launches)
+    return sum(map(steps_made, launches)) / len(launches)
 
 
 def did_equal_work(first: MeasuredCluster, second: MeasuredCluster) -> bool:
@@ -133,33 +138,69 @@ def did_equal_work(first: MeasuredCluster, second: MeasuredCluster) -> bool:
     return abs(one - other) <= 0.01 * max(one, other)
 
 
-def _about_cluster(measured: MeasuredCluster, result: ClusterResult) -> Iterable[Finding]:
-    yield from (caution("left_out", each) for each in measured.left_out)
+def _is_too_short(result: ClusterResult) -> bool:
+    """Return whether the quota was looked at for too short a time to tell what it got."""
+    return result.cpu_delivered is None and result.cpu_delivered_over_s is not None
+
+
+def _about_delivered(result: ClusterResult) -> Iterable[Finding]:
     delivered = result.cpu_delivered_fraction
-    if delivered is not None and delivered < LEAST_DELIVERED - _ROUNDING:
+    if delivered is None or delivered >= LEAST_DELIVERED - _ROUNDING:
+        return
+    share = f"{100 * delivered:.1f} % of the CPU time that it asked for"
+    if _is_too_short(result):
         yield caution(
             "undelivered",
-            f"{result.name} got {100 * delivered:.1f} % of the CPU time that it asked for, "
-            f"under {100 * LEAST_DELIVERED:.0f} %: this machine was busy with other work, so "
-            "its steps took too long.",
-            "Stop other programs, or lower cores_per_vcpu.",
+            f"{result.name} got {share}, but this was looked at for "
+            f"{result.cpu_delivered_over_s:.1f} s only, too short to tell whether this machine "
+            "held it up.",
+            f"{MORE_STEPS}.",
         )
+        return
+    yield caution(
+        "undelivered",
+        f"{result.name} got {share}, under {100 * LEAST_DELIVERED:.0f} %: this machine was "
+        "busy with other work, so its steps took too long.",
+        f"Stop other programs, or measure {FEWER_CORES}.",
+    )
+
+
+def _about_cluster(measured: MeasuredCluster, result: ClusterResult) -> Iterable[Finding]:
+    yield from (caution("left_out", each) for each in measured.left_out)
+    yield from other_boundaries(measured)
+    yield from _about_delivered(result)
     if result.launches < LEAST_LAUNCHES:
         times = "once" if result.launches == 1 else "twice"
         yield caution(
             "few_launches",
             f"{result.name} was launched {times}: fewer than {LEAST_LAUNCHES} launches cannot "
             "show how much launches differ.",
-            "Raise the number of rounds.",
+            "Launch each more often (rounds, --rounds).",
         )
+    if not measured.is_settled:
+        yield caution(
+            "unsettled",
+            f"The steps of {result.name} were still changing when half of a launch was over, "
+            "so its mean is not that of a longer job.",
+            f"{MORE_STEPS}.",
+        )
+    yield from _ended_early(measured)
     num_steps = sum(len(values) for values in measured.step_times_s)
     if num_steps < LEAST_STEPS:
         yield caution(
             "few_steps",
             f"{result.name} has {num_steps} measured steps, fewer than {LEAST_STEPS}, so its "
             "interval is rough.",
-            "Raise max_steps.",
+            f"{MORE_STEPS}.",
         )
+
+
+def _ended_early(measured: MeasuredCluster) -> Iterable[Finding]:
+    """Yield that a script made fewer steps than it was asked for, for its shortest launch."""
+    steps = min(map(steps_made, measured.launches))
+    asked = measured.launches[0].run.job.max_steps
+    if asked is not None and steps < asked:
+        yield ended_early(f"{measured.label} ended after", steps, asked)
 
 
 def _about_prices(groups: Iterable[GroupResult]) -> Iterable[Finding]:

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from smtc_lab.catalog.roles import roles
-from smtc_lab.metrics.bootstrap import mean_interval
+from smtc_lab.metrics.bill import mean_bill
 from smtc_lab.metrics.compared.comparison import ClusterResult, GroupResult, Utilization
+from smtc_lab.metrics.compared.prepared import batches_by_group, dataloader_of, served_in
 from smtc_lab.metrics.cost import usd_per_1000_steps, usd_per_job, usd_per_step
+from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_columns import cpu_of_groups, samples_of_group
 from smtc_lab.metrics.records.facts import cpu_quota_cores, cpu_quota_mechanism
 from smtc_lab.metrics.utilization import (
     cpu_delivered_fraction,
     data_wait_fraction,
+    delivered_interval,
+    delivered_over_s,
     device_utilization,
 )
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
+    from smtc_lab.metrics.measured_launch import MeasuredLaunch
     from smtc_lab.metrics.result import Interval
 
 
-def cluster_result(
-    measured: MeasuredCluster, *, catalog: Catalog, num_resamples: int
-) -> ClusterResult:
+def cluster_result(measured: MeasuredCluster, *, catalog: Catalog) -> ClusterResult:
     """Return the numbers of one cluster.
 
     Raises:
@@ -42,14 +47,10 @@ def cluster_result(
             f"The {steps.shape[1]} measured steps of {measured.label!r} took no time, so "
             "nothing can be told of them. Time steps that do something."
         )
-    step_time_s = mean_interval(measured.step_times_s, num_resamples=num_resamples).of(
-        measured.evidence
-    )
+    step_time_s = mean_interval(measured.step_times_s).of(measured.evidence)
     usd_per_hour = catalog.usd_per_hour(measured.cluster)
-    delivered = [
-        cpu_delivered_fraction(samples_of_group(launches, group.instance_group_name))
-        for group in measured.cluster.instance_groups
-    ]
+    delivered = _delivered(launches)
+    served = [served_in(launch.run) for launch in launches]
     return ClusterResult(
         name=measured.label,
         instance_groups=_group_results(measured, catalog),
@@ -70,12 +71,42 @@ def cluster_result(
             device=device_utilization(steps),
             cpu=cpu_of_groups(launches),
         ),
-        cpu_delivered_fraction=min((x for x in delivered if x is not None), default=None),
+        cpu_delivered_fraction=None if delivered is None else delivered.fraction,
+        cpu_delivered=None if delivered is None else delivered.interval,
+        cpu_delivered_over_s=None if delivered is None else delivered.over_s,
         cpu_quota_mechanism=", ".join(
             dict.fromkeys(cpu_quota_mechanism(launch.run) for launch in launches)
         ),
         runs=tuple(launch.run.job.job_name or "" for launch in launches),
+        batches=batches_by_group(measured.cluster, served),
+        dataloader=dataloader_of(served),
+        bill=mean_bill(
+            [launch.bill(usd_per_hour=usd_per_hour) for launch in launches],
+            usd_per_hour=usd_per_hour,
+        ),
+        hyperparameters=launches[0].run.job.hyperparameters,
+        arguments=launches[0].run.job.arguments,
     )
+
+
+class _Delivered(NamedTuple):
+    """CPU time delivered over asked, of the group that got the least."""
+
+    fraction: float
+    interval: Interval | None
+    over_s: float
+
+
+def _delivered(launches: Sequence[MeasuredLaunch]) -> _Delivered | None:
+    found = []
+    for group in launches[0].cluster.instance_groups:
+        name = group.instance_group_name
+        fraction = cpu_delivered_fraction(samples_of_group(launches, name))
+        if fraction is not None:
+            windows = [launch.group_samples(name) for launch in launches]
+            interval = delivered_interval(windows)
+            found.append(_Delivered(fraction, interval, delivered_over_s(windows)))
+    return min(found, key=lambda each: each.fraction, default=None)
 
 
 def _group_results(measured: MeasuredCluster, catalog: Catalog) -> tuple[GroupResult, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.bootstrap import ratio_interval
 from smtc_lab.metrics.compared.ablation import differ_in_compiler_only, factor_effects
 from smtc_lab.metrics.compared.break_even import break_even
 from smtc_lab.metrics.compared.cautions import cautions, delivered_differences, did_equal_work
@@ -12,11 +11,14 @@ from smtc_lab.metrics.compared.cluster_result import cluster_result
 from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, PairResult
 from smtc_lab.metrics.compared.compiler_result import compiler_result
 from smtc_lab.metrics.compared.environments import environment_results, package_differences
+from smtc_lab.metrics.compared.launch_intervals import launch_intervals, saving_per_job
 from smtc_lab.metrics.compared.measured_cluster import (
     MeasuredCluster,
-    evidence_of,
     measured_clusters,
 )
+from smtc_lab.metrics.compared.prepared import idle_data_groups, prepared_clauses
+from smtc_lab.metrics.compared.result_cautions import emulated_devices, opposite_costs
+from smtc_lab.metrics.compared.speedup import speedup_of
 from smtc_lab.metrics.compared.verdict import (
     compiler_clause,
     emulation_clause,
@@ -26,6 +28,7 @@ from smtc_lab.metrics.compared.verdict import (
 )
 from smtc_lab.metrics.cost import saving_fraction, saving_interval
 from smtc_lab.metrics.records.facts import number_fact
+from smtc_lab.metrics.result import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.parity import ParityResult
     from smtc_lab.metrics.records.records import RunRecords
 
+_FACTS_OF_SCALE = ("time_stretch", "cpu_speed", "cpu_rate", "cpu_benchmark_version")
+
 
 def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     runs: Sequence[RunRecords],
@@ -41,7 +46,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     catalog: Catalog,
     created: str,
     machine: dict[str, object],
-    num_resamples: int = 2000,
+    looks: int = 1,
     parity: Mapping[str, ParityResult] | None = None,
 ) -> Comparison:
     """Return the comparison of the clusters that these runs ran on.
@@ -55,7 +60,8 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         catalog: Instance types and prices.
         created: When the comparison is made, ISO 8601 with time zone.
         machine: The machine that it was measured on.
-        num_resamples: Bootstrap resamples for each interval.
+        looks: Moments at which the verdict is looked at before it is the final one: 1 for the
+            final one itself, whose launches were planned before.
         parity: What the parity launches showed, by label; None: there were none.
 
     Raises:
@@ -64,41 +70,50 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         CatalogError: An instance type is not in the catalog.
     """
     measured = measured_clusters(runs)
+    results = [cluster_result(cluster, catalog=catalog) for cluster in measured]
     results = [
-        cluster_result(cluster, catalog=catalog, num_resamples=num_resamples)
-        for cluster in measured
+        result.model_copy(update={"intervals": launch_intervals(cluster, result)})
+        for cluster, result in zip(measured, results, strict=True)
     ]
     if any(cluster.compiler_config is not None for cluster in measured):
-        results = _with_compilers(measured, results, parity or {}, num_resamples)
+        results = _with_compilers(measured, results, parity or {})
     results = _with_environments(measured, results, parity or {})
     compared = [launch.run for cluster in measured for launch in cluster.launches]
     emulation = _emulation(compared)
-    clauses, pairs = [], []
+    clauses, pairs, opposite = [], [], []
     for place, cluster in enumerate(measured[1:], start=1):
         clause, results[place], pair = _pair(
-            (measured[0], results[0]), (cluster, results[place]), num_resamples=num_resamples
+            (measured[0], results[0]),
+            (cluster, results[place]),
+            candidates=len(measured) - 1,
+            looks=looks,
         )
         clauses.append(clause)
         pairs.append(pair)
+        opposite += opposite_costs(results[0], results[place], pair)
     if not pairs:
         clauses = [single_clause(results[0].name, results[0].step_time_s)]
+    idle = idle_data_groups(results)
+    declared_s = None if emulation is None else emulation.get("device_step_time_s")
+    devices = emulated_devices(results, declared_s, catalog=catalog)
     return Comparison(
         created=created,
         entry_point=measured[0].launches[0].run.job.entry_point,
-        evidence=evidence_of(compared),
+        evidence=evidence_of(*(run.job for run in compared)),
         emulation=emulation,
         clusters=tuple(results),
         pairs=tuple(pairs),
         speedup=pairs[0].speedup if pairs else None,
         saving_fraction=pairs[0].saving_fraction if pairs else None,
         verdict=verdict(
-            clauses,
+            [*clauses, *prepared_clauses(results)],
             emulation=emulation_clause(emulation),
-            remarks=delivered_differences(results),
+            first=idle,
+            remarks=[*opposite, *delivered_differences(results)],
         ),
         package_differences=package_differences(measured),
-        factors=factor_effects(measured, num_resamples=num_resamples),
-        findings=cautions(measured, results),
+        factors=factor_effects(measured),
+        findings=(*idle, *opposite, *devices, *cautions(measured, results)),
         machine=machine,
     )
 
@@ -107,7 +122,6 @@ def _with_compilers(
     measured: Sequence[MeasuredCluster],
     results: Sequence[ClusterResult],
     parity: Mapping[str, ParityResult],
-    num_resamples: int,
 ) -> list[ClusterResult]:
     """Return the results with what is known of each one's compiler, the plain ones too."""
     return [
@@ -117,7 +131,6 @@ def _with_compilers(
                     cluster,
                     step_time_s=result.step_time_s,
                     parity=parity.get(cluster.label),
-                    num_resamples=num_resamples,
                 )
             }
         )
@@ -144,18 +157,14 @@ def _pair(
     baseline: tuple[MeasuredCluster, ClusterResult],
     candidate: tuple[MeasuredCluster, ClusterResult],
     *,
-    num_resamples: int,
+    candidates: int,
+    looks: int,
 ) -> tuple[str, ClusterResult, PairResult]:
     """Return what is seen of two clusters in words, the candidate's result, and the pair's."""
     (first, first_result), (second, second_result) = baseline, candidate
     runs = [launch.run for launch in (*first.launches, *second.launches)]
-    evidence = evidence_of(runs)
-    speedup = ratio_interval(
-        first.step_times_s,
-        second.step_times_s,
-        paired=first.rounds == second.rounds,
-        num_resamples=num_resamples,
-    ).of(evidence)
+    evidence = evidence_of(*(run.job for run in runs))
+    speedup = speedup_of(first, second, candidates=candidates, looks=looks)
     saving = saving_interval(
         speedup=speedup,
         baseline_usd_per_hour=first_result.usd_per_hour,
@@ -187,14 +196,31 @@ def _pair(
             if did_equal_work(first, second)
             else None
         ),
-        evidence=evidence,
-        verdict=verdict(
-            [clause],
-            emulation=emulation_clause(_emulation(runs)),
-            remarks=delivered_differences([first_result, second_result]),
+        saving_per_job=(
+            saving_per_job(baseline, candidate, candidates=candidates, looks=looks)
+            if did_equal_work(first, second)
+            else None
         ),
+        evidence=evidence,
+        verdict="",
     )
-    return clause, second_result, pair
+    words = _pair_words(clause, (first_result, second_result), pair, _emulation(runs))
+    return clause, second_result, pair.model_copy(update={"verdict": words})
+
+
+def _pair_words(
+    clause: str,
+    results: tuple[ClusterResult, ClusterResult],
+    pair: PairResult,
+    emulation: Mapping[str, float | None] | None,
+) -> str:
+    """Return the verdict on two clusters alone."""
+    return verdict(
+        [clause, *prepared_clauses(results)],
+        emulation=emulation_clause(emulation),
+        first=idle_data_groups(results),
+        remarks=[*opposite_costs(*results, pair), *delivered_differences(results)],
+    )
 
 
 def _unpriced(*results: ClusterResult) -> list[str]:
@@ -212,8 +238,10 @@ def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
     """Return the scale model of the first emulated run, or None: the hardware was there."""
     for run in runs:
         if run.job.emulation is not None:
+            known = {name: number_fact(run, name) for name in _FACTS_OF_SCALE}
             return {
                 "cores_per_vcpu": number_fact(run, "cores_per_vcpu"),
                 "device_step_time_s": run.job.emulation.device_step_time_s,
+                **{name: value for name, value in known.items() if value is not None},
             }
     return None

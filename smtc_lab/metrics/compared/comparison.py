@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from pydantic import computed_field, model_validator
+from pydantic import Field, JsonValue, computed_field, model_validator
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
+from smtc_lab.machine.stored_text import check_schema, misfits, neutral_json, parsed_json
+from smtc_lab.metrics.bill import Bill
 from smtc_lab.metrics.compared.ablation import FactorEffect
 from smtc_lab.metrics.compared.compiler_result import CompilerResult
 from smtc_lab.metrics.compared.environments import EnvironmentResult, PackageDifference
@@ -16,6 +18,9 @@ from smtc_lab.metrics.result import Evidence, Interval, Result
 from smtc_lab.spec.cluster import Role
 
 SCHEMA_VERSION: Literal[1] = 1
+
+Dataloader = Literal["torch", "smtc_lab"]
+"""Whose dataloader: torch's own, or ours, which alone takes batches from a data group."""
 
 
 class GroupResult(Result):
@@ -91,7 +96,8 @@ class ClusterResult(Result):
 
     usd_per_job: float | None
     """Mean cost of one launch in USD, from its start to the end of its last instance, start-up
-    included; None: a price is unknown."""
+    and end included; None: a price is unknown. Of emulated launches it adds up two scales:
+    ``bill`` keeps them apart."""
 
     startup_s: float
     """Mean time from the start of a launch to the begin of its first step, in seconds."""
@@ -115,11 +121,43 @@ class ClusterResult(Result):
     runs: tuple[str, ...]
     """Job names of the launches."""
 
+    intervals: dict[str, Interval] = Field(default_factory=dict)
+    """Over the launches, of the plain numbers above by their names: ``usd_per_job``,
+    ``startup_s``, ``data_wait_fraction``, ``cpu_delivered_fraction``, ``utilization.device``,
+    ``utilization.cpu.<group>``; and of the fields of ``bill``, ``bill.end_s``. One that is
+    missing is not known."""
+
     compiler: CompilerResult | None = None
     """What the compiler did; None: no set-up of the comparison asked for one."""
 
     environment: EnvironmentResult | None = None
     """Its Python environment; None: all have the same, or it is not known."""
+
+    bill: Bill | None = None
+    """Where the billed time of a launch went, means over its launches; None: an older version
+    wrote it, which did not tell."""
+
+    cpu_delivered: Interval | None = None
+    """``cpu_delivered_fraction`` with its interval; None: no quota, or looked at for too short
+    a time to tell."""
+
+    cpu_delivered_over_s: float | None = None
+    """How long that quota was looked at in all launches, in seconds; None: no quota, or not
+    known."""
+
+    batches: dict[str, int] = Field(default_factory=dict)
+    """Batches that the instances of each group prepared for the trainers, by group, over all
+    launches, warm-up included; a trainer's own data workers count for its group. Empty: not
+    known."""
+
+    dataloader: Dataloader | None = None
+    """Whose dataloader most of these batches came through; None: not known."""
+
+    hyperparameters: dict[str, JsonValue] = Field(default_factory=dict)
+    """Values that its script was given."""
+
+    arguments: tuple[str, ...] = ()
+    """Arguments that its script was given as they are."""
 
 
 class PairResult(Result):
@@ -139,8 +177,11 @@ class PairResult(Result):
     None: a price is unknown."""
 
     saving_per_job_fraction: float | None
-    """The same for the whole launches, start-up included; None: a price is unknown, or the
-    launches of the two took different numbers of steps."""
+    """The same for the whole launches, start-up and end included; None: a price is unknown, or
+    the launches of the two took different numbers of steps."""
+
+    saving_per_job: Interval | None = None
+    """``saving_per_job_fraction`` with its interval."""
 
     evidence: Evidence
     """Whether the hardware was there or emulated."""
@@ -165,7 +206,10 @@ class Comparison(BundleDisplayed, Result):
     """Whether the hardware was there or emulated."""
 
     emulation: dict[str, float | None] | None
-    """``cores_per_vcpu`` and ``device_step_time_s`` of the scale model; None: no emulation."""
+    """``cores_per_vcpu`` and ``device_step_time_s`` of the scale model, and where known
+    ``time_stretch`` (declared device times took so many times longer), ``cpu_speed`` (of one
+    vCPU of this machine, 1.0 for ml.p3.2xlarge), ``cpu_rate`` and ``cpu_benchmark_version``
+    (what was measured for it, and how); None: no emulation."""
 
     clusters: tuple[ClusterResult, ...]
     """The clusters, the baseline first."""
@@ -193,7 +237,8 @@ class Comparison(BundleDisplayed, Result):
     """What a reader must know before trusting the numbers, the gravest first."""
 
     machine: dict[str, object]
-    """The machine that it was measured on: CPU, cores, memory, versions."""
+    """The machine that it was measured on: CPU, cores, memory, versions; ``load_at_start``:
+    processes that wanted a core in the minute before."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -207,7 +252,9 @@ class Comparison(BundleDisplayed, Result):
         """Take what an earlier version wrote, which had sentences alone."""
         if not isinstance(given, dict) or "findings" in given:
             return given
-        told = [{"kind": "caution", "sentence": each} for each in given.get("warnings", ())]
+        told = given.get("warnings", [])
+        if isinstance(told, list | tuple):  # else it is no comparison, as is said below
+            told = [{"kind": "caution", "sentence": each} for each in told]
         return {**given, "findings": told}
 
     def to_json(self, *, indent: int | None = 2) -> str:
@@ -218,13 +265,18 @@ class Comparison(BundleDisplayed, Result):
     def from_json(cls, text: str | bytes) -> Self:
         """Return the comparison that was written with ``to_json``.
 
+        What would turn a text round, or steer a terminal, is U+FFFD in it.
+
         Raises:
-            StoreError: The text is damaged, or of a later schema version.
+            StoreError: The text is damaged, or of a later schema version; says so without its
+                content, which may be of another file.
         """
         try:
-            return cls.model_validate_json(text)
+            values = neutral_json(parsed_json(text))
+            check_schema(values, "This comparison", newest=SCHEMA_VERSION)
+            return cls.model_validate(values)
         except ValueError as error:
             raise StoreError(
-                f"This is not a comparison of schema version {SCHEMA_VERSION}: {error}. "
-                "Make it again with 'smtc-lab compare', or update smtc_lab."
+                f"This is not a comparison of schema version {SCHEMA_VERSION}: "
+                f"{misfits(error)}. Make it again with 'smtc-lab compare', or update smtc_lab."
             ) from error

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
     from smtc_lab.metrics.finding import Finding
 
+MORE_STEPS = "Make more steps in each launch (max_steps, --steps)"
+"""What to do where there were too few, by its names in Python and on a command line."""
+
 _LOOK = "Look into its logs with 'smtc-lab runs show NAME --log'."
 
 
@@ -65,7 +68,7 @@ def _about_set_up(name: str, compiler: CompilerResult) -> Iterable[Finding]:
             "mixed_backends",
             f"Launches of {name} ran under different backends ({compiler.backend}), so its "
             "mean is that of a mixture.",
-            "Raise max_steps, or name one backend.",
+            f"{MORE_STEPS}, or name one backend.",
         )
     if compiler.config is not None and report is None:
         yield caution(
@@ -86,5 +89,5 @@ def _about_factors(
             "unlike_settings",
             f"{candidate.label} and {baseline.label} differ in {names} at once, so their ratio "
             "is that of all of them together.",
-            "Compare with --ablation to see what each brings by itself.",
+            "See what each brings by itself (ablation=True, --ablation).",
         )

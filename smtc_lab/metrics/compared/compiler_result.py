@@ -73,7 +73,6 @@ def compiler_result(
     *,
     step_time_s: Interval,
     parity: ParityResult | None = None,
-    num_resamples: int = 2000,
 ) -> CompilerResult:
     """Return what was seen of the compiler of one set-up; its break-even is left open.
 
@@ -81,11 +80,10 @@ def compiler_result(
         measured: The launches.
         step_time_s: Their steady step time.
         parity: What the parity launches showed; None: there were none.
-        num_resamples: Bootstrap resamples for each interval.
     """
     config = measured.compiler_config
     reports = measured.compiler_reports
-    overhead = overhead_interval(measured, num_resamples=num_resamples)
+    overhead = overhead_interval(measured)
     asked = "eager" if config is None else config.backend
     job = measured.launches[0]
     steps = len(job.warm_up_time_s) + len(job.step_time_s)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.measured_columns import one_warm_up
 from smtc_lab.metrics.measured_launch import MeasuredLaunch, measured_launch
+from smtc_lab.metrics.result import evidence_of
+from smtc_lab.metrics.warm_up import is_settled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +51,7 @@ class MeasuredCluster:
     @property
     def evidence(self) -> Evidence:
         """Whether the hardware was there or emulated."""
-        return evidence_of([launch.run for launch in self.launches])
+        return evidence_of(*(launch.run.job for launch in self.launches))
 
     @property
     def compiler_config(self) -> TrainingCompilerConfig | None:
@@ -68,18 +71,22 @@ class MeasuredCluster:
         return max((peak for peak in peaks if peak is not None), default=None)
 
     @property
+    def is_settled(self) -> bool:
+        """Whether its steps look settled behind the warm-up."""
+        cut = self.launches[0].warm_up_steps - self.launches[0].probed_steps
+        return is_settled([launch.settling_time_s for launch in self.launches], cut)
+
+    @property
     def step_times_s(self) -> list[NDArray[np.float64]]:
         """The job's step times of each launch in seconds, each of shape (S,)."""
         return [launch.step_time_s for launch in self.launches]
 
 
-def evidence_of(runs: Sequence[RunRecords]) -> Evidence:
-    """Return what numbers of some runs are: emulated, if one of them was."""
-    return "measured" if all(run.job.emulation is None for run in runs) else "emulated"
-
-
 def measured_clusters(runs: Sequence[RunRecords]) -> list[MeasuredCluster]:
     """Return the clusters of a comparison, in the order in which they first appear.
+
+    All leave out the same number of steps as warm-up, so that none is cut at its luckiest
+    place.
 
     Args:
         runs: One for each launch, told apart by their labels. The first of each label is round
@@ -94,7 +101,14 @@ def measured_clusters(runs: Sequence[RunRecords]) -> list[MeasuredCluster]:
     by_label: dict[str, list[RunRecords]] = {}
     for run in runs:
         by_label.setdefault(run.label, []).append(run)
-    return [_measured_cluster(label, found) for label, found in by_label.items()]
+    clusters = [_measured_cluster(label, found) for label, found in by_label.items()]
+    cut = one_warm_up([launch for cluster in clusters for launch in cluster.launches])
+    return [
+        replace(
+            cluster, launches=tuple(launch.with_warm_up(cut) for launch in cluster.launches)
+        )
+        for cluster in clusters
+    ]
 
 
 def _measured_cluster(label: str, runs: Sequence[RunRecords]) -> MeasuredCluster:

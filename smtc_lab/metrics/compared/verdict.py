@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.result import Interval
+from smtc_lab.metrics.result import NO_CLAIM, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +35,8 @@ def pair_clause(
         saving_fraction: Share of the cost per step that the candidate saves; None: unknown.
         unpriced: Instance types of both clusters that have no price.
     """
+    if speedup.spread in NO_CLAIM:
+        return _one_launch(baseline, candidate, speedup)
     speed, is_faster = _speed(speedup)
     cost, is_cheaper = _cost(saving_fraction, unpriced, baseline)
     if is_faster is None:
@@ -59,6 +61,8 @@ def compiler_clause(
         speedup: Step time of the baseline over that of the candidate.
         break_even: When the candidate has caught up with the baseline.
     """
+    if speedup.spread in NO_CLAIM:
+        return _one_launch(baseline, candidate, speedup)
     speed, is_faster = _speed(speedup)
     if is_faster is None:
         return f"{candidate} against {baseline}: {speed}"
@@ -104,34 +108,54 @@ def emulation_clause(emulation: Mapping[str, float | None] | None) -> str:
 
 
 def verdict(
-    clauses: Sequence[str], *, emulation: str = "", remarks: Sequence[Finding] = ()
+    clauses: Sequence[str],
+    *,
+    emulation: str = "",
+    first: Sequence[Finding] = (),
+    remarks: Sequence[Finding] = (),
 ) -> str:
     """Return the whole verdict: what is seen, what was emulated, what casts doubt on it.
 
     Args:
-        clauses: What ``pair_clause`` returned for each pair.
+        clauses: What ``pair_clause`` returned for each pair, and what else was seen.
         emulation: What ``emulation_clause`` returned.
+        first: What to know before all the rest.
         remarks: What else to tell.
     """
     parts = [*clauses, emulation] if emulation else list(clauses)
-    return " ".join([f"{'; '.join(parts)}.", *(each.text for each in remarks)])
+    before, behind = ([each.text for each in findings] for findings in (first, remarks))
+    return " ".join([*before, f"{'; '.join(parts)}.", *behind])
+
+
+def level_words(interval: Interval) -> str:
+    """Return ``95 % interval``, and over how many set-ups and looks it holds."""
+    over = []
+    if interval.candidates > 1:
+        over.append(f"all {interval.candidates + 1} set-ups")
+    if interval.looks > 1:
+        over.append("every look")
+    return f"95 % interval over {' and '.join(over)}" if over else "95 % interval"
+
+
+def _one_launch(baseline: str, candidate: str, speedup: Interval) -> str:
+    return (
+        f"{candidate} against {baseline}: step times in the ratio of {speedup.mean:.3g}, but "
+        "one launch tells nothing of how much launches differ, so no difference is claimed"
+    )
 
 
 def _speed(speedup: Interval) -> tuple[str, bool | None]:
     """Return the words on step time, and whether the candidate is faster (None: not seen)."""
-    if speedup.low <= 1 <= speedup.high:
+    side = speedup.side_of(1)
+    if side == 0:
         mean, low, high = _rounded(speedup, fewest=2)
-        interval = f"(95 % interval {low}{_DASH}{high})"
+        interval = f"({level_words(speedup)} {low}{_DASH}{high})"
         return f"no difference seen in step time: ratio {mean} {interval}", None
-    is_faster = speedup.low > 1
-    shown = (
-        speedup
-        if is_faster
-        else Interval(mean=1 / speedup.mean, low=1 / speedup.high, high=1 / speedup.low)
-    )
+    is_faster = side > 0
+    shown = speedup if is_faster else speedup.inverse()
     mean, low, high = _rounded(shown, fewest=1)
     word = "faster" if is_faster else "slower"
-    return f"{mean}{_TIMES} {word} (95 % interval {low}{_DASH}{high})", is_faster
+    return f"{mean}{_TIMES} {word} ({level_words(speedup)} {low}{_DASH}{high})", is_faster
 
 
 def _cost(
@@ -144,16 +168,17 @@ def _cost(
     if saving is None:
         return f"costs not compared: {baseline} costs nothing", None
     percent = saving.scaled(100)
-    if saving.low <= 0 <= saving.high:
+    side = saving.side_of(0)
+    if side == 0:
         mean, low, high = (text.replace("-", _MINUS) for text in _rounded(percent, fewest=0))
-        interval = f"(95 % interval {low} % to {high} %)"
+        interval = f"({level_words(saving)} {low} % to {high} %)"
         return f"no difference seen in cost per step: {mean} % saved {interval}", None
-    is_cheaper = saving.low > 0
+    is_cheaper = side > 0
     if not is_cheaper:
-        percent = Interval(mean=-percent.mean, low=-percent.high, high=-percent.low)
+        percent = percent.negative()
     mean, low, high = _rounded(percent, fewest=0)
     word = "cheaper" if is_cheaper else "more expensive"
-    return f"{mean} % {word} per step (95 % interval {low}{_DASH}{high} %)", is_cheaper
+    return f"{mean} % {word} per step ({level_words(saving)} {low}{_DASH}{high} %)", is_cheaper
 
 
 def _rounded(interval: Interval, *, fewest: int) -> tuple[str, str, str]:

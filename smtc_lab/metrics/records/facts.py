@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def number_fact(run: RunRecords, name: str) -> float | None:
 
     Args:
         run: The run.
-        name: ``num_cores``, ``cores_per_vcpu`` or ``device_step_time_s``.
+        name: Such as ``num_cores``, ``cores_per_vcpu`` or ``device_step_time_s``.
     """
     return number_of(run.facts, name)
 
@@ -37,4 +38,8 @@ def number_of(values: object, name: str) -> float | None:
     value = values.get(name) if isinstance(values, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return None
+    return number if math.isfinite(number) else None

@@ -10,6 +10,18 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records.recorded_environment import RecordedEnvironment
     from smtc_lab.spec.job import TrainingJob
 
+OWN_WORKERS = "local"
+"""Server of a ``LoaderRecord``: the trainer itself, or its own data workers."""
+
+TORCHS_OWN = "torch"
+"""Server of a ``LoaderRecord``: the trainer too, through torch's own dataloader."""
+
+STEP_BOUNDARY = "steps"
+"""Kind of the event that says what ends a step where it is no optimizer."""
+
+NOTHING_TO_SERVE = "nothing to serve"
+"""Kind of the event of a data instance whose script made no dataloader."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepRecord:
@@ -61,7 +73,8 @@ class SystemSample:
     was really delivered."""
 
     cpu_quota_cores: float | None
-    """The instance's CPU quota in cores; None: no quota, or not yet applied (start-up)."""
+    """The instance's CPU quota in cores; None: no quota, or not applied: before the first step
+    begins, and when no further one comes."""
 
     memory_bytes: int
     """Resident memory of the instance's processes; shared pages count in each."""
@@ -87,7 +100,8 @@ class LoaderRecord:
     """End of the interval in seconds since the epoch."""
 
     server: str
-    """Host of the data server, or ``local`` for the trainer's own data workers."""
+    """Host of the data server, ``local`` for the trainer's own data workers, or ``torch`` for
+    torch's own dataloader there, of which only the batches and the wait are known."""
 
     batches: int
     """Batches delivered to the trainer in the interval."""
@@ -127,7 +141,8 @@ class EventRecord:
     """Seconds since the epoch."""
 
     kind: str
-    """``state``, ``exit``, ``ready``, ``data``, ``compiler``, ``warning`` or ``failure``."""
+    """``state``, ``exit``, ``ready``, ``data``, ``compiler``, ``steps``, ``warning`` or
+    ``failure``."""
 
     host: str
     """``algo-1``, …, or empty for the run as a whole."""

@@ -34,6 +34,9 @@ class BatchTrial(Result):
     reason: str | None = None
     """Why it does not fit, or why that is not known; None: it fits."""
 
+    is_beyond_dataset: bool = False
+    """Whether the dataset has too few samples for it, so that it says nothing of memory."""
+
     run: str
     """Job name of the launch."""
 
@@ -64,6 +67,15 @@ class BackendBatches(Result):
 
     problem: str | None
     """Why the search ended early; None: it did not."""
+
+    @property
+    def ends_with_dataset(self) -> bool:
+        """Whether it is the dataset that stands in the way of larger batches."""
+        return any(
+            trial.is_beyond_dataset
+            for trial in self.trials
+            if trial.batch_size == self.smallest_too_large
+        )
 
 
 class BatchSizes(Displayed, Result):

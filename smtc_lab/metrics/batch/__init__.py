@@ -1,0 +1,1 @@
+"""Batch sizes and the learning rates that go with them."""

@@ -1,0 +1,137 @@
+"""What a reader would else take from results: of costs, and of a declared device time.
+
+Cost per step and cost of whole launches may say the opposite of each other. A declared device
+time is no speed of an accelerator, and an emulation computes the script's own steps on the CPU
+beside it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.compared.prepared import data_group_share
+from smtc_lab.metrics.finding import caution
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.metrics.compared.comparison import ClusterResult, PairResult
+    from smtc_lab.metrics.finding import Finding
+
+_FED = 0.95
+"""Share of the batches from a data group above which trainers prepare next to none."""
+
+_FULL = 0.9
+"""Share of its CPU time above which a group is held up by it."""
+
+_IDLE = 0.5
+"""Share of the time below which a device is not what holds up a step."""
+
+
+def opposite_costs(
+    baseline: ClusterResult, candidate: ClusterResult, pair: PairResult
+) -> list[Finding]:
+    """Return the caution that a candidate's steps are cheaper and its launches dearer.
+
+    Also the other way round. Nothing where no difference is seen in one of the two.
+
+    Args:
+        baseline: The cluster that its savings refer to.
+        candidate: The other cluster.
+        pair: What was seen of the two.
+    """
+    saving, saving_per_job = pair.saving_fraction, pair.saving_per_job
+    if saving is None or saving_per_job is None:
+        return []
+    if saving.side_of(0) * saving_per_job.side_of(0) != -1:
+        return []
+    sentence = (
+        f"{candidate.name} is {_words(saving.mean)} per step than {baseline.name}, but its "
+        f"launches were {_words(saving_per_job.mean)}{_why(baseline, candidate)}."
+    )
+    fix = (
+        "Read the cost per step: start-up and end ran at this machine's own speed, not on the "
+        "scale of the model."
+        if pair.evidence == "emulated"
+        else "The more steps a job has, the more its cost is that of its steps."
+    )
+    return [caution("opposite_costs", sentence, fix)]
+
+
+def _why(baseline: ClusterResult, candidate: ClusterResult) -> str:
+    own, other = (
+        None if each.bill is None else each.bill.around_fraction
+        for each in (candidate, baseline)
+    )
+    if own is None or other is None:
+        return ""
+    return (
+        f": {100 * own:.0f} % of what was billed for {candidate.name} were start-up and end, "
+        f"and {100 * other:.0f} % for {baseline.name}"
+    )
+
+
+def _words(saving_fraction: float) -> str:
+    word = "cheaper" if saving_fraction > 0 else "dearer"
+    return f"{100 * abs(saving_fraction):.0f} % {word}"
+
+
+def emulated_devices(
+    results: Sequence[ClusterResult], device_step_time_s: float | None, *, catalog: Catalog
+) -> Iterator[Finding]:
+    """Yield what readers of an emulated comparison would else take from its device time.
+
+    Args:
+        results: The compared clusters.
+        device_step_time_s: Declared time of a step on the device, in seconds; None: not
+            emulated, or none was declared.
+        catalog: Knows the accelerators of instance types.
+    """
+    if device_step_time_s is None:
+        return
+    yield from _unlike_accelerators(results, device_step_time_s, catalog)
+    for result in results:
+        yield from _bound_by_own_steps(result)
+
+
+def _unlike_accelerators(
+    results: Sequence[ClusterResult], device_step_time_s: float, catalog: Catalog
+) -> Iterator[Finding]:
+    found: dict[str, str] = {}
+    for result in results:
+        for name in _trainer_types(result):
+            accelerator = catalog.get(name).accelerator
+            if accelerator is not None:
+                found.setdefault(accelerator, name)
+    if len(found) > 1:
+        listed = " and ".join(f"{name} ({accelerator})" for accelerator, name in found.items())
+        yield caution(
+            "unlike_accelerators",
+            f"{listed} have the same declared device time, {device_step_time_s:g} s a step, so "
+            "nothing here tells which accelerator is faster.",
+            "Compare clusters with one accelerator, or measure on both.",
+        )
+
+
+def _bound_by_own_steps(result: ClusterResult) -> Iterator[Finding]:
+    share, device = data_group_share(result), result.utilization.device
+    if share is None or share < _FED or device is None or device >= _IDLE:
+        return
+    for group in result.instance_groups:
+        cpu = result.utilization.cpu.get(group.instance_group_name)
+        if group.role == "data" or cpu is None or cpu < _FULL:
+            continue
+        yield caution(
+            "own_steps",
+            f"{group.instance_group_name} of {result.name} uses {100 * cpu:.0f} % of its CPU "
+            "time though its batches come from the data group: the script's own forward and "
+            "backward passes, which an emulation computes on the CPU beside the declared "
+            "device time, hold up its steps. An accelerator would be faster.",
+            "Emulate with a smaller model, or with more cores for each vCPU (cores_per_vcpu, "
+            "--scale).",
+        )
+
+
+def _trainer_types(result: ClusterResult) -> list[str]:
+    return [group.instance_type for group in result.instance_groups if group.role != "data"]

@@ -1,0 +1,104 @@
+"""Who prepared the batches of a cluster stands in its result, and before the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.metrics.compared.compare import compare_runs
+from smtc_lab.metrics.records.records import NOTHING_TO_SERVE, EventRecord
+from tests.kit.records import STARTED_S, interleaved_runs, loader_record
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.records.records import RunRecords
+
+
+def comparison(alone: dict[str, int], fed: dict[str, int], kind: str = "data") -> Comparison:
+    """Return a comparison of three rounds, in which batches came from these servers."""
+    runs: list[RunRecords] = []
+    for run in interleaved_runs():
+        counts = fed if run.job.cluster.is_heterogeneous else alone
+        records = [loader_record(server, count) for server, count in counts.items()]
+        event = EventRecord(
+            time_s=STARTED_S, kind=kind, host="algo-1", message="a step is timed so."
+        )
+        runs.append(replace(run, loader={"algo-1-rank0": records}, events=[event]))
+    return compare_runs(
+        runs, catalog=Catalog.load(), created="2026-11-23T00:00:00+00:00", machine={}
+    )
+
+
+def test_the_batches_of_each_group_stand_in_the_result_and_the_verdict() -> None:
+    result = comparison({"local": 60}, {"local": 6, "algo-2": 54})
+
+    alone, fed = result.clusters
+    assert alone.batches == {"dnn_group": 180}
+    assert fed.batches == {"dnn_group": 18, "data_group": 162}
+    said = "data_group prepared 90 % of the 180 batches of heterogeneous."
+    assert result.verdict.endswith(said)
+    assert result.pairs[0].verdict.endswith(said)
+    assert "idle_data_group" not in {finding.kind for finding in result.findings}
+
+
+@pytest.mark.parametrize(
+    ("fed", "count", "share"),
+    [({"local": 60}, "0", "0"), ({"local": 59, "algo-2": 1}, "3", "1.7")],
+)
+def test_a_data_group_that_did_nothing_is_told_of_first(
+    fed: dict[str, int], count: str, share: str
+) -> None:
+    result = comparison({"local": 60}, fed)
+
+    first = f"data_group prepared {count} of the 180 batches of heterogeneous ({share} %), "
+    assert result.verdict.startswith(first)
+    assert result.pairs[0].verdict.startswith(first)
+    assert result.findings[0].kind == "idle_data_group"
+    assert "heterogeneous is 6.0" in result.verdict
+
+
+def test_a_data_group_whose_script_asks_for_no_batch_is_told_of_first() -> None:
+    result = comparison({}, {}, kind=NOTHING_TO_SERVE)
+
+    first = (
+        "data_group prepared nothing for heterogeneous, whose script asked for no batch, so "
+    )
+    assert result.verdict.startswith(first)
+    assert result.clusters[1].batches == {"dnn_group": 0, "data_group": 0}
+    assert {cluster.dataloader for cluster in result.clusters} == {None}
+    assert [finding.kind for finding in result.findings].count("idle_data_group") == 1
+
+
+def test_who_prepared_batches_may_be_unknown() -> None:
+    result = comparison({}, {})
+
+    assert [cluster.batches for cluster in result.clusters] == [{}, {}]
+    assert "batches" not in result.verdict
+
+
+def test_set_ups_with_different_dataloaders_are_named() -> None:
+    result = comparison({"torch": 60}, {"algo-2": 60})
+
+    assert [cluster.dataloader for cluster in result.clusters] == ["torch", "smtc_lab"]
+    (told,) = [one.text for one in result.findings if one.kind == "unlike_dataloaders"]
+    assert told.startswith(
+        "homogeneous took its batches through torch's own dataloader and heterogeneous "
+        "through smtc_lab's, so clusters are not all that differs."
+    )
+
+
+def test_set_ups_with_one_dataloader_have_nothing_to_name() -> None:
+    result = comparison({"local": 60}, {"algo-2": 60})
+
+    assert [cluster.dataloader for cluster in result.clusters] == ["smtc_lab", "smtc_lab"]
+    assert "unlike_dataloaders" not in {finding.kind for finding in result.findings}
+
+
+def test_a_step_that_ended_otherwise_than_with_an_optimizer_says_so_once() -> None:
+    result = comparison({}, {}, kind="steps")
+
+    told = [one.text for one in result.findings if one.kind == "step_boundary"]
+    assert told == ["homogeneous: a step is timed so.", "heterogeneous: a step is timed so."]
