@@ -21,7 +21,7 @@ from smtc_lab.errors import CatalogError
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from smtc_lab.spec.cluster import Cluster
 
@@ -97,10 +97,14 @@ class Catalog:
             CatalogError: A type is unknown, a price is not a finite number of at least 0, or
                 a date is not a date.
         """
-        changed = {
-            name: dataclasses.replace(self.get(name), price=_user_price(name, usd, date))
+        return self.with_types(
+            dataclasses.replace(self.get(name), price=_user_price(name, usd, date))
             for name, (usd, date) in prices.items()
-        }
+        )
+
+    def with_types(self, types: Iterable[InstanceType]) -> Catalog:
+        """Return a catalog in which some types are these, and no others of their names."""
+        changed = {each.name: each for each in types}
         return Catalog(MappingProxyType({**self.instance_types, **changed}))
 
     def usd_per_hour(self, cluster: Cluster) -> float | None:

@@ -9,6 +9,7 @@ from smtc_lab.planner.advice import seconds, start_workers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.advice import Advice
     from smtc_lab.planner.model.prediction import Bottleneck, Candidate
     from smtc_lab.planner.planned_candidate import PlannedCandidate
@@ -43,6 +44,7 @@ def explanation_of(
     if others:
         lines.append("To try, in this order:")
         lines += [f"{number}. {each.sentence}" for number, each in enumerate(others, start=1)]
+    lines += _job(planned)
     lines += [f"Unknown: {sentence}" for sentence in planned.prediction.unknown]
     lines += [f"Note: {sentence}" for sentence in planned.prediction.cautions]
     lines.append(_price(planned.candidate))
@@ -59,7 +61,9 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
     bound = _BOUND[said.bottleneck]
     bound = f"{bound[0].upper()}{bound[1:]}"
     tie = " (nearly tied with the next)" if said.is_near_tie else ""
-    time = f"A step of {group.instance_type} takes {seconds(said.step_time_s)} (predicted)."
+    time = (
+        f"A step of {group.instance_type} takes {seconds(said.step_time_s)} ({said.evidence})."
+    )
     if said.bottleneck == "cpu":
         workers = start_workers(planned)
         who = f"{vcpus:.0f} vCPUs" if workers is None else f"{workers} data workers"
@@ -68,6 +72,27 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
     spare = f"{vcpus:.0f} vCPUs could feed {step_s / cpu_s:.2g} times as much" if cpu_s else ""
     no_group = f"{spare}, so a data group would only add cost. " if spare else ""
     return f"{bound}{tie}: the devices work in {busy:.0f} % of each step. {no_group}{time}"
+
+
+def _job(planned: PlannedCandidate) -> list[str]:
+    """Return the parts of the whole job, where its steps are given."""
+    steps, parts = planned.outlook.settings.steps, planned.prediction.parts
+    if steps is None or parts is None:
+        return []
+
+    def words(name: str, part_s: Interval | None, part_usd: Interval | None) -> str:
+        if part_s is None:
+            return f"{name} unknown"
+        usd = "" if part_usd is None else f", ${part_usd.mean:.3g}"
+        return f"{name} {seconds(part_s)}{usd}"
+
+    told = (
+        words("start-up", parts.startup_s, parts.startup_usd),
+        words("steps", parts.steps_s, parts.steps_usd),
+        words("end", parts.end_s, parts.end_usd),
+    )
+    about_end = "" if parts.end_s is None else " (estimated, without what the script saves)"
+    return [f"A job of {steps:,} steps: {'; '.join(told)}{about_end}."]
 
 
 def _price(candidate: Candidate) -> str:

@@ -10,7 +10,8 @@ from smtc_lab.metrics.interval_json import IntervalJson
 from smtc_lab.metrics.result import Interval
 
 LEVEL = 0.8
-"""Level of every interval that a calibration or a prediction holds."""
+"""Level of every interval that a calibration or a prediction holds. Those of a prediction, of
+start-up and of the end are of the next launch, not of the mean of many."""
 
 
 def _is_ordered(given: Interval) -> Interval:

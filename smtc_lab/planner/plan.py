@@ -213,8 +213,8 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         budget_usd_per_hour: Most that a cluster may cost in an hour, in USD.
         budget_usd: Most that the whole job may cost, in USD; needs ``steps``.
         deadline_s: Longest that the whole job may take, in seconds; needs ``steps``.
-        steps: Optimizer steps of the job. With them the front is of whole jobs, start-up and
-            compilation included; without, of single steps.
+        steps: Optimizer steps of the job. With them the front is of whole jobs, start-up,
+            compilation and end included; without, of single steps.
         families: Instance families that may be used, for example ``["p4d", "c5"]``. Burstable
             ones (``t3``) only where they are named here.
         num_devices: Accelerators of each cluster, all training instances together. One for

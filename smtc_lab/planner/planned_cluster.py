@@ -69,6 +69,7 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
             "entry_point": calibration.entry_point,
             "cluster": self.candidate.cluster,
             "hyperparameters": dict(calibration.hyperparameters),
+            "arguments": calibration.arguments,
             "environment": dict(calibration.environment),
             "emulation": emulation,
             "max_steps": self.outlook.settings.steps,
@@ -104,14 +105,12 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
         calibration, settings = self.outlook.calibration, self.outlook.settings
         if settings.steps is None or calibration.startup_s is None:
             return None
-        parts = [calibration.startup_s, calibration.compile_s]
-        once_s = sum(part.mean for part in parts if part is not None)
         steps_s = settings.steps * self.prediction.step_time_s.mean
         if settings.interruptions is not None:
             steps_s = simulate_interruptions(
                 settings.interruptions, useful_s=steps_s, seed=seed
             )
-        return once_s + steps_s
+        return calibration.once_s + steps_s
 
     def simulate(
         self, *, steps: int = 500, seed: int = 0, prefetch: int = 2, straggler: float = 1.0

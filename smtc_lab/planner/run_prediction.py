@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
 from smtc_lab.launchers.engines import runs_here
-from smtc_lab.metrics.bootstrap import mean_interval
+from smtc_lab.machine.beneath import MIB
+from smtc_lab.machine.stored_text import stored_json
+from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
-from smtc_lab.metrics.result import Evidence, Interval, Result
+from smtc_lab.metrics.result import Evidence, Interval, Result, evidence_of
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.prediction import Prediction
 from smtc_lab.planner.model.setup import Setup
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 SCHEMA_VERSION: Literal[1] = 1
+_PLAN_BYTES = 16 * MIB
 
 FILE_NAME = "prediction.json"
 """File of a run's folder that holds a ``RunPrediction``."""
@@ -89,7 +91,7 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
     job, plan, state = read_job(folder), _launch_plan(folder), current_state(folder)
     _check(calibration, job, folder.job_name)
     launch = measured_launch(read_run(folder))
-    evidence: Evidence = "measured" if job.emulation is None else "emulated"
+    evidence = evidence_of(job)
     made = RunPrediction(
         workload=calibration.workload,
         job_name=folder.job_name,
@@ -109,8 +111,10 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
 def kept_prediction(folder: RunFolder) -> RunPrediction | None:
     """Return what is kept of a run's prediction; None: nothing that can be read."""
     try:
-        return RunPrediction.model_validate_json((folder.path / FILE_NAME).read_bytes())
-    except (OSError, ValueError):
+        return RunPrediction.model_validate(
+            stored_json(folder.path, FILE_NAME, newest=SCHEMA_VERSION)
+        )
+    except (OSError, ValueError, StoreError):
         return None
 
 
@@ -138,7 +142,8 @@ def compared_runs(
 
 
 def _check(calibration: Calibration, job: TrainingJob, name: str) -> None:
-    if workload_hash(job.entry_point, job.hyperparameters) != calibration.workload:
+    own = workload_hash(job.entry_point, job.hyperparameters, job.arguments)
+    if own != calibration.workload:
         raise PlannerError(
             f"Run {name!r} is of {job.entry_point} with {dict(job.hyperparameters)}, but the "
             f"calibration is of {calibration.entry_point} with {calibration.hyperparameters}: "
@@ -158,7 +163,7 @@ def _setup(job: TrainingJob, plan: dict[str, Any]) -> Setup:
     instances = plan["instances"]
     trainers = [each for each in instances if each["role"] == "train"]
     feeders = [each for each in instances if each["role"] == "data"]
-    declared_s = None if job.emulation is None else job.emulation.device_step_time_s
+    device_s = None if job.emulation is None else job.emulation.stretched_device_s
     on_each = trainers[0].get("num_trainers", 1)
     return Setup(
         trainer_cores=_cores(trainers[0]) / on_each,
@@ -167,7 +172,7 @@ def _setup(job: TrainingJob, plan: dict[str, Any]) -> Setup:
         data_instances=float(len(feeders)),
         data_cores=_cores(feeders[0]) if feeders else 0.0,
         data_workers=float(feeders[0]["num_workers"]) if feeders else 0.0,
-        device_s=declared_s,
+        device_s=device_s,
     )
 
 
@@ -178,7 +183,7 @@ def _cores(instance: dict[str, Any]) -> float:
 
 def _launch_plan(folder: RunFolder) -> dict[str, Any]:
     try:
-        plan: dict[str, Any] = json.loads(folder.plan_file.read_text(encoding="utf-8"))
+        plan = stored_json(folder.path, folder.plan_file, most_bytes=_PLAN_BYTES)
     except (OSError, ValueError) as error:
         raise StoreError(
             f"The launch plan {str(folder.plan_file)!r} cannot be read ({error}), so nothing "

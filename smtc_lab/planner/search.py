@@ -134,14 +134,12 @@ def _job(
     outlook: Outlook, step_s: NDArray[np.float64], usd_per_hour: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return time and cost of the whole job, or of one step where no job is given."""
-    calibration, settings = outlook.calibration, outlook.settings
+    settings = outlook.settings
     time_s = step_s
     if settings.steps is not None:
         spot = settings.interruptions
         useful = 1.0 if spot is None else max(spot.useful_fraction, 1e-9)
-        parts = [calibration.startup_s, calibration.compile_s]
-        once_s = sum(part.mean for part in parts if part is not None)
-        time_s = step_s * settings.steps / useful + once_s
+        time_s = step_s * settings.steps / useful + outlook.calibration.once_s
     return time_s, time_s * usd_per_hour / 3600
 
 

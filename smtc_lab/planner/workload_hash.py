@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import PlannerError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
-def workload_hash(entry_point: str | Path, hyperparameters: Mapping[str, Any]) -> str:
-    """Return the hash of a script's text and its hyperparameters, 16 hexadecimal digits.
+def workload_hash(
+    entry_point: str | Path, hyperparameters: Mapping[str, Any], arguments: Sequence[str] = ()
+) -> str:
+    """Return the hash of a script's text and what it is given, 16 hexadecimal digits.
 
     What the script imports is not part of it.
 
@@ -29,4 +31,6 @@ def workload_hash(entry_point: str | Path, hyperparameters: Mapping[str, Any]) -
             "the path."
         ) from error
     values = json.dumps(hyperparameters, sort_keys=True).encode()
+    if arguments:
+        values += b"\0" + json.dumps(list(arguments)).encode()
     return hashlib.sha256(text + b"\0" + values).hexdigest()[:16]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from smtc_lab.catalog import own_cpu_speed
+from smtc_lab.catalog.own_cpu_speed import REFERENCE_RATE
 from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.examples import example
 from smtc_lab.launchers.local.launcher import LocalLauncher
@@ -14,12 +16,11 @@ from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner.calibration import host_speed
 from smtc_lab.planner.calibration import trial as calibration_trial
 from smtc_lab.planner.calibration.calibrate import calibrate
-from smtc_lab.planner.calibration.cpu_benchmark import cpu_rate
 from smtc_lab.planner.calibration.plan import num_launches
 from smtc_lab.planner.calibration.trial import CalibrationLaunch, Trials
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.comparison.compare_compilers import this_machine
 from smtc_lab.study.watched_run import LaunchWatch
 from tests.kit.runs import processes_of
 
@@ -159,25 +160,21 @@ def test_a_workload_is_its_text_and_its_hyperparameters(script: Callable[[str], 
     assert len({one, other_values, other_text}) == 3
 
 
-def test_the_cpu_benchmark_counts_work_on_every_core() -> None:
-    assert cpu_rate(num_cores=2, seconds=0.03) > 0
-
-
 def test_a_cpu_benchmark_that_fails_says_what_to_give(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
 
     with pytest.raises(PlannerError, match=r"gave no figure .*Give relative_cpu_speed"):
-        cpu_rate(num_cores=1, seconds=0.03)
+        host_speed.host_speed(seconds=0.03)
 
 
 def test_the_speed_from_the_benchmark_is_an_estimate_that_says_where_it_is_from(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(host_speed, "cpu_rate", lambda **_: 2 * host_speed.REFERENCE_RATE)
+    monkeypatch.setattr(own_cpu_speed, "cpu_rate", lambda **_: 2 * REFERENCE_RATE)
 
     fact, rate = host_speed.host_speed(seconds=1.0)
 
-    assert rate == 2 * host_speed.REFERENCE_RATE
+    assert rate == 2 * REFERENCE_RATE
     assert fact.kind == "estimated"
     assert fact.value == pytest.approx(2 * 1.6)
     assert "2.00 times the reference machine (measured)" in fact.of

@@ -10,12 +10,8 @@ from pydantic import ValidationError
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.planner import intervals
-from smtc_lab.planner.calibration.calibration import (
-    Calibration,
-    CpuSpeedFact,
-    DevicePoint,
-    WorkerPoint,
-)
+from smtc_lab.planner.calibration.calibration import Calibration
+from smtc_lab.planner.calibration.parts import CpuSpeedFact, DevicePoint, WorkerPoint
 
 if TYPE_CHECKING:
     from pathlib import Path

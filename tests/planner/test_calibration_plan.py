@@ -14,7 +14,8 @@ from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.records.records import LoaderRecord
 from smtc_lab.planner.calibration import calibrate
 from smtc_lab.planner.calibration.calibration import Calibration
-from smtc_lab.planner.calibration.plan import num_launches, run_all, worker_counts
+from smtc_lab.planner.calibration.parts import ASSUMED_SPREAD
+from smtc_lab.planner.calibration.plan import REPEATS, num_launches, run_all, worker_counts
 from smtc_lab.planner.calibration.points import measured_fields
 from smtc_lab.planner.calibration.trial import CalibrationLaunch, Seen, measured_mean, product
 from smtc_lab.planner.intervals import measured
@@ -36,9 +37,11 @@ class MadeUp:
     busy: bool = False
     batch_size: int = 32
     reads_batch_size: bool = True
+    slow_again: float = 1.0
     made: list[CalibrationLaunch] = field(default_factory=list)
 
     def __call__(self, trial: CalibrationLaunch) -> Seen:
+        is_again = trial in self.made
         self.made.append(trial)
         if trial.label in self.fails:
             raise PlannerError(f"{trial.label} went wrong.")
@@ -47,7 +50,7 @@ class MadeUp:
         prepare_s = size * 0.001 / max(1, count)
         step_s = {"resident": 0.01, "loader": prepare_s, "run": max(0.01, prepare_s)}
         run = run_records(
-            jittered(step_s[trial.what], num_steps=240),
+            jittered(step_s[trial.what] * (self.slow_again if is_again else 1), num_steps=240),
             cluster=FED if trial.num_data_workers else ALONE,
             num_samples=size,
             cpu_quota_cores=None,
@@ -113,6 +116,7 @@ def test_points_hold_what_the_launches_showed() -> None:
     assert fields["send_cpu_s_per_byte"] == pytest.approx(0.0001 / 3000, rel=0.1)
     assert fields["gradient_bytes"] == 4000
     assert fields["startup_s"].value == pytest.approx(2.0)
+    assert fields["end_s"].value == pytest.approx(0.5, abs=1e-5)
     assert fields["compile_s"] is None
     assert fields["problems"] == ()
 
@@ -144,6 +148,33 @@ def test_an_emulated_job_is_calibrated_under_quotas() -> None:
 
     assert all(trial.quotas for trial in trials.made)
     assert sorted(point.cores for point in fields["worker_points"]) == [0.5, 0.5, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(("cores", "counts"), [(1, [1, 1]), (2, [1, 2]), (8, [1, 8])])
+@pytest.mark.parametrize("is_emulated", [False, True])
+def test_loaders_with_one_and_with_all_cores_are_launched_once_more_at_the_end(
+    *, cores: int, counts: list[int], is_emulated: bool
+) -> None:
+    trials = MadeUp()
+
+    fields_of(trials, cores=cores, is_emulated=is_emulated)
+
+    again = trials.made[-REPEATS:]
+    assert all(trial in trials.made[:-REPEATS] and trial.what == "loader" for trial in again)
+    for own in ([t.num_loader_workers for t in again], [t.num_data_workers for t in again]):
+        assert [count for count in own if count] == counts
+
+
+def test_repeated_launches_tell_their_spread_and_are_averaged() -> None:
+    fields = fields_of(MadeUp(slow_again=1.2))
+
+    assert {point.launches for point in fields["worker_points"]} == {2}
+    points = {(one.path, one.num_data_workers): one for one in fields["worker_points"]}
+    assert points["in_process", 1].cpu_s_per_sample.mean == pytest.approx(0.0011, rel=0.01)
+    spread = fields["launch_spread"]
+    variance = (REPEATS * np.log(1.2) ** 2 / 2 + ASSUMED_SPREAD.cpu_sd**2) / (REPEATS + 1)
+    assert spread.cpu_sd == pytest.approx(np.sqrt(variance), rel=0.01)
+    assert spread.repeats == REPEATS
 
 
 def test_what_fails_is_a_problem_and_the_rest_is_measured() -> None:

@@ -14,7 +14,7 @@ import pytest
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.instance_types import Price, is_old
 from smtc_lab.errors import CatalogError, PlannerError
-from smtc_lab.planner.calibration.calibration import DevicePoint
+from smtc_lab.planner.calibration.parts import DevicePoint
 from smtc_lab.planner.interruptions import Interruptions
 from smtc_lab.planner.plan import Plan, plan
 from tests.kit.calibrations import calibration, measured, worker_point
@@ -107,6 +107,45 @@ def test_limits_of_the_whole_job_count_its_start_up() -> None:
         assert each.prediction.usd_per_job is not None
         assert each.prediction.job_s.value <= 1.2 * fastest
         assert each.prediction.usd_per_job.value <= 5.0
+
+
+def test_a_job_is_its_start_up_its_steps_and_its_end() -> None:
+    calibrated = calibration(compile_s=measured(8.0), end_s=measured(3.0))
+    made = plan(calibrated, steps=1000, families=["p3"])
+    said = made.cluster("t=ml.p3.2xlarge").prediction
+
+    assert said.parts is not None
+    assert said.parts.end_s is not None
+    assert said.parts.startup_s.mean == 60.0
+    assert said.parts.steps_s.mean == pytest.approx(1000 * said.step_time_s.mean + 8.0)
+    assert said.parts.end_s.mean == 3.0
+    assert said.job_s is not None
+    assert said.job_s.mean == pytest.approx(71.0 + 1000 * said.step_time_s.mean)
+    assert said.job_s.high == pytest.approx(
+        said.parts.startup_s.high + said.parts.steps_s.high + said.parts.end_s.high
+    )
+    assert said.usd_per_job is not None
+    assert said.parts.startup_usd is not None
+    assert said.parts.steps_usd is not None
+    assert said.parts.end_usd is not None
+    assert said.usd_per_job.mean == pytest.approx(
+        said.parts.startup_usd.mean + said.parts.steps_usd.mean + said.parts.end_usd.mean
+    )
+    simulated_s = made.cluster("t=ml.p3.2xlarge").simulate_job_s()
+    assert simulated_s == pytest.approx(said.job_s.mean)
+    words = made.cluster("t=ml.p3.2xlarge").explain()
+    assert "A job of 1,000 steps: start-up 60 s, " in words
+    assert "; end 3 s, " in words
+    assert "(estimated, without what the script saves)" in words
+
+
+def test_a_calibration_without_an_end_says_that_jobs_have_none() -> None:
+    said = planned(steps=1000).cluster("t=ml.p3.2xlarge").prediction
+
+    assert said.parts is not None
+    assert said.parts.end_s is said.parts.end_usd is None
+    assert any(each.startswith("The end of a job is unknown") for each in said.unknown)
+    assert not any("end" in each for each in planned().best.prediction.unknown)
 
 
 def test_an_impossible_budget_says_what_was_left_out() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from smtc_lab.metrics.finding import Finding
-from smtc_lab.planner.calibration.calibration import DevicePoint
+from smtc_lab.planner.calibration.parts import DevicePoint
 from smtc_lab.planner.interruptions import Interruptions, simulate_interruptions
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.setup import Setup

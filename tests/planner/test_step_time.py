@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.errors import PlannerError
-from smtc_lab.planner.calibration.calibration import DevicePoint
+from smtc_lab.planner.calibration.parts import DevicePoint
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.setup import Setup
-from tests.kit.calibrations import calibration, measured, worker_point
+from smtc_lab.planner.model.sharpness import BARRIER_P, p_norm
+from tests.kit.calibrations import calibration, measured, run_point, worker_point
 
 if TYPE_CHECKING:
     from smtc_lab.planner.model.prediction import Prediction
@@ -248,14 +249,18 @@ def test_a_prediction_is_the_same_each_time() -> None:
     assert predicted() == predicted()
 
 
-def test_ranks_that_wait_for_each_other_take_longer_than_one_alone() -> None:
+def test_a_fit_to_one_trainer_process_says_nothing_of_several() -> None:
     fields = {"emulated_device_s": None, "machine": {"cores": 2.0, "gpus": ["G"]}}
+    fields["device_points"] = (DevicePoint(batch_size=100, step_s=measured(0.05)),)
+    stages_s = np.array([[0.1, 0.05], [0.05, 0.05], [0.05, 0.05]])
+    runs_s = p_norm(stages_s, np.array(1 / 2.5))
+    fields["run_points"] = tuple(run_point(each, n) for n, each in enumerate(runs_s, start=1))
 
-    one = predicted(fields, trainer_cores=10.0).step_time_s.value
-    four = predicted(fields, trainer_cores=40.0, devices=4.0).step_time_s.value
+    one = predicted(fields).step_time_s.value
+    four = predicted(fields, trainer_cores=8.0, devices=4.0).step_time_s.value
 
-    assert one == pytest.approx(0.01 * 2 ** (1 / 12), rel=1e-3)
-    assert four == pytest.approx(0.01 * 2 ** (1 / 4), rel=0.01)
+    assert one == pytest.approx(0.05 * 2 ** (1 / 2.5), rel=0.05)
+    assert four == pytest.approx(0.05 * 2 ** (1 / BARRIER_P), rel=0.01)
 
 
 def test_workers_that_a_quota_holds_back_take_more_cpu_time_for_a_sample() -> None:

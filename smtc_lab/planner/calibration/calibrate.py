@@ -20,7 +20,7 @@ from smtc_lab.planner.calibration.trial import Trials
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
-from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.comparison.compare_compilers import this_machine
 from smtc_lab.study.watched_run import LaunchWatch
 
 if TYPE_CHECKING:
@@ -44,12 +44,15 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
 ) -> Calibration:
     """Measure a training script on this machine, and save what was found.
 
-    About ten launches of the real script with its real dataset: steps whose batch is already
-    there at two batch sizes; its dataloader alone with 1, half and all cores, in process and
-    through the data service; whole runs at as many worker counts, and one with a data
-    instance. About three minutes on two cores. In these launches the script's dataloaders are
-    the data service's, also where they are torch's own otherwise. The calibration is written
-    to ``<root>/calibrations/<script>-<time>.json``; the launches stay in ``<root>`` as runs.
+    About fifteen launches of the real script with its real dataset: steps whose batch is
+    already there at two batch sizes; its dataloader alone with 1, half and all cores, in
+    process and through the data service; whole runs at as many worker counts, and one with a
+    data instance; and four of the dataloader alone once more, because two launches of one
+    set-up differ, and how far is part of every interval. About three minutes on two cores, 40
+    seconds of them for the launches that are repeated. In these launches the script's
+    dataloaders are the data service's, also where they are torch's own otherwise. The
+    calibration is written to ``<root>/calibrations/<script>-<time>.json``; the launches stay
+    in ``<root>`` as runs.
 
     Args:
         job: The script, or a job: all of it counts but its cluster, worker counts and limits.
@@ -76,7 +79,7 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
     launcher = launcher_named(THIS_MACHINE, root=root)
     if problems := launcher.check(job):
         raise SpecError(problems)
-    workload = workload_hash(job.entry_point, job.hyperparameters)
+    workload = workload_hash(job.entry_point, job.hyperparameters, job.arguments)
     cores = max(1, int(available_cores()))
     device_s = job.emulation.device_step_time_s if job.emulation else None
     is_emulated = device_s is not None
@@ -93,6 +96,7 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
         workload=workload,
         entry_point=job.entry_point,
         hyperparameters=job.hyperparameters,
+        arguments=job.arguments,
         environment=job.environment,
         machine={**machine_facts(), "cpu_rate": rate},
         versions=versions(),

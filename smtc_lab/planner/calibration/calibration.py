@@ -6,89 +6,22 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from smtc_lab.errors import PlannerError
-from smtc_lab.metrics.result import Result
-from smtc_lab.planner.intervals import Measured
+from smtc_lab.planner.calibration.parts import (
+    CalibrationPart,
+    CpuSpeedFact,
+    DevicePoint,
+    LaunchSpread,
+    RunPoint,
+    WorkerPoint,
+)
+from smtc_lab.planner.intervals import Measured  # noqa: TC001  pydantic reads it
 
 SCHEMA_VERSION: Literal[1] = 1
 
 _LONGEST_SHOWN = 80
-
-
-class _Part(Result):
-    """A frozen part of a calibration; a field that it does not know is refused."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class WorkerPoint(_Part):
-    """How fast one side of the data path prepared batches, with nothing to wait for."""
-
-    num_data_workers: int = Field(ge=1)
-    """Processes that prepared data."""
-
-    cores: float = Field(gt=0)
-    """Cores that they could use: their quota, or those that they were held to."""
-
-    samples_per_s: Measured
-    """Samples that they prepared in a second."""
-
-    cpu_s_per_sample: Measured
-    """CPU-seconds of all processes of that side for one sample, all its threads busy."""
-
-    path: Literal["in_process", "service"]
-    """``in_process``: data workers of the trainer. ``service``: data workers of a data
-    instance, reached through a socket."""
-
-
-class DevicePoint(_Part):
-    """How long a step takes when its batch is already there."""
-
-    batch_size: int = Field(ge=1)
-    """Samples of one step of one trainer."""
-
-    step_s: Measured
-    """Seconds per step of one trainer."""
-
-    cpu_s_per_step: Measured | None = None
-    """CPU-seconds per step of the trainer's process, which its own data workers cannot have;
-    None: not measured."""
-
-
-class RunPoint(_Part):
-    """One whole real run."""
-
-    batch_size: int = Field(ge=1)
-    """Samples of one step of one trainer."""
-
-    num_data_workers: int = Field(ge=0)
-    """Processes that prepared data, wherever they were; 0: the trainer did it itself, before
-    each step."""
-
-    trainer_cores: float = Field(gt=0)
-    """Cores of the trainer and its own data workers."""
-
-    data_cores: float = Field(ge=0)
-    """Cores of all data instances; 0: there was none."""
-
-    step_time_s: Measured
-    """Seconds per step, from asking for the batch to the end of the optimizer step."""
-
-
-class CpuSpeedFact(_Part):
-    """How fast one vCPU of the calibrated machine is."""
-
-    value: float = Field(gt=0)
-    """1.0 is a vCPU of ml.p3.2xlarge, with all vCPUs of the machine busy."""
-
-    kind: Literal["measured", "estimated", "user"]
-    """``measured``: with the same program on both. ``estimated``: from a table of CPU
-    generations. ``user``: given by the user."""
-
-    of: str
-    """The CPU, and where the figure comes from."""
 
 
 def _is_hash(text: str) -> str:
@@ -97,7 +30,7 @@ def _is_hash(text: str) -> str:
     return text
 
 
-class Calibration(_Part):
+class Calibration(CalibrationPart):
     """What was measured of one workload on one machine, dated, to be kept and moved."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -107,13 +40,16 @@ class Calibration(_Part):
     """When, as ISO date and time in UTC."""
 
     workload: Annotated[str, AfterValidator(_is_hash)]
-    """Hash of the entry point's text and its hyperparameters."""
+    """Hash of the entry point's text, its hyperparameters and arguments."""
 
     entry_point: str
     """Path of the script, as it was given."""
 
     hyperparameters: dict[str, Any]
     """Values for the script."""
+
+    arguments: tuple[str, ...] = ()
+    """Arguments that the script was given as they are."""
 
     environment: dict[str, str] = Field(default={})
     """Variables that the script was given beyond those of every job."""
@@ -156,20 +92,36 @@ class Calibration(_Part):
     """Bytes of the gradients of one trainer, which all-reduce moves; None: not measured."""
 
     startup_s: Measured | None = None
-    """Seconds from the start of a launch to its first step, without compiling; None: not
-    measured."""
+    """Seconds from the start of a launch to its first step, without compiling, with the
+    interval of the next launch; None: not measured."""
 
     compile_s: Measured | None = None
-    """Seconds that a launch spends on compiling; None: nothing compiles, or not measured."""
+    """Seconds that a launch spends on compiling, with the interval of the next launch; None:
+    nothing compiles, or not measured."""
+
+    end_s: Measured | None = None
+    """Seconds from the last step of a launch to its end, without what the script does after its
+    loop: a launch of a calibration ends before; with the interval of the next launch; None:
+    not measured."""
 
     cpu_speed: CpuSpeedFact
     """Speed of one vCPU of the machine."""
+
+    launch_spread: LaunchSpread | None = None
+    """How far launches of one set-up lie apart; None: an older calibration, whose predictions
+    have ``ASSUMED_SPREAD``."""
 
     run_points: tuple[RunPoint, ...] = ()
     """Whole real runs at up to three worker counts."""
 
     problems: tuple[str, ...] = ()
     """What could not be measured, as sentences."""
+
+    @property
+    def once_s(self) -> float:
+        """Seconds that a job takes beside its steps, as far as they were measured."""
+        parts = (self.startup_s, self.compile_s, self.end_s)
+        return sum(part.mean for part in parts if part is not None)
 
     def __repr__(self) -> str:
         return (
@@ -258,7 +210,7 @@ class Calibration(_Part):
             raise PlannerError(
                 f"{what} is of another workload ({calibration.entry_point} with "
                 f"{_shown(calibration.hyperparameters)}): the script's text or its "
-                "hyperparameters have changed. Calibrate again."
+                "hyperparameters or arguments have changed. Calibrate again."
             )
         return calibration
 

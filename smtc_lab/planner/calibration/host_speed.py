@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import math
 
-from smtc_lab.catalog.cpu_speed import relative_cpu_speed
+from smtc_lab.catalog.own_cpu_speed import (
+    REFERENCE_RATE,
+    REFERENCE_TYPE,
+    measured_cpu_speed,
+)
 from smtc_lab.errors import PlannerError
-from smtc_lab.machine.cores import available_cores, machine_facts
-from smtc_lab.planner.calibration.calibration import CpuSpeedFact
-from smtc_lab.planner.calibration.cpu_benchmark import cpu_rate
+from smtc_lab.machine.cores import machine_facts
+from smtc_lab.machine.cpu_benchmark import BenchmarkError
+from smtc_lab.planner.calibration.parts import CpuSpeedFact
 
 BENCHMARK_SECONDS = 10.0
 """How long the benchmark runs."""
-
-REFERENCE_RATE = 1130.0
-"""Rate of ``cpu_benchmark`` of one vCPU of the reference machine, both of its vCPUs busy.
-
-Measured on 2026-11-22 on a virtual machine with two vCPUs of an Intel Xeon with AMX at 2.6 GHz
-(Sapphire Rapids or later), Python 3.11, numpy 2.4 with OpenBLAS.
-"""
-
-REFERENCE_TYPE = "ml.c7i.large"
-"""The instance type whose speed the table's estimate gives to the reference machine."""
 
 
 def host_speed(
@@ -47,13 +41,18 @@ def host_speed(
                 "speed of one of this machine's vCPUs with 1.0 for ml.p3.2xlarge."
             )
         return CpuSpeedFact(value=user_value, kind="user", of=cpu), None
-    rate = cpu_rate(num_cores=max(1, int(available_cores())), seconds=seconds)
-    of_reference = relative_cpu_speed(REFERENCE_TYPE, {}).value
-    ratio = rate / REFERENCE_RATE
+    try:
+        speed = measured_cpu_speed(seconds)
+    except BenchmarkError as error:
+        raise PlannerError(
+            f"{error} Give relative_cpu_speed, the speed of one of this machine's vCPUs with "
+            "1.0 for ml.p3.2xlarge."
+        ) from error
+    ratio = speed.rate / REFERENCE_RATE
     fact = CpuSpeedFact(
-        value=ratio * of_reference,
+        value=speed.value,
         kind="estimated",
         of=f"{cpu}: {ratio:.2f} times the reference machine (measured), which the table of CPU "
-        f"generations puts at {of_reference:.2f} (estimated, as {REFERENCE_TYPE})",
+        f"generations puts at {speed.value / ratio:.2f} (estimated, as {REFERENCE_TYPE})",
     )
-    return fact, rate
+    return fact, speed.rate

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from smtc_lab.planner.calibration.calibration import DevicePoint, RunPoint, WorkerPoint
-from smtc_lab.planner.calibration.trial import DATA, TRAINER, measured_mean
+from smtc_lab.planner.calibration.parts import DevicePoint, LaunchSpread, RunPoint, WorkerPoint
+from smtc_lab.planner.calibration.spread import launch_spread, mean_of, next_launch
+from smtc_lab.planner.calibration.trial import DATA, TRAINER
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
@@ -39,7 +38,9 @@ def measured_fields(found: Findings, *, cores: int) -> dict[str, Any]:
         "sample_cpu_variation": notes.get("sample_cpu_variation"),
         "gradient_bytes": notes.get("gradient_bytes"),
         "startup_s": _startup(found),
-        "compile_s": measured_mean(np.array(compile_s)) if compile_s else None,
+        "end_s": _end(found),
+        "compile_s": next_launch(compile_s) if compile_s else None,
+        "launch_spread": _launch_spread(found),
         "run_points": tuple(_run_point(seen, cores) for seen in found.runs),
         "problems": tuple(problems),
     }
@@ -58,20 +59,30 @@ def _worker_points(found: Findings, cores: int, problems: list[str]) -> list[Wor
     for seen in (*found.in_process, *found.service):
         trial = seen.trial
         host = DATA if trial.num_data_workers else TRAINER
-        cpu = seen.cpu_s_per_step(host)
-        if cpu is None:
+        launches = found.launches_of(seen)
+        costs = [cpu for each in launches if (cpu := each.cpu_s_per_step(host)) is not None]
+        if not costs:
             problems.append(f"The CPU time of a launch was not seen ({trial.label}).")
             continue
         count = trial.num_data_workers or trial.num_loader_workers
         point = WorkerPoint(
             num_data_workers=count,
             cores=min(count, trial.quotas.get(host, cores)),
-            samples_per_s=seen.samples_per_s(),
-            cpu_s_per_sample=cpu.scaled(1 / seen.batch_size),
+            samples_per_s=mean_of([each.samples_per_s() for each in launches]),
+            cpu_s_per_sample=mean_of(costs).scaled(1 / seen.batch_size),
+            launches=len(costs),
             path="service" if trial.num_data_workers else "in_process",
         )
         points.append(point)
     return points
+
+
+def _launch_spread(found: Findings) -> LaunchSpread:
+    """Return how far launches of one set-up lie apart, in the time that a batch takes."""
+    first = (*found.in_process, *found.service)
+    return launch_spread(
+        [[each.step().mean for each in found.launches_of(seen)] for seen in first]
+    )
 
 
 def _run_point(seen: Seen, cores: int) -> RunPoint:
@@ -125,4 +136,14 @@ def _startup(found: Findings) -> Interval | None:
         for seen in (*found.resident, *found.runs)
         if (startup_s := seen.launch.startup_s()) is not None
     ]
-    return measured_mean(np.array(known)) if known else None
+    return next_launch(known) if known else None
+
+
+def _end(found: Findings) -> Interval | None:
+    """Return the time behind the last step, in which no quota applies."""
+    known = [
+        end_s
+        for seen in (*found.resident, *found.runs)
+        if (end_s := seen.launch.bill(usd_per_hour=None).end_s) is not None
+    ]
+    return next_launch(known) if known else None

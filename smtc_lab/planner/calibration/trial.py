@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from smtc_lab.dataservice.client.statistics import LOCAL as OWN_WORKERS
 from smtc_lab.errors import PlannerError, StoreError
 from smtc_lab.instance.description import MEASURED_FILE
 from smtc_lab.launchers.special_launch import as_measuring_launch, with_cpu_quotas
-from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.columns import SYSTEM
+from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.records.records import OWN_WORKERS, TORCHS_OWN
 from smtc_lab.metrics.utilization import samples_between
 from smtc_lab.planner.intervals import measured
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
@@ -139,7 +139,8 @@ class Seen:
             record
             for of_rank in self.launch.run.loader.values()
             for record in of_rank
-            if record.server != OWN_WORKERS and record.time_s >= self.launch.begin_s
+            if record.server not in {OWN_WORKERS, TORCHS_OWN}
+            and record.time_s >= self.launch.begin_s
         ]
         batches = sum(record.batches for record in records)
         if not batches:

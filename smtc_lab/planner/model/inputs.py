@@ -8,90 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.errors import PlannerError
+from smtc_lab.planner.calibration.parts import ASSUMED_SPREAD
+from smtc_lab.planner.model.cpu_cost import cpu_costs
+from smtc_lab.planner.model.draws import Draws, LaunchDraws
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.result import Interval
-    from smtc_lab.planner.calibration.calibration import Calibration, DevicePoint
-    from smtc_lab.planner.model.setup import Numbers
-
-NUM_DRAWS = 256
-"""Draws of which an interval is made; one more, the first, is the measured value itself."""
-
-_SEED = 20261122
-_TAIL = 1.2815516  # standard deviations to the ends of an 80 % interval
-
-
-@dataclass(frozen=True, slots=True)
-class CpuCost:
-    """CPU-seconds that one sample takes, by how many data workers run beside each other.
-
-    Workers that share caches and physical cores slow each other down, and a quota that holds
-    them back lets their caches go cold for as long as they are held.
-    """
-
-    workers: NDArray[np.float64]
-    """Data workers at which it was measured, rising, each with a core of its own."""
-
-    core_s: NDArray[np.float64]
-    """CPU-seconds per sample there, with their draws, shape (points, D)."""
-
-    cooling: float
-    """CPU-seconds lost to cold caches for each second that a worker was held back."""
-
-    def at(self, workers: Numbers, quota: Numbers) -> NDArray[np.float64]:
-        """Return CPU-seconds per sample, with its draws behind.
-
-        Args:
-            workers: Data workers that run beside each other.
-            quota: Cores that they are held to; infinite: they are not held back.
-        """
-        # Beyond the measured points it stays: there every core was busy.
-        core_s = sum(
-            np.interp(workers, self.workers, share) * draws
-            for share, draws in zip(np.eye(len(self.workers)), self.core_s, strict=True)
-        )
-        return np.asarray(core_s * (1 + self.cooling * held_back(workers, quota)))
-
-
-def held_back(workers: Numbers, quota: Numbers) -> NDArray[np.float64]:
-    """Return the seconds that workers are held back for each CPU-second of theirs.
-
-    A quota lets them run until its share of a period is used up. From one core on the period
-    is twice as long, so that they are interrupted half as often.
-    """
-    interruptions = np.where(np.asarray(quota) < 1, 1.0, 0.5)
-    held = np.maximum(workers - np.minimum(quota, workers), 0.0)
-    return np.asarray(held / np.maximum(quota, 1e-9) * interruptions)
-
-
-@dataclass(frozen=True, slots=True)
-class Draws:
-    """Random numbers behind the intervals; the first of each is its middle."""
-
-    generator: np.random.Generator
-    """Where they come from; the seed is fixed, so that a plan can be made again."""
-
-    count: int
-    """Draws beside the first."""
-
-    def normal(self) -> NDArray[np.float64]:
-        """Return standard normal numbers, 0 first, shape (count + 1,)."""
-        return np.concatenate(([0.0], self.generator.standard_normal(self.count)))
-
-    def uniform(self) -> NDArray[np.float64]:
-        """Return uniform numbers in [0, 1), shape (count,)."""
-        return self.generator.random(self.count)
-
-    def of(self, measured: Interval | None) -> NDArray[np.float64]:
-        """Return draws of a measured number, its value first; never below 0. None: zeros."""
-        z = self.normal()
-        if measured is None:
-            return np.zeros_like(z)
-        up = (measured.high - measured.mean) / _TAIL
-        down = (measured.mean - measured.low) / _TAIL
-        return np.maximum(measured.mean + z * np.where(z > 0, up, down), 0.0)
+    from smtc_lab.planner.calibration.calibration import Calibration
+    from smtc_lab.planner.calibration.parts import DevicePoint
+    from smtc_lab.planner.model.cpu_cost import CpuCost
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,6 +68,9 @@ class ModelInputs:
     cores: float
     """Cores of the calibrated machine."""
 
+    own_slowness: NDArray[np.float64]
+    """Time that the CPU work of one launch takes beside the mean of all launches."""
+
     def device_at(self, batch_size: int) -> NDArray[np.float64]:
         """Return draws of the device time for a batch size, affine between two measured ones.
 
@@ -190,31 +119,49 @@ def inputs_of(calibration: Calibration, draws: Draws) -> ModelInputs:
         why = f" ({' '.join(calibration.problems)})" if calibration.problems else ""
         raise PlannerError(
             f"The calibration of {calibration.entry_point} has no {missing}{why}, and without "
-            "them no step time can be predicted. Calibrate again."
+            "them no step time can be predicted."
+            f"{_bound(calibration, missing)} Calibrate again."
         )
     points = sorted(calibration.device_points, key=lambda point: point.batch_size)
     is_emulated = calibration.emulated_device_s is not None
     is_device_cpu = not is_emulated and not calibration.machine.get("gpus")
     cores = _cores(calibration)
-    cooling = _cooling(calibration)
+    launches = LaunchDraws(calibration.launch_spread or ASSUMED_SPREAD, draws.count)
+    local, remote = cpu_costs(calibration.worker_points, draws, launches)
     return ModelInputs(
         batch_size=calibration.batch_size,
-        local=_cpu_cost(calibration, "in_process", cooling, draws),
-        remote=_cpu_cost(calibration, "service", cooling, draws),
+        local=local,
+        remote=remote,
         bytes_per_sample=calibration.bytes_per_sample,
         receive_core_s=(calibration.receive_cpu_s_per_byte or 0.0)
         * (calibration.bytes_per_sample or 0.0),
-        serial_s=draws.of(calibration.serial_s_per_step),
+        serial_s=draws.of(calibration.serial_s_per_step) * launches.slowness(),
         device_sizes=np.array([point.batch_size for point in points], dtype=np.float64),
-        device_s=tuple(draws.of(point.step_s) for point in points),
+        device_s=tuple(
+            draws.of(point.step_s) * (launches.slowness() if is_device_cpu else 1.0)
+            for point in points
+        ),
         device_overhead_s=_overhead_s(points, calibration.emulated_device_s),
         host_core_s=tuple(
-            _host_core_s(point, draws, cores if is_device_cpu else 0.0) for point in points
+            _host_core_s(point, draws, cores if is_device_cpu else 0.0) * launches.slowness()
+            for point in points
         ),
         is_device_cpu=is_device_cpu,
         is_synchronous=is_emulated or is_device_cpu,
         gradient_bytes=calibration.gradient_bytes,
         cores=cores,
+        own_slowness=launches.slowness(),
+    )
+
+
+def _bound(calibration: Calibration, missing: str) -> str:
+    """Return what whole runs say of a device time that was not measured."""
+    if missing != "device_points" or not calibration.run_points:
+        return ""
+    least_s = min(point.step_time_s.mean for point in calibration.run_points)
+    return (
+        " Whole runs tell no more of the device than that it takes at most "
+        f"{least_s:.3g} s a step: add device_points, of steps with resident data."
     )
 
 
@@ -240,48 +187,3 @@ def _cores(calibration: Calibration) -> float:
     if isinstance(known, int | float) and known > 0:
         return float(known)
     return max(point.cores for point in calibration.worker_points)
-
-
-def _cpu_cost(
-    calibration: Calibration, path: str, cooling: float, draws: Draws
-) -> CpuCost | None:
-    by_workers = _free_points(calibration, path)
-    if not by_workers:
-        return None
-    workers = sorted(by_workers)
-    return CpuCost(
-        workers=np.array(workers, dtype=np.float64),
-        core_s=np.array([draws.of(by_workers[each]) for each in workers]),
-        cooling=cooling,
-    )
-
-
-def _free_points(calibration: Calibration, path: str) -> dict[int, Interval]:
-    """Return CPU-seconds per sample by data workers that had a core each, or came nearest."""
-    points = [
-        point
-        for point in calibration.worker_points
-        if point.path == path and point.cpu_s_per_sample.mean > 0
-    ]
-    most = max((point.cores / point.num_data_workers for point in points), default=1.0)
-    return {
-        point.num_data_workers: point.cpu_s_per_sample
-        for point in points
-        if point.cores >= min(1.0, most) * point.num_data_workers
-    }
-
-
-def _cooling(calibration: Calibration) -> float:
-    """Return what being held back costs, from points that were, against those that were not."""
-    found = []
-    for point in calibration.worker_points:
-        free = _free_points(calibration, point.path).get(point.num_data_workers)
-        held = float(held_back(point.num_data_workers, point.cores))
-        if held > 0 and free is not None and free.mean > 0:
-            found.append((point.cpu_s_per_sample.mean / free.mean - 1) / held)
-    return max(0.0, float(np.mean(found))) if found else 0.0
-
-
-def new_draws(count: int = NUM_DRAWS) -> Draws:
-    """Return draws that are the same each time."""
-    return Draws(np.random.default_rng(_SEED), count)

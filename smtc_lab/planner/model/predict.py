@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.errors import PlannerError
+from smtc_lab.planner.calibration.parts import ASSUMED_SPREAD
 from smtc_lab.planner.intervals import estimate
-from smtc_lab.planner.model.model import Model
-from smtc_lab.planner.model.prediction import STAGES, Bottleneck, Prediction, Stage
+from smtc_lab.planner.model.job import job_parts
+from smtc_lab.planner.model.model import EXTRAPOLATION_ERROR, MODEL_ERROR, Model
+from smtc_lab.planner.model.prediction import (
+    STAGES,
+    Bottleneck,
+    Evidence,
+    IntervalBasis,
+    Prediction,
+    Stage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +53,12 @@ class Terms:
 
     is_extrapolated: bool = False
     """Whether the device time is of other hardware or of the user."""
+
+    is_estimated: bool = False
+    """Whether the calibration does not tell the device time, and it matters."""
+
+    interval_basis: IntervalBasis = "calibrated machine"
+    """Which of two intervals the estimates have."""
 
     cautions: tuple[str, ...] = ()
     """What a reader must know, beside what the model itself says."""
@@ -82,6 +97,8 @@ def predictions(model: Model, setup: Setup, terms: Sequence[Terms]) -> list[Pred
             "calibrated one. Give device_s={'<accelerator>': seconds per step}."
         )
     is_beyond, cautions = _said_of_all(model, setup)
+    is_narrow = model.extrapolated(setup) is None
+    is_estimated, why = model.unidentified(setup, times), _unidentified(model, setup)
     names, ties = model.longest(times.stages)
     estimates = _estimates(times.step_s)
     return [
@@ -90,7 +107,9 @@ def predictions(model: Model, setup: Setup, terms: Sequence[Terms]) -> list[Pred
             replace(
                 each,
                 is_extrapolated=is_beyond or each.is_extrapolated,
-                cautions=(*cautions, *each.cautions),
+                is_estimated=bool(is_estimated[place]),
+                interval_basis="calibrated machine" if is_narrow else "extrapolation",
+                cautions=(*cautions, *([why] if is_estimated[place] else []), *each.cautions),
             ),
             estimates[place],
             stages_at(times, place),
@@ -109,7 +128,8 @@ def _prediction(
 ) -> Prediction:
     usd_per_s = None if terms.usd_per_hour is None else terms.usd_per_hour / _SECONDS_PER_HOUR
     usd_per_step = None if usd_per_s is None else step_time_s.scaled(usd_per_s)
-    job_s = _job_s(calibration, step_time_s, terms)
+    parts = job_parts(calibration, _steps_s(step_time_s, terms), usd_per_s=usd_per_s)
+    job_s = None if parts is None else parts.whole_s
     return Prediction(
         step_time_s=step_time_s,
         usd_per_hour=terms.usd_per_hour,
@@ -117,6 +137,7 @@ def _prediction(
         usd_per_1000_steps=None if usd_per_step is None else usd_per_step.scaled(1000),
         job_s=job_s,
         usd_per_job=None if usd_per_s is None or job_s is None else job_s.scaled(usd_per_s),
+        parts=parts,
         stages_s=stages_s,
         utilization={
             stage: None if time_s is None else min(1.0, time_s / step_time_s.mean)
@@ -124,10 +145,17 @@ def _prediction(
         },
         bottleneck=longest[0],
         is_near_tie=longest[1],
-        evidence="extrapolated" if terms.is_extrapolated else "predicted",
+        evidence=_evidence(terms),
+        interval_basis=terms.interval_basis,
         unknown=_unknown(calibration, terms, stages_s),
         cautions=terms.cautions,
     )
+
+
+def _evidence(terms: Terms) -> Evidence:
+    if terms.is_estimated:
+        return "estimated"
+    return "extrapolated" if terms.is_extrapolated else "predicted"
 
 
 def stages_at(times: Times, place: int) -> dict[Stage, float | None]:
@@ -148,17 +176,10 @@ def _estimates(draws: NDArray[np.float64]) -> list[Interval]:
     return [estimate(mean, low, high) for mean, low, high in rows]
 
 
-def _job_s(calibration: Calibration, step_time_s: Interval, terms: Terms) -> Interval | None:
-    startup, compiling = calibration.startup_s, calibration.compile_s
-    if terms.steps is None or startup is None:
+def _steps_s(step_time_s: Interval, terms: Terms) -> Interval | None:
+    if terms.steps is None:
         return None
-    steps_s = step_time_s.scaled(terms.steps / max(terms.useful_fraction, 1e-9))
-    parts = [startup] if compiling is None else [startup, compiling]
-    return estimate(
-        steps_s.mean + sum(part.mean for part in parts),
-        steps_s.low + sum(part.low for part in parts),
-        steps_s.high + sum(part.high for part in parts),
-    )
+    return step_time_s.scaled(terms.steps / max(terms.useful_fraction, 1e-9))
 
 
 def _said_of_all(model: Model, setup: Setup) -> tuple[bool, tuple[str, ...]]:
@@ -177,7 +198,41 @@ def _said_of_all(model: Model, setup: Setup) -> tuple[bool, tuple[str, ...]]:
         )
     if not model.sharpness.is_fitted:
         cautions.append("How well the stages overlap is a default, not fitted to runs.")
+    cautions += _said_of_launches(model.calibration)
+    if why := model.extrapolated(setup):
+        cautions.append(
+            f"The interval is an extrapolation's ({100 * EXTRAPOLATION_ERROR:.0f} % of model "
+            f"error, {100 * MODEL_ERROR:.0f} % on the calibrated machine): {why}."
+        )
     return is_beyond, tuple(cautions)
+
+
+def _said_of_launches(calibration: Calibration) -> list[str]:
+    """Return what the intervals hold of launches that differ; nothing where they do not."""
+    spread = calibration.launch_spread or ASSUMED_SPREAD
+    if spread.cpu_sd == 0:
+        return []
+    sd = f"{100 * spread.cpu_sd:.2g} % (standard deviation)"
+    if spread.repeats == 0:
+        said = (
+            "How far CPU-bound launches of one set-up lie apart was not measured: the "
+            f"intervals assume {sd}. Calibrate again to measure it."
+        )
+    else:
+        said = (
+            f"CPU-bound launches of one set-up differ by {sd}, as {spread.repeats} repeated "
+            "ones tell: the intervals hold that."
+        )
+    return [said]
+
+
+def _unidentified(model: Model, setup: Setup) -> str:
+    low_s, high_s = model.device_interval_s(setup)
+    return (
+        f"The device time is not identified: the calibration puts it at {low_s:.3g} to "
+        f"{high_s:.3g} s a step, and it may bound this one. Add device_points, of steps with "
+        "resident data, as calibrate() measures them, or give device_s."
+    )
 
 
 def _unknown(
@@ -193,4 +248,8 @@ def _unknown(
         reasons.append("The cost is unknown: an instance type has no price.")
     if terms.steps is not None and calibration.startup_s is None:
         reasons.append("The time of a whole job is unknown: start-up was not measured.")
+    elif terms.steps is not None and calibration.end_s is None:
+        reasons.append(
+            "The end of a job is unknown and left out: this calibration is of an older version."
+        )
     return tuple(reasons)

@@ -7,6 +7,7 @@ from typing import Literal
 from smtc_lab.display import PlanDisplayed
 from smtc_lab.metrics.result import Result
 from smtc_lab.planner.intervals import Estimate
+from smtc_lab.planner.model.job import JobParts
 from smtc_lab.spec.cluster import Cluster
 
 Stage = Literal["cpu", "network", "serial", "device"]
@@ -20,10 +21,15 @@ Bottleneck = Stage
 STAGES: tuple[Stage, ...] = ("cpu", "network", "serial", "device")
 """The stages, in the order in which a sample passes them."""
 
-Evidence = Literal["predicted", "extrapolated"]
+Evidence = Literal["predicted", "extrapolated", "estimated"]
 """``predicted``: with the device time that the calibration measured or declared.
 ``extrapolated``: with a device time from elsewhere: another batch size than those measured,
-another CPU that computes the step, or a figure of the user. Neither is a measurement."""
+another CPU that computes the step, or a figure of the user. ``estimated``: the calibration does
+not tell the device time, and it may be what bounds the step. None is a measurement."""
+
+IntervalBasis = Literal["calibrated machine", "extrapolation"]
+"""Whose error an interval holds beside those of its inputs: that of the model on the calibrated
+machine, or the larger one on other machines and with batches beyond those measured."""
 
 
 class Prediction(PlanDisplayed, Result):
@@ -42,11 +48,14 @@ class Prediction(PlanDisplayed, Result):
     """Cost of 1,000 steps in USD; None: a price is unknown."""
 
     job_s: Estimate | None
-    """Whole job in seconds, start-up and compilation included; None: the number of steps or
-    the start-up time is not known."""
+    """Whole job in seconds, start-up, compilation and end included; None: the number of steps
+    or the start-up time is not known."""
 
     usd_per_job: Estimate | None
     """Cost of the whole job in USD; None: its time or a price is unknown."""
+
+    parts: JobParts | None = None
+    """The job in its parts; None: as ``job_s``, or an older version predicted it."""
 
     stages_s: dict[Stage, float | None]
     """Seconds that each stage alone would take for a step; None: unknown. Stages overlap, so
@@ -63,6 +72,9 @@ class Prediction(PlanDisplayed, Result):
 
     evidence: Evidence
     """How far from the calibration this is."""
+
+    interval_basis: IntervalBasis = "calibrated machine"
+    """Which of two intervals all estimates here have; ``cautions`` say why it is the wider."""
 
     unknown: tuple[str, ...] = ()
     """Why a figure is None, one sentence each."""

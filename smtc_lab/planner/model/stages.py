@@ -22,7 +22,8 @@ from smtc_lab.planner.model.sharpness import p_norm
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtc_lab.planner.model.inputs import CpuCost, ModelInputs
+    from smtc_lab.planner.model.cpu_cost import CpuCost
+    from smtc_lab.planner.model.inputs import ModelInputs
     from smtc_lab.planner.model.setup import Numbers, Setup
 
 GBPS_PER_FLOW = 5.0
@@ -40,6 +41,10 @@ ALL_REDUCE_OVERLAP = 0.8
 
 ALL_REDUCE_LATENCY_S = 30e-6
 """Seconds of each doubling of the number of devices. Assumed."""
+
+
+_LEAST_CORE_S = 1e-12
+"""CPU-seconds per sample of a data path whose share could not be told from nothing."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,8 @@ def _rates(inputs: ModelInputs, setup: Setup) -> tuple[NDArray[np.float64], ...]
     """Return samples per second of the trainers, of the data instances, and of the network."""
     busy = np.minimum(setup.loader_workers, setup.trainer_cores)
     local = _full_threads(busy, setup.trainer_cores, setup.trainer_threads)
-    local = setup.trainers * local * setup.trainer_speed / _local_core_s(inputs, setup)
+    core_s = np.maximum(_local_core_s(inputs, setup), _LEAST_CORE_S)
+    local = setup.trainers * local * setup.trainer_speed / core_s
     if not np.any(setup.data_instances):
         return np.asarray(local), np.zeros((1, 1)), np.full((1, 1), np.inf)
     if inputs.remote is None:
@@ -146,6 +152,7 @@ def _rates(inputs: ModelInputs, setup: Setup) -> tuple[NDArray[np.float64], ...]
     busy = np.minimum(setup.data_workers, setup.data_cores)
     remote = _full_threads(busy, setup.data_cores, setup.data_threads)
     core_s = _core_s(inputs.remote, inputs, setup, setup.data_workers, setup.data_cores)
+    core_s = np.maximum(core_s, _LEAST_CORE_S)
     remote = setup.data_instances * remote * setup.data_speed / core_s
     return np.asarray(local), np.asarray(remote), _wire_per_s(inputs, setup, busy)
 
