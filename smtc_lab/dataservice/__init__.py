@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from smtc_lab.dataservice.batch_types.registry import register_type as register_type
     from smtc_lab.dataservice.dataloader import DataLoader as DataLoader
     from smtc_lab.dataservice.placement import Placement as Placement
     from smtc_lab.dataservice.placement import ServerAddress as ServerAddress
@@ -31,6 +32,7 @@ _HOMES = {
     "LoaderSource": "smtc_lab.dataservice.source",
     "Placement": "smtc_lab.dataservice.placement",
     "ServerAddress": "smtc_lab.dataservice.placement",
+    "register_type": "smtc_lab.dataservice.batch_types.registry",
     "set_default": "smtc_lab.dataservice.placement",
     "source_of": "smtc_lab.dataservice.source",
 }

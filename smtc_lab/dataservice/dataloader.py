@@ -13,6 +13,7 @@ from smtc_lab.dataservice.client.settings import ClientSettings
 from smtc_lab.dataservice.client.sharing import first_sharing
 from smtc_lab.dataservice.client.spare_cpu import own_cores
 from smtc_lab.dataservice.iterators import InProcessIterator, IteratedLoader, ServiceIterator
+from smtc_lab.dataservice.late_loaders.telling import Telling, note_iteration
 from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
 from smtc_lab.dataservice.stream_iterators import (
     InProcessStreamIterator,
@@ -49,8 +50,9 @@ class DataLoader(IteratedLoader[_T_co]):
       meanwhile: a request that was not answered is asked again elsewhere.
     - What the dataset or ``collate_fn`` raises comes as a ``SampleError`` that names the sample
       and the host, in place of the batch; iteration can go on after it.
-    - Batches are made of dicts, lists, tuples, named tuples, tensors, numpy arrays, numbers,
-      text, bytes, booleans and None, unless they are prepared in the trainer itself.
+    - From data servers come batches of the types that they know: containers, tensors, arrays,
+      dataclasses, images and others, see ``smtc_lab.dataservice.batch_types``. A script may
+      register more. The trainer's own data workers send whatever can be pickled.
     - ``worker_init_fn`` is called before a data worker's first batch.
     - Data servers keep the dataset as the script made it. The trainer's own data workers see it
       anew in each epoch, or once with ``persistent_workers=True``, as torch's do.
@@ -84,6 +86,9 @@ class DataLoader(IteratedLoader[_T_co]):
         record: Gets a record for each server about twice a second.
         notify: Gets one sentence for each fault that was mended.
         journal: Gets a dict for whatever happens to a request; see ``journal.Journal``.
+        allow_pickle: Whether objects of types that nobody knows come as pickles from data
+            servers. Whoever controls one of those can then run code in the trainer. None: as
+            the default placement, else not.
 
     Raises:
         DataServiceError: An argument of ours is wrong.
@@ -120,6 +125,7 @@ class DataLoader(IteratedLoader[_T_co]):
         record: Callable[[LoaderRecord], None] | None = None,
         notify: Callable[[str], None] | None = None,
         journal: Callable[[dict[str, Any]], object] | None = None,
+        allow_pickle: bool | None = None,
     ) -> None:
         default = placement.default()
         num_servers = len(default.servers if servers is None else servers)
@@ -148,10 +154,9 @@ class DataLoader(IteratedLoader[_T_co]):
             pin_memory_device=pin_memory_device,
             in_order=in_order,
         )
-        name = placement.next_loader_name()
+        self._name(default, loader_name, names_servers=servers is not None)
         # torch fills in 2; a user who says nothing leaves it to us.
         self._fixed_credits = prefetch_factor
-        self.loader_name = name if loader_name is None else str(loader_name)
         self._client: Client | None = None
         self.seed = default.seed if seed is None else seed
         self.record = default.record if record is None else record
@@ -159,12 +164,26 @@ class DataLoader(IteratedLoader[_T_co]):
         self.seeding = seeding
         self.tls = default.tls if tls is None else tls
         self.journal = journal
+        self.allow_pickle = default.allow_pickle if allow_pickle is None else allow_pickle
         self._place(
             default,
             servers,
             secret,
             num_workers if num_local_workers is None else num_local_workers,
         )
+
+    def _name(
+        self, default: Placement, loader_name: str | int | None, *, names_servers: bool
+    ) -> None:
+        """Count this loader among the script's, and note whether it was made late."""
+        number = placement.next_loader_name()
+        self.loader_name = number if loader_name is None else str(loader_name)
+        # Whoever names servers or loader knows what those serve.
+        self._is_the_jobs = loader_name is None and not names_servers
+        self._is_late = self._is_the_jobs and placement.first_iteration() is not None
+        if self._is_late and default.seed is not None:
+            # Such loaders are made epoch by epoch, and must not draw the same transforms.
+            self.epoch = int(number)
 
     def _place(
         self,
@@ -197,6 +216,7 @@ class DataLoader(IteratedLoader[_T_co]):
             client.close()
 
     def _get_iterator(self) -> Any:  # noqa: ANN401  torch's own, under a private name
+        note_iteration(has_servers=bool(placement.default().servers))
         is_ours = self.seeding == "sample" and can_be_served(self)
         if not is_ours or self._wants_other_start_method():
             return super()._get_iterator()
@@ -210,18 +230,23 @@ class DataLoader(IteratedLoader[_T_co]):
         return StreamServiceIterator(self, self._client)
 
     def _new_client(self) -> Client:
+        source = source_of(self)
+        telling = Telling(source, None if self._is_late else self.loader_name)
         return Client(
             ClientSettings(
-                loader=self.loader_name,
-                source=source_of(self),
+                loader=telling.name if self.servers else self.loader_name,
+                tell=telling.told if self._is_the_jobs else None,
+                source=source,
                 servers=self.servers,
                 secret=self.secret,
                 num_local_workers=self.num_local_workers,
+                own_workers=max(1, self.num_local_workers or self.num_workers),
                 is_auto=self._is_auto,
                 most_local_workers=self._most_local_workers,
                 keeps_local_workers=self.persistent_workers,
                 credits_per_link=self._fixed_credits,
                 tls=self.tls,
+                allow_pickle=self.allow_pickle,
                 is_pinned=self.pin_memory and torch.accelerator.is_available(),
                 journal=self.journal,
                 record=self.record,

@@ -65,15 +65,26 @@ class IteratedLoader(torch_dataloader.DataLoader[_T_co]):
     record: Callable[[LoaderRecord], None] | None
     """Gets a record for each server about twice a second; None: nobody does."""
 
+    allow_pickle: bool
+    """Whether data servers may send objects of unknown types as pickles."""
+
     epoch = 0
     """Number of the next pass over the loader, which decides the random transforms. Set it
     when training is resumed from a checkpoint."""
+
+    first_batch = 0
+    """Number of the batch that the next pass begins with; the sampler's before it are left."""
 
     def take_epoch(self) -> int:
         """Return the number of the pass that begins now."""
         epoch = self.epoch
         self.epoch = epoch + 1
         return epoch
+
+    def take_first_batch(self) -> int:
+        """Return the number of the first batch of the pass that begins now."""
+        first, self.first_batch = self.first_batch, 0
+        return first
 
 
 class SeededIterator(_TorchBase):
@@ -106,6 +117,8 @@ class SeededIterator(_TorchBase):
         self._seed = stream_seed(seed, self._rank)
         self._epoch_number = loader.take_epoch()
         self._position = 0
+        for _ in range(loader.take_first_batch()):
+            self._next_place()
 
     def _next_place(self) -> tuple[object, BatchPlace]:
         """Return the next indices of the sampler, and where their first sample stands."""
@@ -148,7 +161,8 @@ class InProcessIterator(SeededIterator):
             raise
         except BatchFailure as failure:
             said = failure_text(failure, f"{host_name()} (in the trainer)")
-            raise to_error(said) from failure.__cause__
+            cause = failure.__cause__
+            raise to_error(said, None if cause is None else type(cause)) from cause
         outcome = Answer(batch, None, LOCAL, 0, time.perf_counter() - started_s)
         pin = self._pin()
         if pin is not None:
@@ -171,7 +185,8 @@ class ServiceIterator(SeededIterator):
 
     def __init__(self, loader: IteratedLoader[Any], client: Client) -> None:
         self._client = client
-        self._loader_name = loader.loader_name
+        self._loader_name = client.loader
+        self._takes_pickle = loader.allow_pickle
         self._in_order = loader.in_order
         self._epoch: Epoch | None = None
         super().__init__(loader)
@@ -190,7 +205,9 @@ class ServiceIterator(SeededIterator):
         self._epoch = self._client.begin_epoch(
             self, in_order=self._in_order, pin=self._pin(), number=self._epoch_number
         )
-        self._ask_ahead(self._epoch)
+        if loader.num_workers:
+            self._ask_ahead(self._epoch)
+        # else the sampler draws its order with the first batch, as torch's does then
 
     def _next_data(self) -> object:
         epoch = self._epoch
@@ -252,7 +269,12 @@ class ServiceIterator(SeededIterator):
                 self._is_sampled = True
                 self._sampler_error = error
                 return
-            request = BatchRequest(loader=self._loader_name, place=place, indices=indices)
+            request = BatchRequest(
+                loader=self._loader_name,
+                place=place,
+                indices=indices,
+                takes_pickle=self._takes_pickle,
+            )
             yield request.pack, indices, None
 
 

@@ -68,6 +68,9 @@ class Placement:
     seed: int | None = None
     """Seed of each sample's random transforms; None: ``torch.initial_seed()``."""
 
+    allow_pickle: bool = False
+    """Whether servers may send objects of unknown types as pickles, which can run any code."""
+
     record: Callable[[LoaderRecord], None] | None = None
     """Gets a record for each server about twice a second, in the thread that iterates."""
 
@@ -117,19 +120,31 @@ class _Process:
 
     default = Placement()
     loader_numbers = itertools.count()
+    first_iteration: object | None = None
 
 
 def set_default(placement: Placement | None) -> None:
     """Set what dataloaders made after this call take where their arguments say nothing.
 
     The numbering of loaders begins anew, so that a script that is run after this call has the
-    same loader names in every process of a job.
+    same loader names in every process of a job. It has iterated over none of them.
 
     Args:
         placement: The default; None: local dataloaders again.
     """
     _Process.default = Placement() if placement is None else placement
     _Process.loader_numbers = itertools.count()
+    _Process.first_iteration = None
+
+
+def first_iteration() -> object | None:
+    """Return what is known of the script's first iteration over a loader; None: none yet."""
+    return _Process.first_iteration
+
+
+def note_first_iteration(what: object) -> None:
+    """Keep what is known of the script's first iteration over a loader."""
+    _Process.first_iteration = what
 
 
 def default() -> Placement:

@@ -57,9 +57,13 @@ class Rotation:
         self._pending[stream][turn.position] = turn
         return turn
 
-    def delivered(self, turn: Turn) -> None:
-        """Note that a turn's batch, or its error, was given to the trainer."""
-        del self._pending[turn.stream][turn.position]
+    def delivered(self, turn: Turn) -> bool:
+        """Note that a turn's batch, or its error, is given to the trainer.
+
+        Returns:
+            False: its stream has ended before, so it is not.
+        """
+        return self._pending[turn.stream].pop(turn.position, None) is not None
 
     def ended(self, stream: int, position: int) -> list[Turn]:
         """Note that a stream has no batch at a position, and so none after it.

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _PLACE = struct.Struct("<QQQ")
 _SEEDS = struct.Struct("<QQI")
 _MASK = 2**64 - 1
+_MOST_TORCH = 2**63 - 1
+"""What a tensor can hold of ``torch.initial_seed()``; the CPU's generator takes less of it."""
 
 
 def sample_seeds(seed: int, epoch: int, position: int) -> tuple[int, int, int]:
@@ -46,8 +48,32 @@ def seed_sample(seed: int, epoch: int, position: int) -> None:
     for_random, for_torch, for_numpy = sample_seeds(seed, epoch, position)
     random.seed(for_random)
     # torch.manual_seed would also seed the trainer's accelerators.
-    torch.default_generator.manual_seed(for_torch)
+    torch.default_generator.manual_seed(for_torch & _MOST_TORCH)
     np.random.seed(for_numpy)  # noqa: NPY002  transforms use the global generator
+
+
+def worker_seed(seed: int, epoch: int, number: int) -> int:
+    """Return what a data worker is told of its seed; as in torch, neighbours' are consecutive.
+
+    Args:
+        seed: Seed of the run and rank.
+        epoch: Number of the pass over the loader; any, where the data worker outlives it.
+        number: Of the data worker, from 0.
+    """
+    return (sample_seeds(seed, epoch, _MASK)[1] >> 1) + number
+
+
+def seed_worker(seed: int, epoch: int, number: int, *, for_torch: int) -> None:
+    """Seed ``random``, torch and numpy before ``worker_init_fn``.
+
+    Args:
+        seed: Seed of the run and rank.
+        epoch: Number of the pass over the loader.
+        number: What else decides the numbers.
+        for_torch: What ``torch.initial_seed()`` says afterwards: the data worker's own seed.
+    """
+    seed_sample(seed, epoch, number)
+    torch.default_generator.manual_seed(for_torch)
 
 
 def stream_seed(seed: int, rank: int) -> int:

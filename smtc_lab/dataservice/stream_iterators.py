@@ -71,7 +71,9 @@ class StreamServiceIterator(ServiceIterator):
             place = StreamPlace(
                 self._seed, self._epoch_number, turn.stream, self._num_streams, turn.position
             )
-            request = BatchRequest(loader=self._loader_name, place=place)
+            request = BatchRequest(
+                loader=self._loader_name, place=place, takes_pickle=self._takes_pickle
+            )
             named = f"{turn.position} of stream {turn.stream}"
             yield request.pack, named, turn.stream
 
@@ -80,6 +82,5 @@ class StreamServiceIterator(ServiceIterator):
         if outcome.is_end and self._epoch is not None:
             gone = self._rotation.ended(turn.stream, turn.position)
             self._client.ledger.vanish(self._epoch, [one.order for one in gone])
-        else:
-            self._rotation.delivered(turn)
-        return not outcome.is_end
+            return False
+        return not outcome.is_end and self._rotation.delivered(turn)

@@ -14,7 +14,8 @@ generators, which are seeded before each sample by (seed, epoch, stream, number 
 that forgets what it gave (a queue, a socket) each sample comes at most once: what a lost data
 worker took and had not delivered is gone, and so is what the new stream takes to reach its
 position. From a source that gives another sequence each time (the clock, a folder that fills)
-samples may come twice or never.
+samples may come twice or never. A stream is begun anew where a data worker was lost, and where
+one of a data server has time for it (``client.streams.homes``).
 
 **What it costs.** A stream that is begun anew iterates all samples before its position, though
 it does not collate them. An exception that one of these raises takes the wanted batch's place.
@@ -30,7 +31,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from smtc_lab.dataservice.seeding import sample_seeds, seed_sample
+from smtc_lab.dataservice.seeding import sample_seeds, seed_sample, seed_worker, worker_seed
 from smtc_lab.dataservice.source import BatchFailure, StreamPlace, StreamSource
 from smtc_lab.dataservice.worker_info import new_worker_info, set_worker_info, worker_info
 
@@ -160,15 +161,17 @@ class _OpenStream:
                 dataset = _own(dataset)
             if place.num_streams:
                 # As in torch: the seeds of an epoch's streams are consecutive.
-                base_seed = sample_seeds(place.seed, place.epoch, _BEGIN)[1] >> 1
                 self._info = new_worker_info(
                     number=place.stream,
                     num_workers=place.num_streams,
-                    seed=base_seed + place.stream,
+                    seed=worker_seed(place.seed, place.epoch, place.stream),
                     dataset=dataset,
                 )
                 set_worker_info(self._info)
-            seed_sample(self._seed, place.epoch, _BEGIN)
+            if self._info is None:
+                seed_sample(self._seed, place.epoch, _BEGIN)
+            else:
+                seed_worker(self._seed, place.epoch, _BEGIN, for_torch=self._info.seed)
             if place.num_streams and self._source.worker_init_fn is not None:
                 self._source.worker_init_fn(place.stream)
             return iter(cast("Iterable[object]", dataset))

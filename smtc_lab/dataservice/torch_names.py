@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _ITERATOR = "torch.utils.data.dataloader:_BaseDataLoaderIter"
 
 WHAT_FOR: Mapping[str, str] = {
+    "torch:_make_per_channel_quantized_tensor": "makes a quantized tensor of its integers",
+    "torch:_make_per_tensor_quantized_tensor": "makes a quantized tensor of its integers",
     "torch.autograd.profiler:_is_profiler_enabled": "tells that a profiler runs",
     "torch.utils.data._utils.collate:collate_tensor_fn": "stacks tensors",
     "torch.utils.data._utils.collate:default_collate_fn_map": "says who stacks what",

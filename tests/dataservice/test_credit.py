@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from smtc_lab.dataservice.client import credit
+from smtc_lab.dataservice.client.crew import credit
 from smtc_lab.dataservice.client.epoch import Epoch
 from smtc_lab.dataservice.client.ledger import Ledger
 from tests.dataservice.ledger_kit import FakeLink, ask
@@ -66,6 +66,39 @@ def test_a_data_worker_that_once_waited_for_a_processor_counts_as_quick() -> Non
 
     assert link.mean_busy_s is not None
     assert link.mean_busy_s < 0.001
+
+
+def test_the_first_batch_of_a_data_worker_does_not_tell_that_it_is_slow() -> None:
+    ledger, epoch = Ledger(credits_per_link=2), Epoch(in_order=True)
+    quick, beginner = FakeLink(ledger), FakeLink(ledger)
+    for link in (quick, beginner):
+        ledger.attach(link)
+    least = ledger.crew.window
+    windows: list[int] = []
+
+    for busy_s in (0.3, 0.003, 0.003):
+        ask(ledger, epoch, 4)
+        for link, its_s in ((quick, 0.003), (beginner, busy_s)):
+            link.answer(busy_s=its_s)
+            windows.append(ledger.crew.window)
+
+    assert max(windows) == least
+    assert beginner.mean_busy_s == 0.003
+
+
+def test_a_data_worker_that_stays_slow_widens_the_window_from_its_second_batch_on() -> None:
+    ledger, epoch = Ledger(credits_per_link=2), Epoch(in_order=True)
+    quick, slow = FakeLink(ledger), FakeLink(ledger)
+    for link in (quick, slow):
+        ledger.attach(link)
+    least = ledger.crew.window
+
+    for _ in range(2):
+        ask(ledger, epoch, 4)
+        quick.answer(busy_s=0.1)
+        slow.answer(busy_s=1.0)
+
+    assert ledger.crew.window > least
 
 
 def test_a_slow_data_worker_widens_the_window_within_bounds() -> None:

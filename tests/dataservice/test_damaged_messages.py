@@ -47,7 +47,7 @@ def header(
     ("data", "said"),
     [
         (header(magic=b"HTTP"), "begins with b'HTTP'"),
-        (header(version=1), "version 1, but must begin with .* version 2"),
+        (header(version=1), f"version 1, but must begin with .* version {wire.VERSION}"),
         (header(kind=9), "of kind 9"),
         (header(json_bytes=2**32 - 1), "announces 4294967295 and 0 bytes"),
         (header(payload_bytes=2**64 - 1), "announces 0 and 18446744073709551615 bytes"),

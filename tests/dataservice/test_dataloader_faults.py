@@ -16,11 +16,10 @@ import torch
 from torch.utils.data import DataLoader as TorchDataLoader
 from torch.utils.data import Dataset, get_worker_info
 
-from smtc_lab.dataservice.client import ledger as ledger_module
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.placement import ServerAddress
 from smtc_lab.dataservice.source import source_of
-from smtc_lab.errors import DataServiceError
+from smtc_lab.errors import DataServiceError, DataWorkerError
 from tests.dataservice.killing import kill
 
 if TYPE_CHECKING:
@@ -63,9 +62,12 @@ class Stuck(Noisy):
 
 
 class Deadly(Noisy):
+    def __init__(self, how: Callable[[int], object] = os._exit) -> None:
+        self.how = how
+
     def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
         if index == 17:
-            os._exit(3)
+            self.how(3)
         return super().__getitem__(index)
 
 
@@ -240,21 +242,42 @@ def test_a_server_with_another_dataset_is_refused(
     loader.close()
 
 
-def test_samples_that_end_every_data_worker_are_given_up(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("how", [os._exit, signal.raise_signal], ids=["exit", "signal"])
+def test_samples_that_end_every_data_worker_are_given_up_as_by_torch(
+    how: Callable[[int], object],
 ) -> None:
-    monkeypatch.setattr(ledger_module, "MAX_LOSSES", 2)
+    torchs_words = r"DataLoader worker \(pid.*\d+\) (exited unexpectedly|is killed by signal: )"
+    with pytest.raises(RuntimeError, match=torchs_words):
+        list(TorchDataLoader(Deadly(how), sampler=[17], num_workers=1))
+
     events: list[str] = []
-    loader = DataLoader(Deadly(), batch_size=4, num_workers=1, notify=events.append)
+    loader = DataLoader(Deadly(how), batch_size=4, num_workers=1, notify=events.append)
     batches = iter(loader)
     before = [next(batches)[0].tolist() for _ in range(4)]
-
     with pytest.raises(
-        DataServiceError, match=r"2 data workers ended while .* samples 16, 17, 18, 19"
+        RuntimeError, match=f"{torchs_words}.* 2 data workers .* samples 16, 17, 18, 19"
     ):
         next(batches)
 
     after = [batch[0].tolist() for batch in batches]
     assert list(itertools.chain(*before, *after)) == [*range(16), *range(20, 40)]
-    assert "ended with exit code 3" in events[0]
+    assert len(events) == 2
+    loader.close()
+
+
+def test_samples_that_end_data_workers_of_a_server_are_given_up_soon(
+    serve: Callable[..., Any], secret: bytes
+) -> None:
+    server = serve({"0": source_of(TorchDataLoader(Deadly(), batch_size=4))})
+    servers = [server.address]
+    loader = DataLoader(Deadly(), 4, servers=servers, secret=secret, loader_name=0)
+
+    # How one ended is known when its successor says so; the other one may be asked meanwhile.
+    with pytest.raises(
+        DataWorkerError,
+        match=r"with exit code 3\. [234] data workers .* samples 16, 17, 18, 19",
+    ):
+        list(loader)
+
+    assert "ended with exit code 3" in server.next_event()
     loader.close()

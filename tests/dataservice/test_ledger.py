@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import time
 from dataclasses import replace
 
@@ -7,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.dataservice.client import credit
-from smtc_lab.dataservice.client import ledger as ledger_module
+from smtc_lab.dataservice.client.crew import credit, losses
 from smtc_lab.dataservice.client.epoch import Epoch
 from smtc_lab.dataservice.client.ledger import Ledger
+from smtc_lab.dataservice.protocol.ended import EndedWorker
 from smtc_lab.dataservice.protocol.messages import Answer
-from smtc_lab.errors import DataServiceError, ProtocolError
+from smtc_lab.errors import DataWorkerError, ProtocolError
 from tests.dataservice.ledger_kit import FakeLink, ask, delivered
 
 
@@ -119,25 +120,59 @@ def test_nobody_is_asked_for_a_cancelled_epoch() -> None:
     assert [request.epoch for request in link.outstanding.values()] == [other]
 
 
-def test_a_request_over_which_many_data_workers_end_is_given_up() -> None:
+def lose(ledger: Ledger, ended: EndedWorker | None) -> None:
+    """Let a data worker that has all requests end; None: nobody knows how."""
+    link = FakeLink(ledger)
+    ledger.attach(link)
+    ledger.detach(link)
+    if ended is not None:
+        ledger.explain(link, ended)
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "most"),
+    [
+        (None, losses.MAX_UNKNOWN),
+        (3, losses.MAX_CRASHES),
+        (-signal.SIGSEGV, losses.MAX_CRASHES),
+        (-signal.SIGKILL, losses.MAX_KILLS),
+    ],
+)
+def test_a_request_over_which_data_workers_end_is_given_up(
+    exit_code: int | None, most: int
+) -> None:
     ledger, epoch = Ledger(credits_per_link=2), Epoch(in_order=True)
+    ended = None if exit_code is None else EndedWorker(pid=7, exit_code=exit_code)
     ask(ledger, epoch, 2)
-    for _ in range(ledger_module.MAX_LOSSES):
-        link = FakeLink(ledger)
-        ledger.attach(link)
-        ledger.detach(link)
+    for _ in range(most - 1):
+        lose(ledger, ended)
+    assert not epoch.is_ready()
+
+    lose(ledger, ended)
 
     _, outcome = epoch.pop()
-
-    assert isinstance(outcome.error, DataServiceError)
-    assert "8 data workers ended while they prepared the samples 0" in str(outcome.error)
+    assert isinstance(outcome.error, DataWorkerError)
+    assert f"{most} data workers ended while they prepared the samples 0" in str(outcome.error)
     assert not epoch.is_ready()
+
+
+def test_a_data_worker_that_ended_over_nothing_is_held_against_no_request() -> None:
+    ledger, epoch = Ledger(credits_per_link=2), Epoch(in_order=True)
+    for _ in range(losses.MAX_CRASHES):
+        lose(ledger, EndedWorker(pid=7, exit_code=3))
+
+    ask(ledger, epoch, 1)
+    link = FakeLink(ledger)
+    ledger.attach(link)
+    link.answer()
+
+    assert delivered(epoch) == [0]
 
 
 def test_data_workers_that_are_ended_on_purpose_are_not_held_against_a_request() -> None:
     ledger, epoch = Ledger(credits_per_link=2), Epoch(in_order=True)
     ask(ledger, epoch, 1)
-    for _ in range(ledger_module.MAX_LOSSES):
+    for _ in range(losses.MAX_UNKNOWN):
         link = FakeLink(ledger)
         ledger.attach(link)
         ledger.detach(link, failed=False)

@@ -19,7 +19,7 @@ from smtc_lab.dataservice.client.reception import Reception
 from smtc_lab.dataservice.client.remote import RemoteServers
 from smtc_lab.dataservice.client.statistics import LOCAL, LoaderStatistics
 from smtc_lab.dataservice.protocol.landing import LandingPool
-from smtc_lab.errors import DataServiceError
+from smtc_lab.errors import DataServiceError, DataWorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ class Client:
         local = LocalWorkers(settings, ledger, reception, self._events)
         local.start()  # before there are threads
         reception.start()
-        landing = LandingPool(is_pinned=settings.is_pinned)
+        landing = LandingPool(is_pinned=settings.is_pinned, unpickles=settings.allow_pickle)
         remote = RemoteServers(settings, ledger, reception, landing, self._events)
         remote.start()
         self._parts = _Parts(
@@ -86,6 +86,8 @@ class Client:
             settings.keeps_local_workers,
         )
         self._num_local_workers = settings.num_local_workers
+        self.loader = settings.loader
+        """What requests call the loader."""
         self._auto: AutoWorkers | None = None
         if settings.is_auto:
             self._auto = AutoWorkers(settings.num_local_workers)
@@ -143,7 +145,7 @@ class Client:
                 self._parts.local.mend()
                 self._tell()
             finalizer()
-            self._hand_over_records()
+            _hand_over_records(self._parts)
 
     def note_visit(self, now_s: float) -> None:
         """Take note that the trainer asks for a batch, at this time of the monotonic clock."""
@@ -205,10 +207,10 @@ class Client:
                 "let the trainer prepare batches too with num_local_workers."
             )
         if timeout_s and blocked_s >= timeout_s:
-            raise DataServiceError(
-                f"Batch {epoch.delivered} did not come within timeout={timeout_s} s; "
-                f"{len(crew)} data workers are connected. Raise timeout, or find out why its "
-                "samples take so long."
+            raise DataWorkerError(
+                f"DataLoader timed out after {timeout_s} seconds. Batch {epoch.delivered} did "
+                f"not come within timeout={timeout_s} s; {len(crew)} data workers are "
+                "connected. Raise timeout, or find out why its samples take so long."
             )
         return min(limit_s - alone_s, timeout_s - blocked_s if timeout_s else limit_s)
 
@@ -224,6 +226,8 @@ class Client:
                 f"data worker {link.data_worker} on {link.server} has not answered for "
                 f"{_SUSPICION_S:.0f} s; others are asked meanwhile, if there are any"
             )
+        if self._parts.remote.are_new_to_refuse():
+            self._num_local_workers = self._parts.local.stand_in()
         self._tell()
         if self._auto is not None and self._auto.has_begun:
             self._settle_workers()
@@ -247,7 +251,7 @@ class Client:
             self._auto.note_batch(outcome.busy_s)
         self._settle_workers()
         if self._parts.statistics.is_due():
-            self._hand_over_records()
+            _hand_over_records(self._parts)
 
     def _settle_workers(self) -> None:
         if self._auto is not None and self._auto.is_due():
@@ -258,9 +262,6 @@ class Client:
     def close(self) -> None:
         """End data workers and connections, and record the rest; safe twice."""
         self._finalizer()
-
-    def _hand_over_records(self) -> None:
-        _hand_over_records(self._parts)
 
 
 def _hand_over_records(parts: _Parts) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
+    from smtc_lab.dataservice.protocol.ended import EndedWorker
     from smtc_lab.dataservice.protocol.messages import Answer
 
 
@@ -32,8 +33,6 @@ class Epoch:
         """Copies a batch to pinned memory, in the thread that received it; None: no need."""
         self.waiting: dict[int, Request] = {}
         """Requests that are not answered yet, by order."""
-        self.homes: dict[Hashable, Link] = {}
-        """Who has which stream."""
         self.asked = 0
         """Batches asked for."""
         self.delivered = 0
@@ -100,14 +99,16 @@ class Request:
     stream: Hashable = None
     """What must be asked of one data worker as long as that lives; None: anybody will do."""
 
-    losses: int = 0
-    """Data workers that ended while this was the request that they worked on."""
+    losses: list[EndedWorker | None] = field(default_factory=list)
+    """Data workers that ended while this was the request that they worked on; None: nobody
+    knows how."""
 
     sent_s: float = 0.0
     """When it was last sent, on the monotonic clock."""
 
     links: list[Link] = field(default_factory=list)
-    """Who has it now; two, where one of them was too slow."""
+    """Who has it now; two, where one of them was too slow or tries to take its stream over.
+    The last one is judged by how long it takes."""
 
     @property
     def is_answered(self) -> bool:

@@ -11,24 +11,24 @@ import time
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.client import credit
-from smtc_lab.dataservice.client.crew import Crew
+from smtc_lab.dataservice.client.crew import credit
+from smtc_lab.dataservice.client.crew.crew import Crew
+from smtc_lab.dataservice.client.crew.losses import Losses, give_up
 from smtc_lab.dataservice.client.epoch import Request
 from smtc_lab.dataservice.client.journal import no_journal
 from smtc_lab.dataservice.client.statistics import LOCAL
+from smtc_lab.dataservice.client.streams.homes import EpochHomes
 from smtc_lab.dataservice.protocol.messages import Answer
 from smtc_lab.dataservice.protocol.remedies import SAME_VERSION
-from smtc_lab.dataservice.source import shown
-from smtc_lab.errors import DataServiceError, ProtocolError
+from smtc_lab.errors import ProtocolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from smtc_lab.dataservice.client.epoch import Epoch, Link
     from smtc_lab.dataservice.client.journal import Journal
-
-MAX_LOSSES = 8
-"""Data workers that may end over one request before the request is given up."""
+    from smtc_lab.dataservice.protocol.ended import EndedWorker
+    from smtc_lab.errors import DataServiceError
 
 
 class Ledger:
@@ -52,6 +52,7 @@ class Ledger:
         """
         self.crew = Crew(credits_per_link)
         """Who is connected, and how much may be asked."""
+        self._homes = EpochHomes()
         self._journal = journal
         self._on_change = on_change
         # Reentrant, because a finalizer may come between any two lines.
@@ -59,6 +60,7 @@ class Ledger:
         self._asked = 0
         self._queue: deque[Request] = deque()
         self._sent_again: Counter[str] = Counter()
+        self._losses = Losses()
         self._hedged = 0
         self.version = 0
         """Rises whenever a link comes or goes, or nothing can be delivered any more."""
@@ -83,9 +85,11 @@ class Ledger:
                 request = Request(number, epoch.asked, epoch, message(number), indices, stream)
                 epoch.waiting[request.order] = request
                 epoch.asked += 1
+                self._homes.of(epoch).note_asked(stream)
                 self._queue.append(request)
                 self._journal.asked(request)
         self._dispatch()
+        self._use_time(epoch)
 
     def attach(self, link: Link) -> None:
         """Give a connected data worker its share from now on."""
@@ -112,9 +116,9 @@ class Ledger:
                 request.links.remove(link)
             lost = [one for one in held if not one.is_answered and not one.links]
             if lost and failed and self.error is None:
-                lost[0].losses += 1
+                self._losses.add(link, lost[0])
                 self._sent_again[link.server] += len(lost)
-            again = [one for one in lost if not self._give_up(one, link)]
+            again = [one for one in lost if not give_up(one, link.server)]
             if self.error is None:
                 # In the order asked: a stream that goes back to an earlier batch begins anew.
                 self._queue = deque(
@@ -122,6 +126,12 @@ class Ledger:
                 )
             self._changed()
         self._dispatch()
+
+    def explain(self, link: Link, ended: EndedWorker) -> None:
+        """Take note of how the data worker of a link that is gone has ended."""
+        with self._lock:
+            if self._losses.explain(link, ended):
+                self._changed()
 
     def settle(self, link: Link, number: int, outcome: Answer) -> None:
         """Take the answer of a data worker; a late or repeated one is dropped.
@@ -142,14 +152,19 @@ class Ledger:
         if epoch.pin is not None and not request.is_answered:
             outcome = epoch.pin(outcome)
         with self._lock:
-            self.crew.note(link, outcome)
-            self._journal.answered(request, link, outcome)
-            # Before it is taken off the link: Ctrl-C between the lines must lose nothing.
-            epoch.put(request, outcome)
+            homes = self._homes.of(epoch)
+            self.crew.note(link, outcome, is_usual=not homes.is_catching_up(request, link))
+            if homes.counts(request, link, outcome):
+                self._journal.answered(request, link, outcome)
+                # Before it is taken off the link: Ctrl-C between the lines must lose nothing.
+                epoch.put(request, outcome)
+            else:
+                self._journal.dropped(number, link)
             if link.outstanding.pop(number, None) is not None:
                 request.links.remove(link)
             if self._queue:
                 self._dispatch()
+            self._use_time(epoch)
 
     def hedge(self, epoch: Epoch, now_s: float) -> float:
         """Ask elsewhere too for what holds the trainer up much longer than usual.
@@ -223,18 +238,6 @@ class Ledger:
         self.version += 1
         self._on_change()
 
-    def _give_up(self, request: Request, link: Link) -> bool:
-        if request.losses < MAX_LOSSES:
-            return False
-        error = DataServiceError(
-            f"{request.losses} data workers ended while they prepared the samples "
-            f"{shown(request.indices)}, the last one on {link.server}. Look into the log for "
-            "how they ended (signal 9 is often a lack of memory), or prepare these samples "
-            "with num_workers=0 to see why."
-        )
-        request.epoch.put(request, Answer(None, error, link.server, 0, 0.0))
-        return True
-
     def _dispatch(self) -> None:
         """Send queued requests for as long as there are credits."""
         with self._lock:
@@ -260,20 +263,27 @@ class Ledger:
         link.outstanding[request.number] = request
         request.links.append(link)
         request.sent_s = time.monotonic()
-        if request.stream is not None:
-            request.epoch.homes[request.stream] = link
+        self._homes.of(request.epoch).settle(request, link)
         self._journal.sent(request, link)
 
     def _link_for(self, request: Request) -> Link | None:
         """Return the link that should get a request now; None: nobody has a credit."""
-        home = request.epoch.homes.get(request.stream)
-        if home is not None and home in self.crew and home.suspected_since_s is None:
-            return home if self.crew.has_room(home) else None
-        return self.crew.next()
+        homes = self._homes.of(request.epoch)
+        return (
+            self.crew.next() if request.stream is None else homes.link_for(request, self.crew)
+        )
+
+    def _use_time(self, epoch: Epoch) -> None:
+        """Let data workers that have nothing to do try to take streams over."""
+        with self._lock:
+            for link, request in self._homes.of(epoch).new_tries(self.crew, epoch.waiting):
+                link.outstanding[request.number] = request
+                self._journal.sent(request, link)
+                link.send([request])
 
     def _ask_elsewhere(self, requests: Sequence[Request]) -> None:
         for request in requests:
-            link = request.epoch.homes.get(request.stream)
+            link = self._homes.of(request.epoch).at(request.stream)
             if link is None or link in request.links or link not in self.crew:
                 link = self.crew.next(excluded=request.links)
             if link is None or not self.crew.has_room(link):

@@ -15,7 +15,7 @@ from smtc_lab.dataservice.protocol.segments import SharedFile, SharedViews
 from smtc_lab.dataservice.protocol.sockets import close_in_children
 from smtc_lab.dataservice.protocol.transport import PlainTransport
 from smtc_lab.dataservice.serving.pool import DataWorkers
-from smtc_lab.errors import DataServiceError
+from smtc_lab.errors import DataWorkerError
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -69,6 +69,7 @@ class LocalWorkers:
         events: SimpleQueue[str],
     ) -> None:
         self._num_local_workers = settings.num_local_workers
+        self._own_workers = settings.own_workers
         self._ledger = ledger
         self._reception = reception
         self._events = events
@@ -115,6 +116,12 @@ class LocalWorkers:
                 self._pool.end(number)
         self.start()
 
+    def stand_in(self) -> int:
+        """Have data workers in any case, because no server makes batches; return how many."""
+        if not self._num_local_workers:
+            self.resize(self._own_workers)
+        return self._num_local_workers
+
     def stop(self, *, wait: bool = True) -> bool:
         """End all data workers; return False when they are being started or mended just now.
 
@@ -133,20 +140,21 @@ class LocalWorkers:
         return True
 
     def _mend(self, number: int, worker: _Local) -> None:
-        how = self._pool.end(number)
+        ended = self._pool.end(number)
         worker.close(failed=True)
+        self._ledger.explain(worker.link, ended)
         del self._workers[number]
         self._stillborn = 0 if worker.link.has_said_hello else self._stillborn + 1
         if self._stillborn >= _MAX_STILLBORN:
             self._ledger.fail(
-                DataServiceError(
-                    f"Data workers of this trainer ended {self._stillborn} times before they "
-                    f"could begin; data worker {number} {how}. Look above for what they "
-                    "printed, or use num_workers=0."
+                DataWorkerError(
+                    f"{ended.told_as_torch()}. Data workers of this trainer ended "
+                    f"{self._stillborn} times before they could begin. Look above for what "
+                    "they printed, or use num_workers=0."
                 )
             )
             return
-        self._events.put(f"data worker {number} of this trainer {how}; started again")
+        self._events.put(f"data worker {number} of this trainer {ended.told()}; started again")
         self._start(number)
 
     def _start(self, number: int) -> None:
@@ -156,7 +164,7 @@ class LocalWorkers:
         pid = self._pool.pid(number)
         if pid is not None:
             with contextlib.suppress(OSError):  # it has ended already; mend() takes note
-                os.setpriority(os.PRIO_PROCESS, pid, _NICENESS)
+                os.setpriority(os.PRIO_PROCESS, pid, min(19, os.nice(0) + _NICENESS))
         ours, theirs = socket.socketpair()
         with theirs:
             self._pool.connect(number, theirs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice.client.links import WorkerLink
 from smtc_lab.dataservice.protocol.handshake import prove_to_server
-from smtc_lab.dataservice.protocol.messages import Hello
+from smtc_lab.dataservice.protocol.messages import Hello, read_answer
 from smtc_lab.dataservice.protocol.receiver import Receiver, receive_one
 from smtc_lab.dataservice.protocol.remedies import SAME_LOADERS
 from smtc_lab.dataservice.protocol.sockets import (
@@ -18,7 +18,8 @@ from smtc_lab.dataservice.protocol.sockets import (
     hang_up,
     wait_for_any,
 )
-from smtc_lab.dataservice.protocol.transport import PlainTransport, TlsTransport
+from smtc_lab.dataservice.protocol.transport import PlainTransport, TlsTransport, send_all
+from smtc_lab.dataservice.protocol.wire import Kind
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 2.0
 _MAX_DATA_WORKERS = 1024
 _JOIN_S = 0.5
+_told: set[str] = set()
+
+
+class LoaderRefusedError(DataServiceError):
+    """A data server cannot make the batches of a loader that it was told of."""
 
 
 class RemoteServers:
@@ -62,9 +68,12 @@ class RemoteServers:
         # Taken by threads that connect only, never by a finalizer.
         self._changing = threading.Lock()
         self._links: dict[tuple[ServerAddress, int], _RemoteLink] = {}
+        self._last: dict[tuple[ServerAddress, int], tuple[WorkerLink, int]] = {}
         self._whys = dict.fromkeys(settings.servers, "not connected yet")
         self._lost: set[ServerAddress] = set()
         self._connected: set[ServerAddress] = set()
+        self._refused: set[ServerAddress] = set()
+        self._is_refused = False
 
     def start(self) -> None:
         """Connect; safe twice."""
@@ -111,6 +120,7 @@ class RemoteServers:
         """Return the link over a proven socket, once the data worker has said hello.
 
         Raises:
+            LoaderRefusedError: It cannot make the batches of the loader that it is told of.
             DataServiceError: It is no data worker.
             OSError: The connection is gone, or the peer does not answer.
         """
@@ -119,6 +129,16 @@ class RemoteServers:
             transport = TlsTransport(connection)
         receiver = Receiver(transport, self._landing)
         hello = Hello.read(receive_one(receiver, transport, HELLO_TIMEOUT_S))
+        if self._settings.tell is not None and self._settings.loader not in hello.loaders:
+            try:
+                message = self._settings.tell().pack()
+            except DataServiceError as error:
+                raise LoaderRefusedError(str(error)) from error
+            send_all(transport, message)
+            frame = receive_one(receiver, transport, HELLO_TIMEOUT_S)
+            if frame is not None and frame.kind is Kind.ERROR:
+                raise LoaderRefusedError(str(read_answer(frame, server=hello.host).error))
+            hello = Hello.read(frame)
         link = WorkerLink(
             connection, transport, receiver, server=hello.host, data_worker=data_worker
         )
@@ -136,6 +156,10 @@ class RemoteServers:
         Raises:
             DataServiceError: The server is of no use.
         """
+        where = address, hello.data_worker
+        last, self._last[where] = self._last.get(where), (link, hello.pid)
+        if last is not None and hello.before is not None and hello.before.pid == last[1]:
+            self._ledger.explain(last[0], hello.before)
         loader = self._settings.loader
         if loader not in hello.loaders:
             served = ", ".join(map(repr, hello.loaders)) or "none"
@@ -173,6 +197,28 @@ class RemoteServers:
                     f"data server {address} went away ({why}); its requests go elsewhere until "
                     "it is back"
                 )
+
+    def refused(self, address: ServerAddress, why: str) -> None:
+        """Take note that a server cannot make the batches, and never will."""
+        with self._changing:
+            self._whys[address] = why
+            self._refused.add(address)
+        self._ledger.touch()
+
+    def are_new_to_refuse(self) -> bool:
+        """Return, once, whether no server will ever make a batch, and tell of it."""
+        if self._is_refused or not self._refused or len(self._refused) < len(self._whys):
+            return False
+        self._is_refused = True
+        whys = "; ".join(sorted(set(self._whys.values())))
+        if whys not in _told:  # a loader of each epoch would tell it again and again
+            _told.add(whys)
+            self._events.put(
+                "no data server can make the batches of a loader that the script made after "
+                f"its first iteration: {whys}. This trainer makes them. Create what "
+                "is new before the first iteration"
+            )
+        return True
 
     @property
     def stop(self) -> StopFlag:
@@ -213,6 +259,9 @@ class _RemoteLink:
             self._was_served = False
             try:
                 why = self._serve(connect_tcp(self._address.host, self._address.port))
+            except LoaderRefusedError as error:
+                self._servers.refused(self._address, str(error))
+                return
             except (OSError, DataServiceError) as error:
                 why = str(error) or type(error).__name__
             if stop:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.dataservice.placement import ServerAddress
+    from smtc_lab.dataservice.protocol.messages import ToldLoader
     from smtc_lab.dataservice.source import LoaderSource
     from smtc_lab.metrics.records.records import LoaderRecord
 
@@ -18,7 +19,11 @@ class ClientSettings:
     """What a client is made of."""
 
     loader: str
-    """Name of the loader in the script."""
+    """What requests call the loader."""
+
+    tell: Callable[[], ToldLoader] | None
+    """Returns what a server is told that does not know the loader; raises a DataServiceError
+    where it cannot be told. None: all servers must know it."""
 
     source: LoaderSource
     """What its batches are made of, for the trainer's own data workers."""
@@ -35,6 +40,9 @@ class ClientSettings:
     is_auto: bool
     """Whether their number follows what is measured; ``num_local_workers`` is the first one."""
 
+    own_workers: int
+    """Data workers of the trainer itself, at least 1, where no server can make the batches."""
+
     most_local_workers: int
     """What ``get_worker_info`` tells them of their number; it does not change."""
 
@@ -46,6 +54,9 @@ class ClientSettings:
 
     tls: bool
     """Whether connections to servers are encrypted."""
+
+    allow_pickle: bool
+    """Whether pickles of servers are read."""
 
     is_pinned: bool
     """Whether received batches lie in pinned memory."""

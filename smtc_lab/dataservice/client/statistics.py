@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.records.records import LoaderRecord
+from smtc_lab.metrics.records.records import OWN_WORKERS, LoaderRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 INTERVAL_S = 0.5
 """Least time between two records of one server, but for the last ones."""
 
-LOCAL = "local"
+LOCAL = OWN_WORKERS
 """What stands for the trainer's own data workers in records."""
 
 
@@ -38,6 +39,7 @@ class LoaderStatistics:
         self._record = record
         self._sums: dict[str, _Sums] = {}
         self._due_s = time.monotonic() + INTERVAL_S
+        _ALL.add(self)
 
     def add_batch(self, outcome: Answer, get_wait_s: float, *, was_ready: bool) -> None:
         """Count a delivered batch.
@@ -90,3 +92,12 @@ class LoaderStatistics:
                     requests_sent_again=sums.requests_sent_again,
                 )
             )
+
+
+_ALL: weakref.WeakSet[LoaderStatistics] = weakref.WeakSet()
+
+
+def hand_over_all() -> None:
+    """Record what every loader of this process has counted; for the end of a script."""
+    for statistics in list(_ALL):
+        statistics.hand_over()

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.protocol.messages import BatchRequest, read_release
+from smtc_lab.dataservice.protocol.messages import BatchRequest, ToldLoader, read_release
 from smtc_lab.dataservice.protocol.receiver import Receiver
 from smtc_lab.dataservice.protocol.sockets import hang_up
 from smtc_lab.dataservice.protocol.transport import PlainTransport, send_all, send_briefly
@@ -68,9 +68,9 @@ class WorkerConnection:
         """Whether requests may be there of which the descriptor does not tell."""
         return self._receiver.may_have_more
 
-    def requests(self) -> list[tuple[int, BatchRequest]]:
+    def requests(self) -> list[tuple[int, BatchRequest | ToldLoader]]:
         """Return the requests that are there, with their numbers; ends with the client."""
-        found: list[tuple[int, BatchRequest]] = []
+        found: list[tuple[int, BatchRequest | ToldLoader]] = []
         # A broken message is the client's to explain: it sees the connection end.
         try:
             for frame in self._receiver.receive():
@@ -78,7 +78,9 @@ class WorkerConnection:
                     for offset in read_release(frame):
                         self._release(offset)
                     continue
-                found.append((frame.number, BatchRequest.read(frame)))
+                is_told = frame.kind is Kind.TELL
+                asked = ToldLoader.read(frame) if is_told else BatchRequest.read(frame)
+                found.append((frame.number, asked))
                 self._unanswered += 1
                 if self.is_full:
                     break

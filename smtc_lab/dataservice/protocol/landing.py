@@ -38,13 +38,16 @@ class LandingPool:
     every view and numpy array of it, is gone.
     """
 
-    def __init__(self, *, is_pinned: bool = False) -> None:
+    def __init__(self, *, is_pinned: bool = False, unpickles: bool = False) -> None:
         """Make an empty pool.
 
         Args:
             is_pinned: Whether accelerators read from the memory. torch's own pool of pinned
                 memory is used then, which waits for copies that are still under way.
+            unpickles: Whether the peer is trusted so far that its pickles are read.
         """
+        self.unpickles = unpickles
+        """Whether the peer is trusted so far that its pickles are read."""
         self.is_pinned = is_pinned
         """Whether accelerators read from the memory."""
         self._taking = threading.Lock()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import torch
 
+from smtc_lab.dataservice.protocol.pickles import unpickled
 from smtc_lab.dataservice.protocol.remedies import SAME_VERSION
 from smtc_lab.errors import DataServiceError, ProtocolError
 
@@ -65,6 +66,9 @@ class Memory(Protocol):
     is_pinned: bool
     """Whether accelerators read from it; then only ``take`` makes what they can read."""
 
+    unpickles: bool
+    """Whether the peer is trusted so far that its pickles are read."""
+
     def take(self, nbytes: int) -> torch.Tensor:
         """Return so many bytes of undefined content, with a storage of their own."""
         ...
@@ -88,10 +92,10 @@ class Leaf:
 
     tag: str
     """``T``: tensor, ``M``: tensor in shared memory, ``a``: array, ``s``: array scalar, ``b``:
-    bytes."""
+    bytes, ``p``: a pickle."""
 
     dtype: torch.dtype | np.dtype[np.generic] | None
-    """Type of its elements; None for bytes."""
+    """Type of its elements; None for bytes and pickles."""
 
     shape: tuple[int, ...]
     """Its shape; ``(length,)`` for bytes."""
@@ -127,10 +131,14 @@ class Leaf:
         tensor = torch.from_numpy(array)
         return tensor if tensor.dtype is self.dtype else tensor.view(self.dtype), _octets(array)
 
-    def finish(self, landed: object) -> object:
+    def finish(self, landed: object, memory: Memory) -> object:
         """Return the value for an allocated object whose memory has been filled."""
-        if self.tag == "b" and isinstance(landed, bytearray):
-            return bytes(landed)
+        if isinstance(landed, bytearray):
+            return (
+                bytes(landed)
+                if self.tag == "b"
+                else unpickled(bytes(landed), is_allowed=memory.unpickles)
+            )
         if self.tag == "s" and isinstance(landed, np.ndarray):
             return landed[()]
         return landed
@@ -147,7 +155,8 @@ def encode_leaf(
         share: Puts a tensor into memory that the peer sees; see ``structure.encode``.
 
     Returns:
-        The description, or None for an object of another kind.
+        The description, or None for an object of another kind: sparse, nested and quantized
+        tensors and arrays of objects are, too.
 
     Raises:
         DataServiceError: A tensor or array of a kind that does not travel.
@@ -155,7 +164,7 @@ def encode_leaf(
     if type(value) is torch.Tensor:
         return _encode_tensor(value, buffers, share)
     if type(value) is np.ndarray or isinstance(value, np.generic):
-        return _encode_array(value, buffers)
+        return None if value.dtype.kind == "O" else _encode_array(value, buffers)
     if type(value) is bytes:
         _append(buffers, memoryview(value))
         return ["b", len(value)]
@@ -169,9 +178,9 @@ def parse_leaf(description: list[object]) -> Leaf:
         ProtocolError: Unknown type, or a shape that is negative or too large.
     """
     tag = description[0]
-    if tag == "b" and len(description) == 2:
+    if tag in {"b", "p"} and len(description) == 2:
         shape = _shape(description[1:])
-        return Leaf("b", None, shape, _nbytes(shape, 1))
+        return Leaf(str(tag), None, shape, _nbytes(shape, 1))
     if tag == "M" and len(description) >= 3:
         (offset,), shape = _shape(description[2:3]), _shape(description[3:])
         of_tensor = _torch_dtype(description[1])
@@ -188,7 +197,7 @@ def parse_leaf(description: list[object]) -> Leaf:
 
 def _encode_tensor(
     tensor: torch.Tensor, buffers: list[memoryview], share: Share | None
-) -> list[object]:
+) -> list[object] | None:
     name = _DTYPE_NAMES.get(tensor.dtype)
     if share is None and tensor.dtype in _NUMPY_CAN_CAST:
         # Most are plain: to try costs less than to ask for all that may be in the way.
@@ -196,10 +205,7 @@ def _encode_tensor(
             _append(buffers, tensor.numpy().data.cast("B"))
             return ["T", name, *tensor.shape]
     if name is None or tensor.layout is not torch.strided or tensor.is_nested:
-        raise DataServiceError(
-            f"The batch holds a tensor of dtype {tensor.dtype} and layout {tensor.layout}, "
-            "which cannot be sent. Make it dense in collate_fn, for example with .to_dense()."
-        )
+        return None
     if tensor.device.type != "cpu":
         raise DataServiceError(
             f"The batch holds a tensor on {tensor.device}, but data workers have only CPUs. "

@@ -7,10 +7,13 @@ import traceback
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from smtc_lab.dataservice.batch_types.known import known_class
+from smtc_lab.dataservice.protocol.ended import EndedWorker
 from smtc_lab.dataservice.protocol.remedies import SAME_VERSION
 from smtc_lab.dataservice.protocol.wire import Kind, Message, pack
+from smtc_lab.dataservice.sample_errors import sample_error
 from smtc_lab.dataservice.source import BatchFailure, BatchPlace, StreamPlace
-from smtc_lab.errors import DataServiceError, ProtocolError, SampleError
+from smtc_lab.errors import DataServiceError, ProtocolError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +37,12 @@ class Hello:
 
     loaders: Mapping[str, int | None]
     """Names of the loaders that it serves, with the length of each dataset (None: unknown)."""
+
+    pid: int
+    """Its process id there."""
+
+    before: EndedWorker | None = None
+    """Who had its number before, and has ended; None: nobody."""
 
     def pack(self) -> list[memoryview]:
         """Return the message."""
@@ -59,6 +68,8 @@ class Hello:
             data_worker=_field(said, "data_worker", int),
             num_data_workers=_field(said, "num_data_workers", int),
             loaders=loaders,
+            pid=_field(said, "pid", int),
+            before=_ended(said.get("before")),
         )
 
 
@@ -75,6 +86,9 @@ class BatchRequest:
     indices: object = None
     """The batch's sample indices; a single index without auto collation; None in a stream."""
 
+    takes_pickle: bool = False
+    """Whether objects of unknown types may come pickled."""
+
     def pack(self, number: int) -> list[memoryview]:
         """Return the message of the request with this number."""
         place = self.place
@@ -83,7 +97,8 @@ class BatchRequest:
             said += [place.stream, place.num_streams]
         else:
             said.append(self.indices)
-        return pack(Kind.REQUEST, number, said)
+        kind = Kind.REQUEST_ANY if self.takes_pickle else Kind.REQUEST
+        return pack(kind, number, said)
 
     @classmethod
     def read(cls, frame: Message) -> BatchRequest:
@@ -92,17 +107,46 @@ class BatchRequest:
         Raises:
             ProtocolError: It is not a request.
         """
-        match frame.value if frame.kind is Kind.REQUEST else None:
+        is_any = frame.kind is Kind.REQUEST_ANY
+        match frame.value if is_any or frame.kind is Kind.REQUEST else None:
             case [str(loader), int(seed), int(epoch), int(position), indices]:
-                return cls(
-                    loader=loader, place=BatchPlace(seed, epoch, position), indices=indices
-                )
+                place = BatchPlace(seed, epoch, position)
+                return cls(loader=loader, place=place, indices=indices, takes_pickle=is_any)
             case [str(loader), int(seed), int(epoch), int(position), int(stream), int(count)]:
-                return cls(
-                    loader=loader, place=StreamPlace(seed, epoch, stream, count, position)
-                )
+                at = StreamPlace(seed, epoch, stream, count, position)
+                return cls(loader=loader, place=at, takes_pickle=is_any)
         raise ProtocolError(
             f"A REQUEST was expected, but {frame.kind.name} {reprlib.repr(frame.value)} came. "
+            f"{SAME_VERSION}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToldLoader:
+    """A loader that a trainer's script made after its first iteration."""
+
+    name: str
+    """What requests call it; the same for the same construction."""
+
+    construction: object
+    """How it is made; see ``smtc_lab.dataservice.late_loaders``."""
+
+    def pack(self) -> list[memoryview]:
+        """Return the message."""
+        return pack(Kind.TELL, 0, [self.name, self.construction])
+
+    @classmethod
+    def read(cls, frame: Message) -> ToldLoader:
+        """Return the checked content of the message.
+
+        Raises:
+            ProtocolError: It is not such a message.
+        """
+        match frame.value if frame.kind is Kind.TELL else None:
+            case [str(name), construction]:
+                return cls(name=name[:255], construction=construction)
+        raise ProtocolError(
+            f"A TELL was expected, but {frame.kind.name} {reprlib.repr(frame.value)} came. "
             f"{SAME_VERSION}"
         )
 
@@ -156,7 +200,8 @@ def failure_text(error: BaseException, who: str) -> dict[str, object]:
         brief = traceback.format_exception_only(cause)[-1].strip()
         return {
             "is_sample": True,
-            "exception_type": type(cause).__name__,
+            "exception_type": type(cause).__qualname__,
+            "exception_module": type(cause).__module__,
             "message": f"{error.what} on {who}: {brief}\n{lines}",
         }
     if isinstance(error, DataServiceError):
@@ -167,16 +212,23 @@ def failure_text(error: BaseException, who: str) -> dict[str, object]:
     return {"is_sample": False, "exception_type": type(error).__name__, "message": message}
 
 
-def to_error(said: Mapping[Any, object]) -> DataServiceError:
+def to_error(
+    said: Mapping[Any, object], kind: type[BaseException] | None = None
+) -> DataServiceError:
     """Return the exception for what an error message says.
+
+    Args:
+        said: The message.
+        kind: Class of what the dataset raised; None: it is found by the name in the message.
 
     Raises:
         ProtocolError: It says something else.
     """
     message = _field(said, "message", str)
-    return (
-        SampleError(message) if _field(said, "is_sample", bool) else DataServiceError(message)
-    )
+    if not _field(said, "is_sample", bool):
+        return DataServiceError(message)
+    found = kind or known_class(said.get("exception_module"), said.get("exception_type"))
+    return sample_error(message, found)
 
 
 def read_answer(frame: Message, *, server: str) -> Answer:
@@ -212,6 +264,17 @@ def _field(said: Mapping[Any, object], name: str, kind: type[_T]) -> _T:
             f"{SAME_VERSION}"
         )
     return value
+
+
+def _ended(said: object) -> EndedWorker | None:
+    match said:
+        case None:
+            return None
+        case {"pid": int(pid), "exit_code": int() | None as exit_code}:
+            return EndedWorker(pid=pid, exit_code=exit_code)
+    raise ProtocolError(
+        f"A hello tells of an ended data worker {reprlib.repr(said)}. {SAME_VERSION}"
+    )
 
 
 def _traceback_lines(error: BaseException) -> str:

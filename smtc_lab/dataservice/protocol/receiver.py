@@ -42,6 +42,7 @@ class _Landing:
     def __init__(self, announced: Announced, described: Described, memory: Memory) -> None:
         self.announced = announced
         self._described = described
+        self._memory = memory
         self._items = [leaf.allocate(memory) for leaf in described.leaves]
         self.views = [view for _, view in self._items if view.nbytes]
         self.missing_bytes = described.payload_bytes
@@ -55,7 +56,8 @@ class _Landing:
         """Return the message, once nothing is missing."""
         leaves = self._described.leaves
         finished = (
-            leaf.finish(item) for leaf, (item, _) in zip(leaves, self._items, strict=True)
+            leaf.finish(item, self._memory)
+            for leaf, (item, _) in zip(leaves, self._items, strict=True)
         )
         value = structure.build(self._described.structure, finished)
         said = self.announced

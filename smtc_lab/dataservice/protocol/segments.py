@@ -152,6 +152,8 @@ class SharedViews:
 
     is_pinned = False
     """Accelerators read from it like from any other memory."""
+    unpickles = True
+    """The peer was forked from this process."""
 
     def __init__(self, file: SharedFile) -> None:
         self._file = file

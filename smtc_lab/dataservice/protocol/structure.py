@@ -2,7 +2,8 @@
 
 Plain values stand for themselves. Everything else is a list that begins with a tag: ``["l",
 …]`` list, ``["t", …]`` tuple, ``["d", key, value, …]`` dict, ``["o", …]`` OrderedDict, ``["n",
-module, name, fields, …]`` named tuple, and the leaves (see
+module, name, fields, …]`` named tuple, ``["x", type, head, …]`` another known type (see
+``smtc_lab.dataservice.batch_types``), and the leaves (see
 ``smtc_lab.dataservice.protocol.leaves``), whose bytes follow the description in the order in
 which they appear in it.
 """
@@ -10,12 +11,14 @@ which they appear in it.
 from __future__ import annotations
 
 import reprlib
-import sys
 from collections import OrderedDict, namedtuple
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from smtc_lab.dataservice.batch_types.known import known_class
+from smtc_lab.dataservice.batch_types.registry import is_known, made_again, taken_apart
 from smtc_lab.dataservice.protocol.leaves import Leaf, encode_leaf, parse_leaf
+from smtc_lab.dataservice.protocol.pickles import cannot_be_sent, encode_pickle
 from smtc_lab.dataservice.protocol.remedies import SAME_VERSION
 from smtc_lab.errors import DataServiceError, ProtocolError
 
@@ -32,20 +35,23 @@ _TAGS: dict[type[object], str] = {list: "l", tuple: "t", dict: "d", OrderedDict:
 _MAX_FIELDS = 1024
 
 
-def encode(value: object, share: Share | None = None) -> tuple[object, list[memoryview]]:
+def encode(
+    value: object, share: Share | None = None, *, pickles: bool = False
+) -> tuple[object, list[memoryview]]:
     """Return the description of a batch, and the memory of its tensors without a copy.
 
     Args:
         value: Nested dicts, lists, tuples and named tuples of tensors, numpy arrays, numbers,
-            text, bytes, booleans and None.
+            text, bytes, booleans, None and what ``batch_types`` knows.
         share: Returns where in memory that the peer sees a tensor lies, or None. What it takes
             is described, but not among the returned memory.
+        pickles: Whether objects of other types are pickled.
 
     Raises:
         DataServiceError: It holds an object of another type; the message names it.
     """
     buffers: list[memoryview] = []
-    return _encode(value, buffers, share, 0), buffers
+    return _encode(value, buffers, share, 0, pickles), buffers
 
 
 def parse(description: object) -> list[Leaf]:
@@ -74,8 +80,12 @@ def build(description: object, leaves: Iterator[object]) -> object:
         ) from error
 
 
-def _encode(
-    value: object, buffers: list[memoryview], share: Share | None, depth: int
+def _encode(  # noqa: PLR0911  a table of what can be sent
+    value: object,
+    buffers: list[memoryview],
+    share: Share | None,
+    depth: int,
+    pickles: bool,  # noqa: FBT001  called for each part
 ) -> object:
     kind = type(value)
     if kind in _PLAIN:
@@ -91,19 +101,28 @@ def _encode(
     if isinstance(value, list | tuple) and kind in _TAGS:
         if _PLAIN.issuperset(map(type, value)):
             return [_TAGS[kind], *value]
-        return [_TAGS[kind], *[_encode(item, buffers, share, depth + 1) for item in value]]
+        return [
+            _TAGS[kind],
+            *[_encode(item, buffers, share, depth + 1, pickles) for item in value],
+        ]
     if isinstance(value, dict) and kind in _TAGS:
         pairs = [part for pair in value.items() for part in pair]
-        return [_TAGS[kind], *[_encode(part, buffers, share, depth + 1) for part in pairs]]
+        return [
+            _TAGS[kind],
+            *[_encode(part, buffers, share, depth + 1, pickles) for part in pairs],
+        ]
     fields = getattr(kind, "_fields", None)
     if isinstance(value, tuple) and isinstance(fields, tuple) and len(fields) == len(value):
-        items = [_encode(item, buffers, share, depth + 1) for item in value]
+        items = [_encode(item, buffers, share, depth + 1, pickles) for item in value]
         return ["n", kind.__module__, kind.__qualname__, list(fields), *items]
-    raise DataServiceError(
-        f"The batch holds a {kind.__module__}.{kind.__qualname__}, which cannot be sent. "
-        "Return tensors, arrays, numbers and text in dicts, lists and tuples from the dataset "
-        "and collate_fn, or set num_workers=0 and use no data servers."
-    )
+    known = taken_apart(value, pickles=pickles)
+    if known is not None:
+        type_name, (head, parts) = known
+        described = [_encode(part, buffers, share, depth + 1, pickles) for part in parts]
+        return ["x", type_name, head, *described]
+    if pickles:
+        return encode_pickle(value, buffers)
+    raise cannot_be_sent(value)
 
 
 def _parse(description: object, leaves: list[Leaf], depth: int) -> None:
@@ -119,6 +138,10 @@ def _parse(description: object, leaves: list[Leaf], depth: int) -> None:
     elif tag == "n":
         _namedtuple_type(description)
         parts = description[4:]
+    elif tag == "x" and len(description) >= 3 and isinstance(description[2], list):
+        if not is_known(description[1]):
+            raise _unknown(description)
+        parts = description[3:]
     else:
         leaves.append(parse_leaf(description))
         return
@@ -126,7 +149,7 @@ def _parse(description: object, leaves: list[Leaf], depth: int) -> None:
         _parse(part, leaves, depth + 1)
 
 
-def _build(description: object, leaves: Iterator[object]) -> object:
+def _build(description: object, leaves: Iterator[object]) -> object:  # noqa: PLR0911  a table of what can come
     if not isinstance(description, list):
         return description
     tag = description[0]
@@ -142,7 +165,20 @@ def _build(description: object, leaves: Iterator[object]) -> object:
         kind = _namedtuple_type(description)
         # Not kind(...): a class with that name may do anything in its own __new__.
         return tuple.__new__(kind, [_build(part, leaves) for part in description[4:]])
+    if tag == "x":
+        parts = [_build(part, leaves) for part in description[3:]]
+        return _made(description[1], description[2], parts)
     return next(leaves)
+
+
+def _made(name: str, head: list[object], parts: list[object]) -> object:
+    try:
+        return made_again(name, head, parts)
+    except Exception as error:
+        raise ProtocolError(
+            f"A message describes a {name[:80]} that cannot be made "
+            f"({type(error).__name__}: {str(error)[:200]}). {SAME_VERSION}"
+        ) from error
 
 
 def _namedtuple_type(description: list[object]) -> type[tuple[object, ...]]:
@@ -166,11 +202,8 @@ def _known_namedtuple(
     module: str, name: str, fields: tuple[str, ...]
 ) -> type[tuple[object, ...]] | None:
     """Return the script's own class, if this process has imported it; nothing is imported."""
-    found: object = sys.modules.get(module)
-    for part in name.split("."):
-        # Not getattr: a module's __getattr__ may run code.
-        found = getattr(found, "__dict__", {}).get(part)
-    if isinstance(found, type) and issubclass(found, tuple):
+    found = known_class(module, name)
+    if found is not None and issubclass(found, tuple):
         return found if getattr(found, "_fields", None) == fields else None
     return None
 

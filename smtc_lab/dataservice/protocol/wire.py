@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.protocol.leaves import Leaf, Share
 
 MAGIC = b"SMTC"
-VERSION = 2
+VERSION = 3
 """Version of the messages; both sides must speak the same."""
 
 MAX_JSON_BYTES = 2**26
@@ -62,6 +62,12 @@ class Kind(IntEnum):
     RELEASE = 6
     """A client gives shared memory back."""
 
+    REQUEST_ANY = 8
+    """As a request; the client reads pickles, too."""
+
+    TELL = 7
+    """A client tells of a loader that its script made later."""
+
 
 _KINDS = {int(kind): kind for kind in Kind}
 
@@ -97,6 +103,7 @@ def pack(  # noqa: PLR0913  the parts of a message
     busy_s: float = 0.0,
     put_wait_s: float = 0.0,
     share: Share | None = None,
+    pickles: bool = False,
 ) -> list[memoryview]:
     """Return the memory of a message, ready to be sent; tensors are not copied.
 
@@ -107,11 +114,12 @@ def pack(  # noqa: PLR0913  the parts of a message
         busy_s: Time that was spent on the batch, in seconds.
         put_wait_s: Time that the batch before it waited to be taken, in seconds.
         share: Puts a tensor into memory that the peer sees; see ``structure.encode``.
+        pickles: Whether objects of unknown types are pickled, for a peer that reads that.
 
     Raises:
         DataServiceError: The value holds something that cannot be sent, or is too large.
     """
-    description, buffers = structure.encode(value, share)
+    description, buffers = structure.encode(value, share, pickles=pickles)
     try:
         text = _to_json(description).encode("utf-8", "surrogatepass")
     except ValueError as error:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.protocol.messages import failure_text
+from smtc_lab.dataservice.late_loaders.building import built
+from smtc_lab.dataservice.protocol.messages import Hello, ToldLoader, failure_text
 from smtc_lab.dataservice.protocol.remedies import SAME_LOADERS
 from smtc_lab.dataservice.protocol.wire import Kind, pack
-from smtc_lab.dataservice.seeding import sample_seeds, seed_sample
-from smtc_lab.dataservice.source import StreamPlace, StreamSource, make_batch
+from smtc_lab.dataservice.seeding import seed_worker, worker_seed
+from smtc_lab.dataservice.source import BatchFailure, StreamPlace, StreamSource, make_batch
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
 from smtc_lab.dataservice.worker_info import new_worker_info, set_worker_info
 from smtc_lab.errors import DataServiceError
@@ -18,9 +21,15 @@ from smtc_lab.errors import DataServiceError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from smtc_lab.dataservice.late_loaders.landmarks import Landmarks
+    from smtc_lab.dataservice.protocol.ended import EndedWorker
     from smtc_lab.dataservice.protocol.leaves import Share
     from smtc_lab.dataservice.protocol.messages import BatchRequest
     from smtc_lab.dataservice.source import BatchPlace, LoaderSource
+
+
+_MOST_TOLD = 64
+_ANY_EPOCH = 2**64 - 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +45,9 @@ class Identity:
     num_data_workers: int
     """How many those are."""
 
+    before: EndedWorker | None = None
+    """Who had the number before, and has ended."""
+
     def __str__(self) -> str:
         return f"{self.host} (data worker {self.number})"
 
@@ -44,19 +56,40 @@ class BatchMaker:
     """Makes batches of any of the loaders, one at a time."""
 
     def __init__(
-        self, sources: Mapping[str, LoaderSource], identity: Identity, *, share: Share | None
+        self,
+        sources: Mapping[str, LoaderSource],
+        identity: Identity,
+        *,
+        share: Share | None,
+        landmarks: Landmarks | None = None,
     ) -> None:
-        self._sources = sources
+        self._sources = dict(sources)
+        self._landmarks = landmarks
+        self._told: deque[str] = deque()
         self._identity = identity
         self._share = share
         self._current: LoaderSource | None = None
         self._initialized: set[str] = set()
         self._streams = OpenStreams()
 
+    def hello(self) -> list[memoryview]:
+        """Return the message that says who this is and which loaders it serves."""
+        identity, sources = self._identity, self._sources
+        return Hello(
+            host=identity.host,
+            data_worker=identity.number,
+            num_data_workers=identity.num_data_workers,
+            loaders={name: source.num_samples for name, source in sources.items()},
+            pid=os.getpid(),
+            before=identity.before,
+        ).pack()
+
     def answer(
-        self, number: int, request: BatchRequest, *, put_wait_s: float
+        self, number: int, request: BatchRequest | ToldLoader, *, put_wait_s: float
     ) -> list[memoryview]:
         """Return the message with the batch, or with the reason why there is none.
+
+        To a loader that is told of it is a hello that names it, or the reason as well.
 
         Args:
             number: Number of the request.
@@ -65,6 +98,9 @@ class BatchMaker:
         """
         started_s = time.perf_counter()
         try:
+            if isinstance(request, ToldLoader):
+                self._learn(request)
+                return self.hello()
             batch = self._make(request)
             return pack(
                 Kind.BATCH,
@@ -73,11 +109,23 @@ class BatchMaker:
                 busy_s=time.perf_counter() - started_s,
                 put_wait_s=put_wait_s,
                 share=self._share,
+                # The trainer reads those of the data workers that it has forked itself.
+                pickles=self._share is not None or request.takes_pickle,
             )
         except StreamEnd:
             return pack(Kind.END, number, None)
         except BaseException as error:  # noqa: BLE001  whatever it is, the trainer must hear it
             return pack(Kind.ERROR, number, failure_text(error, str(self._identity)))
+
+    def _learn(self, told: ToldLoader) -> None:
+        if told.name in self._sources:
+            return
+        if self._landmarks is None:
+            raise DataServiceError("this data server follows no script")
+        self._sources[told.name] = built(told.construction, self._landmarks)
+        self._told.append(told.name)
+        if len(self._told) > _MOST_TOLD:
+            del self._sources[self._told.popleft()]
 
     def _make(self, request: BatchRequest) -> object:
         source, place = self._source(request.loader), request.place
@@ -109,12 +157,16 @@ class BatchMaker:
                 new_worker_info(
                     number=number,
                     num_workers=self._identity.num_data_workers,
-                    seed=sample_seeds(place.seed, 0, number)[1],
+                    seed=worker_seed(place.seed, _ANY_EPOCH, number),
                     dataset=source.dataset,
                 )
             )
         if loader not in self._initialized:
             if source.worker_init_fn is not None:
-                seed_sample(place.seed, 2**64 - 1, number)
-                source.worker_init_fn(number)
+                own_seed = worker_seed(place.seed, _ANY_EPOCH, number)
+                seed_worker(place.seed, _ANY_EPOCH, number, for_torch=own_seed)
+                try:
+                    source.worker_init_fn(number)
+                except Exception as error:
+                    raise BatchFailure("worker_init_fn failed") from error
             self._initialized.add(loader)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
-    from smtc_lab.dataservice.protocol.messages import BatchRequest
+    from smtc_lab.dataservice.protocol.messages import BatchRequest, ToldLoader
     from smtc_lab.dataservice.serving.batch_maker import BatchMaker
 
 CLOSED = b"-"
@@ -39,21 +39,19 @@ class Desk:
         self,
         control: socket.socket,
         maker: BatchMaker,
-        hello: list[memoryview],
         *,
         release: Callable[[int], None] | None,
         tls: ssl.SSLContext | None,
     ) -> None:
         self._control = control
         self._maker = maker
-        self._hello = hello
         self._release = release
         self._tls = tls
         self._poll = select.epoll()
         self._poll.register(control, select.EPOLLIN)
         self._connections: dict[int, WorkerConnection] = {}
         self._full: dict[int, WorkerConnection] = {}
-        self._asked: deque[tuple[WorkerConnection, int, BatchRequest]] = deque()
+        self._asked: deque[tuple[WorkerConnection, int, BatchRequest | ToldLoader]] = deque()
         # Handshakes of TLS take their time, in threads of their own.
         self._secured: SimpleQueue[tuple[socket.socket, ssl.SSLSocket | None]] = SimpleQueue()
         self._securing = 0
@@ -74,7 +72,9 @@ class Desk:
             if self._securing:
                 self._welcome_secured()
 
-    def _answer(self, connection: WorkerConnection, number: int, request: BatchRequest) -> None:
+    def _answer(
+        self, connection: WorkerConnection, number: int, request: BatchRequest | ToldLoader
+    ) -> None:
         if not connection.is_open:
             return
         started_s = time.perf_counter()
@@ -135,7 +135,7 @@ class Desk:
     def _welcome(self, peer: socket.socket, connection: WorkerConnection) -> None:
         self._connections[peer.fileno()] = connection
         self._poll.register(peer, select.EPOLLIN)
-        connection.send(self._hello)
+        connection.send(self._maker.hello())
 
     def _read(self, connection: WorkerConnection) -> None:
         for number, request in connection.requests():

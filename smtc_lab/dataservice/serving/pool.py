@@ -10,6 +10,7 @@ import threading
 import warnings
 from typing import TYPE_CHECKING
 
+from smtc_lab.dataservice.protocol.ended import EndedWorker
 from smtc_lab.dataservice.protocol.sockets import close_in_children
 from smtc_lab.dataservice.serving import worker
 from smtc_lab.dataservice.serving.batch_maker import Identity
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from multiprocessing.context import ForkProcess
 
+    from smtc_lab.dataservice.late_loaders.landmarks import Landmarks
     from smtc_lab.dataservice.protocol.segments import SharedFile
     from smtc_lab.dataservice.source import LoaderSource
 
@@ -35,6 +37,7 @@ class DataWorkers:
         num_data_workers: int,
         host: str,
         tls: ssl.SSLContext | None = None,
+        landmarks: Landmarks | None = None,
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -43,13 +46,16 @@ class DataWorkers:
             num_data_workers: How many there are at most.
             host: What messages call this instance.
             tls: What connections are encrypted with; None: they are not.
+            landmarks: What the script has here, of which trainers may speak; None: nothing.
         """
+        self._landmarks = landmarks
         self._sources = sources
         self._tls = tls
         self._num_data_workers = num_data_workers
         self._host = host
         self._processes: dict[int, ForkProcess] = {}
         self._controls: dict[int, socket.socket] = {}
+        self._before: dict[int, EndedWorker] = {}
 
     def start(self, number: int, file: SharedFile | None = None) -> None:
         """Fork the data worker with this number; it must not be there.
@@ -71,7 +77,10 @@ class DataWorkers:
                 theirs,
                 self._sources,
                 Identity(
-                    host=self._host, number=number, num_data_workers=self._num_data_workers
+                    host=self._host,
+                    number=number,
+                    num_data_workers=self._num_data_workers,
+                    before=self._before.get(number),
                 ),
             ),
             kwargs={
@@ -79,6 +88,7 @@ class DataWorkers:
                 "dies_with_thread": in_main_thread,
                 "file": file,
                 "tls": self._tls,
+                "landmarks": self._landmarks,
             },
             name=f"data worker {number}",
             daemon=True,
@@ -124,36 +134,30 @@ class DataWorkers:
         process = self._processes.get(number)
         return process is not None and process.is_alive()
 
-    def end(self, number: int) -> str:
+    def end(self, number: int) -> EndedWorker:
         """End a data worker, if it has not ended by itself; return how it ended.
 
         It holds nothing that matters, so it is killed at once.
         """
-        return self._end([number])[0]
+        ended = self._before[number] = self._end([number])[0]
+        return ended
 
     def end_all(self) -> None:
         """End all data workers and wait until they are gone."""
         self._end(list(self._processes))
 
-    def _end(self, numbers: Iterable[int]) -> list[str]:
+    def _end(self, numbers: Iterable[int]) -> list[EndedWorker]:
         ended = [self._processes.pop(number) for number in numbers]
         for number, process in zip(numbers, ended, strict=True):
             process.kill()
             self._controls.pop(number).close()
-        return [_how_it_ended(process) for process in ended]
+        return [_ended(process) for process in ended]
 
 
-def _how_it_ended(process: ForkProcess) -> str:
+def _ended(process: ForkProcess) -> EndedWorker:
     process.join(_JOIN_S)
-    code = process.exitcode
-    if code is None:
-        return f"did not end within {_JOIN_S} s"  # stuck in the kernel; it ends when it wakes
-    process.close()
-    if code >= 0:
-        return f"ended with exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = "unknown"
-    hint = ", often a lack of memory" if -code == signal.SIGKILL else ""
-    return f"ended by signal {-code} ({name}{hint})"
+    pid, code = process.pid, process.exitcode
+    assert pid is not None  # noqa: S101  it was started
+    if code is not None:
+        process.close()
+    return EndedWorker(pid=pid, exit_code=code)

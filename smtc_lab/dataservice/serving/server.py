@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
 
+    from smtc_lab.dataservice.late_loaders.landmarks import Landmarks
     from smtc_lab.dataservice.source import LoaderSource
 
 MAX_CONNECTIONS = 4096
@@ -52,6 +53,7 @@ class DataServer:
         on_event: Callable[[str], None] | None = None,
         max_connections: int = MAX_CONNECTIONS,
         tls: bool = False,
+        landmarks: Landmarks | None = None,
     ) -> None:
         """Listen.
 
@@ -65,6 +67,8 @@ class DataServer:
             on_event: Gets one sentence for each fault that was mended or refused.
             max_connections: Clients' connections at one time; others are refused.
             tls: Whether to encrypt what is sent; the clients must do the same.
+            landmarks: What the script has here, so that clients may tell of further loaders by
+                it; None: they may not.
 
         Raises:
             DataServiceError: An argument is wrong, or the address cannot be listened on.
@@ -84,6 +88,7 @@ class DataServer:
             num_data_workers=num_data_workers,
             host=self._name,
             tls=_tls_context(secret) if tls else None,
+            landmarks=landmarks,
         )
         self._stop = StopFlag()
         self._selector = selectors.PollSelector()
@@ -170,14 +175,14 @@ class DataServer:
             return
         self._selector.unregister(self._pool.control(number))
         self._selector.unregister(self._pool.sentinel(number))
-        how = self._pool.end(number)
+        ended = self._pool.end(number)
         now_s = time.monotonic()
         steady = now_s - self._started_s[number] >= _STEADY_S
         pause_s = _FIRST_PAUSE_S if steady else self._pause_s[number]
         self._pause_s[number] = min(2 * pause_s, _LONGEST_PAUSE_S)
         self._due_s[number] = now_s if pause_s == _FIRST_PAUSE_S else now_s + pause_s
         self._open_connections[number] = 0
-        self._on_event(f"data worker {number} on {self._name} {how}; started again")
+        self._on_event(f"data worker {number} on {self._name} {ended.told()}; started again")
 
     def _admit(self, visitor: Visitor) -> bool:
         """Hand a client to the data worker that it asks for; return whether that went."""

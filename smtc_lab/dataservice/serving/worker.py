@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NoReturn
 import torch
 
 from smtc_lab.dataservice.protocol.landing import LandingPool
-from smtc_lab.dataservice.protocol.messages import Hello
 from smtc_lab.dataservice.protocol.segments import SharedPlaces
 from smtc_lab.dataservice.serving.batch_maker import BatchMaker, Identity
 from smtc_lab.dataservice.serving.collating import collate_into
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping
 
+    from smtc_lab.dataservice.late_loaders.landmarks import Landmarks
     from smtc_lab.dataservice.protocol.segments import SharedFile
     from smtc_lab.dataservice.source import LoaderSource
 
@@ -46,6 +46,7 @@ def run(  # noqa: PLR0913  what a process is given
     dies_with_thread: bool,
     file: SharedFile | None,
     tls: ssl.SSLContext | None,
+    landmarks: Landmarks | None = None,
 ) -> NoReturn:
     """Make batches until the control socket ends. The main function of the process.
 
@@ -58,22 +59,17 @@ def run(  # noqa: PLR0913  what a process is given
             kernel may end this process with it.
         file: Memory that it shares with its only client; None: it shares none.
         tls: What connections are encrypted with; None: they are not.
+        landmarks: What the script has here, of which trainers may speak; None: nothing.
     """
     try:
         _leave_parent(parent_pid, dies_with_thread=dies_with_thread)
         places = None if file is None else SharedPlaces(file)
         collate_into(LandingPool().take if places is None else places.take)
-        hello = Hello(
-            host=identity.host,
-            data_worker=identity.number,
-            num_data_workers=identity.num_data_workers,
-            loaders={name: source.num_samples for name, source in sources.items()},
-        )
-        maker = BatchMaker(sources, identity, share=None if places is None else places.share)
+        share = None if places is None else places.share
+        maker = BatchMaker(sources, identity, share=share, landmarks=landmarks)
         Desk(
             control,
             maker,
-            hello.pack(),
             release=None if places is None else places.release,
             tls=tls,
         ).work()

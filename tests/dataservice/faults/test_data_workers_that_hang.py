@@ -139,7 +139,8 @@ def test_the_only_server_hangs_for_good(
         next(steps)
 
     freeze(server)
-    with pytest.raises(DataServiceError, match=r"did not come within timeout=5"):
+    torchs_words = r"DataLoader timed out after \d+ seconds"
+    with pytest.raises(RuntimeError, match=rf"{torchs_words}.*did not come within timeout=5"):
         list(steps)
 
     assert trial.got == undisturbed(dataset)[: len(trial.got)]
@@ -159,10 +160,9 @@ def test_a_data_worker_that_is_20_times_slower_gets_less(
         pass
 
     trial.judge()
-    answers = Counter(
-        event["data_worker"] for event in trial.journal if event["what"] == "answered"
-    )
-    assert answers.total() == NUM_SAMPLES // 4
+    order = [event["data_worker"] for event in trial.journal if event["what"] == "answered"]
+    assert len(order) == NUM_SAMPLES // 4
+    answers = Counter(order[order.index(1) :])  # the quick one may begin much later
     assert answers[0] < 0.25 * answers[1]
 
 

@@ -21,12 +21,16 @@ NUM_SAMPLES = 160
 SAMPLE_BYTES = 2**20
 MOST_AHEAD = 24
 """Batches that may be asked ahead of two data workers: credits, and some for slow ones."""
+SAMPLE_S = 0.01
+"""Work for a sample: beside it, a wait for a processor makes no data worker a slow one, for
+whose sake more would be asked."""
 GROWTH = 1.1
 """Largest memory in the second half of the run over the largest one in the first half."""
 
 
 class Large(Noisy):
     def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
+        super().__getitem__(index)
         return index, torch.full((SAMPLE_BYTES,), index % 251, dtype=torch.uint8)
 
 
@@ -37,7 +41,7 @@ def test_a_slow_trainer_stops_the_data_workers_with_memory_flat_on_both_sides(
     eventually: Callable[..., None],
     where: str,
 ) -> None:
-    dataset = Large(NUM_SAMPLES)
+    dataset = Large(NUM_SAMPLES, work_s=SAMPLE_S)
     if where == "server":
         server = serve(sources_of(dataset))
         trial = begin(dataset, [server.address])

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from smtc_lab.dataservice.client.epoch import Link, Request
 
@@ -78,7 +78,13 @@ def lump(busy_s: float | None, batch_bytes: int) -> int:
     return min(math.ceil(_CREDIT_S / max(busy_s, 1e-6)), in_memory // 2, MOST_CREDITS // 2)
 
 
-def window(links: Sequence[Link], shares: Sequence[int], batch_bytes: int) -> int:
+def window(
+    links: Sequence[Link],
+    shares: Sequence[int],
+    batch_bytes: int,
+    *,
+    beginners: Collection[Link] = (),
+) -> int:
     """Return how many batches of an epoch may be asked for and not delivered yet.
 
     This bounds the trainer's memory: the credits of all links, and one batch for each link that
@@ -86,10 +92,17 @@ def window(links: Sequence[Link], shares: Sequence[int], batch_bytes: int) -> in
     window holds what those make meanwhile, so that they need not stop for it; within
     ``MAX_AHEAD_BYTES``. Where the slowest takes less than 2 ms, it is most likely just waiting
     for a processor, and to fetch more memory into the caches would cost more.
+
+    Args:
+        links: The data workers.
+        shares: How many requests each of them may hold.
+        batch_bytes: Size of the largest batch so far.
+        beginners: Those who have made a single batch. It also took what it takes to begin, so
+            it does not tell that they are slow.
     """
     num_links = max(1, len(links))
     least = max(sum(shares), LEAST_CREDITS) + num_links
-    busy_s = [link.mean_busy_s for link in links if link.mean_busy_s]
+    busy_s = [link.mean_busy_s for link in links if link.mean_busy_s and link not in beginners]
     if max(busy_s, default=0.0) < _WIDENING_S:
         return least
     made_meanwhile = max(busy_s) * sum(1 / one_s for one_s in busy_s)

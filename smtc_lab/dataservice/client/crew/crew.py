@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.client import credit
+from smtc_lab.dataservice.client.crew import credit
 from smtc_lab.dataservice.client.statistics import LOCAL
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class Crew:
     def __init__(self, credits_per_link: int | None) -> None:
         self._fixed_credits = credits_per_link
         self._shares: dict[Link, int] = {}
+        self._beginners: set[Link] = set()
         self._turns: deque[Link] = deque()
         self._batch_bytes = 0
         self.answered = 0
@@ -61,25 +62,42 @@ class Crew:
     def leave(self, link: Link) -> None:
         """Let a data worker go."""
         del self._shares[link]
+        self._beginners.discard(link)
         self._turns.remove(link)
         self._weigh()
 
-    def note(self, link: Link, outcome: Answer) -> None:
-        """Learn from an answer how fast a data worker is, and how large batches are."""
+    def note(self, link: Link, outcome: Answer, *, is_usual: bool = True) -> None:
+        """Learn from an answer how fast a data worker is, and how large batches are.
+
+        Args:
+            link: Whose answer it is.
+            outcome: The answer.
+            is_usual: Whether it tells how long a batch takes.
+        """
         self.answered += 1
         link.suspected_since_s, link.is_reported = None, False
         if outcome.error is None and not outcome.is_end:
             self._batch_bytes = max(self._batch_bytes, outcome.received_bytes)
-            mean_s, busy_s = link.mean_busy_s, outcome.busy_s
-            if mean_s is not None:
-                smoothing = _SMOOTHING
-                if max(busy_s, mean_s) < _PREEMPTED_S:
-                    smoothing = _SMOOTHING_UP if busy_s > mean_s else _SMOOTHING_DOWN
-                busy_s = mean_s + smoothing * (busy_s - mean_s)
-            link.mean_busy_s = busy_s
+            if is_usual:
+                link.mean_busy_s = self._mean_s(link, outcome.busy_s)
         every = max(_WEIGH_EVERY, len(self._shares))
         if self.answered % every == 0 or self.answered < _WEIGH_EVERY:
             self._weigh()
+
+    def _mean_s(self, link: Link, busy_s: float) -> float:
+        """Return what a data worker needs for a batch, now that it has made one more."""
+        mean_s = link.mean_busy_s
+        if mean_s is None:
+            self._beginners.add(link)
+            return busy_s
+        if link in self._beginners:
+            self._beginners.discard(link)
+            if busy_s < mean_s:  # the first one also took what it takes to begin
+                return busy_s
+        smoothing = _SMOOTHING
+        if max(busy_s, mean_s) < _PREEMPTED_S:
+            smoothing = _SMOOTHING_UP if busy_s > mean_s else _SMOOTHING_DOWN
+        return mean_s + smoothing * (busy_s - mean_s)
 
     def has_room(self, link: Link) -> bool:
         """Return whether a data worker may hold one request more."""
@@ -103,7 +121,7 @@ class Crew:
         """Settle anew how much each data worker may hold."""
         links = list(self._shares)
         shares = credit.shares(links, self._fixed_credits, self._batch_bytes)
-        self.window = credit.window(links, shares, self._batch_bytes)
+        self.window = credit.window(links, shares, self._batch_bytes, beginners=self._beginners)
         if self._fixed_credits is None:
             lumps = [credit.lump(link.mean_busy_s, self._batch_bytes) for link in links]
             shares = list(map(max, shares, lumps))

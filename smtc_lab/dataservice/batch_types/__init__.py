@@ -1,0 +1,1 @@
+"""Types of batches beyond containers, tensors and numbers: how each is taken apart and made."""

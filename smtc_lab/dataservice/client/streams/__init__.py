@@ -1,0 +1,1 @@
+"""The streams of iterable-style datasets, as the client shares them out."""
