@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.errors import RunFailedError
 from smtc_lab.examples import example
-from smtc_lab.launchers.local.plan import fitting_scale
+from smtc_lab.launchers.scale import fitting_scale
 from smtc_lab.machine.cores import available_cores
+from smtc_lab.metrics.columns import STEP, step_columns
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.compare import compare
+from smtc_lab.study.comparison.compare import compare
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.metrics.result import Interval
-    from smtc_lab.study.compare import ComparisonOutcome
+    from smtc_lab.study.comparison.compare import ComparisonOutcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +148,17 @@ def beside_published(table: PublishedTable, outcome: ComparisonOutcome) -> dict[
         "saving_fraction": _values(saving),
         "saving_within_3_points": abs(saving.mean - published_saving) <= 0.03,
         "evidence": comparison.evidence,
+        "cpu_delivered_fraction": {
+            cluster.name: cluster.cpu_delivered_fraction for cluster in comparison.clusters
+        },
+        "rows": list(map(_row, outcome.runs)),
     }
+
+
+def _row(run: RunRecords) -> dict[str, object]:
+    """Return the recorded steps of one launch, in seconds, the warm-up first."""
+    times_s = step_columns(run.steps.values())[STEP["step_time_s"]]
+    return {"cluster": run.label, "step_time_s": [round(float(x), 5) for x in times_s]}
 
 
 def _values(interval: Interval) -> dict[str, float]:

@@ -9,6 +9,7 @@ well. How they did is written to ``exit.json`` before the agent ends.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import EntryPointError, StoreError
+from smtc_lab.instance.context import DONE_WORD
 from smtc_lab.instance.description import InstanceDescription
 from smtc_lab.instance.instance_exit import InstanceExit
 from smtc_lab.instance.prepare import prepare_instance
@@ -57,6 +59,9 @@ class Agent:
         self._sampler: SystemSampler | None = None
         self._problems: list[str] = []
         self._asked_to_stop = False
+        self._done: set[int] = set()
+        """``ready`` of the entry points that take no further step."""
+        self._is_limited = False
 
     def run(self) -> InstanceExit:
         """Run the entry points and return how they ended, once nothing of them is left."""
@@ -102,17 +107,16 @@ class Agent:
             self._events.register(descriptor, selectors.EVENT_READ)
         starting = set(listening)
         quota_at = time.monotonic() + READY_LIMIT_S
-        limited = self._told.cpu_quota_cores is None
+        is_due = self._told.cpu_quota_cores is not None
         while True:
-            timeout = None if limited else max(0.0, quota_at - time.monotonic())
+            timeout = max(0.0, quota_at - time.monotonic()) if is_due else None
             heard = {key.fd for key, _ in self._events.select(timeout)}
             starting -= heard
-            if not limited and (not starting or time.monotonic() >= quota_at):
-                limited = True
+            if is_due and (not starting or time.monotonic() >= quota_at):
+                is_due = False
                 self._limit()
             for ready in listening & heard:
-                if not os.read(ready, 64):
-                    self._events.unregister(ready)
+                self._listen(ready)
             if wake in heard and (decisive := self._heard_signal(wake)) is not None:
                 return decisive
             if self._asked_to_stop or (lifeline in heard and not os.read(lifeline, 64)):
@@ -126,10 +130,20 @@ class Agent:
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             self._asked_to_stop = True
         self._collect()
+        self._lift_when_done()
         running = [each for each in self._entry_points if each.exit_code is None]
         if (failed := self._failed()) is not None and running:
             self._stop()
         return failed or (None if running else self._entry_points[0])
+
+    def _listen(self, ready: int) -> None:
+        """Hear what an entry point says; its silence tells nothing, it may have closed it."""
+        said = os.read(ready, 64)
+        if not said:
+            self._events.unregister(ready)
+        if DONE_WORD in said:
+            self._done.add(ready)
+            self._lift_when_done()
 
     def _collect(self) -> None:
         """Take note of the entry points that have ended."""
@@ -157,11 +171,30 @@ class Agent:
             return
         if awake := os.environ.get(AWAKE_VARIABLE):
             wake_cores(int(awake))
+        self._is_limited = True
         if self._sampler is not None:
             self._sampler.quota_applies(cores)
 
+    def _lift_when_done(self) -> None:
+        """Lift the quota once no entry point takes a further step, as there was none before."""
+        if all(
+            each.exit_code is not None or each.ready in self._done
+            for each in self._entry_points
+        ):
+            self._lift()
+
+    def _lift(self) -> None:
+        if not self._is_limited:
+            return
+        self._is_limited = False
+        if self._sampler is not None:
+            self._sampler.quota_ends()
+        with contextlib.suppress(OSError):  # the end takes longer then, and nothing else
+            self._quota.lift()
+
     def _stop(self) -> None:
         """End the entry points that still run, in good order."""
+        self._lift()
         end_below(grace_s=self._told.grace_s, collect=self._collect)
         self._collect()
         for entry_point in self._entry_points:

@@ -9,16 +9,20 @@ loaders made so far are served until the trainers are done, and the script ends.
 from __future__ import annotations
 
 import ipaddress
+import os
 import signal
-from typing import TYPE_CHECKING, Any, NoReturn
+import threading
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import torch.utils.data
 from torch.utils.data import dataloader as torch_dataloader
 
 from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.dataservice.late_loaders.landmarks import Landmarks
 from smtc_lab.dataservice.placement import Placement, ServerAddress, set_default
 from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.dataservice.source import can_be_served, source_of
+from smtc_lab.metrics.records.records import NOTHING_TO_SERVE
 from smtc_lab.runtime import without_gpu
 from smtc_lab.runtime.lone_group import stay_alone
 
@@ -30,10 +34,14 @@ if TYPE_CHECKING:
 DATA_PORT = 16400
 """Port of an instance's data server, on the instance's own address."""
 
+_LONGEST_END_S = 5.0
+"""How long a script that iterates in a thread waits for the end of its data server."""
+
 _LOADERS: list[DataLoader[Any]] = []
+_T_co = TypeVar("_T_co", covariant=True)
 
 
-class ServedDataLoader(DataLoader[Any]):
+class ServedDataLoader(DataLoader[_T_co]):
     """A dataloader on a data instance: whoever iterates over it serves, and goes no further."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  as torch's own
@@ -47,11 +55,14 @@ class ServedDataLoader(DataLoader[Any]):
         serve_until_stopped(instance_runtime())
 
 
-def use_data_service(runtime: InstanceRuntime) -> None:
+def use_data_service(runtime: InstanceRuntime) -> type[DataLoader[Any]] | None:
     """Let the dataloaders of this process, torch's own by name too, use the job's data servers.
 
     In a homogeneous job, and outside a job, torch's own dataloader stays as it is, but for a
     calibration, which varies the number of its data workers.
+
+    Returns:
+        What takes the place of torch's; None: that stays.
     """
     context = runtime.context
     set_default(
@@ -63,16 +74,21 @@ def use_data_service(runtime: InstanceRuntime) -> None:
             tls=not all(map(_is_loopback, context.data_servers.values())),
             num_local_workers=context.num_loader_workers,
             seed=context.seed,
+            allow_pickle=context.allow_pickle,
             record=runtime.record,
             notify=lambda message: runtime.event("data", message),
         )
     )
     if context.role == "data":
+        _end_on_sigterm()
         stay_alone()
         if not torch.cuda.is_available():
             without_gpu.compute_on_cpu()
-    if context.role == "data" or context.data_servers or context.measure is not None:
-        _replace_torch_dataloader(dataloader_class(runtime))
+    if context.role != "data" and not context.data_servers and context.measure is None:
+        return None
+    replacement = dataloader_class(runtime)
+    _replace_torch_dataloader(replacement)
+    return replacement
 
 
 def dataloader_class(runtime: InstanceRuntime) -> type[DataLoader[Any]]:
@@ -92,7 +108,11 @@ def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
     Raises:
         SystemExit: Always; with success.
     """
+    if not _Serving.begins.acquire(blocking=False):  # another thread of the script was first
+        threading.Event().wait()
     without_gpu.end()
+    _end_on_sigterm()
+    _Serving.is_in_main_thread = threading.current_thread() is threading.main_thread()
     context = runtime.context
     loaders = {
         loader.loader_name: source_of(loader) for loader in _LOADERS if can_be_served(loader)
@@ -108,7 +128,7 @@ def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         signal.sigwait({signal.SIGTERM})
         raise SystemExit(0)
-    server = DataServer(
+    server = _Serving.server = DataServer(
         loaders,
         host=context.address,
         port=DATA_PORT,
@@ -117,20 +137,64 @@ def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
         num_data_workers=context.num_workers or 1,
         name=context.host,
         on_event=lambda message: runtime.event("data", message),
+        landmarks=Landmarks.here(),
     )
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        server.stop()
-
-    signal.signal(signal.SIGTERM, stop)
     print(  # noqa: T201  the instance's log is its stdout
         f"smtc-lab: {context.host} serves {len(loaders)} dataloaders with "
         f"{context.num_workers or 1} data workers",
         flush=True,
     )
     server.serve_forever()
+    _Serving.has_ended.set()
     raise SystemExit(0)
+
+
+def end_training(runtime: InstanceRuntime) -> None:
+    """End a script here that trains and has made no dataloader: nothing is to be served.
+
+    Raises:
+        SystemExit: It has made none; with success, since nothing depends on it.
+    """
+    if _LOADERS:
+        return
+    runtime.context.say_ready()
+    runtime.event(
+        NOTHING_TO_SERVE,
+        f"{runtime.context.host} has nothing to serve: the script trains without a dataloader, "
+        "so it ends here. The trainers prepare their own batches.",
+    )
+    raise SystemExit(0)
+
+
+class _Serving:
+    """The data server of this process, for the handler of signals."""
+
+    server: DataServer | None = None
+    is_in_main_thread = True
+    begins = threading.Lock()
+    has_ended = threading.Event()
+
+
+def _end_on_sigterm() -> None:
+    """Let SIGTERM end the server, wherever the script iterates over a loader, and the script.
+
+    A script may do that in a thread, where no handler can be set.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _stop)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    server = _Serving.server
+    if server is None:  # as without a handler
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return
+    server.stop()
+    if not _Serving.is_in_main_thread:
+        _Serving.has_ended.wait(_LONGEST_END_S)
+        raise SystemExit(0)
 
 
 def _is_loopback(address: str) -> bool:

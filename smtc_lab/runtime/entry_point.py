@@ -50,7 +50,7 @@ class EntryPoint:
             environment[READY_VARIABLE] = str(ready_write)
             with folder.log_file(told.host, self.rank).open("ab") as log:
                 self._process = subprocess.Popen(  # noqa: S603  the job's own command
-                    [*told.command, *user_args(told.hyperparameters)],
+                    [*told.command, *user_args(told.hyperparameters), *told.arguments],
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=log,

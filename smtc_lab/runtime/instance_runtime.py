@@ -20,6 +20,8 @@ from smtc_lab.store.run_folder import COMPILER_FOLDER
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smtc_lab.compiler.choosing.kept import Kept
     from smtc_lab.compiler.compilation import Compilation
     from smtc_lab.compiler.step import Elsewhere
@@ -47,6 +49,8 @@ class InstanceRuntime:
         self.timer = StepTimer(self.context, self._writer, first_step=first_step)
         self.is_timed_by_session = False
         """Whether a session's loop times the steps, so that hooks must not."""
+        self.before_close: Callable[[], None] = lambda: None
+        """Records what others still keep back."""
 
     @cached_property
     def compilation(self) -> Compilation | None:
@@ -98,7 +102,7 @@ class InstanceRuntime:
 
     def record(self, record: Record) -> None:
         """Keep a record of this process."""
-        if self._writer is not None:
+        if self._writer is not None and os.getpid() == self._process:
             self._writer.append(record)
 
     def event(self, kind: str, message: str) -> None:
@@ -109,14 +113,23 @@ class InstanceRuntime:
             EventRecord(time_s=time.time(), kind=kind, host=self.context.host, message=message)
         )
 
+    def end(self) -> None:
+        """Say that the script has ended, and write what is left. As safe as ``close``."""
+        if os.getpid() == self._process:
+            self.context.say_done()
+        self.close()
+
     def close(self) -> None:
         """Write what is left. Safe to call twice; does nothing in a forked child."""
         if os.getpid() != self._process:
             return
         if "compilation" in self.__dict__ and self.compilation is not None:
             self.compilation.close()
-        if self._writer is not None:
-            self._writer.close()
+        try:
+            self.before_close()
+        finally:
+            if self._writer is not None:
+                self._writer.close()
 
 
 def _kept() -> Kept | None:

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -37,9 +37,10 @@ _LEAST_STEPS = 12
 _LONGEST = 4.0
 _SAMPLES = 64
 _SAMPLES_S = 2.0
+_T_co = TypeVar("_T_co", covariant=True)
 
 
-class MeasuredDataLoader(DataLoader[Any]):
+class MeasuredDataLoader(DataLoader[_T_co]):
     """A dataloader that is measured itself, or keeps out of the way."""
 
     def __init__(

@@ -5,13 +5,15 @@ Started as ``python -m smtc_lab.runtime.run_script <script> [arguments]`` by the
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import runpy
 import sys
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
-from smtc_lab.instance.variables import HOSTS_VARIABLE
+from smtc_lab.instance.variables import HOSTS_VARIABLE, ROLE_VARIABLE
 from smtc_lab.runtime.script.after_import import after_import
 
 TYPE_CHECKING = False
@@ -25,8 +27,11 @@ _OWN_FILES = (
     "measured_loader.py",
     "run_script.py",
     "script/after_import.py",
+    "script/backward.py",
+    "script/children.py",
     "script/compiler.py",
     "script/hooks.py",
+    "script/no_training.py",
     "script/watch.py",
     "script/xla.py",
     "session.py",
@@ -44,7 +49,22 @@ def main(script: str, arguments: list[str]) -> int:
         if code == 0:
             _write_failure(error, script)
         return code or 1
+    if code == 0 and os.environ.get(ROLE_VARIABLE) == "data":
+        _leave_at_once()
     return code
+
+
+def _leave_at_once() -> NoReturn:
+    """End a data instance's process when exit handlers have run, without taking torch apart.
+
+    That takes more than a second, in which the whole cluster is billed. Nothing is lost: the
+    script did not come further than its first loop, and its data server is closed.
+    """
+    atexit._run_exitfuncs()  # noqa: SLF001  there is no other way to end as at an exit
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # the script has closed it
+            stream.flush()
+    os._exit(0)
 
 
 def _run(script: str, arguments: list[str]) -> int:
@@ -70,7 +90,7 @@ def _close_records() -> None:
     """Write what is left, now: an error at the interpreter's exit would be heard by nobody."""
     module = sys.modules.get("smtc_lab.runtime.instance_runtime")
     if module is not None:
-        module.instance_runtime().close()
+        module.instance_runtime().end()
 
 
 def _install_hooks() -> None:
@@ -84,7 +104,12 @@ def _exit_code(ended: SystemExit) -> int:
         return 0
     if isinstance(ended.code, int):
         if ended.code:
-            _failure_file_text(f"SystemExit: {ended.code}")
+            # only a failure needs them
+            from smtc_lab.runtime.script.last_lines import last_lines_said  # noqa: PLC0415
+            from smtc_lab.store.said import lines_sentence  # noqa: PLC0415
+
+            said = lines_sentence(last_lines_said(), "of its log")
+            _failure_file_text(f"SystemExit: {ended.code}{said and f'. {said}'}")
         return ended.code & 0xFF  # what the system keeps of it
     print(ended.code, file=sys.stderr)  # noqa: T201  as python does
     _failure_file_text(str(ended.code))
@@ -93,14 +118,36 @@ def _exit_code(ended: SystemExit) -> int:
 
 def _write_failure(error: BaseException, script: str) -> None:
     """Print the traceback without our own frames, and keep its essence for the run's state."""
+    _print_traceback(error)
+    reason = _reason(error, script)
+    module = sys.modules.get("smtc_lab.runtime.script.first_failure")
+    first = None if module is None else module.first_failure()
+    if first is not None and first is not error:  # its traceback was printed when it came
+        reason = f"{_reason(first, script)}, in a thread; then {reason}"
+    _failure_file_text(reason)
+
+
+def _print_traceback(error: BaseException) -> None:
+    told, _ = _told(error)
+    sys.stderr.writelines(told.format())
+    sys.stderr.flush()
+
+
+def _told(
+    error: BaseException,
+) -> tuple[traceback.TracebackException, list[traceback.FrameSummary]]:
+    """Return what a traceback says without our own frames, and its frames."""
     import traceback  # noqa: PLC0415  only a failure needs it
 
     told = traceback.TracebackException.from_exception(error)
     if type(error).__name__ == "CompilerError":  # its message holds what the compiler said
         told.__cause__ = told.__context__ = None
-    frames = _without_own_frames(told)
-    sys.stderr.writelines(told.format())
-    sys.stderr.flush()
+    return told, _without_own_frames(told)
+
+
+def _reason(error: BaseException, script: str) -> str:
+    """Return an error's essence in one line, with the line of the script."""
+    _, frames = _told(error)
     first_line = (str(error).splitlines() or [""])[0]
     folder = os.path.dirname(os.path.abspath(script)) + os.sep  # noqa: PTH100, PTH120  as above
     theirs = [
@@ -108,10 +155,12 @@ def _write_failure(error: BaseException, script: str) -> None:
         for frame in frames
         if frame.filename.startswith(folder) and "site-packages" not in frame.filename
     ]
+    # where its own lines are, the message says: in the log of who prepared it
+    at = "asked for at " if type(error).__name__ == "SampleError" else ""
     where = ""
     for frame in (theirs or frames)[-1:]:
-        where = f" ({os.path.basename(frame.filename)}, line {frame.lineno})"  # noqa: PTH119  as above
-    _failure_file_text(f"{type(error).__name__}: {first_line}{where}")
+        where = f" ({at}{os.path.basename(frame.filename)}, line {frame.lineno})"  # noqa: PTH119  as above
+    return f"{type(error).__name__}: {first_line}{where}"
 
 
 def _without_own_frames(told: traceback.TracebackException) -> list[traceback.FrameSummary]:

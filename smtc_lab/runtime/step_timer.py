@@ -13,8 +13,39 @@ if TYPE_CHECKING:
     from smtc_lab.store.tables import RecordSink
 
 
+_Taken = tuple[float | None, float, int | None]
+"""Begin, data wait and samples of a step; begin None: now."""
+
+
+class _Drawn:
+    """What was drawn from one source of batches since the last step."""
+
+    __slots__ = (
+        "batches",
+        "begin_s",
+        "in_a_row",
+        "is_for_training",
+        "num_samples",
+        "source",
+        "wait_s",
+    )
+
+    def __init__(self, source: int, begin_s: float, *, is_for_training: bool) -> None:
+        self.source = source
+        self.begin_s = begin_s
+        self.is_for_training = is_for_training
+        self.wait_s = 0.0
+        self.num_samples: int | None = None
+        self.batches = 0
+        self.in_a_row = 0
+
+
 class StepTimer:
     """Turns "asked for a batch", "got it", "optimizer stepped" into step records.
+
+    Batches count for the step that follows them, but for those of an evaluation: drawn while
+    gradients were off, or several in a row from one source before training drew from another
+    and no backward pass came between.
 
     One record costs the trainer at most 5 microseconds (``notebooks/bench_overhead.ipynb``).
     Where an emulated device is declared, the end of a step waits until the device would have
@@ -36,13 +67,14 @@ class StepTimer:
         self.first_step = first_step
         """Number of the first step of this process."""
 
-        self._begin_s: float | None = None
+        self._drawn: dict[int, _Drawn] = {}
+        self._asking = _Drawn(0, 0.0, is_for_training=True)
         self._asked_s = 0.0
         self._got_s = 0.0
-        self._data_wait_s = 0.0
-        self._num_samples: int | None = None
-        self._unopened: tuple[float | None, float, int | None] = (None, 0.0, None)
+        self._unopened: _Taken = (None, 0.0, None)
+        self._marked: tuple[_Taken, float, float] | None = None
         self._is_ready = False
+        self._held: list[tuple[object, ...]] | None = None
         self.num_steps = 0
         """Steps that have ended in this process."""
 
@@ -54,13 +86,37 @@ class StepTimer:
         """Whether the job's ``max_steps`` is reached."""
         return self._max_steps is not None and self.num_steps >= self._max_steps
 
-    def ask(self) -> None:
-        """Say that the loop asks for a batch. Begins a step, if none is open."""
+    @property
+    def has_batch(self) -> bool:
+        """Whether a batch to train on was drawn since the last step."""
+        return any(one.batches and one.is_for_training for one in list(self._drawn.values()))
+
+    def ask(self, source: int = 0, *, is_for_training: bool = True) -> None:
+        """Say that the loop asks for a batch. Begins a step, if none is open.
+
+        Args:
+            source: Tells apart iterators that are drawn from in turns.
+            is_for_training: Whether gradients are on.
+        """
         if not self._is_ready:
             self._say_ready()
         self._asked_s = time.perf_counter()
-        if self._begin_s is None:
-            self._begin_s = self._asked_s
+        drawn = self._drawn.get(source)
+        if drawn is None:
+            drawn = _Drawn(source, self._asked_s, is_for_training=is_for_training)
+            self._drawn[source] = drawn
+        if source != self._asking.source:
+            self._leave_out_evaluation(drawn)
+        self._asking = drawn
+
+    def _leave_out_evaluation(self, drawn: _Drawn) -> None:
+        """Forget what was drawn from other sources and not to be trained on."""
+        for source, other in list(self._drawn.items()):
+            if other is drawn:
+                continue
+            if drawn.is_for_training and (other.in_a_row > 1 or not other.is_for_training):
+                self._drawn.pop(source, None)
+            other.in_a_row = 0
 
     def got(self, num_samples: int | None) -> None:
         """Say that the batch is there.
@@ -69,21 +125,31 @@ class StepTimer:
             num_samples: Samples in it; None: not known.
         """
         self._got_s = time.perf_counter()
-        self._data_wait_s += self._got_s - self._asked_s
+        drawn, asked_s = self._asking, self._asked_s
+        if drawn.source not in self._drawn:  # a step ended since, in another thread
+            asked_s = max(asked_s, self._unopened[0] or asked_s)
+            drawn = _Drawn(drawn.source, asked_s, is_for_training=drawn.is_for_training)
+            self._drawn[drawn.source] = self._asking = drawn
+        drawn.wait_s += self._got_s - asked_s
         if num_samples is not None:
-            self._num_samples = (self._num_samples or 0) + num_samples
+            drawn.num_samples = (drawn.num_samples or 0) + num_samples
+        drawn.in_a_row += 1
+        drawn.batches += 1  # last: from now on it can be taken
 
-    def drop(self) -> None:
-        """Say that the batches ran out: what was open is no step.
+    def went_backward(self) -> None:
+        """Say that gradients were computed: the batches drawn so far are trained on."""
+        for drawn in list(self._drawn.values()):
+            drawn.in_a_row = 0
+
+    def drop(self, source: int = 0) -> None:
+        """Say that the batches of a source ran out: what was drawn from it is no step.
 
         Only an optimizer step that follows without another batch (the rest of a gradient
-        accumulation) takes the batches that were open.
+        accumulation) takes them.
         """
-        if self._begin_s is not None and self._got_s >= self._begin_s:
-            self._unopened = (self._begin_s, self._data_wait_s, self._num_samples)
-        self._begin_s = None
-        self._data_wait_s = 0.0
-        self._num_samples = None
+        drawn = self._drawn.pop(source, None)
+        if drawn is not None and drawn.batches and drawn.is_for_training:
+            self._unopened = (drawn.begin_s, drawn.wait_s, drawn.num_samples)
 
     def end(self) -> None:
         """Say that the optimizer has stepped: the step ends and is recorded.
@@ -93,37 +159,111 @@ class StepTimer:
         """
         if not self._is_ready:
             self._say_ready()
-        begin_s = self._begin_s
+        begin_s, data_wait_s, num_samples = self._take()
+        if self._marked is not None:
+            begin_s, data_wait_s, num_samples = self._with_marked(
+                begin_s, data_wait_s, num_samples
+            )
         if begin_s is None:
-            begin_s, self._data_wait_s, self._num_samples = self._unopened
-            begin_s = time.perf_counter() if begin_s is None else begin_s
+            begin_s = time.perf_counter()
         device_s = self._device_step_time_s
         if device_s is not None:
             left_s = max(begin_s, self._got_s) + device_s - time.perf_counter()
             if left_s > 0:
                 time.sleep(left_s)
         now_s = time.perf_counter()
-        step = self.first_step + self.num_steps
-        if self._writer is not None:
-            self._writer.append_values(
-                StepRecord,
-                (  # in the order of its fields
-                    step,
-                    time.time(),
-                    now_s - begin_s,
-                    self._data_wait_s,
-                    device_s,
-                    self._num_samples,
-                    self.synchronized,
-                ),
-            )
-        if self.on_step is not None:
-            self.on_step(step, now_s - begin_s - self._data_wait_s)
-        self.num_steps += 1
-        self._data_wait_s = 0.0
-        self._num_samples = None
-        self._begin_s = None
+        self._record(time.time(), now_s - begin_s, data_wait_s, num_samples)
         self._unopened = (now_s, 0.0, None)
+
+    def mark(self) -> None:
+        """Say that what was drawn may have been a step, which only the future tells.
+
+        If it was, ``end_marked`` comes next; if not, ``end``, whose step it belongs to.
+        """
+        taken, now_s = self._take(), time.perf_counter()
+        self._marked = (taken, max(taken[0] or now_s, self._got_s), now_s)
+        self._unopened = (now_s, 0.0, None)
+
+    def end_marked(self) -> None:
+        """Say that what was marked was a step. An emulated device was not waited for."""
+        if self._marked is None:
+            return
+        (begin_s, data_wait_s, num_samples), got_s, end_s = self._marked
+        self._marked = None
+        ago_s = time.perf_counter() - end_s
+        end_s = max(end_s, got_s + (self._device_step_time_s or 0.0))
+        step_time_s = 0.0 if begin_s is None else end_s - begin_s
+        self._record(time.time() - ago_s, step_time_s, data_wait_s, num_samples)
+
+    def _with_marked(
+        self, begin_s: float | None, data_wait_s: float, num_samples: int | None
+    ) -> _Taken:
+        """Return a step together with what was marked, and was none."""
+        assert self._marked is not None  # noqa: S101  the caller has looked
+        (marked_s, marked_wait_s, more), _, _ = self._marked
+        self._marked = None
+        counts = [count for count in (num_samples, more) if count is not None]
+        begin_s = begin_s if marked_s is None else marked_s
+        return begin_s, data_wait_s + marked_wait_s, sum(counts) if counts else None
+
+    def _record(
+        self, end_time_s: float, step_time_s: float, data_wait_s: float, num_samples: int | None
+    ) -> None:
+        step = self.first_step + self.num_steps
+        values = (  # in the order of the record's fields
+            step,
+            end_time_s,
+            step_time_s,
+            data_wait_s,
+            self._device_step_time_s,
+            num_samples,
+            self.synchronized,
+        )
+        if self._held is not None:
+            self._held.append(values)
+        elif self._writer is not None:
+            self._writer.append_values(StepRecord, values)
+        if self.on_step is not None:
+            self.on_step(step, step_time_s - data_wait_s)
+        self.num_steps += 1
+        if self.is_done:
+            self._context.say_done()
+
+    def hold(self) -> None:
+        """Keep steps back from now on: they may be none."""
+        self._held = []
+
+    def release(self) -> None:
+        """Record the steps that were kept back, and those to come."""
+        held, self._held = self._held or (), None
+        for values in held:
+            if self._writer is not None:
+                self._writer.append_values(StepRecord, values)
+
+    def forget(self) -> None:
+        """Take the steps that were kept back for none, and record those to come."""
+        if self._held:
+            self.num_steps -= len(self._held)
+            self._unopened = (None, 0.0, None)
+        self._held = None
+
+    def _take(self) -> _Taken:
+        """Return begin, data wait and samples of the step that ends now."""
+        taken = []
+        for source, one in list(self._drawn.items()):
+            if one.batches:  # another thread may still wait for its batch
+                taken.append(self._drawn.pop(source))
+        if len(taken) == 1:
+            return taken[0].begin_s, taken[0].wait_s, taken[0].num_samples
+        if not taken:
+            return self._unopened
+        drawn = [one for one in taken if one.is_for_training] or taken
+        counts = [one.num_samples for one in drawn if one.num_samples is not None]
+        return (
+            min(one.begin_s for one in drawn),
+            sum(one.wait_s for one in drawn),
+            sum(counts) if counts else None,
+        )
 
     def _say_ready(self) -> None:
         self._is_ready = True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.gpu import GpuProbe
 from smtc_lab.machine.processes import TreeClock
-from smtc_lab.machine.throttling import Throttling, asked_cpu_s
+from smtc_lab.machine.throttling import AskedCpu, Throttling
 from smtc_lab.metrics.records.records import SystemSample
 
 if TYPE_CHECKING:
@@ -39,13 +39,23 @@ class SystemSampler:
         self._gpu = GpuProbe()
         self._closing = threading.Event()
         self._quota_cores: float | None = None
+        self._looking = threading.Lock()
+        self._asked = AskedCpu()
         self._last = self._look()
         self._thread = threading.Thread(target=self._run, name="smtc-sampler", daemon=True)
         self._thread.start()
 
     def quota_applies(self, cores: float) -> None:
         """Say that the tree has a quota from now on, and how many cores that is."""
+        self._asked = AskedCpu()
         self._quota_cores = cores
+
+    def quota_ends(self) -> None:
+        """Say that the quota is about to be lifted: no sample has time with and without it."""
+        with self._looking:
+            if self._quota_cores is not None:
+                self._write_sample()
+                self._quota_cores = None
 
     def close(self) -> None:
         """Take a last sample and stop. Safe to call twice."""
@@ -56,10 +66,17 @@ class SystemSampler:
         closing = False
         while not closing:
             closing = self._closing.wait(self._interval_s)
-            try:
-                self._writer.append(self._sample())
-            except StoreError:  # the writer reports it when it is closed
-                return
+            with self._looking:
+                if not self._write_sample():
+                    return
+
+    def _write_sample(self) -> bool:
+        """Look, and write what was seen; False: it cannot be written."""
+        try:
+            self._writer.append(self._sample())
+        except StoreError:  # the writer reports it when it is closed
+            return False
+        return True
 
     def _sample(self) -> SystemSample:
         quota_cores = self._quota_cores
@@ -68,7 +85,7 @@ class SystemSampler:
         interval_s = now.time_s - before.time_s
         cpu_used_s = max(0.0, now.used_s - before.used_s)
         cores = self._num_cores if quota_cores is None else quota_cores
-        cpu_asked_s = asked_cpu_s(
+        cpu_asked_s = self._asked.look(
             used_s=cpu_used_s,
             waited_s=now.waited_s - before.waited_s,
             limit_s=interval_s * cores,

@@ -77,8 +77,24 @@ def compute_on_cpu() -> None:
 
     changed: Any = DistributedDataParallel
     changed.__init__ = init
+    _take_numbers_for_cpu(torch.nn.Module)
     _mode = _CpuForCuda()
     _mode.__enter__()  # type: ignore[no-untyped-call]  # torch's own
+
+
+def _take_numbers_for_cpu(modules: Any) -> None:  # noqa: ANN401  its method is replaced
+    """Let ``module.to(0)`` mean the CPU: a CPU build of torch knows no device of a number."""
+    wrap = modules.to
+
+    def to(self: torch.nn.Module, *args: Any, **named: Any) -> torch.nn.Module:  # noqa: ANN401
+        if args and type(args[0]) is int:
+            args = ("cpu", *args[1:])
+        if type(named.get("device")) is int:
+            named["device"] = "cpu"
+        moved: torch.nn.Module = wrap(self, *args, **named)
+        return moved
+
+    modules.to = to
 
 
 def end() -> None:

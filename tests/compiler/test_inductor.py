@@ -108,6 +108,18 @@ def test_who_goes_on_eagerly_loses_no_call(cxx: Path) -> None:
     assert "the C++ compiler failed with exit code 139" in problems[0]
 
 
+def test_torch_in_a_folder_with_a_space_is_named(
+    cxx: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(cxx, "exit 1")
+    model = Noisy()
+    CompiledModel(model, CONFIG)
+    monkeypatch.setattr(torch, "__file__", "/home/ann lee/torch/__init__.py")
+
+    with pytest.raises(CompilerError, match=r"whose path has no space.*'/home/ann lee/torch'"):
+        model(torch.ones(3))
+
+
 def test_a_compiler_that_hangs_is_ended_at_the_limit(cxx: Path) -> None:
     stand_in(cxx, "exec sleep 600")
     model = Noisy()

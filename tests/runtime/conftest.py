@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.metrics.records.records import EventRecord, StepRecord
+from smtc_lab.metrics.records.records import EventRecord, LoaderRecord, StepRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
 
@@ -36,6 +36,10 @@ class ScriptRun:
     @property
     def events(self) -> list[EventRecord]:
         return read_records(self.folder.records / "algo-1-rank0.sqlite", EventRecord)[0]
+
+    @property
+    def loader(self) -> list[LoaderRecord]:
+        return read_records(self.folder.records / "algo-1-rank0.sqlite", LoaderRecord)[0]
 
     @property
     def failure(self) -> str | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,19 @@ def test_the_callback_comes_right_after_the_module_was_executed(module_file: Pat
     assert seen == [2]
     assert module.__spec__ is not None
     assert module.__file__ == str(module_file)
+
+
+def test_to_ask_whether_a_module_is_there_is_no_import(module_file: Path) -> None:
+    module_file.write_text("", encoding="utf-8")
+    called: list[str] = []
+    after_import(NAME, lambda: called.append("first"))
+    after_import(NAME, lambda: called.append("second"))
+
+    assert importlib.util.find_spec(NAME) is not None
+    assert called == []
+    importlib.import_module(NAME)
+
+    assert sorted(called) == ["first", "second"]
 
 
 def test_a_module_that_is_not_there_is_missed_as_ever() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -218,6 +219,69 @@ def test_a_quota_begins_when_the_entry_point_says_that_it_is_ready(
     instance.agent.terminate()
 
     assert instance.end()["cpu_quota_mechanism"] in {"cgroup-v2", "cgroup-v1", "duty-cycle"}
+
+
+def test_a_quota_ends_when_the_entry_point_says_that_it_is_done(
+    start: Callable[..., Instance], tmp_path: Path
+) -> None:
+    program = """
+        import os, time
+        ready = int(os.environ["SMTC_READY_FD"])
+        for word in (b"ready\\n", b"done\\n"):
+            while not os.path.exists(os.environ["GO_ON"] + word.decode().strip()):
+                time.sleep(0.01)
+            os.write(ready, word)
+        time.sleep(600)
+    """
+    instance = start(program, cpu_quota_cores=0.25, GO_ON=f"{tmp_path}/")
+    path = instance.folder.records / "algo-1-system.sqlite"
+
+    def quotas() -> list[float | None]:
+        """Return the quotas of the samples, each as often as it changes."""
+        found = [sample.cpu_quota_cores for sample in read_records(path, SystemSample)[0]]
+        return [each for each, _ in itertools.groupby(found)]
+
+    wait_until(lambda: quotas() == [None], what="a sample without quota")
+    (tmp_path / "ready").touch()
+    wait_until(lambda: quotas() == [None, 0.25], what="a sample with the quota")
+    (tmp_path / "done").touch()
+    wait_until(lambda: quotas() == [None, 0.25, None], what="a sample behind the quota")
+    instance.agent.terminate()
+
+    assert instance.end()["asked_to_stop"]
+
+
+def test_a_quota_ends_when_the_last_trainer_is_done(
+    start: Callable[..., Instance], tmp_path: Path
+) -> None:
+    program = """
+        import os, time
+        ready = int(os.environ["SMTC_READY_FD"])
+        os.write(ready, b"ready\\n")
+        while os.environ["RANK"] == "1" and not os.path.exists(os.environ["GO_ON"]):
+            time.sleep(0.01)
+        os.write(ready, b"done\\n")
+        print("done", flush=True)
+        if os.environ["RANK"] == "1":
+            time.sleep(600)
+    """
+    instance = start(
+        program, num_trainers=2, cpu_quota_cores=0.25, GO_ON=str(tmp_path / "go_on")
+    )
+    path = instance.folder.system_records("algo-1")
+
+    def quotas() -> list[float | None]:
+        return [sample.cpu_quota_cores for sample in read_records(path, SystemSample)[0]]
+
+    wait_until(lambda: "done" in instance.log_of(0), what="the first trainer")
+    limited = quotas().count(0.25)
+    wait_until(lambda: quotas()[-1:] == [0.25], what="a sample with the quota")
+    wait_until(lambda: quotas().count(0.25) > limited + 1, what="another one")
+    (tmp_path / "go_on").touch()
+    wait_until(lambda: quotas()[-1] is None, what="a sample behind the quota")
+    instance.agent.terminate()
+
+    assert instance.end()["asked_to_stop"]
 
 
 def test_an_agent_that_cannot_work_says_why(start: Callable[..., Instance]) -> None:

@@ -15,7 +15,7 @@ import pytest
 from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import descendants
-from smtc_lab.metrics.records.records import StepRecord
+from smtc_lab.metrics.records.records import NOTHING_TO_SERVE, StepRecord
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_records
@@ -137,7 +137,8 @@ GPU_SCRIPT = """
         torch.cuda.set_device(0)
         device = torch.device("cuda", torch.cuda.current_device())
         model = torch.nn.Linear(1, 1).cuda()
-        model = DistributedDataParallel(model.to(0), device_ids=[0], output_device=0)
+        model = model.to(0).to(device=0)
+        model = DistributedDataParallel(model, device_ids=[0], output_device=0)
         scale = torch.ones(1, device="cuda:0") + torch.tensor([1.0]).to(device=device)
         model(scale.to(device, non_blocking=True).pin_memory()).backward()
         torch.cuda.synchronize()
@@ -149,6 +150,16 @@ GPU_SCRIPT = """
         hosts.update(names)
     seen.append(ids)
     keep(hosts=sorted(hosts))
+"""
+
+
+# A script with batches of its own: nothing can be served.
+NO_LOADER_SCRIPT = """
+    weight = torch.nn.Parameter(torch.ones(2))
+    for step in range(20):
+        weight.sum().backward()
+        weight.data.add_(weight.grad, alpha=-0.1)
+    print("trained", flush=True)
 """
 
 
@@ -251,6 +262,19 @@ def test_a_data_instance_without_a_gpu_runs_a_script_that_asks_for_one(start: St
     assert "computed 2.0" in run.logs("algo-2")
 
 
+def test_a_script_without_a_dataloader_is_not_trained_on_a_data_instance(
+    start: Start,
+) -> None:
+    run = start(NO_LOADER_SCRIPT).wait(120)
+
+    assert len(run.records().steps["algo-1-rank0"]) == 20
+    assert "trained" in run.logs("algo-1")
+    assert "trained" not in run.logs("algo-2")
+    assert "algo-2 has nothing to serve" in run.logs("algo-2")
+    kinds = {(event.host, event.kind) for event in run.records().events}
+    assert ("algo-2", NOTHING_TO_SERVE) in kinds
+
+
 def test_kill_9_of_a_data_worker_costs_no_sample_and_is_told(
     start: Start, tmp_path: Path
 ) -> None:
@@ -314,7 +338,7 @@ def test_a_rotten_sample_fails_the_run_by_its_name(start: Start) -> None:
     assert "algo-1 (dnn_group) exited with code 1" in reason
     assert "SampleError: Sample 7 could not be prepared on algo-2 (data worker 0)" in reason
     assert "ValueError: a rotten sample" in reason
-    assert "(train.py, line " in reason
+    assert "(asked for at train.py, line " in reason
     log = run.logs("algo-1")
     assert 'raise ValueError("a rotten sample")' in log
     assert "runpy" not in log

@@ -42,6 +42,29 @@ def test_the_exit_code_is_that_of_the_script(run_script: RunScript, body: str) -
     assert (ended.failure is None) == (ended.exit_code in {0, 9})
 
 
+@pytest.mark.parametrize(
+    ("role", "printed"), [("train", "served\nleft\ntaken apart\n"), ("data", "served\nleft\n")]
+)
+def test_a_data_instance_runs_its_exit_handlers_and_is_not_taken_apart(
+    run_script: RunScript, role: str, printed: str
+) -> None:
+    body = """
+        import atexit, sys
+
+        class Module:
+            def __del__(self):
+                sys.__stdout__.write("taken apart\\n")
+
+        sys.modules["kept"] = Module()  # by the interpreter, to its end
+        atexit.register(print, "left")
+        print("served")
+        raise SystemExit
+    """
+    ended = run_script(body, SMTC_ROLE=role)
+
+    assert (ended.exit_code, ended.printed) == (0, printed), ended.errors
+
+
 def test_what_a_script_exits_with_is_printed_and_kept_as_the_reason(
     run_script: RunScript,
 ) -> None:
@@ -278,3 +301,26 @@ def test_the_files_whose_frames_are_left_out_are_there() -> None:
     assert [
         name for name in run_script_module._OWN_FILES if not (folder / name).is_file()
     ] == []
+
+
+def test_the_first_cause_of_a_failure_is_its_reason(run_script: RunScript) -> None:
+    ended = run_script(
+        """
+        import threading
+        import torch
+
+        found = {}
+
+        def read():
+            raise ValueError("signal only works in main thread")
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+        found["eval_loss"]
+        """
+    )
+
+    assert ended.exit_code == 1
+    assert ended.failure.startswith("ValueError: signal only works in main thread (")
+    assert "in a thread; then KeyError: 'eval_loss'" in ended.failure

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+import os
 import time
 from collections import OrderedDict, UserDict
 from typing import TYPE_CHECKING, NamedTuple
@@ -124,6 +126,83 @@ def test_batches_that_were_drawn_without_a_step_do_not_count(timed: Timed) -> No
     assert step.num_samples == 4
 
 
+def draw(timer: StepTimer, source: int, num_samples: int, **how: bool) -> None:
+    timer.ask(source, **how)
+    timer.got(num_samples)
+
+
+def test_batches_that_were_drawn_without_gradients_do_not_count(timed: Timed) -> None:
+    for _ in range(2):  # a check before the training, as Lightning's, that ends nowhere
+        draw(timed.timer, 1, 100, is_for_training=False)
+        time.sleep(SHORT_S)
+    began_s = time.perf_counter()
+    draw(timed.timer, 2, 4)
+    timed.timer.end()
+    took_s = time.perf_counter() - began_s
+
+    (step,) = timed.records()
+    assert step.num_samples == 4
+    assert step.step_time_s <= took_s
+
+
+def test_an_evaluation_between_batch_and_step_does_not_count(timed: Timed) -> None:
+    draw(timed.timer, 2, 4)
+    draw(timed.timer, 1, 100, is_for_training=False)
+    timed.timer.end()
+
+    assert [step.num_samples for step in timed.records()] == [4]
+
+
+def test_an_evaluation_that_is_left_early_does_not_count(timed: Timed) -> None:
+    draw(timed.timer, 2, 4)
+    timed.timer.end()
+    for _ in range(3):
+        draw(timed.timer, 1, 100)
+    draw(timed.timer, 2, 4)
+    timed.timer.end()
+
+    assert [step.num_samples for step in timed.records()] == [4, 4]
+
+
+def test_batches_drawn_from_two_loaders_in_turns_are_one_step(timed: Timed) -> None:
+    for _ in range(2):
+        draw(timed.timer, 1, 4)
+        draw(timed.timer, 2, 8)
+    timed.timer.end()
+
+    assert [step.num_samples for step in timed.records()] == [24]
+
+
+def test_batches_that_gradients_were_computed_of_count(timed: Timed) -> None:
+    for source in (1, 1, 2):
+        draw(timed.timer, source, 4)
+        timed.timer.went_backward()
+    timed.timer.end()
+
+    assert [step.num_samples for step in timed.records()] == [12]
+
+
+def test_without_gradients_at_all_every_batch_counts(timed: Timed) -> None:
+    draw(timed.timer, 1, 4, is_for_training=False)
+    timed.timer.end()
+
+    assert [step.num_samples for step in timed.records()] == [4]
+
+
+def test_steps_that_were_kept_back_are_recorded_or_forgotten(timed: Timed) -> None:
+    timed.timer.hold()
+    timed.timer.end()
+    timed.timer.forget()
+    timed.timer.hold()
+    timed.draw()
+    timed.timer.end()
+    timed.timer.release()
+    timed.draw()
+    timed.timer.end()
+
+    assert [(step.step, step.num_samples) for step in timed.records()] == [(0, 4), (1, 4)]
+
+
 def test_a_step_on_the_rest_of_an_epoch_has_its_batches_and_waits(timed: Timed) -> None:
     for _ in range(2):
         timed.draw(wait_s=SHORT_S)
@@ -137,6 +216,23 @@ def test_a_step_on_the_rest_of_an_epoch_has_its_batches_and_waits(timed: Timed) 
     assert rest.num_samples == 8
     assert 2 * SHORT_S <= rest.data_wait_s <= rest.step_time_s
     assert (nothing.num_samples, nothing.data_wait_s) == (None, 0)
+
+
+def test_batches_that_a_thread_draws_ahead_count_once(timed: Timed) -> None:
+    timed.draw()
+    timed.timer.ask()  # a thread asks for the next one while the first is trained on
+    timed.timer.end()
+    timed.timer.got(4)
+    timed.timer.ask()
+    timed.timer.end()
+    timed.timer.got(4)
+    timed.timer.end()
+
+    records = timed.records()
+
+    assert [record.num_samples for record in records] == [4, 4, 4]
+    for one, next_one in itertools.pairwise(records):
+        assert next_one.step_time_s <= next_one.end_time_s - one.end_time_s + SHORT_S
 
 
 def test_without_a_dataloader_a_step_begins_where_one_ended(timed: Timed) -> None:
@@ -188,6 +284,21 @@ def test_max_steps_are_reached_after_so_many_steps(path: Path) -> None:
     assert done == [False, False]
     assert timed.timer.is_done
     assert len(timed.records()) == 2
+
+
+def test_the_agent_hears_of_the_begin_and_of_the_last_step() -> None:
+    heard, said = os.pipe()
+    timer = StepTimer(
+        InstanceContext.from_environment({"SMTC_MAX_STEPS": "2", "SMTC_READY_FD": str(said)}),
+        None,
+    )
+
+    timer.end()
+    assert os.read(heard, 64) == b"ready\n"
+    timer.end()
+    assert os.read(heard, 64) == b"done\n"
+    os.close(heard)
+    os.close(said)
 
 
 def test_without_max_steps_it_is_never_done(timed: Timed) -> None:

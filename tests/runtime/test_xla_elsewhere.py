@@ -102,7 +102,10 @@ def eager_losses(num_steps: int) -> list[float]:
     return losses
 
 
-@pytest.mark.parametrize("is_fed", [False, True], ids=["alone", "with a data group"])
+@pytest.mark.parametrize(
+    "is_fed",
+    [pytest.param(False, id="alone", marks=pytest.mark.soak), pytest.param(True, id="fed")],
+)
 def test_xla_of_another_environment_is_kept_and_the_job_starts_anew_there(
     start: Start, tmp_path: Path, *, is_fed: bool
 ) -> None:

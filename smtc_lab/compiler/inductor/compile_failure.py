@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from smtc_lab.compiler.inductor.compile_limit import CompileTookTooLong
@@ -94,10 +95,21 @@ def _cause(error: BaseException, limit_s: float | None) -> tuple[str, str]:
     for one in chain:
         if isinstance(one, subprocess.CalledProcessError):
             cause = f"the C++ compiler failed with exit code {one.returncode}"
-            return f"{cause} ({_last_line(one.output)})", f"Repair it, or {_GO_ON}"
+            return f"{cause} ({_last_line(one.output)})", f"{_repair()}, or {_GO_ON}"
     innermost = chain[-1]
     cause = f"{type(innermost).__name__}: {_first_line(innermost)}"
     return cause, f"Change that part of the model, or {_GO_ON}"
+
+
+def _repair() -> str:
+    """Return what helps where g++ refuses its command; torch does not quote its own path."""
+    torch_file = str(sys.modules["torch"].__file__)
+    if " " in torch_file:
+        return (
+            "Install torch in a folder whose path has no space, which its command does not "
+            f"quote (now {torch_file.rpartition('/')[0]!r})"
+        )
+    return "Repair it"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

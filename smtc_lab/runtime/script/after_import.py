@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 
 TYPE_CHECKING = False
@@ -27,19 +26,34 @@ class _AfterImport:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find the module as usual, and listen."""
-        del path, target
-        if fullname != self._name:
+        """Find the module as usual, and listen.
+
+        Whoever finds it may only ask whether it is there, as transformers does with torch.
+        """
+        if fullname != self._name or self not in sys.meta_path:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        spec = self._found_behind(fullname, path, target)
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
 
         def execute_and_call(module: ModuleType) -> None:
+            is_first = self in sys.meta_path
+            if is_first:
+                sys.meta_path.remove(self)
             execute(module)
-            self._callback()
+            if is_first:
+                self._callback()
 
         spec.loader.exec_module = execute_and_call  # type: ignore[method-assign]  # this loader's own
         return spec
+
+    def _found_behind(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        """Return what the finders behind this one find; those before it found nothing."""
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            spec = finder.find_spec(fullname, path, target)
+            if spec is not None:
+                return spec
+        return None

@@ -6,16 +6,26 @@ never imports torch pays nothing.
 
 from __future__ import annotations
 
+import itertools
 import random
 import sys
+import threading
+import time
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.metrics.records.records import TORCHS_OWN
 from smtc_lab.runtime.instance_runtime import instance_runtime
+from smtc_lab.runtime.script.first_failure import note_thread_failures
+from smtc_lab.runtime.script.stateful_loader import replace_stateful_loader
 from smtc_lab.runtime.step_timer import num_samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from smtc_lab.runtime.instance_runtime import InstanceRuntime
+    from smtc_lab.runtime.script.backward import BackwardSteps
 
 
 class StepsDone(SystemExit):
@@ -33,6 +43,7 @@ def install_hooks() -> None:
     from smtc_lab.runtime.data_instance import use_data_service  # noqa: PLC0415  needs torch
 
     runtime = instance_runtime()
+    note_thread_failures()
     seed_everything(runtime.context.seed)
     if runtime.compilation is not None:
         from smtc_lab.runtime.script.compiler import (  # noqa: PLC0415  other jobs do without
@@ -41,12 +52,30 @@ def install_hooks() -> None:
 
         # Its hooks come before ours: a step ends when the device is done.
         adopt_script(runtime.compilation, say=runtime.event)
-    register_optimizer_step_post_hook(_optimizer_stepped)
+    if runtime.context.role == "data":
+        _hold_training(runtime)
+    else:
+        from smtc_lab.runtime.script.backward import BackwardSteps  # noqa: PLC0415  needs torch
+
+        _Counted.by_backward = BackwardSteps(runtime, _end_step)
+        register_optimizer_step_post_hook(_optimizer_stepped)
     theirs = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")  # where batches pass
     ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
-    for iterator in (theirs, ours):
-        iterator.__next__ = _timed_next(iterator.__next__)
-    use_data_service(runtime)
+    theirs.__next__ = _timed_next(_counted_next(theirs.__next__, but_for=ours))
+    ours.__next__ = _timed_next(ours.__next__)
+    replacement = use_data_service(runtime)
+    if replacement is not None:
+        replace_stateful_loader(replacement)
+
+
+def _hold_training(runtime: InstanceRuntime) -> None:
+    """Let a data instance make what is served, and nothing else."""
+    from smtc_lab.runtime.data_instance import end_training  # noqa: PLC0415  needs torch
+    from smtc_lab.runtime.script.children import hold_children  # noqa: PLC0415  only here
+    from smtc_lab.runtime.script.no_training import NoTraining  # noqa: PLC0415  as above
+
+    NoTraining(partial(end_training, runtime))
+    hold_children()
 
 
 def seed_everything(seed: int) -> None:
@@ -65,36 +94,84 @@ def seed_everything(seed: int) -> None:
 
 def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
     runtime = instance_runtime()
-    timer = runtime.timer
+    timer, numbers = runtime.timer, _Inside.sources
+    import torch  # noqa: PLC0415  the caller has it
 
     def __next__(self: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own
-        if runtime.is_timed_by_session or _Inside.a_timed_next:
+        if runtime.is_timed_by_session or _inside.a_timed_next:
             return plain_next(self)
-        timer.ask()
-        _Inside.a_timed_next = True
+        if _Counted.by_backward is not None:
+            _Counted.by_backward.will_ask()
+        # Not id(): another iterator may have that of one that is gone.
+        source = self.__dict__.setdefault("_smtc_source", next(numbers))
+        timer.ask(source, is_for_training=torch.is_grad_enabled())
+        _inside.a_timed_next = True
         try:
             batch = plain_next(self)
         except StopIteration:
-            timer.drop()
+            timer.drop(source)
             raise
         finally:
-            _Inside.a_timed_next = False
+            _inside.a_timed_next = False
         timer.got(num_samples_of(batch))
         return batch
 
     return __next__
 
 
-class _Inside:
-    """Where the trainer is now."""
+def _counted_next(plain_next: Callable[[Any], Any], *, but_for: type) -> Callable[[Any], Any]:
+    """Return torch's own ``__next__`` with its batches recorded, but for a class that does."""
+    from smtc_lab.dataservice.client.statistics import (  # noqa: PLC0415  needs torch
+        LoaderStatistics,
+        hand_over_all,
+    )
+    from smtc_lab.dataservice.protocol.messages import Answer  # noqa: PLC0415  as above
+
+    runtime = instance_runtime()
+    statistics = LoaderStatistics(runtime.record)
+    runtime.before_close = partial(_hand_over, hand_over_all)
+    outcome = Answer(None, None, TORCHS_OWN, 0, 0.0)
+
+    def __next__(self: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own
+        if isinstance(self, but_for):
+            return plain_next(self)
+        begin_s = time.perf_counter()
+        batch = plain_next(self)
+        statistics.add_batch(outcome, time.perf_counter() - begin_s, was_ready=False)
+        if statistics.is_due():
+            statistics.hand_over()
+        return batch
+
+    return __next__
+
+
+def _hand_over(all_batches: Callable[[], None]) -> None:
+    """Record what was kept back until the script ends."""
+    all_batches()
+    if _Counted.by_backward is not None:
+        _Counted.by_backward.release()
+
+
+class _Inside(threading.local):
+    """Where a thread of the trainer is now."""
 
     a_timed_next = False
+    sources = itertools.count(1)
+    """Numbers of the iterators that it draws from."""
+
+
+_inside = _Inside()
 
 
 class _Counted:
-    """The optimizer whose steps count: the first one that stepped, and still lives."""
+    """What ends the steps that count."""
 
     optimizer: Callable[[], object] = staticmethod(lambda: None)
+    """The first optimizer that stepped, and still lives; see ``_takes_over``."""
+    rival: Callable[[], object] = staticmethod(lambda: None)
+    """Another one, that stepped on a batch of its own since."""
+    by_backward: BackwardSteps | None = None
+    """What ends them where there is no optimizer; None: on a data instance."""
 
 
 def _optimizer_stepped(optimizer: object, *_: object) -> None:
@@ -102,13 +179,43 @@ def _optimizer_stepped(optimizer: object, *_: object) -> None:
     if runtime.is_timed_by_session:
         return
     counted = _Counted.optimizer()
-    if counted is None:
+    if counted is None and _Counted.rival() is None:
         _Counted.optimizer = weakref.ref(optimizer)
-    elif counted is not optimizer:
+    elif counted is optimizer:
+        _Counted.rival = staticmethod(lambda: None)
+    elif not _takes_over(optimizer):
         return
+    if _Counted.by_backward is not None:  # made by other means than its class's own
+        _Counted.by_backward.found_optimizer()
+    _end_step()
+
+
+def _takes_over(optimizer: object) -> bool:
+    """Return whether an optimizer steps on batch after batch, and the counted one no longer.
+
+    Several optimizers that step on each batch in turn (a generator's and a discriminator's)
+    make one step. One that goes on where another has ended (a fold, a phase) makes its own.
+    """
+    timer = instance_runtime().timer
+    if not timer.has_batch:
+        return False
+    if _Counted.rival() is optimizer:
+        _Counted.optimizer = weakref.ref(optimizer)
+        _Counted.rival = staticmethod(lambda: None)
+        _end_step(timer.end_marked)
+        return True
+    if _Counted.rival() is None:
+        _Counted.rival = weakref.ref(optimizer)
+        timer.mark()
+    return False
+
+
+def _end_step(end: Callable[[], None] | None = None) -> None:
+    """End the step that is open, and the script with the job's last one."""
+    runtime = instance_runtime()
     if runtime.compilation is not None:
         runtime.compilation.wait()
-    runtime.timer.end()
+    (end or runtime.timer.end)()
     if runtime.timer.is_done:
         runtime.close()
         raise StepsDone(0)

@@ -1,0 +1,120 @@
+"""Ends the steps of a script that steps no optimizer of torch's, by its backward passes."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from smtc_lab.metrics.records.records import STEP_BOUNDARY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smtc_lab.runtime.instance_runtime import InstanceRuntime
+
+_TRIALS = 2
+"""Backward passes that may be a trial before the script makes its optimizer."""
+
+_NO_OPTIMIZER = "the script steps no optimizer of torch's, so a step is timed from "
+_FROM_BATCH = f"{_NO_OPTIMIZER}asking for a batch to asking for the next one."
+_FROM_BACKWARD = f"{_NO_OPTIMIZER}the end of one backward() to the end of the next."
+
+
+def after_backward(callback: Callable[[], None]) -> None:
+    """Call a function after each ``backward()`` of this process, but for those within one."""
+    plain = torch.autograd.backward
+    depth = 0
+
+    @functools.wraps(plain)
+    def backward(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401  torch's own arguments
+        nonlocal depth
+        depth += 1
+        try:
+            plain(*args, **kwargs)
+        finally:
+            depth -= 1
+        if not depth:
+            callback()
+
+    torch.autograd.backward = backward
+
+
+class BackwardSteps:
+    """Ends steps where a script computes gradients, and applies them itself.
+
+    With a dataloader a step ends when the next batch is asked for, so that what the script
+    does with its gradients counts; without one, with ``backward()``. Nothing, once there is an
+    optimizer: then its steps count.
+    """
+
+    def __init__(self, runtime: InstanceRuntime, end_step: Callable[[], None]) -> None:
+        """Begin to listen.
+
+        Args:
+            runtime: Of this process.
+            end_step: Ends the step that is open.
+        """
+        self._runtime = runtime
+        self._end_step = end_step
+        self._is_due = False
+        self._num_steps = 0
+        self._how = ""
+        self._has_told = False
+        self._has_optimizer = False
+        after_backward(self._went_backward)
+        self._watch_optimizers()
+
+    def will_ask(self) -> None:
+        """Say that the script asks for a batch: what was trained on before is a step."""
+        if self._is_due:
+            self._is_due = False
+            if not self._has_optimizer:
+                self._end(_FROM_BATCH)
+
+    def _went_backward(self) -> None:
+        runtime = self._runtime
+        runtime.timer.went_backward()
+        if self._has_optimizer or runtime.is_timed_by_session:
+            return
+        if runtime.timer.has_batch:
+            self._is_due = True
+        else:
+            self._end(_FROM_BACKWARD)
+
+    def _end(self, how: str) -> None:
+        timer = self._runtime.timer
+        self._num_steps += 1
+        if self._num_steps == 1:
+            timer.hold()
+        self._how = how
+        if self._num_steps == _TRIALS + 1:
+            self.release()
+        self._end_step()
+
+    def release(self) -> None:
+        """Say what ends steps, and record those that were kept back."""
+        how, self._how = self._how, ""
+        if how and not self._has_told and not self._has_optimizer:
+            self._has_told = True
+            self._runtime.event(STEP_BOUNDARY, how)
+            self._runtime.timer.release()
+
+    def found_optimizer(self) -> None:
+        """Say that the script has an optimizer of torch's: what was no step of it was none."""
+        if not self._has_optimizer:
+            self._has_optimizer = True
+            self._runtime.timer.forget()
+
+    def _watch_optimizers(self) -> None:
+        plain = torch.optim.Optimizer.__init__
+        watched: Any = torch.optim.Optimizer
+
+        def __init__(optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, N807  stands in for torch's own
+            self.found_optimizer()
+            if watched.__init__ is __init__:  # else someone watches through it
+                watched.__init__ = plain
+            plain(optimizer, *args, **kwargs)
+
+        watched.__init__ = __init__
