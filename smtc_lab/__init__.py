@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.launchers.render.render import render as render
     from smtc_lab.launchers.run import Run as Run
     from smtc_lab.launchers.run import launch as launch
-    from smtc_lab.metrics.batch_sizes import BatchSizes as BatchSizes
+    from smtc_lab.metrics.batch.batch_sizes import BatchSizes as BatchSizes
     from smtc_lab.metrics.compared.comparison import Comparison as Comparison
     from smtc_lab.metrics.records.compiler_report import CompilerReport as CompilerReport
     from smtc_lab.planner.calibration.calibrate import calibrate as calibrate
@@ -33,12 +33,16 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.emulation import Emulation as Emulation
     from smtc_lab.spec.job import TrainingJob as TrainingJob
     from smtc_lab.study.batch.size import find_batch_size as find_batch_size
-    from smtc_lab.study.compare import ComparisonOutcome as ComparisonOutcome
-    from smtc_lab.study.compare import compare as compare
-    from smtc_lab.study.compare_compilers import compare_compilers as compare_compilers
-    from smtc_lab.study.compare_environments import compare_environments as compare_environments
-    from smtc_lab.study.comparison_run import ComparisonRun as ComparisonRun
-    from smtc_lab.study.comparison_run import launch_comparison as launch_comparison
+    from smtc_lab.study.comparison.compare import ComparisonOutcome as ComparisonOutcome
+    from smtc_lab.study.comparison.compare import compare as compare
+    from smtc_lab.study.comparison.compare_compilers import (
+        compare_compilers as compare_compilers,
+    )
+    from smtc_lab.study.comparison.compare_environments import (
+        compare_environments as compare_environments,
+    )
+    from smtc_lab.study.comparison.comparison_run import ComparisonRun as ComparisonRun
+    from smtc_lab.study.comparison.comparison_run import launch_comparison as launch_comparison
     from smtc_lab.study.watched_run import Progress as Progress
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
     from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor as ComparisonMonitor
@@ -53,7 +57,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.views.widgets.workbench import Workbench as Workbench
 
 _HOMES = {
-    "BatchSizes": "smtc_lab.metrics.batch_sizes",
+    "BatchSizes": "smtc_lab.metrics.batch.batch_sizes",
     "Calibration": "smtc_lab.planner.calibration.calibration",
     "Catalog": "smtc_lab.catalog.catalog",
     "Channel": "smtc_lab.spec.channel",
@@ -61,8 +65,8 @@ _HOMES = {
     "ClusterDesigner": "smtc_lab.views.widgets.cluster_designer",
     "Comparison": "smtc_lab.metrics.compared.comparison",
     "ComparisonMonitor": "smtc_lab.views.widgets.comparison_monitor",
-    "ComparisonOutcome": "smtc_lab.study.compare",
-    "ComparisonRun": "smtc_lab.study.comparison_run",
+    "ComparisonOutcome": "smtc_lab.study.comparison.compare",
+    "ComparisonRun": "smtc_lab.study.comparison.comparison_run",
     "CompilerReport": "smtc_lab.metrics.records.compiler_report",
     "CompilerSettings": "smtc_lab.views.widgets.compiler_settings",
     "Emulation": "smtc_lab.spec.emulation",
@@ -82,12 +86,12 @@ _HOMES = {
     "TrainingJob": "smtc_lab.spec.job",
     "Workbench": "smtc_lab.views.widgets.workbench",
     "calibrate": "smtc_lab.planner.calibration.calibrate",
-    "compare": "smtc_lab.study.compare",
-    "compare_compilers": "smtc_lab.study.compare_compilers",
-    "compare_environments": "smtc_lab.study.compare_environments",
+    "compare": "smtc_lab.study.comparison.compare",
+    "compare_compilers": "smtc_lab.study.comparison.compare_compilers",
+    "compare_environments": "smtc_lab.study.comparison.compare_environments",
     "find_batch_size": "smtc_lab.study.batch.size",
     "launch": "smtc_lab.launchers.run",
-    "launch_comparison": "smtc_lab.study.comparison_run",
+    "launch_comparison": "smtc_lab.study.comparison.comparison_run",
     "plan": "smtc_lab.planner.plan",
     "render": "smtc_lab.launchers.render.render",
 }

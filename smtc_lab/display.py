@@ -12,6 +12,13 @@ import sys
 from typing import Any, ClassVar
 
 
+def in_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook; IPython is not loaded for it."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
 class Displayed:
     """Something that a notebook shows as a table instead of as text."""
 

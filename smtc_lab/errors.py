@@ -6,6 +6,8 @@
     ├── LauncherError        a run that could not be started, found or stopped
     ├── RunFailedError       a run that ended other than Completed
     ├── StoreError           a run folder that cannot be read or written
+    │   ├── UnsafeFileError  a file of it that is no plain file (also an OSError)
+    │   └── NewerSchemaError a file of it that a newer version wrote
     ├── PythonEnvironmentError an environment that is not there, or cannot run a job
     ├── PlannerError         a workload that cannot be calibrated, or a plan that cannot be made
     ├── ViewError            something that cannot be shown
@@ -13,6 +15,7 @@
     │   └── CompilerError    a training step that a backend cannot compile or run
     └── DataServiceError     batches that could not be delivered
         ├── SampleError      the dataset, a transform or collate_fn raised
+        ├── DataWorkerError  data workers that end or take too long (also a RuntimeError)
         ├── ProtocolError    bytes from the network that are not ours
         └── HandshakeError   a peer that does not hold the job's secret
 
@@ -57,6 +60,14 @@ class StoreError(SmtcLabError):
     """A run folder that cannot be read or written."""
 
 
+class UnsafeFileError(StoreError, OSError):
+    """A file of a folder that is not opened: a link, a pipe, or far too long."""
+
+
+class NewerSchemaError(StoreError):
+    """What a newer smtc_lab wrote."""
+
+
 class PythonEnvironmentError(SmtcLabError):
     """A Python environment that is not there, cannot be made, or cannot run a job."""
 
@@ -87,6 +98,10 @@ class DataServiceError(SmtcLabError):
 
 class SampleError(DataServiceError):
     """The dataset, a transform or ``collate_fn`` raised while a batch was made."""
+
+
+class DataWorkerError(DataServiceError, RuntimeError):
+    """Data workers ended, or did not answer in time; a ``RuntimeError``, as torch's is."""
 
 
 class ProtocolError(DataServiceError):

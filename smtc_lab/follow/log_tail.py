@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.errors import UnsafeFileError
 from smtc_lab.follow.changes import Changes
+from smtc_lab.machine.beneath import names_beneath, open_beneath
+from smtc_lab.machine.stored_text import neutral
+from smtc_lab.store.run_folder import LOGS
+from smtc_lab.store.said import without_colours
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,14 +22,13 @@ MOST_CHARACTERS = 1000
 """Characters of a line that are kept."""
 
 _TAIL_BYTES = 64 * 1024
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class LogTail:
     """Follows the logs of a run from near their end.
 
     Args:
-        folder: Folder of the logs, ``<host>.log`` each.
+        folder: Folder of the logs, ``<host>.log`` each, in the folder of their run.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,8 +41,9 @@ class LogTail:
     def look(self) -> bool:
         """Take in new lines; False: there are none."""
         before = self._num_lines
-        for path in sorted(self._folder.glob("algo-*.log")):
-            if not path.stem.endswith(".agent") and self._changes.in_file(path):
+        for name in names_beneath(self._folder.parent, self._folder, LOGS):
+            path = self._folder / name
+            if self._changes.in_file(path):
                 for line in self._new_lines(path):
                     self._lines.append((path.stem, line))
                     self._num_lines += 1
@@ -53,12 +57,14 @@ class LogTail:
     def _new_lines(self, path: Path) -> list[str]:
         """Return the whole lines that a log has gained; of a long one the last."""
         try:
-            with path.open("rb") as file:
+            with open_beneath(self._folder.parent, path) as file:
                 end = file.seek(0, 2)
                 known = self._ends.get(path, 0)
                 begin = max(known, end - _TAIL_BYTES)
                 file.seek(begin)
                 data = file.read(end - begin)
+        except UnsafeFileError as error:
+            return [str(error)]
         except OSError:  # a log that cannot be read is not worth failing for
             return []
         if begin > known:  # in the middle of a line, or even of a character
@@ -69,6 +75,9 @@ class LogTail:
 
 
 def _readable(line: bytes) -> str:
-    """Return a line as a terminal would leave it: without colours, after its last rewriting."""
-    text = _COLOURS.sub("", line.decode("utf-8", errors="replace")).rstrip("\r")
-    return text.rpartition("\r")[2][:MOST_CHARACTERS]
+    """Return a line as a terminal would leave it, with nothing that turns it round.
+
+    It has no colours, and is what stands after its last rewriting.
+    """
+    text = without_colours(line.decode("utf-8", errors="replace")).rstrip("\r")
+    return neutral(text.rpartition("\r")[2][:MOST_CHARACTERS])

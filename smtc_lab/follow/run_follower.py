@@ -6,23 +6,26 @@ one whose supervisor was killed.
 
 from __future__ import annotations
 
-import json
 import math
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.follow.changes import Changes
 from smtc_lab.follow.growing import Growing
 from smtc_lab.follow.host_table import HostTable
 from smtc_lab.follow.step_table import StepTable
-from smtc_lab.instance.plan import planned_ranks
+from smtc_lab.instance.plan import is_planned, planned_ranks
+from smtc_lab.machine.beneath import MIB
 from smtc_lab.machine.environments.named import other_environment
+from smtc_lab.machine.stored_text import stored_json
 from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
 from smtc_lab.metrics.measured_columns import measured_columns
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import compiler_reports, read_job, report_files
+from smtc_lab.store.run_folder import RANK_RECORDS
 from smtc_lab.store.state import RunState, current_state
 
 if TYPE_CHECKING:
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 _STATE_S = 0.5
+_PLAN_BYTES = 16 * MIB
+_MOST_NOTES = 100
+_MOST_RANKS = 10_000
 
 
 class RunFollower:
@@ -196,19 +202,31 @@ class RunFollower:
 
 
 def read_plan(folder: RunFolder) -> dict[str, Any]:
-    """Return the launch plan of a run as it was written; empty: it cannot be read."""
+    """Return the launch plan of a run as it was written; empty: it cannot be read.
+
+    ``instances`` are those that can be: a name of a host each, and ranks that are numbers.
+    """
     try:
-        plan = json.loads(folder.plan_file.read_text(encoding="utf-8"))
+        plan = stored_json(folder.path, folder.plan_file, most_bytes=_PLAN_BYTES)
     except (OSError, ValueError):
         return {}
-    return plan if isinstance(plan, dict) else {}
+    given = plan.get("instances")
+    instances = given if isinstance(given, list) else []
+    notes = plan.get("price_notes")
+    return {
+        **plan,
+        "instances": [each for each in instances if is_planned(each)],
+        "usd_per_hour": number_of(plan, "usd_per_hour"),
+        "price_notes": list(map(str, notes))[:_MOST_NOTES] if isinstance(notes, list) else [],
+    }
 
 
 def rank_files(folder: RunFolder, plan: dict[str, Any]) -> list[Path]:
     """Return the record files of all trainers of a plan, also of those that are not there."""
-    found = [
+    planned = (
         folder.rank_records(instance["host"], rank)
         for instance in plan.get("instances", ())
         for rank in planned_ranks(instance)
-    ]
-    return found or sorted(folder.records.glob("*-rank*.sqlite"))
+    )
+    found = list(islice(planned, _MOST_RANKS))
+    return found or folder.record_files(RANK_RECORDS)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from smtc_lab.instance.description import InstanceDescription, Rendezvous, Trainer
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
+READY_WORD, DONE_WORD = b"ready\n", b"done\n"
+"""What a process says to its agent: its work begins, and no further step comes."""
+
 
 def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dict[str, str]:
     """Return the variables that ``InstanceContext`` reads in one process of an instance.
@@ -110,6 +113,9 @@ class InstanceContext:
     num_loader_workers: int | None
     """Data workers on a training instance, where the job says so; None: as the script says."""
 
+    allow_pickle: bool
+    """Whether data servers may send objects of unknown types as pickles."""
+
     max_steps: int | None
     """Optimizer steps after which the run ends with success; None: when the script ends."""
 
@@ -130,7 +136,7 @@ class InstanceContext:
     """Folder of the run; None: outside a job, or out of reach."""
 
     ready_fd: int | None
-    """Where to say that work begins; None: nobody listens."""
+    """Where to say that work begins or is done; None: nobody listens."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
@@ -157,6 +163,7 @@ class InstanceContext:
                 data_servers={host: hosts[host] for host in data_hosts},
                 num_workers=_whole(environment, names.NUM_WORKERS_VARIABLE),
                 num_loader_workers=_whole(environment, names.NUM_LOADER_WORKERS_VARIABLE),
+                allow_pickle=environment.get(names.ALLOW_PICKLE_SETTING) == "1",
                 max_steps=parity_steps or _whole(environment, names.MAX_STEPS_VARIABLE),
                 compiler=_compiler(environment, is_parity=parity_steps is not None),
                 parity_steps=parity_steps,
@@ -180,11 +187,18 @@ class InstanceContext:
 
     def say_ready(self) -> None:
         """Tell the agent that work begins: from now on the CPU quota applies."""
+        self._say(READY_WORD)
+
+    def say_done(self) -> None:
+        """Tell the agent that no further step comes: the CPU quota is lifted."""
+        self._say(DONE_WORD)
+
+    def _say(self, word: bytes) -> None:
         if self.ready_fd is None:
             return
         try:
-            os.write(self.ready_fd, b"ready\n")
-        except OSError:  # nobody listens any more; the agent applies the quota by itself
+            os.write(self.ready_fd, word)
+        except OSError:  # nobody listens any more; the agent goes on by itself
             return
 
 

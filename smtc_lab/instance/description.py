@@ -98,6 +98,9 @@ class InstanceDescription:
     hyperparameters: dict[str, Any]
     """Hyperparameters of the job, SageMaker's own among them."""
 
+    arguments: tuple[str, ...] = ()
+    """Arguments behind those that the hyperparameters become."""
+
     channels: dict[str, str]
     """Folder of each channel of this instance."""
 
@@ -196,6 +199,7 @@ class InstanceDescription:
                 "trainers": tuple(map(_trainer, values.get("trainers", ()))),
                 "rendezvous": None if rendezvous is None else Rendezvous(**rendezvous),
                 "command": tuple(values["command"]),
+                "arguments": tuple(values.get("arguments", ())),
                 "measure": None if measure is None else Measure(**measure),
             }
             return cls(**{**values, **typed})

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Self
 
+from smtc_lab.machine.stored_text import stored_json
 from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:
@@ -47,6 +48,6 @@ class InstanceExit:
     def read(cls, folder: RunFolder, host: str) -> Self | None:
         """Return what an agent wrote; None: it ended without a word."""
         try:
-            return cls(**json.loads(folder.exit_file(host).read_text(encoding="utf-8")))
+            return cls(**stored_json(folder.path, folder.exit_file(host)))
         except (OSError, ValueError, TypeError):
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.spec.cluster import Role
+
+
+_HOST = re.compile(r"[A-Za-z0-9-]{1,80}")
+_RANKS = range(1_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +64,21 @@ def planned_ranks(instance: Mapping[str, Any]) -> range:
     """
     first = instance.get("rank")
     return range(0) if first is None else range(first, first + instance.get("num_trainers", 1))
+
+
+def is_planned(instance: object) -> bool:
+    """Return whether what ``plan.json`` calls an instance can be one.
+
+    Args:
+        instance: One of ``instances`` in a file that may be anybody's.
+    """
+    host = instance.get("host") if isinstance(instance, dict) else None
+    if not (isinstance(instance, dict) and isinstance(host, str) and _HOST.fullmatch(host)):
+        return False
+    first, num_trainers = instance.get("rank"), instance.get("num_trainers", 1)
+    return (first is None or (type(first) is int and first in _RANKS)) and (
+        type(num_trainers) is int and num_trainers in _RANKS
+    )
 
 
 def log_ranks(ranks: Sequence[int]) -> tuple[int | None, ...]:

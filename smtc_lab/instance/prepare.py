@@ -62,7 +62,11 @@ def process_environment(
         BASE_FOLDER_VARIABLE: str(base),
         "TRAINING_JOB_NAME": folder.job_name,
         **sm_environment(
-            base, num_cpus=told.num_cpus, num_gpus=told.num_gpus, job_name=folder.job_name
+            base,
+            num_cpus=told.num_cpus,
+            num_gpus=told.num_gpus,
+            job_name=folder.job_name,
+            arguments=told.arguments,
         ),
         **told.environment,
         **process_variables(told, trainer),

@@ -28,7 +28,7 @@ from smtc_lab.instance.resource_config import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _DISTRIBUTION_GROUPS = "sagemaker_distribution_instance_groups"
@@ -50,7 +50,7 @@ _TRN2_NEURON_CORES = 64
 
 
 def sm_environment(
-    base: Path, *, num_cpus: int, num_gpus: int, job_name: str
+    base: Path, *, num_cpus: int, num_gpus: int, job_name: str, arguments: Sequence[str] = ()
 ) -> dict[str, str]:
     """Return the ``SM_*`` variables of an instance, byte for byte as the toolkit makes them.
 
@@ -63,6 +63,7 @@ def sm_environment(
             says nothing of the quota that stands for an instance here.
         num_gpus: GPUs of the instance.
         job_name: Name of the training job.
+        arguments: What the entry point gets behind the hyperparameters.
 
     Raises:
         LauncherError: A configuration file of the tree is missing or damaged.
@@ -72,7 +73,7 @@ def sm_environment(
     common = {**_common_values(tree, base), "num_cpus": num_cpus, "num_gpus": num_gpus}
     values = {
         **common,
-        **_own_values(tree),
+        **_own_values(tree, arguments),
         "training_env": {**common, **_training_env_values(tree), "job_name": job_name},
     }
     return {f"SM_{name.upper()}": _variable(value) for name, value in values.items()}
@@ -125,13 +126,13 @@ def _common_values(tree: _Tree, base: Path) -> dict[str, object]:
     }
 
 
-def _own_values(tree: _Tree) -> dict[str, object]:
+def _own_values(tree: _Tree, arguments: Sequence[str]) -> dict[str, object]:
     """Return what is a variable of its own only."""
     values: dict[str, object] = {
         "hps": tree.hyperparameters.user,
         "framework_params": tree.hyperparameters.framework,
         "channels": sorted(tree.channel_folders),
-        "user_args": user_args(tree.hyperparameters.user),
+        "user_args": [*user_args(tree.hyperparameters.user), *arguments],
     }
     if topology := tree.resource_config.get("topology"):
         values["topology"] = topology

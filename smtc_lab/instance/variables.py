@@ -49,7 +49,10 @@ MEASURE_VARIABLE = "SMTC_MEASURE"
 """What a launch of a calibration measures, as JSON; unset: an ordinary launch."""
 
 READY_VARIABLE = "SMTC_READY_FD"
-"""Descriptor on which a process says that its work begins."""
+"""Descriptor on which a process says that its work begins, and that it is done."""
+
+ALLOW_PICKLE_SETTING = "DATASERVICE_ALLOW_PICKLE"
+"""Set to 1 by a job: data servers may send pickles, and so run code in trainers."""
 
 KEPT_VARIABLE = "SMTC_XLA_KEPT"
 """What ``auto`` chose before the script started anew, as JSON; unset: it did not."""

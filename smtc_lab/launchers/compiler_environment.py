@@ -1,4 +1,4 @@
-"""What libraries are told of a job's compiler settings on its training instances."""
+"""What libraries are told of a job's compiler settings."""
 
 from __future__ import annotations
 

@@ -60,8 +60,9 @@ def describe_instance(
     config = job.compiler_config if is_trainer else None
     special = plan.facts if is_trainer else {}
     measure = special.get(MEASURE)
-    # what the job says of a library's variable wins
-    libraries = compiler_environment(config) if is_trainer else {}
+    # The same on data instances, where libraries must wrap loaders alike; what the job says of
+    # a library's variable wins.
+    libraries = compiler_environment(job.compiler_config)
     return InstanceDescription(
         run_folder=place.run_folder,
         host=instance.host,
@@ -82,6 +83,7 @@ def describe_instance(
             "sagemaker_job_name": str(job.job_name),
             "sagemaker_container_log_level": 20,
         },
+        arguments=job.arguments,
         channels={
             channel.channel_name: place.channels[channel.channel_name]
             for channel in job.channels
@@ -96,7 +98,7 @@ def describe_instance(
         num_loader_workers=job.num_loader_workers,
         seed=job.seed,
         max_steps=job.max_steps,
-        device_step_time_s=job.emulation.device_step_time_s if job.emulation else None,
+        device_step_time_s=job.emulation.stretched_device_s if job.emulation else None,
         compiler=config.model_dump_json() if config is not None and config.enabled else None,
         parity_steps=special.get(PARITY_STEPS),
         measure=None if measure is None else Measure(**measure),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import LauncherError
+from smtc_lab.machine.stored_text import stored_json, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -102,8 +103,15 @@ class Handle:
             LauncherError: There is none, or it is damaged.
         """
         try:
-            return cls(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            values = stored_json(path.parent, path)
+            remote = values.get("remote", {})
+            return cls(
+                launcher=text_of(values, "launcher"),
+                job_name=text_of(values, "job_name"),
+                run_folder=text_of(values, "run_folder"),
+                remote={name: str(value) for name, value in remote.items()},
+            )
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             raise LauncherError(
                 f"The handle {str(path)!r} cannot be read ({error}). Its run can neither be "
                 "followed nor stopped by name; 'smtc-lab runs sweep' finds what still runs."
@@ -187,6 +195,11 @@ class Launcher(Protocol):
 
     end_limit_s: ClassVar[float]
     """Longest time that the end of a run takes once it was asked for, in seconds."""
+
+    @property
+    def root(self) -> Path:
+        """Folder of its runs on this machine."""
+        ...
 
     def check(self, job: TrainingJob) -> list[str]:
         """Return every reason why this job cannot run here; empty: it can."""

@@ -7,20 +7,21 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.display import LiveDisplayed
+from smtc_lab.display import LiveDisplayed, in_notebook
 from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.machine.installed import loaded
-from smtc_lab.spec.job import TrainingJob
-from smtc_lab.store.reader import read_run
+from smtc_lab.store.reader import read_job, read_run
 from smtc_lab.store.run_folder import RunFolder, find_run
+from smtc_lab.store.said import and_then
 from smtc_lab.store.state import RunState, current_state
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import Launcher, News
     from smtc_lab.metrics.records.records import RunRecords
+    from smtc_lab.spec.job import TrainingJob
 
 
 class Run(LiveDisplayed):
@@ -59,7 +60,7 @@ class Run(LiveDisplayed):
     @property
     def job(self) -> TrainingJob:
         """What was run."""
-        return TrainingJob.from_json(self.folder.job_file.read_bytes())
+        return read_job(self.folder)
 
     @property
     def state(self) -> RunState:
@@ -98,9 +99,8 @@ class Run(LiveDisplayed):
             )
         self._say_ended()
         if state.state == "Failed":
-            raise RunFailedError(
-                f"Run {self.job_name!r} failed. {state.reason} All logs: {self.folder.logs}"
-            )
+            failed = f"Run {self.job_name!r} failed. {state.reason}"
+            raise RunFailedError(and_then(failed, f"All logs: {self.folder.logs}"))
         return self
 
     def stop(self) -> Run:
@@ -154,11 +154,16 @@ def launcher_named(
     return launcher
 
 
+def lives_on(detach: bool | None) -> bool:  # noqa: FBT001  it is what ``detach`` was given
+    """Return whether what is launched goes on when this process ends; None: in a notebook."""
+    return in_notebook() if detach is None else detach
+
+
 def launch(
     job: TrainingJob,
     *,
     on: str | Launcher = THIS_MACHINE,
-    detach: bool = False,
+    detach: bool | None = None,
     root: Path | None = None,
     **options: Any,  # noqa: ANN401  each launcher has its own
 ) -> Run:
@@ -167,7 +172,8 @@ def launch(
     Args:
         job: What to run.
         on: Name of the launcher, or a launcher.
-        detach: Let the run go on when this process ends.
+        detach: Let the run go on when this process ends; None: in a notebook, whose kernel may
+            be restarted at any time, and not in a script.
         root: Folder of runs; None: the default one, or that of the given launcher.
         **options: What the named launcher takes beside the folder.
 
@@ -176,4 +182,4 @@ def launch(
         LauncherError: It could not be started; nothing of it is left.
     """
     launcher = launcher_named(on, root=root, **options) if isinstance(on, str) else on
-    return Run(launcher, launcher.start(launcher.plan(job), detach=detach))
+    return Run(launcher, launcher.start(launcher.plan(job), detach=lives_on(detach)))

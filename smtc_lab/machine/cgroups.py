@@ -44,6 +44,10 @@ class CgroupV2:
         _write(self._group / "cpu.max", f"{round(cores * period_us)} {period_us}")
         _write(self._group / "cpu.weight", str(_WEIGHT))
 
+    def lift(self) -> None:
+        """Let the tree use what it can again."""
+        _write(self._group / "cpu.max", f"max {self._period_us}")
+
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
         return _pids(self._group)
@@ -92,6 +96,10 @@ class CgroupV1:
         _write(self._cpu / "cpu.cfs_period_us", str(period_us))
         _write(self._cpu / "cpu.cfs_quota_us", str(round(cores * period_us)))
         _write(self._cpu / "cpu.shares", str(_SHARES))
+
+    def lift(self) -> None:
+        """Let the tree use what it can again."""
+        _write(self._cpu / "cpu.cfs_quota_us", "-1")
 
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""

@@ -36,7 +36,7 @@ def available_cores() -> float:
 def machine_facts() -> dict[str, object]:
     """Return what a result must name of the machine: CPU, cores, memory, kernel, Python."""
     return {
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "cores": available_cores(),
         "memory_gib": round(_memory_bytes() / 2**30, 1),
         "gpus": _gpu_names(),
@@ -70,7 +70,8 @@ def _memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _cpu_model() -> str:
+def cpu_model() -> str:
+    """Return the name of the CPU as the kernel has it; "unknown" where it has none."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

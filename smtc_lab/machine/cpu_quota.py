@@ -35,6 +35,10 @@ class CpuQuota(Protocol):
         """Let the tree use at most ``cores`` cores from now on; above 0."""
         ...
 
+    def lift(self) -> None:
+        """Let the tree use what it can again; safe to call where nothing is limited."""
+        ...
+
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
         ...

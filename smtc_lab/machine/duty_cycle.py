@@ -45,6 +45,13 @@ class DutyCycle:
         )
         self._thread.start()
 
+    def lift(self) -> None:
+        """End the enforcement and let everything run."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+        send_signal(self.pids(), signal.SIGCONT)
+
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
         return descendants(self._root)
@@ -58,11 +65,8 @@ class DutyCycle:
         return Throttling(at_limit_s=self._at_limit_s)
 
     def close(self) -> None:
-        """End the enforcement and let everything run."""
-        self._ended.set()
-        if self._thread is not None:
-            self._thread.join()
-        send_signal(self.pids(), signal.SIGCONT)
+        """As ``lift``: nothing else was taken."""
+        self.lift()
 
     def _enforce(self, cores: float) -> None:
         clock = TreeClock()
@@ -107,11 +111,11 @@ class Affinity:
         """Let the tree run on ``cores`` cores, rounded up to a whole number."""
         allowed = sorted(os.sched_getaffinity(0))
         first = self._place * math.ceil(cores)
-        wanted = {allowed[(first + i) % len(allowed)] for i in range(math.ceil(cores))}
-        for pid in self.pids():
-            for thread in _threads(pid):
-                with contextlib.suppress(ProcessLookupError):
-                    os.sched_setaffinity(thread, wanted)
+        self._allow({allowed[(first + i) % len(allowed)] for i in range(math.ceil(cores))})
+
+    def lift(self) -> None:
+        """Let the tree run on all cores of the agent."""
+        self._allow(os.sched_getaffinity(0))
 
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
@@ -127,6 +131,12 @@ class Affinity:
 
     def close(self) -> None:
         """Nothing was taken."""
+
+    def _allow(self, cores: set[int]) -> None:
+        for pid in self.pids():
+            for thread in _threads(pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.sched_setaffinity(thread, cores)
 
 
 def _threads(pid: int) -> list[int]:

@@ -8,6 +8,10 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from smtc_lab.spec.base import Strict
 
+STANDARD_SCALE = 1 / 64
+"""Work that an emulated vCPU does beside a real one, both of relative speed 1, where the scale
+is not given. Two common clusters then need half of two cores, and leave the rest to others."""
+
 
 class Emulation(Strict):
     """How the local launcher stands in for instance types that this machine is not.
@@ -15,19 +19,33 @@ class Emulation(Strict):
     Every instance gets a CPU quota in proportion to its vCPUs and the relative speed of its
     CPU. Step times of such a run are a scale model: true of the pipeline (queues, overlap,
     shut-down), not of the hardware. They carry the word ``emulated`` everywhere.
+
+    A vCPU of the model does the same work in a second on every machine: 1/64 of a real one's
+    (``STANDARD_SCALE``). So a faster core gives less of itself, as a CPU benchmark of this
+    machine says, and the declared device time, in seconds of the model, weighs the same
+    everywhere. Where the clusters of a comparison would need more than half of this machine,
+    the whole model runs slower, its device too (``time_stretch``): seconds grow, ratios stay.
+    With ``cores_per_vcpu`` given nothing is benchmarked or stretched, and the ratio between CPU
+    and device is the giver's.
     """
 
     cores_per_vcpu: Annotated[
         float | None, Field(json_schema_extra={"exclusiveMinimum": 0})
     ] = None
-    """Cores of this machine that stand for one vCPU of relative speed 1; None: as many as
-    let the largest cluster of the comparison fit on this machine."""
+    """Cores of this machine that stand for one vCPU of relative speed 1; None: as many as do
+    ``STANDARD_SCALE`` of its work, or as let the largest cluster of the comparison fit."""
 
     device_step_time_s: Annotated[
         float | None, Field(json_schema_extra={"exclusiveMinimum": 0})
     ] = None
-    """Declared time that the emulated accelerator takes for one step, in seconds. None: no
-    emulated device, the step takes what it takes on this machine's CPU."""
+    """Declared time that the emulated accelerator takes for one step beside vCPUs of the
+    standard scale, in seconds. None: no emulated device, the step takes what it takes on this
+    machine's CPU."""
+
+    time_stretch: Annotated[float, Field(json_schema_extra={"exclusiveMinimum": 0})] = 1.0
+    """How many times longer than declared the emulated device takes for a step. A launcher
+    that has chosen a smaller scale than the standard one sets it, so that the device slows down
+    with the vCPUs."""
 
     relative_cpu_speed: dict[
         str, Annotated[float, Field(json_schema_extra={"minimum": 0.01, "maximum": 100})]
@@ -35,7 +53,13 @@ class Emulation(Strict):
     """Speed of one vCPU by instance type or family (``c5``), where the catalog's estimate is
     not wanted. 1.0 is the reference that the catalog names."""
 
-    @field_validator("cores_per_vcpu", "device_step_time_s")
+    @property
+    def stretched_device_s(self) -> float | None:
+        """Time that the emulated accelerator takes for one step here, in seconds."""
+        declared_s = self.device_step_time_s
+        return None if declared_s is None else declared_s * self.time_stretch
+
+    @field_validator("cores_per_vcpu", "device_step_time_s", "time_stretch")
     @classmethod
     def _is_positive(cls, value: float | None, info: ValidationInfo) -> float | None:
         if value is not None and value <= 0:

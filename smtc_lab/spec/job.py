@@ -24,6 +24,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.environment_name import EnvironmentName
+from smtc_lab.spec.hyperparameter_value import check_value
 
 MAX_RUNTIME_S = 28 * 24 * 3600
 """SageMaker's longest MaxRuntimeInSeconds: 28 days."""
@@ -34,8 +35,8 @@ MAX_CHANNELS = 20
 MAX_HYPERPARAMETERS = 100
 """SageMaker's limit for one training job."""
 
-MAX_HYPERPARAMETER_DEPTH = 100
-"""Our own limit: a JSON reader gives up on deeper lists, so the job could not come back."""
+MAX_ARGUMENTS = 1000
+"""Our own limit, far below what a process may be given."""
 
 MAX_ENVIRONMENT_VARIABLES = 100
 """SageMaker's limit for one training job."""
@@ -66,6 +67,13 @@ class TrainingJob(Displayed, Strict):
     )
     """Values for the entry point, at most 100; each becomes ``--name value`` and
     ``SM_HP_<NAME>``."""
+
+    arguments: Annotated[
+        tuple[PlainText, ...],
+        Field(strict=False, json_schema_extra={"maxItems": MAX_ARGUMENTS}),
+    ] = ()
+    """Arguments that the entry point gets as they are, behind those of the hyperparameters, at
+    most 1,000: flags without a value, and all that has no name."""
 
     channels: Annotated[
         tuple[Channel, ...], Field(strict=False, json_schema_extra={"maxItems": MAX_CHANNELS})
@@ -149,8 +157,18 @@ class TrainingJob(Displayed, Strict):
                 "Drop some, or pass them in a file."
             )
         for name, value in values.items():
-            _check_value(name, value)
+            check_value(name, value)
         return values
+
+    @field_validator("arguments")
+    @classmethod
+    def _arguments_are_legal(cls, arguments: tuple[str, ...]) -> tuple[str, ...]:
+        if len(arguments) > MAX_ARGUMENTS:
+            raise ValueError(
+                f"A job has {len(arguments)} arguments, but may have {MAX_ARGUMENTS}. Pass "
+                "them in a file."
+            )
+        return arguments
 
     @field_validator("environment")
     @classmethod
@@ -240,25 +258,6 @@ def parse_hyperparameter(text: str) -> tuple[str, JsonValue]:
         return name, json.loads(value)
     except ValueError:
         return name, value
-
-
-def _check_value(name: str, value: JsonValue, depth: int = 0) -> None:
-    """Refuse a hyperparameter that JSON or the arguments of a process cannot carry."""
-    if depth > MAX_HYPERPARAMETER_DEPTH:
-        raise ValueError(
-            f"Hyperparameter {name!r} is nested more than {MAX_HYPERPARAMETER_DEPTH} levels "
-            "deep. Pass it in a file."
-        )
-    texts = list(value) if isinstance(value, dict) else [value]
-    for text in texts:
-        if isinstance(text, str) and (problem := text_problem(text)):
-            raise ValueError(
-                f"Hyperparameter {name!r} has a text that {problem}: {text[:80]!r}. Drop that "
-                "character."
-            )
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            _check_value(name, item, depth + 1)
 
 
 def _channel_problems(channels: Sequence[object], cluster: Cluster | None) -> list[str]:

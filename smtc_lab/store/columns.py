@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.errors import StoreError
 from smtc_lab.metrics.columns import SYSTEM_COLUMNS
 from smtc_lab.store.query import query
+from smtc_lab.store.tables import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +27,7 @@ CHART_COLUMNS = ("step", "end_time_s", "step_time_s", "data_wait_s", "device_tim
 """What charts draw of a step: columns of ``metrics.columns.STEP_COLUMNS``, and the share of the
 ranks' step times in which their devices computed. NaN: not known."""
 
+_MAY_BE_UNKNOWN = frozenset({"device_time_s", "device", "num_samples", "first_rank_samples"})
 _THREADS = 2
 _AT_ONCE = 100_000  # rows in memory as Python objects
 
@@ -71,11 +74,7 @@ class StepColumns:
         Raises:
             StoreError: A file is damaged or cannot be read.
         """
-        counts = [
-            query([path], "SELECT coalesce(max(rowid), 0) FROM step_record")
-            for path in self._paths
-        ]
-        return min(rows[0][0] if rows else 0 for rows in counts)
+        return min(map(_count, self._paths), default=0)
 
     def read(
         self,
@@ -99,7 +98,11 @@ class StepColumns:
         while end is None or first < end:
             at_once = _AT_ONCE if end is None else min(_AT_ONCE, end - first)
             rows = query(self._paths, f"{sql} LIMIT {at_once}", (first, first + at_once))
-            parts.append(np.array(rows, dtype=np.float64).reshape(-1, len(columns)).T)
+            part = _numbers(rows, len(columns), self._paths)
+            for values in part[[name not in _MAY_BE_UNKNOWN for name in columns]]:
+                if not (np.abs(values) <= MOST).all():
+                    raise _damage(self._paths, "a number of its steps is none that it can be")
+            parts.append(part)
             first += at_once
             if len(rows) < at_once:
                 break
@@ -127,7 +130,7 @@ class StepColumns:
                 begins,
             )
             rows = [row for part in parts for row in part]
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 3 * len(CHART_COLUMNS)).T
+        columns = _numbers(rows, 3 * len(CHART_COLUMNS), self._paths)
         low, high, mean = columns[0::3], columns[1::3], columns[2::3]
         return Bins(first=first, width=width, low=low, high=high, mean=mean)
 
@@ -201,4 +204,31 @@ def read_samples(path: Path, after: int = 0) -> NDArray[np.float64]:
         f"SELECT {names} FROM system_sample WHERE rowid > ? ORDER BY rowid",  # noqa: S608  our own names
         (after,),
     )
-    return np.array(rows, dtype=np.float64).reshape(-1, len(SYSTEM_COLUMNS)).T
+    return _numbers(rows, len(SYSTEM_COLUMNS), [path])
+
+
+def _count(path: Path) -> int:
+    """Return how many steps a file holds, whose rows are numbered from 1 on."""
+    rows = query([path], "SELECT count(*), coalesce(max(rowid), 0) FROM step_record")
+    count, last = rows[0] if rows else (0, 0)
+    if count != last:
+        raise _damage([path], f"it has {count:,} rows, but they are numbered up to {last:,}")
+    return int(count)
+
+
+def _numbers(
+    rows: list[tuple[object, ...]], num_columns: int, paths: Sequence[Path]
+) -> NDArray[np.float64]:
+    """Return rows as columns, shape (C, N), NaN where not known."""
+    try:
+        return np.array(rows, dtype=np.float64).reshape(-1, num_columns).T
+    except (ValueError, TypeError):
+        raise _damage(paths, "it holds a text where a number belongs") from None
+
+
+def _damage(paths: Sequence[Path], what: str) -> StoreError:
+    names = ", ".join(repr(str(path)) for path in paths)
+    return StoreError(
+        f"The record file {names} is damaged ({what}). The other files of the run can still be "
+        "read; restore this one from a copy."
+    )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.errors import StoreError
+from smtc_lab.machine.stored_text import stored_json
 from smtc_lab.metrics.records.recorded_environment import RecordedEnvironment
 from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:
     from smtc_lab.machine.environments.probe import EnvironmentFacts
     from smtc_lab.store.run_folder import RunFolder
-
-_MOST_BYTES = 1 << 20
 
 
 def write_environment(folder: RunFolder, facts: EnvironmentFacts) -> None:
@@ -29,7 +29,7 @@ def write_environment(folder: RunFolder, facts: EnvironmentFacts) -> None:
 def read_environment(folder: RunFolder) -> RecordedEnvironment | None:
     """Return what was installed; None: it was not written down, or cannot be read."""
     try:
-        with folder.environment_file.open("rb") as file:
-            return RecordedEnvironment.model_validate_json(file.read(_MOST_BYTES))
-    except (OSError, ValueError):
+        values = stored_json(folder.path, folder.environment_file)
+        return RecordedEnvironment.model_validate(values)
+    except (OSError, ValueError, StoreError):
         return None

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from smtc_lab.errors import StoreError
+from smtc_lab.errors import NewerSchemaError, StoreError, UnsafeFileError
+from smtc_lab.machine.beneath import check_beneath
 from smtc_lab.store.tables import RECORDS_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _BUSY_MS = 2_000
+_LONGEST_S = 20.0
+"""Longest time that SQLite works on a question."""
+
+_LONGEST_VALUE = 2**20
+_LOOK_STEPS = 100_000
+"""Instructions of SQLite's machine between two looks at the clock: some milliseconds."""
+
+_FUNCTIONS = frozenset({"coalesce", "count", "max", "min", "avg"})
+_MOST_WORDS = 300
 
 
 def query(paths: Sequence[Path], sql: str, values: Sequence[int] = ()) -> list[tuple[Any, ...]]:
@@ -31,11 +44,20 @@ def query(paths: Sequence[Path], sql: str, values: Sequence[int] = ()) -> list[t
     Raises:
         StoreError: A file is damaged or cannot be read.
     """
-    if not all(path.exists() for path in paths):
-        return []
     names = ", ".join(repr(str(path)) for path in paths)
     try:
-        connection = _open(paths)
+        files = [_checked(path) for path in paths]
+    except FileNotFoundError:
+        return []
+    except UnsafeFileError as error:
+        raise StoreError(f"The record file {names} cannot be read. {error}") from error
+    except OSError as error:
+        raise StoreError(
+            f"The record file {names} cannot be read ({error.strerror}). Give yourself the "
+            "right to read it."
+        ) from error
+    try:
+        connection = _open(files)
         try:
             return list(connection.execute(sql, values))
         finally:
@@ -45,44 +67,94 @@ def query(paths: Sequence[Path], sql: str, values: Sequence[int] = ()) -> list[t
             f"The record file {names} is damaged ({error}). The other files of the run can "
             "still be read; restore this one from a copy."
         ) from error
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         if "no such table" in str(error):
             return []
         raise StoreError(
-            f"The record file {names} cannot be read ({error}). Give yourself the right to "
-            "write to its folder, or read it with the smtc_lab version that wrote it."
+            f"The record file {names} cannot be read ({_why(error)}). Give yourself the right "
+            "to write to its folder, or read it with the smtc_lab version that wrote it."
         ) from error
 
 
-def _open(paths: Sequence[Path]) -> apsw.Connection:
+def _checked(path: Path) -> str:
+    """Return the name of a record file by which SQLite may open it.
+
+    SQLite opens what lies beside it, too, and follows links there: a write-ahead log is
+    written to, and a rollback journal names files to delete. Ours never has a journal, but for
+    a moment when its writer begins.
+
+    Raises:
+        FileNotFoundError: It is not there, or its writer has just begun.
+        OSError: It is no plain file, or may not be read.
+    """
+    path = path.absolute()
+    run = path.parents[min(1, len(path.parents) - 1)]
+    name = check_beneath(run, path)
+    for beside in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            check_beneath(run, f"{path}{beside}")
+    if os.path.lexists(f"{path}-journal"):
+        raise FileNotFoundError(path)
+    return name
+
+
+def _open(files: Sequence[str]) -> apsw.Connection:
     """Open read-only; a WAL without its index (its writer was killed) needs a writing open."""
     try:
-        return _connected(paths, apsw.SQLITE_OPEN_READONLY)
+        return _connected(files, apsw.SQLITE_OPEN_READONLY)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        return _connected(paths, apsw.SQLITE_OPEN_READWRITE)
+        return _connected(files, apsw.SQLITE_OPEN_READWRITE)
 
 
-def _connected(paths: Sequence[Path], flags: int) -> apsw.Connection:
-    connection = apsw.Connection(str(paths[0]), flags=flags)
+def _connected(files: Sequence[str], flags: int) -> apsw.Connection:
+    connection = apsw.Connection(files[0], flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
     try:
         connection.set_busy_timeout(_BUSY_MS)
-        for place, path in enumerate(paths[1:], start=1):
-            connection.execute(f"ATTACH ? AS r{place}", (str(path),))
-        for place in range(len(paths)):
+        connection.limit(apsw.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        connection.set_progress_handler(_alarm(), _LOOK_STEPS)
+        for place, file in enumerate(files[1:], start=1):
+            connection.execute(f"ATTACH ? AS r{place}", (file,))
+        for place in range(len(files)):
             schema = f"r{place}" if place else "main"
             connection.execute(f"SELECT 1 FROM {schema}.sqlite_master").fetchall()  # noqa: S608  our own names
             (version,) = next(connection.execute(f"PRAGMA {schema}.user_version"))
-            _check_version(paths[place], version)
+            _check_version(files[place], version)
+        connection.authorizer = _allowed
     except (apsw.Error, StoreError):
         connection.close()
         raise
     return connection
 
 
-def _check_version(path: Path, version: int) -> None:
+def _alarm() -> Callable[[], bool]:
+    """Return what ends a question that takes too long; a hostile file can make it endless."""
+    ends_s = time.monotonic() + _LONGEST_S
+    return lambda: time.monotonic() > ends_s
+
+
+def _allowed(
+    action: int, _first: str | None, second: str | None, _schema: str | None, inside: str | None
+) -> int:
+    """Allow what our own questions need: no view, trigger or function that a file brings."""
+    is_needed = action in {apsw.SQLITE_SELECT, apsw.SQLITE_READ} or (
+        action == apsw.SQLITE_FUNCTION and second in _FUNCTIONS
+    )
+    return apsw.SQLITE_OK if is_needed and inside is None else apsw.SQLITE_DENY
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, apsw.InterruptError):
+        return f"it took more than {_LONGEST_S:g} s"
+    if isinstance(error, UnicodeDecodeError):  # which would quote it
+        return "a text in it is not UTF-8"
+    return str(error)[:_MOST_WORDS]
+
+
+def _check_version(file: str, version: int) -> None:
     if version > RECORDS_VERSION:
-        raise StoreError(
-            f"The record file {str(path)!r} is of version {version}, but this smtc_lab reads "
-            f"up to version {RECORDS_VERSION}. Read it with the version that wrote it, or "
-            "install a newer one."
+        raise NewerSchemaError(
+            f"The record file {file!r} was written by a newer smtc_lab (schema {version}), and "
+            f"this one reads up to schema {RECORDS_VERSION}. Read it with the version that "
+            "wrote it, or install a newer one."
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import ValidationError
-
 from smtc_lab.errors import StoreError
+from smtc_lab.machine.beneath import MIB, names_beneath, read_beneath
+from smtc_lab.machine.stored_text import check_schema, misfits, parsed_json, stored_json
 from smtc_lab.metrics.records.compiler_report import CompilerReport
 from smtc_lab.metrics.records.records import (
     EventRecord,
@@ -18,7 +19,6 @@ from smtc_lab.metrics.records.records import (
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.environment_file import read_environment
 from smtc_lab.store.query import query
-from smtc_lab.store.run_folder import COMPILER_FOLDER
 from smtc_lab.store.state import current_state
 from smtc_lab.store.tables import TABLES, Record
 
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 R = TypeVar("R", bound=Record)
-_REPORTS = f"instances/*/opt/ml/{COMPILER_FOLDER}/report-rank*.json"
-_CAUSE_CHARACTERS = 300
+_HOST = re.compile(r"[A-Za-z0-9-]{1,80}")
+_REPORT = re.compile(r"report-rank[0-9]{1,6}\.json")
+_JOB_BYTES = 16 * MIB
+_REPORT_BYTES = 16 * MIB
 
 
 def read_records(path: Path, record_class: type[R], *, after: int = 0) -> tuple[list[R], int]:
@@ -48,7 +50,13 @@ def read_records(path: Path, record_class: type[R], *, after: int = 0) -> tuple[
     """
     table = TABLES[record_class]
     rows = query([path], table.select, (after,))
-    records = [record_class(**table.fields(row[1:])) for row in rows]
+    try:
+        records = [record_class(**table.fields(row[1:])) for row in rows]
+    except ValueError as error:
+        raise StoreError(
+            f"The record file {str(path)!r} is damaged ({error}). The other files of the run "
+            "can still be read; restore this one from a copy."
+        ) from error
     return records, (rows[-1][0] if rows else after)
 
 
@@ -63,7 +71,7 @@ def read_run(folder: RunFolder) -> RunRecords:
     loader: dict[str, list[LoaderRecord]] = {}
     system: dict[str, list[SystemSample]] = {}
     events: list[EventRecord] = []
-    for path in sorted(folder.records.glob("*.sqlite")):
+    for path in folder.record_files():
         if path.stem.endswith("-system"):
             system[path.stem.removesuffix("-system")] = read_records(path, SystemSample)[0]
         elif "-rank" in path.stem:
@@ -89,7 +97,11 @@ def read_run(folder: RunFolder) -> RunRecords:
 
 def report_files(folder: RunFolder) -> list[Path]:
     """Return the files of all compiler reports of a run that are there."""
-    return sorted(folder.path.glob(_REPORTS))
+    found = []
+    for host in names_beneath(folder.path, "instances", _HOST):
+        below = folder.compiler_folder(host)
+        found += [below / name for name in names_beneath(folder.path, below, _REPORT)]
+    return found
 
 
 def compiler_reports(
@@ -106,9 +118,10 @@ def compiler_reports(
         host = path.relative_to(folder.path).parts[1]
         name = f"{host}-{path.stem.removeprefix('report-')}"
         try:
-            reports[name] = CompilerReport.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
-            cause = str(error).replace("\n", " ")[:_CAUSE_CHARACTERS]
+            values = stored_json(folder.path, path, most_bytes=_REPORT_BYTES)
+            reports[name] = CompilerReport.model_validate(values)
+        except (OSError, ValueError, StoreError) as error:
+            cause = misfits(error)
             problems.append(
                 EventRecord(
                     time_s=_changed_s(path),
@@ -133,12 +146,17 @@ def read_job(folder: RunFolder) -> TrainingJob:
     """Return what was run.
 
     Raises:
-        StoreError: The job cannot be read.
+        StoreError: The job cannot be read; says why without its content, as the folder may
+            be somebody else's.
     """
     try:
-        return TrainingJob.from_json(folder.job_file.read_bytes())
+        text = read_beneath(folder.path, folder.job_file, most_bytes=_JOB_BYTES)
+        values = parsed_json(text)
+        check_schema(values, folder.job_name)
+        return TrainingJob.from_json(text)
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"The job of run {folder.job_name!r} cannot be read: {error} Restore job.json from "
-            f"a copy; the other files in {str(folder.path)!r} may still hold its records."
+            f"The job of run {folder.job_name!r} cannot be read ({misfits(error)}). Restore "
+            f"job.json from a copy; the other files in {str(folder.path)!r} may still hold its "
+            "records."
         ) from error

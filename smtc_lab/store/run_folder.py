@@ -5,16 +5,30 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from smtc_lab.errors import StoreError
+from smtc_lab.machine.beneath import names_beneath
 from smtc_lab.machine.home import HOME_VARIABLE, home
+
+if TYPE_CHECKING:
+    import os
 
 COMPILER_FOLDER = "output/data/compiler"
 """Where the training compiler's files lie, below ``/opt/ml``."""
 
 _BALLAST_BYTES = 256 * 1024
-_JOB_NAME = re.compile(r"(?=.{1,63}$)[A-Za-z0-9](-*[A-Za-z0-9])*")
+JOB_NAME = re.compile(r"(?=.{1,63}\Z)[A-Za-z0-9](-*[A-Za-z0-9])*")
+"""What a run can be called."""
+
+ANY_RECORDS = re.compile(r"[A-Za-z0-9-]{1,100}\.sqlite")
+"""Names of record files, of whomever."""
+
+RANK_RECORDS = re.compile(r"[A-Za-z0-9-]{1,80}-rank[0-9]{1,6}\.sqlite")
+"""Names of the record files of trainers."""
+
+LOGS = re.compile(r"algo-[0-9]{1,6}(-rank[0-9]{1,6})?\.log")
+"""Names of the logs of entry points; our own processes have others."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +58,7 @@ class RunFolder:
             StoreError: The folder exists, or cannot be made.
         """
         folder = cls(root / job_name)
-        if not _JOB_NAME.fullmatch(job_name):
+        if not JOB_NAME.fullmatch(job_name):
             raise StoreError(
                 f"{job_name[:80]!r} cannot be the name of a run's folder: it is not 1 to 63 "
                 "letters and digits with '-' between them. Rename the job."
@@ -85,7 +99,7 @@ class RunFolder:
             StoreError: There is no run in that folder.
         """
         folder = cls(path)
-        if not folder.job_file.is_file():
+        if _marker(folder.job_file) is None:
             raise StoreError(
                 f"{str(path)!r} is not the folder of a run: it has no job.json. Run "
                 "'smtc-lab runs' to see the runs that there are."
@@ -151,6 +165,19 @@ class RunFolder:
     def records(self) -> Path:
         """Folder of the record files, one writer each."""
         return self.path / "records"
+
+    def log_files(self) -> list[Path]:
+        """Return the logs of all entry points that are there, sorted."""
+        return [self.logs / name for name in names_beneath(self.path, self.logs, LOGS)]
+
+    def record_files(self, pattern: re.Pattern[str] = ANY_RECORDS) -> list[Path]:
+        """Return the record files that are there, sorted.
+
+        Args:
+            pattern: What their names are.
+        """
+        names = names_beneath(self.path, self.records, pattern)
+        return [self.records / name for name in names]
 
     def log_file(self, host: str, rank: int | None = None) -> Path:
         """What the entry point of one instance printed.
@@ -221,10 +248,20 @@ def find_runs(root: Path | None = None) -> list[RunFolder]:
 def _runs_in(root: Path) -> list[RunFolder]:
     if not root.is_dir():
         return []
-    folders = [RunFolder(path) for path in root.iterdir() if (path / "job.json").is_file()]
-    return sorted(
-        folders, key=lambda folder: (folder.job_file.stat().st_mtime, folder.job_name)
-    )
+    made_s = {
+        RunFolder(path): found.st_mtime
+        for path in root.iterdir()
+        if (found := _marker(path / "job.json")) is not None
+    }
+    return sorted(made_s, key=lambda folder: (made_s[folder], folder.job_name))
+
+
+def _marker(path: Path) -> os.stat_result | None:
+    """Return what is known of the file that makes a folder a run; None: it has none."""
+    try:
+        return path.lstat()  # a link leads nowhere, and its run's row will say so
+    except OSError:  # also a folder of somebody else, which may not be entered
+        return None
 
 
 def find_run(name: str, root: Path | None = None) -> RunFolder:
@@ -236,7 +273,7 @@ def find_run(name: str, root: Path | None = None) -> RunFolder:
     if "/" in name:
         return RunFolder.open(Path(name))
     root = runs_root() if root is None else root
-    if _JOB_NAME.fullmatch(name) and (root / name / "job.json").is_file():
+    if JOB_NAME.fullmatch(name) and _marker(root / name / "job.json") is not None:
         return RunFolder(root / name)
     known = [folder.job_name for folder in find_runs(root)]
     begin_so = [job_name for job_name in known if name and job_name.startswith(name)]

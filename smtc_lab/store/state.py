@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import json
+import math
 import os
 import platform
 import time
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.processes import start_ticks
+from smtc_lab.machine.stored_text import (
+    SCHEMA,
+    SCHEMA_NAME,
+    stored_json,
+    text_of,
+    time_of,
+    whole_of,
+)
+from smtc_lab.store.last_sign import last_sign_s
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     from smtc_lab.store.run_folder import RunFolder
 
@@ -27,6 +39,10 @@ OUTLIVES_SUPERVISOR = "outlives_supervisor"
 
 TERMINAL: frozenset[str] = frozenset({"Completed", "Failed", "Stopped"})
 """States that a run does not leave."""
+
+_COMING_UP_S = 10.0
+"""How long the supervisor of a new run's folder may take to lock it."""
+_MOST_PID = 2**31 - 1
 
 SUPERVISOR_MACHINE = "supervisor_machine"
 """Fact of a run whose folder several machines see: name of the one with its supervisor."""
@@ -40,7 +56,8 @@ class RunState:
     """SageMaker's spelling."""
 
     reason: str = ""
-    """Why it is in that state, one sentence for people; empty when nothing is to be said."""
+    """Why it is in that state, for people: sentences, and of a failure the last lines of the
+    log below them; empty when nothing is to be said."""
 
     started_s: float | None = None
     """When the instances were started, in seconds since the epoch."""
@@ -64,8 +81,8 @@ class RunState:
     @property
     def is_supervised(self) -> bool:
         """Whether the process that watches over the run lives, on this machine."""
-        pid = self.supervisor_pid
-        return pid is not None and start_ticks(pid) == self.supervisor_start_ticks
+        pid, ticks = self.supervisor_pid, self.supervisor_start_ticks
+        return pid is not None and ticks is not None and start_ticks(pid) == ticks
 
     @property
     def is_terminal(self) -> bool:
@@ -82,24 +99,59 @@ def read_state(folder: RunFolder) -> RunState:
     """Return the state of a run as it is on disk; a run that never started is ``Pending``.
 
     Raises:
-        StoreError: The file is damaged.
+        StoreError: The file is damaged, no plain file, or of a newer version.
     """
     try:
-        values = json.loads(folder.state_file.read_text(encoding="utf-8"))
-        known = RunState.__dataclass_fields__
-        return RunState(**{name: value for name, value in values.items() if name in known})
+        values = stored_json(folder.path, folder.state_file)
+        return RunState(
+            state=state_of(values),
+            reason=text_of(values, "reason"),
+            started_s=time_of(values, "started_s"),
+            ended_s=time_of(values, "ended_s"),
+            # 0 and -1 are whole groups of processes, and 1 is nobody's supervisor
+            supervisor_pid=whole_of(values, "supervisor_pid", least=2, most=_MOST_PID),
+            supervisor_start_ticks=whole_of(values, "supervisor_start_ticks", least=0),
+            exit_codes=_exit_codes(values),
+            facts=_object_of(values, "facts"),
+        )
     except FileNotFoundError:
         return RunState()
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError) as error:
         raise StoreError(
             f"The state of run {folder.job_name!r} cannot be read ({error}). The other files "
             f"in {str(folder.path)!r} may still hold its records."
         ) from error
 
 
+def state_of(values: dict[str, Any]) -> State:
+    """Take the state out of what ``state.json`` holds.
+
+    Raises:
+        ValueError: There is none of that name.
+    """
+    state: State = values.pop("state", "Pending")
+    if state not in get_args(State):
+        raise ValueError(f"its state is none of {', '.join(get_args(State))}")
+    return state
+
+
+def _exit_codes(values: dict[str, Any]) -> dict[str, int | None]:
+    codes = _object_of(values, "exit_codes").items()
+    return {
+        host: whole_of({"exit code": code}, "exit code", least=-(2**31)) for host, code in codes
+    }
+
+
+def _object_of(values: dict[str, Any], name: str) -> dict[str, Any]:
+    value = values.pop(name, {})
+    if not isinstance(value, dict):
+        raise ValueError(f"its {name} are no JSON object")  # noqa: TRY004  of a file
+    return value
+
+
 def write_state(folder: RunFolder, state: RunState) -> None:
     """Replace the state of a run, durably. Gives up the ballast when the disk is full."""
-    text = json.dumps(asdict(state), indent=1)
+    text = json.dumps({SCHEMA_NAME: SCHEMA, **asdict(state)}, indent=1)
     try:
         replace_file(folder.state_file, text)
     except OSError as error:
@@ -107,6 +159,25 @@ def write_state(folder: RunFolder, state: RunState) -> None:
             raise
         folder.ballast.unlink(missing_ok=True)
         replace_file(folder.state_file, text)
+
+
+def is_in_good_hands(folder: RunFolder) -> bool:
+    """Return whether the supervisor of a run lives on this machine, or is about to come up.
+
+    It is asked for the lock that a supervisor holds, whatever the run's files say.
+    """
+    try:
+        lock = os.open(folder.lock_file, os.O_RDWR)
+    except OSError:
+        age_s = time.time() - folder.path.stat().st_mtime if folder.path.is_dir() else math.inf
+        return age_s < _COMING_UP_S
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -154,7 +225,8 @@ def current_state(folder: RunFolder) -> RunState:
             "The supervisor of the run was killed, so its instances ended too. Records up to "
             "that moment are kept. Start the job again."
         ),
-        ended_s=state.ended_s or time.time(),
+        ended_s=state.ended_s
+        or last_sign_s((folder.logs, folder.records), begin_s=state.started_s),
     )
     with contextlib.suppress(OSError):  # a folder that cannot be written can still be read
         write_state(folder, lost)

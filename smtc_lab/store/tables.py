@@ -7,6 +7,7 @@ import typing
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
+from smtc_lab.machine.stored_text import LONGEST_TEXT, neutral
 from smtc_lab.metrics.records.records import EventRecord, LoaderRecord, StepRecord, SystemSample
 
 Record = StepRecord | SystemSample | LoaderRecord | EventRecord
@@ -14,6 +15,12 @@ Record = StepRecord | SystemSample | LoaderRecord | EventRecord
 
 RECORDS_VERSION = 1
 """``user_version`` of a record file; files from before it was written have 0."""
+
+
+MOST = 1e15
+"""Greatest number that a record can hold: seconds, bytes per second, fractions."""
+
+_TYPES = (str, float, bool, int)
 
 
 @dataclass(frozen=True)
@@ -26,8 +33,8 @@ class Table:
     columns: tuple[str, ...]
     """The names of the class's fields, in order."""
 
-    booleans: frozenset[str]
-    """Fields that SQLite keeps as 0 and 1."""
+    types: tuple[tuple[type, bool], ...]
+    """Of each column the type of its field, and whether it may be None."""
 
     create: str
     """Makes the table, if it is not there."""
@@ -43,11 +50,31 @@ class Table:
         return tuple(getattr(record, name) for name in self.columns)
 
     def fields(self, row: tuple[Any, ...]) -> dict[str, Any]:
-        """Return the fields of a record from one row, without its number."""
+        """Return the fields of a record from one row, without its number.
+
+        Texts are cut to 4,000 characters, and no terminal obeys them.
+
+        Raises:
+            ValueError: A value is not of its column's type; says so without the value.
+        """
         return {
-            name: bool(value) if name in self.booleans else value
-            for name, value in zip(self.columns, row, strict=True)
+            name: value if type(value) is kind is int else self._read(name, value)
+            for name, (kind, _), value in zip(self.columns, self.types, row, strict=True)
         }
+
+    def _read(self, name: str, value: object) -> object:
+        """Return the value of a field that SQLite keeps in another type, or has wrongly."""
+        kind, is_optional = self.types[self.columns.index(name)]
+        if isinstance(value, str) and kind is str:
+            return neutral(value, longest=LONGEST_TEXT)
+        if value is None and is_optional:
+            return None
+        if isinstance(value, int) and kind is bool:
+            return bool(value)
+        # what is not finite, as NaN, SQLite may keep as NULL
+        if isinstance(value, int | float) and kind is float and abs(value) <= MOST:
+            return float(value)
+        raise ValueError(f"a value of its column {name} is none that it can have")
 
 
 def _table(record_class: type[Record]) -> Table:
@@ -59,7 +86,7 @@ def _table(record_class: type[Record]) -> Table:
     return Table(
         name=name,
         columns=columns,
-        booleans=frozenset(column for column in columns if hints[column] is bool),
+        types=tuple(_type_of(hints[column]) for column in columns),
         create=f"CREATE TABLE IF NOT EXISTS {name} ({declared})",
         insert=f"INSERT INTO {name} VALUES ({marks})",  # noqa: S608  our own names
         select=(
@@ -68,8 +95,17 @@ def _table(record_class: type[Record]) -> Table:
     )
 
 
+def _kinds(hint: object) -> tuple[object, ...]:
+    return typing.get_args(hint) or (hint,)
+
+
+def _type_of(hint: object) -> tuple[type, bool]:
+    kinds = _kinds(hint)
+    return next(kind for kind in _TYPES if kind in kinds), type(None) in kinds
+
+
 def _sql_type(hint: object) -> str:
-    kinds = typing.get_args(hint) or (hint,)
+    kinds = _kinds(hint)
     if str in kinds:
         return "TEXT"
     return "REAL" if float in kinds else "INTEGER"

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
-import time
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.catalog.own_types import catalog_with
 from smtc_lab.errors import StoreError
-from smtc_lab.launchers.supervision.last_words import last_line
-from smtc_lab.machine.processes import start_ticks
+from smtc_lab.machine.beneath import MIB, read_beneath
+from smtc_lab.machine.stored_text import SCHEMA, SCHEMA_NAME, misfits, stored_json
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.store.run_folder import runs_root
+from smtc_lab.store.last_sign import last_sign_s
+from smtc_lab.store.run_folder import RunFolder, runs_root
 from smtc_lab.store.state import TERMINAL, State, replace_file
+from smtc_lab.study.carrier import Carrier, carrier_of
+from smtc_lab.study.loss import loss
+from smtc_lab.study.stored import find_studies, request_values, state_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from smtc_lab.catalog.catalog import Catalog
 
 COMPARISON = "comparison"
 """Name of the first kind of study, which requests of earlier versions are of."""
 
-_KIND = re.compile(r"(?!(request|process|state)$)[a-z][a-z-]{0,39}")
+_REQUEST_BYTES = 16 * MIB
 
 STOPPED_BY_USER = "The {} was stopped by its user."
 """Reason of a study that was stopped, for the name of its kind."""
@@ -59,7 +64,7 @@ class StudyFolder:
 
     @property
     def process_file(self) -> Path:
-        """Number and start time of the process that carries it out."""
+        """The process that carries it out, see ``Carrier``."""
         return self.path / "process.json"
 
     @property
@@ -108,9 +113,15 @@ class StudyRequest:
     options: Mapping[str, Any] = field(default_factory=dict)
     """What its kind takes beside that, as JSON values."""
 
+    @property
+    def catalog(self) -> Catalog:
+        """Types and prices that it was asked for with."""
+        return catalog_with(self.options.get("instance_types", []))
+
     def to_json(self) -> str:
         """Return the request as JSON text."""
         values = {
+            SCHEMA_NAME: SCHEMA,
             **self.options,
             "kind": self.kind,
             "jobs": [job.model_dump(mode="json") for job in self.jobs],
@@ -121,24 +132,22 @@ class StudyRequest:
         return json.dumps(values, indent=1)
 
     @classmethod
-    def from_json(cls, text: str) -> StudyRequest:
+    def from_json(cls, text: str | bytes) -> StudyRequest:
         """Return the request of a JSON text.
 
         Raises:
             ValueError: It is no JSON, or a value of it is wrong.
             TypeError: It is not an object.
             KeyError: A value is missing.
+            NewerSchemaError: A newer smtc_lab wrote it.
         """
-        values: dict[str, Any] = json.loads(text)
-        kind = str(values.pop("kind", COMPARISON))
-        if not _KIND.fullmatch(kind):  # it names a file
-            raise ValueError(f"kind={kind[:80]!r} is no name of a kind of study")
+        values, jobs = request_values(text)
         return cls(
-            kind=kind,
-            jobs=tuple(TrainingJob.model_validate(job) for job in values.pop("jobs")),
-            rounds=int(values.pop("rounds")),
+            kind=values.pop("kind", COMPARISON),
+            jobs=tuple(TrainingJob.model_validate(job) for job in jobs),
+            rounds=values.pop("rounds"),
             root=Path(values.pop("root")),
-            created=datetime.fromisoformat(values.pop("created")),
+            created=values.pop("created"),
             options=values,
         )
 
@@ -206,24 +215,25 @@ def read_request(folder: StudyFolder) -> StudyRequest:
         StoreError: There is no study in the folder, or its file is damaged.
     """
     try:
-        return StudyRequest.from_json(folder.request_file.read_text(encoding="utf-8"))
+        text = read_beneath(folder.path, folder.request_file, most_bytes=_REQUEST_BYTES)
+        return StudyRequest.from_json(text)
     except FileNotFoundError as error:
         raise StoreError(
             f"{str(folder.path)[:200]!r} is not the folder of a comparison: it has no "
             f"request.json. {_newest(folder.path.parent)}"
         ) from error
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise StoreError(
-            f"What comparison {folder.name!r} was asked to do cannot be read ({error}). "
-            "Restore request.json from a copy; its runs can still be read one by one."
+            f"What comparison {folder.name!r} was asked to do cannot be read "
+            f"({misfits(error)}). Restore request.json from a copy; its runs can still be "
+            "read one by one."
         ) from error
 
 
-def read_process(folder: StudyFolder) -> tuple[int, int | None] | None:
-    """Return number and start time of the process of a study; None: it was not started."""
-    with contextlib.suppress(OSError, ValueError, KeyError):
-        values = json.loads(folder.process_file.read_text(encoding="utf-8"))
-        return int(values["pid"]), values["start_ticks"]
+def read_process(folder: StudyFolder) -> Carrier | None:
+    """Return the process of a study; None: it was not started."""
+    with contextlib.suppress(OSError, ValueError, StoreError):
+        return carrier_of(stored_json(folder.path, folder.process_file))
     return None
 
 
@@ -231,17 +241,16 @@ def read_study_state(folder: StudyFolder) -> StudyState:
     """Return the state of a study, mended when its process is gone without a last word."""
     state = _state_on_disk(folder)
     process = read_process(folder)
-    if state.is_terminal or process is None or _is_alive(*process):
+    if state.is_terminal or process is None or process.is_alive:
         return state
     state = _state_on_disk(folder)  # its last word may have come between the two looks
     if state.is_terminal:
         return state
+    ended_s = last_sign_s(_written_to(folder, state), begin_s=state.started_s)
     if folder.stop_file.exists():
-        lost = replace(
-            state, state="Stopped", reason=stopped_by_user(folder), ended_s=time.time()
-        )
+        lost = replace(state, state="Stopped", reason=stopped_by_user(folder), ended_s=ended_s)
     else:
-        lost = replace(state, state="Failed", reason=_loss(folder), ended_s=time.time())
+        lost = replace(state, state="Failed", reason=loss(folder.log_file), ended_s=ended_s)
     with contextlib.suppress(OSError):  # a folder that cannot be written can still be read
         write_study_state(folder, lost)
     return lost
@@ -262,36 +271,27 @@ def write_study_state(folder: StudyFolder, state: StudyState) -> None:
 
 def _state_on_disk(folder: StudyFolder) -> StudyState:
     try:
-        values: dict[str, Any] = json.loads(folder.state_file.read_text(encoding="utf-8"))
-        runs: Sequence[dict[str, Any]] = values.pop("runs")
+        values, runs = state_values(folder.path, folder.state_file)
         return StudyState(**values, runs=tuple(LaunchedRun(**run) for run in runs))
     except FileNotFoundError:
         return StudyState()
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise StoreError(
-            f"The state of comparison {folder.name!r} cannot be read ({error}). The runs that "
-            "it made can still be read one by one."
+            f"The state of comparison {folder.name!r} cannot be read ({misfits(error)}). "
+            "The runs that it made can still be read one by one."
         ) from error
 
 
-def _loss(folder: StudyFolder) -> str:
-    """Return why a study failed whose process had no last word."""
-    said = last_line(folder.log_file)
-    return (
-        "The process that made the launches is gone without a last word, so they ended too. "
-        f"{f'The last line of its log: {said} ' if said else ''}The runs that had completed "
-        "are kept. Start it again."
-    )
-
-
-def _is_alive(pid: int, ticks: int | None) -> bool:
-    return ticks is not None and start_ticks(pid) == ticks
+def _written_to(folder: StudyFolder, state: StudyState) -> Iterator[Path]:
+    """Yield the folders that a study wrote to last: its own, and those of its newest launch."""
+    yield folder.path
+    with contextlib.suppress(StoreError):
+        for run in state.runs[-1:]:
+            launch = RunFolder(read_request(folder).root / run.job_name)
+            yield from (launch.logs, launch.records)
 
 
 def _newest(root: Path) -> str:
     """Return which comparisons there are, in one sentence."""
-    found = sorted(
-        root.glob("*/request.json"), key=lambda path: path.stat().st_mtime, reverse=True
-    )
-    names = ", ".join(path.parent.name for path in found[:3])
+    names = ", ".join(path.name for _, path in reversed(find_studies(root)[-3:]))
     return f"The newest comparisons are: {names or 'none'}."

@@ -24,9 +24,13 @@ def launch_name(entry_point: str, label: str, number: str, *, stamp: datetime) -
         stamp: When the launches that belong together were begun.
     """
     stem = _plain(Path(entry_point).stem)[:_LONGEST_STEM] or "job"
-    moment = f"{stamp:%m%d-%H%M%S}-{stamp.microsecond // 1000:03d}"
-    parts = (stem, _short(_plain(label)) or "cluster", number, moment)
+    parts = (stem, _short(_plain(label)) or "cluster", number, stamp_words(stamp))
     return "-".join(part.strip("-") for part in parts)
+
+
+def stamp_words(stamp: datetime) -> str:
+    """Return the end of the names of launches that belong together."""
+    return f"{stamp:%m%d-%H%M%S}-{stamp.microsecond // 1000:03d}"
 
 
 def _short(label: str) -> str:

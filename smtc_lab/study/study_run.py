@@ -1,18 +1,20 @@
-"""A study in the hands of a person, while a process of its own carries it out."""
+"""A study in the hands of a person, while another process carries it out."""
 
 from __future__ import annotations
 
+import math
 import os
-import shutil
 import signal
+import time
+from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from smtc_lab.display import LiveDisplayed
-from smtc_lab.errors import LauncherError, RunFailedError
+from smtc_lab.errors import LauncherError, RunFailedError, StoreError
 from smtc_lab.launchers.run import Run
-from smtc_lab.machine.processes import start_ticks
-from smtc_lab.store.state import lasted_s, replace_file
+from smtc_lab.machine.beneath import MIB, read_beneath
+from smtc_lab.store.state import lasted_s
 from smtc_lab.study.folder import (
     StudyFolder,
     StudyRequest,
@@ -22,10 +24,13 @@ from smtc_lab.study.folder import (
     read_study_state,
     studies_root,
 )
-from smtc_lab.study.launch_name import launch_name
-from smtc_lab.study.supervision import await_process, start_process
-from smtc_lab.study.watched_run import Progress, StepCounter
+from smtc_lab.study.supervision import await_process, make_study, start_process
+from smtc_lab.study.watched_run import LOOK_S, Progress, StepCounter
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_RESULT_BYTES = 64 * MIB
 _STOP_S = 13.0
 """Longest time that ``stop`` waits for the end, beside that of the launch, in seconds."""
 
@@ -76,10 +81,21 @@ class StudyRun(LiveDisplayed):
 
     @property
     def result_json(self) -> bytes | None:
-        """The result as it was written; None: there is none, or not yet."""
+        """The result as it was written; None: there is none, or not yet.
+
+        Raises:
+            StoreError: It cannot be read.
+        """
         if self.status != "Completed":
             return None
-        return self.folder.result_file(self.request.kind).read_bytes()
+        path = self.folder.result_file(self.request.kind)
+        try:
+            return read_beneath(self.folder.path, path, most_bytes=_RESULT_BYTES)
+        except OSError as error:
+            raise StoreError(
+                f"The result of {self.request.kind} {self.name!r} cannot be read ({error}). "
+                "Restore it from a copy, or start it again; its runs can still be read."
+            ) from error
 
     def run_named(self, job_name: str) -> Run:
         """Return one of its launches."""
@@ -107,18 +123,28 @@ class StudyRun(LiveDisplayed):
             self._counter = (newest.job_name, counter)
         return self._counter[1].progress(begin, elapsed_s)
 
-    def await_end(self, timeout_s: float | None = None) -> None:
+    def await_end(
+        self,
+        timeout_s: float | None = None,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
         """Wait until it has completed. An interrupt (Ctrl-C) stops everything.
 
         Args:
             timeout_s: Longest time to wait in seconds; None: as long as it takes.
+            progress: Called about twice a second meanwhile; None: nobody listens.
 
         Raises:
             RunFailedError: A launch failed, or it was stopped; says why.
             LauncherError: It still runs after ``timeout_s``.
         """
         try:
-            state = self._await_process(timeout_s)
+            state = (
+                self._await_process(timeout_s)
+                if progress is None
+                else self._await_telling(progress, timeout_s)
+            )
         except BaseException:
             self.stop()
             raise
@@ -145,19 +171,29 @@ class StudyRun(LiveDisplayed):
         process = read_process(self.folder)
         if self.state.is_terminal or process is None:
             return self
-        pid, ticks = process
         self.folder.stop_file.touch(mode=0o600)  # a signal may come before anybody listens
-        if start_ticks(pid) == ticks:
-            os.kill(pid, signal.SIGTERM)
+        if process.is_alive and not process.is_callers:
+            os.kill(process.pid, signal.SIGTERM)
         runs = self.runs
         limit_s = _STOP_S + (runs[-1].end_limit_s if runs else 0.0)
         if not self._await_process(limit_s).is_terminal:
             raise LauncherError(
                 f"{self.request.kind.capitalize()} {self.name!r} does not end: its process "
-                f"{pid} still lives after {limit_s:g} s. Kill that process; its runs end with "
-                "it."
+                f"{process.pid} still lives after {limit_s:g} s. Kill that process; its runs "
+                "end with it."
             )
         return self
+
+    def _await_telling(
+        self, progress: Callable[[Progress], None], timeout_s: float | None
+    ) -> StudyState:
+        ends_s = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            state = self._await_process(max(0.0, min(LOOK_S, ends_s - time.monotonic())))
+            if state.is_terminal or time.monotonic() >= ends_s:
+                return state
+            if state.runs:
+                progress(self.progress())
 
     def _await_process(self, timeout_s: float | None) -> StudyState:
         await_process(self.folder, timeout_s)
@@ -177,19 +213,4 @@ def start_study(request: StudyRequest, *, detach: bool) -> StudyFolder:
     Raises:
         LauncherError: It could not be started; nothing of it is left.
     """
-    size = str(len(request.jobs)) + (f"x{request.rounds}" if request.rounds else "")
-    entry_point, kind = request.jobs[0].entry_point, request.kind
-    name = launch_name(entry_point, kind, size[:6], stamp=request.created)
-    folder = StudyFolder(studies_root(request.root) / name)
-    try:
-        folder.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.path.mkdir(mode=0o700)
-    except OSError as error:
-        raise LauncherError(f"The {kind} {name!r} was not started: {error}") from error
-    try:
-        replace_file(folder.request_file, request.to_json())
-        start_process(folder, detach=detach)
-    except OSError as error:
-        shutil.rmtree(folder.path, ignore_errors=True)
-        raise LauncherError(f"The {kind} {name!r} was not started: {error}") from error
-    return folder
+    return make_study(request, partial(start_process, detach=detach))

@@ -12,6 +12,7 @@ from smtc_lab.errors import RunFailedError
 from smtc_lab.launchers.run import Run
 from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.reader import read_records
+from smtc_lab.store.run_folder import RANK_RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.launcher import Launcher, LaunchPlan
 
+STUDY = "study"
+"""Fact of a plan: name of the study that it is a launch of."""
+
 _LOOK_S = 0.5
+LOOK_S = 0.5
+"""Time between two tellings of how far a launch is, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +80,20 @@ class LaunchWatch:
     """Called with the name of a run and what it told its study, as JSON values; None: nobody
     listens."""
 
+    study: str | None = None
+    """Name of the study that they are launches of; None: they are of none."""
+
     stop: threading.Event = field(default_factory=threading.Event)
     """Set, by any thread: the launch that runs is stopped, and no other one begins."""
+
+    is_asked_to_stop: Callable[[], bool] | None = None
+    """Asked about twice a second whether to stop, as ``stop`` says; None: nobody is asked."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no launch is to go on."""
+        asked = self.is_asked_to_stop
+        return self.stop.is_set() or (asked is not None and asked())
 
 
 def run_watched(launcher: Launcher, plan: LaunchPlan, watch: LaunchWatch, *, name: str) -> Run:
@@ -89,9 +107,9 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: LaunchWatch, *, nam
 
     Raises:
         LauncherError: It could not be started.
-        RunFailedError: ``watch.stop`` was set before or while it ran.
+        RunFailedError: ``watch`` was stopped before or while it ran.
     """
-    if watch.stop.is_set():
+    if watch.is_stopped:
         raise RunFailedError(f"{name} was not launched: the launches were stopped before it.")
     watch.begun += 1
     begin = Progress(
@@ -103,14 +121,16 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: LaunchWatch, *, nam
         elapsed_s=0.0,
         mean_step_time_s=None,
     )
+    if watch.study is not None:
+        plan = replace(plan, facts={**plan.facts, STUDY: watch.study})
     run = Run(launcher, launcher.start(plan))
     counter = StepCounter(run)
     try:
         if watch.started is not None:
             watch.started(run)
         while not run.state.is_terminal:
-            launcher.wait(run.handle, _LOOK_S)
-            if watch.stop.is_set():
+            launcher.wait(run.handle, LOOK_S)
+            if watch.is_stopped:
                 raise RunFailedError(  # noqa: TRY301  the run is stopped as for any other end
                     f"Launch {watch.begun} of {watch.launches} ({name}) was stopped."
                 )
@@ -139,7 +159,7 @@ class StepCounter:
             begin: What is known of the launch besides its steps.
             elapsed_s: Seconds since the comparison began.
         """
-        for path in self._run.folder.records.glob("*-rank*.sqlite"):
+        for path in self._run.folder.record_files(RANK_RECORDS):
             found, self._rows[path] = read_records(
                 path, StepRecord, after=self._rows.get(path, 0)
             )

@@ -69,12 +69,14 @@ def test_a_damaged_environment_says_what_to_unset(name: str, value: str) -> None
         InstanceContext.from_environment({name: value})
 
 
-def test_the_agent_hears_that_work_begins() -> None:
+def test_the_agent_hears_that_work_begins_and_is_done() -> None:
     ready, ready_write = os.pipe()
     context = InstanceContext.from_environment({"SMTC_READY_FD": str(ready_write)})
 
     context.say_ready()
     assert os.read(ready, 64) == b"ready\n"
+    context.say_done()
+    assert os.read(ready, 64) == b"done\n"
 
     os.close(ready)
     context.say_ready()  # the agent may be gone

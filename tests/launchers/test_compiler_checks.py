@@ -19,7 +19,7 @@ from smtc_lab.machine.environments.named import add_environment
 from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.study import compiler_setups
+from smtc_lab.study.comparison import compiler_setups
 from tests.kit.environments import borrowing_venv
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def test_only_training_instances_know_of_compiler_parity_and_memory_limit(
 
     trainer, data = agents(with_memory_limit(as_parity_launch(plan, steps=8), 2**30))
 
-    told = {"SMTC_COMPILER", "SMTC_PARITY_STEPS", "USE_TORCH_XLA"}
+    told = {"SMTC_COMPILER", "SMTC_PARITY_STEPS"}
     seen = trainer.environment | process_variables(trainer, trainer.trainers[0])
     assert told <= set(seen)
     assert TrainingCompilerConfig.model_validate_json(seen["SMTC_COMPILER"]) == INDUCTOR
@@ -191,6 +191,7 @@ def test_only_training_instances_know_of_compiler_parity_and_memory_limit(
     assert seen["SMTC_MAX_STEPS"] == "8"
     assert trainer.memory_limit_bytes == 2**30
     assert not told & set(data.environment | process_variables(data, None))
+    assert data.environment == trainer.environment  # libraries wrap loaders alike
     assert data.memory_limit_bytes is None
 
 

@@ -17,8 +17,11 @@ from smtc_lab.launchers.render.needs import cluster_problems
 from smtc_lab.machine.environments.named import add_environment, remove_environment
 from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.study.compare_environments import compare_environments, environment_jobs
-from smtc_lab.study.compiler_setups import equal_set_ups, with_xla_apart
+from smtc_lab.study.comparison.compare_environments import (
+    compare_environments,
+    environment_jobs,
+)
+from smtc_lab.study.comparison.compiler_setups import equal_set_ups, with_xla_apart
 from smtc_lab.views.text.table import comparison_table
 from tests.kit.environments import borrowing_venv
 

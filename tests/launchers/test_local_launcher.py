@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import LauncherError, RunFailedError, SpecError
-from smtc_lab.launchers.local.plan import fitting_scale
 from smtc_lab.launchers.run import Run, launcher_named
-from smtc_lab.machine.cores import available_cores
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
@@ -59,27 +57,6 @@ def test_quotas_are_in_proportion_to_vcpus_and_cpu_speed(
     assert [item.rank for item in plan.instances] == [0, None, None]
     assert plan.usd_per_hour == pytest.approx(3.825 + 2 * 1.836)
     assert plan.price_notes[0] == "ml.p3.2xlarge: $3.825/h, historical, 2022-10-27"
-
-
-def test_without_a_scale_the_cluster_fits_on_this_machine(
-    make_job: MakeJob, launcher: LocalLauncher
-) -> None:
-    plan = launcher.plan(make_job("", cluster=HETEROGENEOUS, emulation=Emulation()))
-
-    total = sum(item.cpu_quota_cores or 0 for item in plan.instances)
-    assert total == pytest.approx(0.88 * available_cores())
-
-
-def test_the_largest_job_of_a_comparison_decides_the_scale(
-    make_job: MakeJob, launcher: LocalLauncher
-) -> None:
-    small = make_job("", emulation=Emulation())
-    large = make_job("", cluster=HETEROGENEOUS, emulation=Emulation())
-
-    both = fitting_scale([small, large], launcher._catalog, cores=2.0)
-
-    assert both == fitting_scale([large], launcher._catalog, cores=2.0)
-    assert both < fitting_scale([small], launcher._catalog, cores=2.0)
 
 
 def test_without_emulation_nothing_is_limited(
@@ -138,6 +115,7 @@ def test_the_entry_point_sees_its_instance_hyperparameters_and_channels(
         cluster=HETEROGENEOUS,
         emulation=Emulation(),
         hyperparameters={"lr": 0.1, "layers": [1, 2]},
+        arguments=["--dummy", "a b", "--", "-x"],
         channels=(Channel(channel_name="train", source=str(tmp_path / "images")),),
         environment={"EXTRA": "yes"},
     )
@@ -145,7 +123,9 @@ def test_the_entry_point_sees_its_instance_hyperparameters_and_channels(
     seen = seen_by(start(job))
 
     environment = seen["environment"]
-    assert seen["arguments"] == ["--layers", "[1, 2]", "--lr", "0.1"]
+    own = ["--dummy", "a b", "--", "-x"]
+    assert seen["arguments"] == ["--layers", "[1, 2]", "--lr", "0.1", *own]
+    assert json.loads(environment["SM_USER_ARGS"]) == seen["arguments"]
     assert environment["SM_CURRENT_HOST"] == "algo-1"
     assert environment["SM_CURRENT_INSTANCE_GROUP"] == "dnn_group"
     assert environment["SM_NUM_CPUS"] == "1"

@@ -54,7 +54,16 @@ AGENT = """
     ended_s = time.perf_counter()
     at_limit_s += quota.throttling().at_limit_s
     used_cores = (used_s[-1] - begin_s) / (ended_s - began_s)
-    twins_s += twins_clock.look(twins)[0]
+    twin_cores = (twins_s + twins_clock.look(twins)[0]) / (ended_s - began_s)
+    at_limit_fraction = at_limit_s / (ended_s - began_s)
+    quota.lift()
+    time.sleep(0.2)  # the period in which it was lifted is over
+    lifted_s, held_s = look(), -quota.throttling().at_limit_s
+    began_s = time.perf_counter()
+    time.sleep(0.6)
+    held_s += quota.throttling().at_limit_s
+    lifted_cores = (look() - lifted_s) / (time.perf_counter() - began_s)
+    allowed = [os.sched_getaffinity(process.pid) for process in busy]
 
     for process in busy:
         process.kill()
@@ -65,10 +74,13 @@ AGENT = """
         "name": quota.name,
         "pids_are_the_busy_ones": pids == {process.pid for process in busy},
         "used_cores": used_cores,
-        "twin_cores": twins_s / (ended_s - began_s),
+        "twin_cores": twin_cores,
         "is_monotone": used_s == sorted(used_s),
         "pids_left": quota.pids(),
-        "at_limit_fraction": at_limit_s / (ended_s - began_s),
+        "at_limit_fraction": at_limit_fraction,
+        "at_limit_lifted_s": held_s,
+        "lifted_cores": lifted_cores,
+        "lifted_to_all_cores": allowed == [os.sched_getaffinity(0)] * len(busy),
     }))
 """
 
@@ -125,6 +137,9 @@ def test_a_busy_tree_gets_the_cores_that_it_was_given_and_no_more(
         assert said["at_limit_fraction"] == 0
     elif said["twin_cores"] > 1.5 * given:  # else there may be no limit that it comes to
         assert said["at_limit_fraction"] > 0
+    assert said["at_limit_lifted_s"] == 0
+    assert said["lifted_cores"] >= 0.4 * said["twin_cores"]
+    assert said["lifted_to_all_cores"]
     assert said["pids_left"] == []
     assert groups_of(tree_name) == []
 

@@ -17,6 +17,7 @@ from smtc_lab.machine.processes import (
     processes_with_variable,
     send_signal,
     start_ticks,
+    wake_idle,
 )
 
 if TYPE_CHECKING:
@@ -161,6 +162,21 @@ def test_end_all_ends_what_is_stopped(start: Start) -> None:
     end_all(lambda: [process.pid] if process.poll() is None else [], grace_s=60)
 
     assert process.returncode == -signal.SIGTERM
+
+
+def test_a_process_of_idle_priority_is_woken_to_end(start: Start) -> None:
+    process = start("""
+        import os
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        print("idle", flush=True)
+        input()
+    """)
+    allowed = os.geteuid() == 0
+
+    wake_idle([process.pid, NO_SUCH_PID])
+
+    awake = os.sched_getscheduler(process.pid) == os.SCHED_OTHER
+    assert awake or not allowed
 
 
 def test_end_all_ends_what_is_born_meanwhile(start: Start) -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,24 @@ def dead_supervisor() -> RunState:
 
 def test_a_run_that_never_started_is_pending(run_folder: RunFolder) -> None:
     assert current_state(run_folder) == RunState(state="Pending")
+
+
+def test_a_run_that_was_lost_ended_when_it_wrote_last_not_when_somebody_looks(
+    run_folder: RunFolder, dead_supervisor: RunState
+) -> None:
+    now_s = time.time()
+    write_state(run_folder, replace(dead_supervisor, started_s=now_s - 7200))
+    log = run_folder.logs / "algo-1.log"
+    log.write_text("step 1\n", encoding="utf-8")
+    os.utime(log, (now_s, now_s - 3600))
+    (run_folder.logs / "empty.log").touch()
+    (run_folder.records / "run.sqlite-shm").write_text("a reader's", encoding="utf-8")
+
+    lost = current_state(run_folder)
+
+    assert lost.state == "Failed"
+    assert lost.ended_s == pytest.approx(now_s - 3600, abs=0.01)
+    assert read_state(run_folder) == lost
 
 
 def test_a_state_goes_to_disk_and_back_private(run_folder: RunFolder) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.metrics.batch_sizes import BatchTrial, backend_batches
+from smtc_lab.metrics.batch.batch_sizes import BatchTrial, backend_batches
 from smtc_lab.study.batch.search import MOST, search_batch_sizes
 
 
@@ -65,6 +65,27 @@ def test_a_trial_that_finds_nothing_out_ends_the_search() -> None:
 
     assert [trial.batch_size for trial in found.trials] == [8, 16, 32]
     assert (found.largest, found.problem) == (16, "no data")
+
+
+@given(
+    samples=st.integers(1, 300), limit=st.integers(1, 300), start=st.sampled_from([4, 64, 512])
+)
+def test_between_sizes_is_searched_only_where_the_memory_is_the_limit(
+    samples: int, limit: int, start: int
+) -> None:
+    def probe(batch_size: int) -> BatchTrial:
+        is_beyond = limit >= batch_size > samples
+        fits = batch_size <= min(limit, samples)
+        return BatchTrial(batch_size=batch_size, fits=fits, is_beyond_dataset=is_beyond, run="")
+
+    found = backend_batches("eager", tried := search_batch_sizes(probe, start=start))
+
+    largest = found.largest or 0
+    if found.ends_with_dataset:
+        assert samples < 2 * max(largest, 1)
+        assert sum(trial.is_beyond_dataset for trial in tried) <= 4
+    elif largest >= 1:
+        assert largest >= limit * 15 / 17 - 1
 
 
 def test_the_fastest_batch_need_not_be_the_largest() -> None:

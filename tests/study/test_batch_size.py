@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.metrics.batch_sizes import BatchSizes
+from smtc_lab.metrics.batch.batch_sizes import BatchSizes
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
 from smtc_lab.study.batch.probe import why_it_failed
 from smtc_lab.study.batch.size import BatchSizeRun, find_batch_size
 from smtc_lab.study.folder import studies_root
+from smtc_lab.views.batch.sizes import batch_sizes_text
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.run_list import run_rows
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.launchers.run import Run
-    from smtc_lab.metrics.batch_sizes import BatchTrial
+    from smtc_lab.metrics.batch.batch_sizes import BatchTrial
     from smtc_lab.spec.job import TrainingJob
 
 GREEDY = """
@@ -104,9 +105,9 @@ def test_a_search_is_a_study_that_is_listed_and_can_be_opened_again(
     ]
     seen = kind_of(again).see(again.folder.path)
     assert seen.info.is_verdict
-    assert seen.info.sentence.startswith("eager: the largest batch that fits is 4 (")
+    assert seen.info.sentence.startswith("eager: the largest batch that fits is 4, and no")
     rows = {row.label: row.cells for row in seen.info.rows}
-    assert rows["batch_size 8"] == (("does not fit",),)
+    assert rows["batch_size 8"] == (("not full",),)
     assert rows["batch_size 4"][0][0].endswith("/s")
     assert seen.info.rounds == 0
 
@@ -140,9 +141,12 @@ def test_the_end_of_the_dataset_is_a_limit_too(
     )
 
     (eager,) = sizes.backends
-    assert (eager.largest, eager.smallest_too_large) == (5, 6)
-    assert eager.limit is not None
-    assert "a step had 5 samples at most: the dataset has no more" in eager.limit
+    assert [trial.batch_size for trial in eager.trials] == [4, 8]
+    assert (eager.largest, eager.limit) == (4, "the dataset has only 5 samples")
+    assert "eager: the largest batch that fits is 4, and no larger one was full: the data" in (
+        text := batch_sizes_text(sizes)
+    )
+    assert "does not fit" not in text
 
 
 def test_a_script_that_reads_another_hyperparameter_is_found_out(

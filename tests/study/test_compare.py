@@ -10,7 +10,7 @@ import pytest
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.study.compare import compare
+from smtc_lab.study.comparison.compare import compare
 from tests.kit.runs import processes_of
 
 if TYPE_CHECKING:
@@ -86,11 +86,53 @@ def test_the_json_has_the_documented_keys(make_job: MakeJob, root: Path) -> None
         "utilization",
         "cpu_delivered_fraction",
     } <= set(cluster)
-    assert set(cluster["step_time_s"]) == {"mean", "low", "high", "level", "evidence"}
+    assert {"mean", "low", "high", "level", "evidence"} <= set(cluster["step_time_s"])
+    assert cluster["step_time_s"]["spread"] == "steps"
     assert result["schema_version"] == 1
     assert result["evidence"] == "emulated"
     assert cluster["cpu_quota_mechanism"] != "none"
     assert cluster["instance_groups"][0]["cpu_quota_cores"] > 0
+
+
+def test_rounds_end_once_the_speed_up_is_known_as_well_as_asked(
+    make_job: MakeJob, root: Path
+) -> None:
+    jobs = [
+        make_job(TIMED_STEPS, cluster=cluster, max_steps=20, emulation=Emulation())
+        for cluster in (HOMOGENEOUS, HETEROGENEOUS)
+    ]
+
+    outcome = compare(jobs, rounds=20, within=0.99, root=root)
+
+    (pair,) = outcome.comparison.pairs
+    assert 4 <= len(outcome.runs) < 40
+    assert len(outcome.runs) % 2 == 0
+    assert pair.speedup.looks == 19
+    assert pair.speedup.high <= 1.99 * pair.speedup.mean
+    assert "every look" in outcome.comparison.verdict
+
+
+@pytest.mark.parametrize("within", [0.0, 1.0, 5.0])
+def test_a_width_that_is_no_fraction_is_refused(
+    make_job: MakeJob, root: Path, within: float
+) -> None:
+    job = make_job(TIMED_STEPS, cluster=HOMOGENEOUS, emulation=Emulation())
+
+    with pytest.raises(SpecError, match=r"within=.* Give 0.05 for 5 %"):
+        compare([job], rounds=2, within=within, root=root)
+
+
+def test_one_launch_of_each_claims_nothing(make_job: MakeJob, root: Path) -> None:
+    jobs = [
+        make_job(TIMED_STEPS, cluster=cluster, max_steps=20, emulation=Emulation())
+        for cluster in (HOMOGENEOUS, HETEROGENEOUS)
+    ]
+
+    comparison = compare(jobs, rounds=1, root=root).comparison
+
+    assert "no difference is claimed" in comparison.verdict
+    assert "faster" not in comparison.verdict
+    assert "cheaper" not in comparison.verdict
 
 
 def test_without_emulation_the_evidence_is_measured(make_job: MakeJob, root: Path) -> None:
@@ -110,6 +152,17 @@ def test_a_failing_launch_fails_the_comparison_and_names_the_cluster(
 
     with pytest.raises(RunFailedError, match=r"Launch 1 of 3 \(fed\) ended as Failed.*code 3"):
         compare([job], root=root)
+
+
+def test_a_launch_without_a_step_fails_the_comparison_in_a_sentence(
+    make_job: MakeJob, root: Path
+) -> None:
+    jobs = [make_job("print('no step')", cluster=HOMOGENEOUS)]
+
+    with pytest.raises(
+        RunFailedError, match=r"Launch 1 of 3 \(homogeneous\) made no step that could be timed"
+    ):
+        compare(jobs, root=root)
 
 
 def test_jobs_that_cannot_be_told_apart_are_refused_before_anything_runs(

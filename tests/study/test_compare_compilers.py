@@ -9,7 +9,7 @@ import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.study.compare_compilers import compare_compilers
+from smtc_lab.study.comparison.compare_compilers import compare_compilers
 
 if TYPE_CHECKING:
     from pathlib import Path

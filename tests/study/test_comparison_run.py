@@ -13,7 +13,7 @@ import pytest
 from smtc_lab.errors import LauncherError, RunFailedError, SpecError, StoreError
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.folder import read_process, studies_root
 from tests.kit.runs import processes_after, processes_of, wait_until
 
@@ -192,7 +192,7 @@ def test_the_death_of_the_launching_process_ends_an_attached_comparison_only(
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from smtc_lab.study.comparison_run import launch_comparison\n"
+        "from smtc_lab.study.comparison.comparison_run import launch_comparison\n"
         "from smtc_lab.spec.job import TrainingJob\n"
         "texts = Path(sys.argv[1]).read_text().split(chr(0))\n"
         "jobs = [TrainingJob.from_json(text) for text in texts]\n"

@@ -9,7 +9,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.compare_compilers import compiler_jobs, set_ups
+from smtc_lab.study.comparison.compare_compilers import compiler_jobs, set_ups
 
 HERE = "here=local:1"
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import fcntl
-import math
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.launcher import LaunchPlan, Leftover
-from smtc_lab.launchers.local.plan import check, fitting_scale, make_plan
+from smtc_lab.launchers.local.plan import check, make_plan
 from smtc_lab.launchers.local.run import write_run
+from smtc_lab.launchers.scale import common_scale
 from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.machine.processes import end_all, processes_with_variable
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.store.state import is_in_good_hands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.spec.job import TrainingJob
-
-_COMING_UP_S = 10.0
 
 DEFAULT_GRACE_S = 1.5
 """Time between TERM and KILL. SageMaker gives 120 s; nobody pays for a local instance."""
@@ -49,8 +46,8 @@ class LocalLauncher(SupervisedLauncher):
         return make_plan(job, self._catalog, grace_s=DEFAULT_GRACE_S)
 
     def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
-        """Return the cores per vCPU at which the largest of several jobs fits here."""
-        return fitting_scale(jobs, self._catalog, cores=available_cores())
+        """Return the standard scale, or less where the largest of several jobs needs less."""
+        return common_scale(jobs, self._catalog, cores=available_cores())
 
     def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
         write_run(folder, plan)
@@ -68,7 +65,7 @@ class LocalLauncher(SupervisedLauncher):
         for run_id, pids in sorted(by_run.items()):
             folder = RunFolder(Path(run_id))
             elsewhere = folder.path.parent != self._root and not self._sweeps_all
-            if elsewhere or _is_supervised(folder):
+            if elsewhere or is_in_good_hands(folder):
                 continue
             leftovers.append(
                 Leftover(
@@ -81,22 +78,6 @@ class LocalLauncher(SupervisedLauncher):
                 end_all(lambda run_id=run_id: _members(run_id), grace_s=0.5)  # type: ignore[misc]
                 remove_leftover_groups(f"{folder.job_name}-")
         return leftovers
-
-
-def _is_supervised(folder: RunFolder) -> bool:
-    """Return whether a run is in good hands: its supervisor lives, or is about to come up."""
-    try:
-        lock = os.open(folder.lock_file, os.O_RDWR)
-    except OSError:
-        age_s = time.time() - folder.path.stat().st_mtime if folder.path.is_dir() else math.inf
-        return age_s < _COMING_UP_S
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
 
 
 def _members(run_id: str) -> list[int]:

@@ -22,34 +22,23 @@ from smtc_lab.launchers.planning import (
     price_notes,
     speed_units_of_type,
 )
+from smtc_lab.launchers.scale import (
+    at_scale,
+    common_scale,
+    emulation_facts,
+    fitting_scale,
+    speed_units,
+)
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 
-_SHARE_FOR_INSTANCES = 0.88
-"""Share of the machine that the instances of an emulation may fill. The rest is for the agents,
-the launching process and the system, and for the scheduler: at 0.94 of two cores the instances
-got 88 % of the CPU time that they asked for."""
-
 _MOST_INSTANCES = 250
-
-
-def fitting_scale(jobs: Iterable[TrainingJob], catalog: Catalog, *, cores: float) -> float:
-    """Return the cores per vCPU at which the largest of several jobs fits on this machine.
-
-    Args:
-        jobs: The jobs that are to be compared.
-        catalog: Where the instance types are looked up.
-        cores: Cores of this machine.
-    """
-    return cores * _SHARE_FOR_INSTANCES / max(_speed_units(job, catalog) for job in jobs)
 
 
 def check(job: TrainingJob, catalog: Catalog) -> list[str]:
@@ -76,15 +65,13 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
         raise SpecError(problems)
     cores = available_cores()
     job = named(job)
-    scale = None
-    if job.emulation is not None:
-        scale = job.emulation.cores_per_vcpu or fitting_scale([job], catalog, cores=cores)
-    instances = _instances(job, catalog, scale, cores)
+    if job.emulation is not None and job.emulation.cores_per_vcpu is None:
+        job = at_scale(job, common_scale([job], catalog, cores=cores))
+    instances = _instances(job, catalog, cores)
     environment = job_environment(job)
     facts = {
         "num_cores": cores,
-        "cores_per_vcpu": scale,
-        "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
+        **emulation_facts(job),
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "machine": machine_facts(),
@@ -102,9 +89,8 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
     )
 
 
-def _instances(
-    job: TrainingJob, catalog: Catalog, scale: float | None, cores: float
-) -> tuple[InstancePlan, ...]:
+def _instances(job: TrainingJob, catalog: Catalog, cores: float) -> tuple[InstancePlan, ...]:
+    scale = job.emulation.cores_per_vcpu if job.emulation else None
     prefix = _loopback_prefix(str(job.job_name))
     numbers = count(1)
 
@@ -126,27 +112,15 @@ def _scale_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
     scale = job.emulation.cores_per_vcpu if job.emulation else None
     if scale is None:
         return []
-    wanted, cores = scale * _speed_units(job, catalog), available_cores()
+    wanted, cores = scale * speed_units(job, catalog), available_cores()
     if wanted <= cores:
         return []
     fitting = fitting_scale([job], catalog, cores=cores)
     too_large = (
-        f"With cores_per_vcpu={scale:g} the instances need {wanted:.2f} cores, but this "
-        f"machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
+        f"With cores_per_vcpu={scale:g} (--scale) the instances need {wanted:.2f} cores, but "
+        f"this machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
     )
     return [too_large]
-
-
-def _speed_units(job: TrainingJob, catalog: Catalog) -> float:
-    """Return the vCPUs of a job's instances, each weighted by its relative speed."""
-    return (
-        sum(
-            group.instance_count * speed_units_of_type(job, catalog, group.instance_type)
-            for group in job.cluster.instance_groups
-            if group.instance_type != LOCAL
-        )
-        or 1.0
-    )
 
 
 def _loopback_prefix(job_name: str) -> str:

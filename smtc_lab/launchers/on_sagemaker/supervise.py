@@ -22,7 +22,7 @@ from smtc_lab.launchers.on_sagemaker.source import remove_secret
 from smtc_lab.launchers.supervision.gang import Outcome
 from smtc_lab.launchers.supervision.instances import InstanceEnd
 from smtc_lab.launchers.supervision.interrupts import Interrupts
-from smtc_lab.launchers.supervision.last_words import last_line
+from smtc_lab.launchers.supervision.last_words import with_last_lines
 from smtc_lab.launchers.supervision.run_keeper import RunKeeper
 from smtc_lab.store.state import OUTLIVES_SUPERVISOR, read_state
 
@@ -231,13 +231,11 @@ class _Follower:
             self._say_trouble(error)
 
     def _last_words(self, host: str) -> str:
-        """Return what an entry point said of its failure, or the end of its log."""
+        """Return what an entry point said of its failure, and the end of its log."""
         if not host:
             return ""
-        if failure := str(self._mirror.exits[host].get("failure", "")).strip():
-            return f"{failure}."
-        line = last_line(self._folder.log_file(host))
-        return f"The last line of its log: {line}" if line else ""
+        failure = str(self._mirror.exits[host].get("failure", ""))
+        return with_last_lines(failure, self._folder.log_file(host))
 
     def _say_trouble(self, error: SmtcLabError) -> None:
         """Keep an error of AWS as an event, once: the job itself goes on."""

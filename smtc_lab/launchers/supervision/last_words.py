@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
+
+from smtc_lab.machine.beneath import open_beneath, read_beneath
+from smtc_lab.machine.stored_text import LONGEST_TEXT, stored_json
+from smtc_lab.store.said import last_lines, lines_sentence, readable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def last_words(folder: RunFolder, host: str, rank: int | None) -> str:
-    """Return what an entry point said of its failure, or the end of its log; else nothing.
+    """Return what an entry point said of its failure, and the end of its log.
 
     Args:
         folder: The run's folder.
@@ -20,21 +23,47 @@ def last_words(folder: RunFolder, host: str, rank: int | None) -> str:
         rank: Which of several trainers it is; None: the instance has no other process.
     """
     try:
-        said = folder.failure_file(host).read_text(encoding="utf-8", errors="replace")
-        return f"{said.strip()}."
+        said = read_beneath(folder.path, folder.failure_file(host)).decode(errors="replace")
     except OSError:
-        line = last_line(folder.log_file(host, rank))
-        return f"The last line of its log: {line}" if line else ""
+        said = ""
+    return with_last_lines(said, folder.log_file(host, rank), _environment(folder))
+
+
+def with_last_lines(said: str, log: Path, environment: dict[str, str] | None = None) -> str:
+    """Return why an entry point failed, with the last lines of its log.
+
+    Args:
+        said: What it said of its failure itself; empty: nothing. Where it has the last line,
+            as an error has that ends a traceback, the log adds nothing.
+        log: What it printed.
+        environment: Variables of it; those named like a secret are hidden wherever they stand.
+    """
+    said = readable(said).strip()[:LONGEST_TEXT]
+    lines = _last_lines(log, environment or {})
+    if lines and lines[-1].strip() in said:
+        lines = []
+    told = lines_sentence(lines, "of its log")
+    return "\n".join(filter(None, (said and f"{said}.", told)))
 
 
 def last_line(log: Path) -> str:
-    """Return the last line of a log that says something, at most 500 characters."""
+    """Return the last line of a log that says something; empty: none does."""
+    return "".join(line.strip() for line in _last_lines(log, {})[-1:])
+
+
+def _last_lines(log: Path, environment: dict[str, str]) -> list[str]:
     try:
-        with log.open("rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - 8192))
-            lines = file.read().decode("utf-8", errors="replace").splitlines()
+        # of a run the log lies in a folder of its folder
+        with open_beneath(log.parents[1], log) as file:
+            return last_lines(file, environment)
     except OSError:
-        return ""
-    said = [line.strip() for line in lines if line.strip()]
-    return said[-1][:500] if said else ""
+        return []
+
+
+def _environment(folder: RunFolder) -> dict[str, str]:
+    """Return the variables that the job gives its entry point, as far as they can be read."""
+    try:
+        values = stored_json(folder.path, folder.job_file)["environment"]
+        return {str(name): str(value) for name, value in values.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.records.records import EventRecord
+from smtc_lab.store.said import readable
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
 
@@ -78,9 +79,9 @@ class RunKeeper:
             last_words: What the instance that decided it said last.
             ended_s: When its last instance ended, in seconds since the epoch; None: now.
         """
-        reason = f"{ended.reason} {last_words}".strip()
-        if self._problems:
-            reason = " ".join([reason, *dict.fromkeys(self._problems)]).strip()
+        # what was printed comes last: it may be lines
+        parts = [ended.reason, *dict.fromkeys(self._problems), last_words]
+        reason = readable(" ".join(filter(None, parts)))
         try:
             self.event("state", "", f"{ended.state}. {reason}".strip())
             self._events.close()

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.errors import LauncherError, StoreError
+from smtc_lab.errors import LauncherError, StoreError, UnsafeFileError
 from smtc_lab.launchers.launcher import Handle, LaunchPlan, LogLine, News
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.launchers.supervision.begin import await_end, start_supervisor
+from smtc_lab.machine.beneath import MIB, open_beneath, read_beneath
+from smtc_lab.machine.stored_text import neutral
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder, runs_root
@@ -45,6 +47,11 @@ class SupervisedLauncher:
         self._root = runs_root() if root is None else root.resolve()
         self._sweeps_all = root is None
         self._catalog = Catalog.load() if catalog is None else catalog
+
+    @property
+    def root(self) -> Path:
+        """Folder of its runs."""
+        return self._root
 
     def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
         """Write what the supervisor reads, and what a reader wants to know later."""
@@ -114,11 +121,10 @@ class SupervisedLauncher:
         cursor = dict(cursor or {})
         state = current_state(folder)
         lines: list[LogLine] = []
-        for log in sorted(folder.logs.glob("algo-*.log")):
-            if not log.stem.endswith(".agent"):
-                lines += _new_lines(log, cursor)
+        for log in folder.log_files():
+            lines += _new_lines(folder, log, cursor)
         events: list[EventRecord] = []
-        for path in sorted(folder.records.glob("*.sqlite")):
+        for path in folder.record_files():
             key = f"events:{path.stem}"
             found, cursor[key] = read_records(path, EventRecord, after=cursor.get(key, 0))
             events += found
@@ -148,8 +154,8 @@ class SupervisedLauncher:
         return self.wait(handle, timeout_s=self.end_limit_s + (grace_s or 0.0))
 
     def _started_before(self, folder: RunFolder, plan: LaunchPlan) -> Handle:
-        known = folder.job_file.read_text(encoding="utf-8")
-        if known != plan.job.to_json():
+        known = read_beneath(folder.path, folder.job_file, most_bytes=16 * MIB)
+        if known != plan.job.to_json().encode():
             raise LauncherError(
                 f"A run named {folder.job_name!r} exists and is of another job. Choose another "
                 "job_name, or remove the old run's folder."
@@ -157,19 +163,23 @@ class SupervisedLauncher:
         return Handle.read(folder.handle_file)
 
 
-def _new_lines(log: Path, cursor: dict[str, int]) -> list[LogLine]:
+def _new_lines(folder: RunFolder, log: Path, cursor: dict[str, int]) -> list[LogLine]:
     """Return the whole lines that a log has gained, and move the cursor behind them."""
     key = f"log:{log.stem}"
     host, _, rank = log.stem.partition("-rank")
-    with log.open("rb") as file:
-        file.seek(cursor.get(key, 0))
-        data = file.read(4 * 2**20)
+    at = cursor.get(key, 0)
+    try:
+        with open_beneath(folder.path, log) as file:
+            file.seek(at)
+            data = file.read(4 * MIB)
+    except UnsafeFileError as error:  # told once; the others are worth reading
+        data = b"" if at else f"{error}\n".encode()
     end = data.rfind(b"\n") + 1
-    if end == 0 and len(data) >= 2**20:  # a line that never ends is shown in pieces
+    if end == 0 and len(data) >= MIB:  # a line that never ends is shown in pieces
         end = len(data)
-    cursor[key] = cursor.get(key, 0) + end
+    cursor[key] = at + end
     text = data[:end].decode("utf-8", errors="replace")
     return [
-        LogLine(host=host, text=line, rank=int(rank) if rank else None)
+        LogLine(host=host, text=neutral(line), rank=int(rank) if rank else None)
         for line in text.splitlines()
     ]

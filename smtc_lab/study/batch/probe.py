@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtc_lab.launchers.special_launch import with_memory_limit
-from smtc_lab.metrics.batch_sizes import BatchTrial
+from smtc_lab.metrics.batch.batch_sizes import BatchTrial
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.study.launch_name import launch_name
 from smtc_lab.study.watched_run import run_watched
@@ -70,6 +70,9 @@ class BatchProbe:
         run = run_watched(self.launcher, plan, self.watch, name=label)
         if run.status == "Completed":
             trial = self._measured(batch_size, run.records())
+        elif _NO_BATCH in run.state.reason:
+            trial = BatchTrial(batch_size=batch_size, fits=False, run=name)
+            trial = _beyond_dataset(trial, _too_few(batch_size))
         else:
             fits, reason = why_it_failed(run, is_limited=self.memory_limit_bytes is not None)
             trial = BatchTrial(batch_size=batch_size, fits=fits, reason=reason, run=name)
@@ -82,16 +85,18 @@ class BatchProbe:
         trial = BatchTrial(batch_size=batch_size, fits=False, run=str(records.job.job_name))
         launch = measured_launch(records)
         if launch is None:
-            return _because(trial, "no step was made: the dataset has fewer samples")
+            return _beyond_dataset(trial, _too_few(batch_size))
         taken = max(
             step.num_samples or 0
             for steps in records.steps.values()
             for step in steps[launch.warm_up_steps :]
         )
         known = launch.num_samples()
-        if known is not None and (reason := self._not_that_large(batch_size, taken)):
-            fits, words = reason
-            return _because(trial.model_copy(update={"fits": fits}), words)
+        if (
+            known is not None
+            and (missed := self._missed(trial, taken, len(records.steps))) is not None
+        ):
+            return missed
         settled_s = float(launch.step_time_s[len(launch.step_time_s) // 2 :].mean())
         samples = None if known is None else known / len(launch.step_time_s)
         return trial.model_copy(
@@ -103,32 +108,39 @@ class BatchProbe:
             }
         )
 
-    def _not_that_large(self, batch_size: int, taken: int) -> tuple[bool | None, str] | None:
-        """Return why the steps did not take the batch that they were to take, or None.
+    def _missed(self, trial: BatchTrial, taken: int, trainers: int) -> BatchTrial | None:
+        """Return the trial of steps that did not take the batch that they should, or None.
 
         A step may accumulate gradients of several batches: the first trial tells how many.
         """
-        if self._first is None and taken >= batch_size:
+        batch_size = trial.batch_size
+        is_first = self._first is None
+        if is_first and taken >= batch_size:
             self._first = (batch_size, taken)
         first_size, first_taken = self._first or (batch_size, batch_size)
         if taken * first_size >= batch_size * first_taken:
             return None
         if taken == first_taken > first_size:
-            return None, (
+            words = (
                 f"The script took {taken} samples in a step for {self.hyperparameter}="
                 f"{first_size} and for {batch_size} alike, so it does not read that "
                 "hyperparameter. Give the name of the one that holds its batch size."
             )
-        return False, (
+            return trial.model_copy(update={"fits": None, "reason": words})
+        if first_size == first_taken < taken and not is_first:
+            share = " for each trainer" if trainers > 1 else ""
+            return _beyond_dataset(trial, f"the dataset has only {taken} samples{share}")
+        return _beyond_dataset(
+            trial,
             f"a step had {taken} samples at most: the dataset has no more, or the script does "
-            f"not read {self.hyperparameter!r}"
+            f"not read {self.hyperparameter!r}",
         )
 
 
 def why_it_failed(run: Run, *, is_limited: bool) -> tuple[bool | None, str]:
-    """Return whether a failed launch ran out of something, and its reason.
+    """Return whether a failed launch ran out of memory, and its reason.
 
-    False: it ran out of memory or data, so that the batch does not fit. None: anything else.
+    False: it ran out of memory, so that the batch does not fit. None: anything else.
 
     Args:
         run: The launch.
@@ -136,8 +148,6 @@ def why_it_failed(run: Run, *, is_limited: bool) -> tuple[bool | None, str]:
             it.
     """
     state = run.state
-    if _NO_BATCH in state.reason:
-        return False, "no step was made: the dataset has fewer samples"
     last_lines = run.logs().splitlines()[-_LAST_LINES:]
     for text in (state.reason, *reversed(last_lines)):
         if found := _OUT_OF_MEMORY.search(text):
@@ -149,8 +159,12 @@ def why_it_failed(run: Run, *, is_limited: bool) -> tuple[bool | None, str]:
     return None, f"{run.job_name} ended as {state.state}. {state.reason}"
 
 
-def _because(trial: BatchTrial, reason: str) -> BatchTrial:
-    return trial.model_copy(update={"reason": reason})
+def _beyond_dataset(trial: BatchTrial, reason: str) -> BatchTrial:
+    return trial.model_copy(update={"reason": reason, "is_beyond_dataset": True})
+
+
+def _too_few(batch_size: int) -> str:
+    return f"the dataset has fewer samples than one batch of {batch_size}"
 
 
 def _peak_memory_bytes(records: RunRecords) -> int | None:

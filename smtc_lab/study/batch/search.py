@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.metrics.batch_sizes import BatchTrial
+    from smtc_lab.metrics.batch.batch_sizes import BatchTrial
 
 MOST = 2**20
 """Largest batch that is tried."""
@@ -24,7 +24,8 @@ def search_batch_sizes(
 
     Doubles from ``start`` until a batch does not fit, or takes an eighth until one does, then
     bisects what lies between: down to one sample below 32, to a sixteenth from there on, in
-    multiples of 8, where matrix units work best. Ends early when a trial is of no use.
+    multiples of 8, where matrix units work best. Where the dataset is at its end, and not the
+    memory, nothing is bisected. Ends early when a trial is of no use.
 
     Args:
         probe: Tries a batch size. ``fits=None`` ends the search: it found out nothing.
@@ -37,16 +38,19 @@ def search_batch_sizes(
         return trials[batch_size].fits
 
     low, high = 0, MOST + 1
+    is_beyond_dataset = False
     size = start
     while (outcome := fits(size)) is not None:
         if outcome:
             low = size
         else:
-            high = size
+            high, is_beyond_dataset = size, trials[size].is_beyond_dataset
         if low == 0 and size > 1:
             size = max(1, size // _STEP_DOWN)
-        elif high > MOST and low < MOST:
-            size = min(MOST, 2 * size)
+        elif (high > MOST and low < MOST) or (is_beyond_dataset and 2 * low < high):
+            size = min(MOST, 2 * low)
+        elif is_beyond_dataset:
+            break
         elif (middle := _between(low, high)) is not None:
             size = middle
         else:

@@ -10,14 +10,14 @@ import psutil
 
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
-from smtc_lab.launchers.run import launcher_named
+from smtc_lab.launchers.run import launcher_named, lives_on
 from smtc_lab.machine.cores import machine_facts, versions
-from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
+from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.batch.probe import BatchProbe
 from smtc_lab.study.batch.search import MOST, search_batch_sizes
-from smtc_lab.study.compare_compilers import compiler_jobs, set_ups, this_machine
+from smtc_lab.study.comparison.compare_compilers import compiler_jobs, set_ups, this_machine
 from smtc_lab.study.folder import StudyRequest
 from smtc_lab.study.study_run import StudyRun, start_study
 
@@ -105,7 +105,7 @@ def find_batch_size(  # noqa: PLR0913  options by name, all with a default
             "memory_limit_bytes": memory_limit_bytes,
         },
     )
-    return BatchSizeRun(start_study(request, detach=False)).wait(on_trial)
+    return BatchSizeRun(start_study(request, detach=lives_on(None))).wait(on_trial)
 
 
 class BatchSizeRun(StudyRun):

@@ -15,7 +15,7 @@ from smtc_lab.launchers.on_ray.placed import RayNode, agent_text, placed
 from smtc_lab.machine.cores import versions
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.study.compare import plan_comparison
+from smtc_lab.study.comparison.compare import plan_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,7 +141,7 @@ def test_the_command_line_compares_where_it_is_told_to(
         asked.update(options)
         raise LauncherError("That is enough.")
 
-    monkeypatch.setattr("smtc_lab.study.compare.compare", compare)
+    monkeypatch.setattr("smtc_lab.study.comparison.compare.compare", compare)
     script = make_job("").entry_point
 
     done = CliRunner().invoke(cli, ["compare", "--on", "ray", "--cluster", HOMOGENEOUS, script])

@@ -5,24 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import RunFailedError, SpecError
+from smtc_lab.launchers.run import lives_on
 from smtc_lab.metrics.compared.comparison import Comparison
-from smtc_lab.store.run_folder import runs_root
-from smtc_lab.study.compare import (
+from smtc_lab.study.comparison.compare import (
     DEFAULT_ROUNDS,
     ComparisonOutcome,
     carry_out,
-    plan_comparison,
 )
-from smtc_lab.study.folder import COMPARISON, StudyRequest
-from smtc_lab.study.parity_launches import ParityLaunches
+from smtc_lab.study.comparison.parity_launches import ParityLaunches
+from smtc_lab.study.comparison.plan import plan_comparison
+from smtc_lab.study.folder import COMPARISON
 from smtc_lab.study.study_run import StudyRun, start_study
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.watched_run import LaunchWatch
+    from smtc_lab.study.folder import StudyRequest
+    from smtc_lab.study.watched_run import LaunchWatch, Progress
 
 
 class ComparisonRun(StudyRun):
@@ -38,17 +39,23 @@ class ComparisonRun(StudyRun):
         written = self.result_json if self.request.kind == COMPARISON else None
         return None if written is None else Comparison.from_json(written)
 
-    def wait(self, timeout_s: float | None = None) -> ComparisonOutcome:
+    def wait(
+        self,
+        timeout_s: float | None = None,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> ComparisonOutcome:
         """Wait for the end and return the result. An interrupt (Ctrl-C) stops everything.
 
         Args:
             timeout_s: Longest time to wait in seconds; None: as long as it takes.
+            progress: Called about twice a second meanwhile.
 
         Raises:
             RunFailedError: A launch failed, or it was stopped; says why.
             LauncherError: It still runs after ``timeout_s``.
         """
-        self.await_end(timeout_s)
+        self.await_end(timeout_s, progress=progress)
         comparison = self.comparison
         if comparison is None:
             raise RunFailedError(f"The result of {self.name!r} is gone. Start it again.")
@@ -69,22 +76,25 @@ def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
         RunFailedError: A launch failed or was stopped; says which and why.
     """
     plan = plan_comparison(
-        request.jobs, rounds=request.rounds, root=request.root, created=request.created
+        request.jobs,
+        rounds=request.rounds,
+        within=request.options.get("within"),
+        root=request.root,
+        catalog=request.catalog,
+        created=request.created,
     )
-    watch.launches = len(plan.launches)
-    for place, launch in enumerate(plan.launches):
-        watch.rounds[str(launch.job.job_name)] = place // len(plan.jobs) + 1
     parity = ParityLaunches(jobs=plan.jobs) if request.options.get("parity") else None
     return carry_out(plan, watch, parity=parity).comparison.to_json()
 
 
-def launch_comparison(
+def launch_comparison(  # noqa: PLR0913  options by name, all with a default
     jobs: Sequence[TrainingJob],
     *,
     rounds: int = DEFAULT_ROUNDS,
+    within: float | None = None,
     root: Path | None = None,
     parity: bool = False,
-    detach: bool = False,
+    detach: bool | None = None,
 ) -> ComparisonRun:
     """Start a comparison and return at once; a process of its own makes the launches.
 
@@ -93,9 +103,11 @@ def launch_comparison(
     Args:
         jobs: One for each cluster, the baseline first; the clusters' labels differ.
         rounds: Launches of each, at least 1.
+        within: End as soon as every speed-up is known within this fraction of it.
         root: Folder of runs; None: the default one. The comparison lies beside it.
         parity: Check, in short launches of their own, that all train the same model.
-        detach: Let it go on when this process ends.
+        detach: Let it go on when this process ends; None: in a notebook, whose kernel may be
+            restarted at any time, and not in a script.
 
     Raises:
         SpecError: A job cannot run here, or the jobs cannot be compared; nothing was started.
@@ -106,12 +118,5 @@ def launch_comparison(
             "parity=True compares what compilers compute, but no job has compiler settings. "
             "Give a job a compiler_config, or leave parity out."
         )
-    plan = plan_comparison(jobs, rounds=rounds, root=root)
-    request = StudyRequest(
-        jobs=plan.jobs,
-        rounds=rounds,
-        options={"parity": parity},
-        root=runs_root() if root is None else root.resolve(),
-        created=plan.created,
-    )
-    return ComparisonRun(start_study(request, detach=detach))
+    plan = plan_comparison(jobs, rounds=rounds, within=within, root=root)
+    return ComparisonRun(start_study(plan.request(parity=parity), detach=lives_on(detach)))

@@ -9,15 +9,15 @@ from smtc_lab.launchers.compiler_checks import runnable_backends
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
-from smtc_lab.study.compiler_setups import (
+from smtc_lab.study.comparison.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
+from smtc_lab.study.comparison.compiler_setups import (
     SetUp,
     ablation_set_ups,
     equal_set_ups,
     labelled,
     with_xla_apart,
 )
-from smtc_lab.study.parity_launches import ParityLaunches
+from smtc_lab.study.comparison.parity_launches import ParityLaunches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +36,7 @@ def compare_compilers(  # noqa: PLR0913  options by name, all with a default
     hyperparameters: dict[str, Any] | None = None,
     steps: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
+    within: float | None = None,
     ablation: bool = False,
     parity: bool = True,
     root: Path | None = None,
@@ -62,6 +63,7 @@ def compare_compilers(  # noqa: PLR0913  options by name, all with a default
         hyperparameters: Values for the script.
         steps: Steps of each launch; None: until the script ends.
         rounds: Launches of each set-up, at least 1.
+        within: End as soon as every speed-up is known so well, as ``compare`` does.
         ablation: Begin with plain eager and add one factor at a time, so that each factor's
             share can be told.
         parity: Whether to check, in short launches of their own, that all train the same model.
@@ -74,20 +76,36 @@ def compare_compilers(  # noqa: PLR0913  options by name, all with a default
         SpecError: A set-up cannot run here; nothing was started.
         RunFailedError: The baseline failed, or everything else did; says why.
     """
-    job = TrainingJob(
+    job = job_here(entry_point, cluster, hyperparameters, steps, **fields)
+    return compare(
+        jobs := compiler_jobs([job], set_ups(backends, config, ablation=ablation)),
+        rounds=rounds,
+        within=within,
+        root=root,
+        catalog=catalog,
+        progress=progress,
+        parity=ParityLaunches(jobs=jobs) if parity else None,
+    )
+
+
+def job_here(
+    entry_point: str | Path,
+    cluster: Cluster | None,
+    hyperparameters: dict[str, Any] | None,
+    steps: int | None,
+    **fields: Any,  # noqa: ANN401  TrainingJob checks them
+) -> TrainingJob:
+    """Return the job whose set-ups are compared, see ``compare_compilers``.
+
+    Raises:
+        SpecError: A value does not fit.
+    """
+    return TrainingJob(
         entry_point=str(entry_point),
         cluster=this_machine() if cluster is None else cluster,
         hyperparameters={} if hyperparameters is None else hyperparameters,
         max_steps=steps,
         **fields,
-    )
-    return compare(
-        jobs := compiler_jobs([job], set_ups(backends, config, ablation=ablation)),
-        rounds=rounds,
-        root=root,
-        catalog=catalog,
-        progress=progress,
-        parity=ParityLaunches(jobs=jobs) if parity else None,
     )
 
 

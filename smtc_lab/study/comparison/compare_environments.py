@@ -8,9 +8,9 @@ from smtc_lab.errors import SpecError
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
-from smtc_lab.study.compare_compilers import this_machine
-from smtc_lab.study.parity_launches import ParityLaunches
+from smtc_lab.study.comparison.compare import DEFAULT_ROUNDS, ComparisonOutcome, compare
+from smtc_lab.study.comparison.compare_compilers import job_here
+from smtc_lab.study.comparison.parity_launches import ParityLaunches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +28,7 @@ def compare_environments(  # noqa: PLR0913  options by name, all with a default
     hyperparameters: dict[str, Any] | None = None,
     steps: int | None = None,
     rounds: int = DEFAULT_ROUNDS,
+    within: float | None = None,
     parity: bool = True,
     root: Path | None = None,
     catalog: Catalog | None = None,
@@ -51,6 +52,7 @@ def compare_environments(  # noqa: PLR0913  options by name, all with a default
         hyperparameters: Values for the script.
         steps: Steps of each launch; None: until the script ends.
         rounds: Launches of each environment, at least 1.
+        within: End as soon as every speed-up is known so well, as ``compare`` does.
         parity: Whether to check, in short launches of their own, that all train the same model.
         root: Folder of runs; None: the default one.
         catalog: Types and prices; None: the catalog that comes with the package.
@@ -61,18 +63,13 @@ def compare_environments(  # noqa: PLR0913  options by name, all with a default
         SpecError: An environment is missing or cannot run the job; nothing was started.
         RunFailedError: The baseline failed, or everything else did; says why.
     """
-    job = TrainingJob(
-        entry_point=str(entry_point),
-        cluster=this_machine() if cluster is None else cluster,
-        hyperparameters={} if hyperparameters is None else hyperparameters,
-        max_steps=steps,
-        **fields,
-    )
+    job = job_here(entry_point, cluster, hyperparameters, steps, **fields)
     names = environments.split(",") if isinstance(environments, str) else environments
     jobs = environment_jobs([job], [name.strip() for name in names])
     return compare(
         jobs,
         rounds=rounds,
+        within=within,
         root=root,
         catalog=catalog,
         progress=progress,

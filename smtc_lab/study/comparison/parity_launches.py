@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from smtc_lab.errors import SpecError, StoreError
 from smtc_lab.launchers.job_environment import environment_name
@@ -12,6 +12,7 @@ from smtc_lab.launchers.special_launch import as_parity_launch
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.metrics.parity import judge, unjudged
 from smtc_lab.store.parity_traces import read_parity_trace
+from smtc_lab.store.said import and_then
 from smtc_lab.study.launch_name import launch_name
 from smtc_lab.study.watched_run import run_watched
 
@@ -32,6 +33,16 @@ PARITY_STEPS = 8
 
 _TRACES = "parity-rank*.npz"
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class ParityCheck(Protocol):
+    """Finds out, in launches of its own, whether the compared jobs train the same model."""
+
+    def __call__(
+        self, runs: Sequence[RunRecords], *, launcher: Launcher, watch: LaunchWatch
+    ) -> tuple[Mapping[str, ParityResult], Sequence[str]]:
+        """Return what was found for each label, and what a reader must know of it."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +200,10 @@ class _Launches:
                 for written in run.folder.compiler_folder(instance.host).glob(_TRACES):
                     written.unlink()
         self.problems.append(
-            f"The parity launch {name!r} {reason} See 'smtc-lab runs show {run.job_name} "
-            "--log'."
+            and_then(
+                f"The parity launch {name!r} {reason}",
+                f"See 'smtc-lab runs show {run.job_name} --log'.",
+            )
         )
         return reason.partition(".")[0]
 

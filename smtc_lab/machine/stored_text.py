@@ -1,0 +1,180 @@
+"""Texts and JSON that somebody may have tampered with, made fit for a terminal and a reader."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import NewerSchemaError, SpecError
+from smtc_lab.machine.beneath import MIB, read_beneath
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA = 1
+"""Version of what smtc_lab writes into the folders of runs and studies."""
+
+SCHEMA_NAME = "schema_version"
+"""What a file calls the version that it has."""
+
+LONGEST_TEXT = 4_000
+"""Characters of a reason, or of another text for people, that are read."""
+
+_LAST_S = 253_402_300_799.0  # the end of the year 9999
+_MOST_DEPTH = 100
+_INTEGERS = range(-(2**63), 2**63)
+# What a terminal obeys, and what turns the order of a line round: "3.1x" into "x1.3"
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+    "\ud800-\udfff\ufff9-\ufffb]"
+)
+
+
+def neutral(text: str, *, longest: int | None = None) -> str:
+    """Return a text with U+FFFD for each character that a terminal or a reader would obey.
+
+    Tabs and line feeds stay.
+
+    Args:
+        text: Anything.
+        longest: Characters that are kept, at least 1; None: all.
+    """
+    if longest is not None and len(text) > longest:
+        text = f"{text[: longest - 1]}…"
+    return _OBEYED.sub("\ufffd", text)
+
+
+def neutral_json(value: Any, *, depth: int = _MOST_DEPTH) -> Any:  # noqa: ANN401  any JSON value
+    """Return a JSON value with all its texts neutral.
+
+    Raises:
+        ValueError: It is nested more than 100 levels deep, or holds a whole number that is
+            longer than 64 bits.
+    """
+    if isinstance(value, str):
+        return neutral(value)
+    if isinstance(value, int) and value not in _INTEGERS:
+        raise ValueError("it holds a whole number of more than 64 bits")
+    if not isinstance(value, dict | list):
+        return value
+    if depth == 0:
+        raise ValueError(f"it is nested more than {_MOST_DEPTH} levels deep")
+    if isinstance(value, list):
+        return [neutral_json(each, depth=depth - 1) for each in value]
+    return {neutral(name): neutral_json(each, depth=depth - 1) for name, each in value.items()}
+
+
+def parsed_json(text: str | bytes) -> Any:  # noqa: ANN401  any JSON value
+    """Return the value of a JSON text, as it is.
+
+    Raises:
+        ValueError: It is no JSON, no UTF-8, or nested too deep; says so without its content.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"it is no JSON from line {error.lineno}, column {error.colno} on"
+        ) from None
+    except RecursionError:
+        raise ValueError(f"it is nested more than {_MOST_DEPTH} levels deep") from None
+    except ValueError:
+        raise ValueError("it is not UTF-8 text, or holds a number that is too long") from None
+
+
+def stored_json(
+    folder: Path, path: Path | str, *, most_bytes: int = MIB, newest: int = SCHEMA
+) -> dict[str, Any]:
+    """Return the JSON object that a file of a folder holds, its texts neutral.
+
+    Args:
+        folder: The folder, which may be anybody's.
+        path: The file, below the folder, or from it.
+        most_bytes: A longer file is refused.
+        newest: Highest version that is read; a file without one has the first.
+
+    Raises:
+        NewerSchemaError: A newer smtc_lab wrote it.
+        ValueError: It is no JSON object; says so without its content.
+        UnsafeFileError: It is no plain file, a link leads to it, or it is too long.
+        OSError: It is not there, or may not be read.
+    """
+    values = parsed_json(read_beneath(folder, path, most_bytes=most_bytes))
+    if not isinstance(values, dict):
+        raise ValueError("it is no JSON object")  # noqa: TRY004  of a file, not of an argument
+    check_schema(values, folder.name, newest=newest)
+    values.pop(SCHEMA_NAME, None)
+    told: dict[str, Any] = neutral_json(values)
+    return told
+
+
+def check_schema(values: object, name: str, *, newest: int = SCHEMA) -> None:
+    """Refuse what a newer smtc_lab wrote.
+
+    Args:
+        values: What it wrote; what is no object has no version.
+        name: What it belongs to, for people.
+        newest: Highest version that is read.
+
+    Raises:
+        NewerSchemaError: Its version is higher.
+    """
+    found = values.get(SCHEMA_NAME) if isinstance(values, dict) else None
+    if isinstance(found, int) and found > newest:
+        number = found if found in _INTEGERS else "of many digits"
+        raise NewerSchemaError(
+            f"{name[:80]!r} was written by a newer smtc_lab (schema {number}), and this one "
+            f"reads up to schema {newest}. Install the version that wrote it, or a newer one."
+        )
+
+
+def misfits(error: Exception) -> str:
+    """Return why something stored cannot be read, without its content; pydantic quotes it."""
+    if isinstance(error, SpecError):
+        return f"{len(error.problems)} of its values are not those of a job"
+    if callable(count := getattr(error, "error_count", None)):
+        return f"{count()} of its values do not fit"
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+
+
+def text_of(values: dict[str, Any], name: str, *, longest: int = LONGEST_TEXT) -> str:
+    """Take a text for people out of a JSON object, cut; empty: it is not there.
+
+    Raises:
+        ValueError: It is no text.
+    """
+    value = values.pop(name, "")
+    if not isinstance(value, str):
+        raise ValueError(f"its {name} is no text")  # noqa: TRY004  of a file, as above
+    return neutral(value, longest=longest)
+
+
+def time_of(values: dict[str, Any], name: str) -> float | None:
+    """Take a time in seconds since the epoch out of a JSON object; None: it is not there.
+
+    Raises:
+        ValueError: It is no time before the year 10000.
+    """
+    value = values.pop(name, None)
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and math.isfinite(value) and 0 <= value <= _LAST_S):
+        raise ValueError(f"its {name} is no time in seconds since 1970")
+    return float(value)
+
+
+def whole_of(values: dict[str, Any], name: str, *, least: int, most: int = 2**53) -> int | None:
+    """Take a whole number out of a JSON object; None: it is not there.
+
+    Raises:
+        ValueError: It is no whole number, or lies outside its bounds.
+    """
+    value = values.pop(name, None)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"its {name} is no whole number from {least} to {most}")
+    return value

@@ -1,0 +1,1 @@
+"""Comparisons: the same job on several set-ups, in interleaved rounds."""

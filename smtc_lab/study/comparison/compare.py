@@ -1,0 +1,211 @@
+"""Runs the same job on several clusters, in interleaved launches, and compares them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.display import BundleDisplayed
+from smtc_lab.errors import RunFailedError
+from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
+from smtc_lab.launchers.job_environment import environment_name
+from smtc_lab.machine.cores import machine_facts, versions
+from smtc_lab.metrics.compared.compare import compare_runs
+from smtc_lab.metrics.compared.speedup import is_known_within
+from smtc_lab.metrics.finding import caution
+from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.store.said import and_then
+from smtc_lab.study.comparison.plan import plan_comparison
+from smtc_lab.study.keeper import StudyKeeper
+from smtc_lab.study.supervision import keep_here, make_study
+from smtc_lab.study.watched_run import LaunchWatch, Progress, run_watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.launchers.launcher import Launcher
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.records.records import RunRecords
+    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.comparison.parity_launches import ParityCheck
+    from smtc_lab.study.comparison.plan import ComparisonPlan
+
+__all__ = ["ComparisonOutcome", "compare"]
+
+DEFAULT_ROUNDS = 3
+"""Launches of each cluster. Five or more for figures that are published."""
+
+NO_STEP = (
+    "made no step that could be timed. Steps are seen where the script itself, not a process "
+    "that it starts, steps an optimizer of torch's or calls backward(). Let it do so, or loop "
+    "over smtc_lab.Session().steps(loader)."
+)
+"""What is wrong with a launch that completed, and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOutcome(BundleDisplayed):
+    """A comparison with the runs that it was made of."""
+
+    comparison: Comparison
+    """The numbers."""
+
+    runs: tuple[RunRecords, ...]
+    """The records of every launch, in the order in which they ran."""
+
+
+def compare(  # noqa: PLR0913  options by name, all with a default
+    jobs: Sequence[TrainingJob],
+    *,
+    rounds: int = DEFAULT_ROUNDS,
+    within: float | None = None,
+    on: str | Launcher = THIS_MACHINE,
+    root: Path | None = None,
+    catalog: Catalog | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    parity: ParityCheck | None = None,
+) -> ComparisonOutcome:
+    """Run several jobs in interleaved rounds and compare their clusters.
+
+    The order turns round from round to round (A B, B A, A B, …), so that a drift of the
+    machine's speed hits all alike. All clusters of an emulation get the same scale. A job that
+    fails fails the comparison, unless its compiler settings or its environment differ from the
+    baseline's: then the others are compared without it, and a warning says so.
+
+    Args:
+        jobs: One for each cluster, the baseline first; the clusters' labels differ.
+        rounds: Launches of each, at least 1.
+        within: End as soon as every speed-up is known within this fraction of it, ``0.05`` for
+            5 % either way, and after ``rounds`` at the latest. The interval then holds however
+            often it was looked at, so it is wider than that of as many planned rounds.
+        on: Name of the launcher, or a launcher.
+        root: Folder of runs; None: the default one, or that of the given launcher.
+        catalog: Types and prices; None: the catalog that comes with the package.
+        progress: Called about twice a second while steps are made.
+        parity: Called with the completed runs; None: parity is not checked.
+
+    Raises:
+        SpecError: A job cannot run here, or the jobs cannot be compared; nothing was started.
+        RunFailedError: A launch failed or was stopped; says which and why.
+    """
+    plan = plan_comparison(
+        jobs, rounds=rounds, within=within, on=on, root=root, catalog=catalog
+    )
+    folder = make_study(plan.request(parity=parity is not None), keep_here)
+    keeper = StudyKeeper(folder, progress=progress)
+    with keeper.going_on() as watch:
+        outcome = carry_out(plan, watch, parity=parity)
+        keeper.conclude(outcome.comparison.to_json())
+    return outcome
+
+
+def carry_out(
+    plan: ComparisonPlan, watch: LaunchWatch, *, parity: ParityCheck | None = None
+) -> ComparisonOutcome:
+    """Make the launches of a plan one after the other, and compare them.
+
+    Args:
+        plan: What to launch.
+        watch: Who is told how far it is, and who may stop it.
+        parity: Called with the completed runs; None: parity is not checked.
+
+    Raises:
+        RunFailedError: A launch failed or was stopped; says which and why.
+    """
+    load = os.getloadavg()[0]
+    watch.launches = len(plan.launches)
+    for place, launch in enumerate(plan.launches):
+        watch.rounds[str(launch.job.job_name)] = place // len(plan.jobs) + 1
+    records, left_out = _run_all(plan, watch)
+    found, remarks = (
+        ({}, ()) if parity is None else parity(records, launcher=plan.launcher, watch=watch)
+    )
+    comparison = compare_runs(
+        _baseline_first(plan, records),
+        looks=plan.looks,
+        catalog=plan.catalog,
+        created=plan.created.isoformat(timespec="seconds"),
+        machine={**machine_facts(), "versions": versions(), "load_at_start": round(load, 2)},
+        parity=found,
+    )
+    told = [caution("launch", each) for each in (*left_out, *remarks, *_elsewhere(plan))]
+    entry_point, findings = _shown(plan.jobs[0].entry_point), (*comparison.findings, *told)
+    shown = comparison.model_copy(update={"entry_point": entry_point, "findings": findings})
+    return ComparisonOutcome(comparison=shown, runs=tuple(records))
+
+
+def _run_all(plan: ComparisonPlan, watch: LaunchWatch) -> tuple[list[RunRecords], list[str]]:
+    """Return the records of all completed launches, and why others are missing."""
+    baseline, only = plan.jobs[0], plan.jobs[0].cluster.label
+    others = {job.cluster.label for job in plan.jobs} - {only}
+    records: list[RunRecords] = []
+    failed: dict[str, str] = {}
+    for place, launch in enumerate(plan.launches):
+        if place % len(plan.jobs) == 0 and _is_known(plan, records):
+            watch.launches = watch.begun
+            break
+        label = launch.job.cluster.label
+        if label in failed:
+            watch.launches -= 1
+            continue
+        run = run_watched(plan.launcher, launch, watch, name=label)
+        state = run.state
+        what = f"({label}) ended as {state.state}. {state.reason}"
+        if state.state == "Completed":
+            completed = run.records()
+            if measured_launch(completed) is not None:
+                records.append(completed)
+                continue
+            what = f"({label}) {NO_STEP}"
+        where = f"Launch {watch.begun} of {watch.launches}"
+        if is_like(launch.job, baseline):
+            raise RunFailedError(and_then(f"{where} {what}", f"All logs: {run.folder.logs}"))
+        failed[label] = and_then(
+            f"{label} was left out: {where} {what}",
+            f"See 'smtc-lab runs show {run.job_name} --log'.",
+        )
+        if others <= failed.keys() and {run.label for run in records} <= {only}:
+            break
+    left_out = list(failed.values())
+    if failed and {run.label for run in records} <= {only}:
+        raise RunFailedError(f"Nothing is left to compare. {' '.join(left_out)}")
+    return records, left_out
+
+
+def _is_known(plan: ComparisonPlan, records: Sequence[RunRecords]) -> bool:
+    """Return whether whole rounds tell as much as was asked for."""
+    if plan.within is None or len({run.label for run in records}) == len(records):
+        return False
+    return is_known_within(_baseline_first(plan, records), plan.within, looks=plan.looks)
+
+
+def _baseline_first(plan: ComparisonPlan, records: Sequence[RunRecords]) -> list[RunRecords]:
+    labels = [job.cluster.label for job in plan.jobs]
+    return sorted(records, key=lambda run: labels.index(run.label))
+
+
+def is_like(job: TrainingJob, baseline: TrainingJob) -> bool:
+    """Return whether a job that fails says something of the baseline too."""
+    return job.compiler_config == baseline.compiler_config and environment_name(
+        job
+    ) == environment_name(baseline)
+
+
+def _elsewhere(plan: ComparisonPlan) -> list[str]:
+    """Return what a reader must know of a comparison whose machine is not where it ran."""
+    if runs_here(plan.launcher.name):
+        return []
+    where = (
+        f"The launches ran on {plan.launcher.name}; the machine that is named here launched "
+        "them. What each instance had is in the facts of its run."
+    )
+    return [where]
+
+
+def _shown(entry_point: str) -> str:
+    """Return the script as a reader elsewhere knows it: from the working folder on."""
+    path, here = Path(entry_point).resolve(), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
