@@ -63,6 +63,7 @@ def main() -> None:
         sys.exit(EXIT_INTERRUPTED)
     except click.ClickException as error:
         error.show()
+        _hint_at_own_arguments(error)
         sys.exit(EXIT_REFUSED)
     except SpecError as error:
         for problem in error.problems:
@@ -77,3 +78,13 @@ def main() -> None:
     except (SmtcLabError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(EXIT_FAILED)
+
+
+def _hint_at_own_arguments(error: click.ClickException) -> None:
+    """Say where options of the script itself stand, to somebody who gave one to us."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return
+    command = error.ctx.command_path
+    if any(each.name == "arguments" for each in error.ctx.command.params):
+        hint = f"{command} … -- train.py {error.option_name}"
+        click.echo(f"An option of the script itself stands behind --: {hint}", err=True)

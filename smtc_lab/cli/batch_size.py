@@ -13,13 +13,14 @@ from smtc_lab.cli import job_options
 from smtc_lab.errors import SpecError
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial
+    from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial
 
 _UNITS = {"": 1, "B": 1, "MB": 10**6, "GB": 10**9, "MIB": 2**20, "GIB": 2**30}
 
 
 @click.command(name="batch-size")
 @click.argument("script", type=click.Path(path_type=Path))
+@job_options.ARGUMENTS
 @click.option(
     "--compiler",
     default="eager",
@@ -105,6 +106,7 @@ def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
         steps=options["steps"],
         memory_limit_bytes=limit_bytes,
         hyperparameters=values,
+        arguments=options["arguments"],
         root=options["runs_dir"],
         on_trial=None if options["quiet"] else _say,
     )

@@ -16,7 +16,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
-    from smtc_lab.study.compare import ComparisonOutcome
+    from smtc_lab.study.comparison.compare import ComparisonOutcome
 
 _COMPILER_OPTIONS = {
     "--precision": "precision",
@@ -29,6 +29,7 @@ _COMPILER_OPTIONS = {
 
 @click.command()
 @click.argument("script", type=click.Path(path_type=Path))
+@job_options.ARGUMENTS
 @click.option(
     "--cluster",
     "clusters",
@@ -67,6 +68,13 @@ _COMPILER_OPTIONS = {
 @click.option(
     "--rounds", type=int, default=3, show_default=True, help="Launches of each cluster."
 )
+@click.option(
+    "--within",
+    type=float,
+    metavar="FRACTION",
+    help="End as soon as the speed-up is known within this much of it (0.05: 5 % either way), "
+    "at the latest after --rounds.",
+)
 @job_options.HYPERPARAMETERS
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
 @click.option(
@@ -79,7 +87,7 @@ _COMPILER_OPTIONS = {
     "--scale",
     type=float,
     metavar="CORES",
-    help="Cores of this machine for one vCPU. Default: as many as fit.",
+    help="Cores of this machine for one vCPU. Default: what does 1/64 of a vCPU's work.",
 )
 @click.option(
     "--cpu-speed",
@@ -129,6 +137,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     By default each instance is a process tree of this machine with a CPU quota in proportion to
     its type's vCPUs: a scale model, marked as emulated. With --on ray it is a node of the Ray
     cluster at $RAY_ADDRESS, as it is, or with --scale a part of it. SCRIPT needs no change.
+    What stands behind it and -- is its own.
 
     \b
     Examples:
@@ -137,11 +146,13 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
         --steps 100 --device-time 0.04 --json comparison.json train.py
       smtc-lab compare --compiler eager,inductor,xla --steps 200 train.py
       smtc-lab compare --python-environment today,torch-2.9 --steps 200 train.py
+      smtc-lab compare --compiler eager,inductor -- train.py --dummy --lr 0.1
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     jobs, catalog = _given(options)
-    from smtc_lab.study.compare import compare as run_comparison  # noqa: PLC0415  heavy, so
-    from smtc_lab.study.parity_launches import ParityLaunches  # noqa: PLC0415  after all
-    from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415  that can be refused
+    # heavy, so after all that can be refused
+    from smtc_lab.study.comparison.compare import compare as run_comparison  # noqa: PLC0415
+    from smtc_lab.study.comparison.parity_launches import ParityLaunches  # noqa: PLC0415
+    from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
     set_ups = options["compiler"] or options["environments"]
     checks_parity = set_ups and not options["no_parity"]
@@ -149,6 +160,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
         outcome = run_comparison(
             jobs,
             rounds=options["rounds"],
+            within=options["within"],
             on=options["on"],
             root=options["runs_dir"],
             catalog=catalog,
@@ -181,6 +193,7 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
                 entry_point=str(options["script"]),
                 cluster=cluster,
                 hyperparameters=values,
+                arguments=options["arguments"],
                 emulation=scale_model,
                 seed=options["seed"],
                 max_steps=options["steps"],
@@ -200,18 +213,14 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
 
 
 def _this_machine() -> list[Cluster]:
-    from smtc_lab.study.compare_compilers import this_machine  # noqa: PLC0415  as above
+    from smtc_lab.study.comparison.compare_compilers import this_machine  # noqa: PLC0415  as above
 
     return [this_machine()]
 
 
 def _in_environments(jobs: list[TrainingJob], names: str) -> list[TrainingJob]:
-    """Return every job in every environment.
-
-    Raises:
-        SpecError: A name is none, or is given twice.
-    """
-    from smtc_lab.study.compare_environments import environment_jobs  # noqa: PLC0415  as above
+    """Return every job in every environment, or refuse a name."""
+    from smtc_lab.study.comparison.compare_environments import environment_jobs  # noqa: PLC0415  as above
 
     return list(environment_jobs(jobs, job_options.backend_names(names)))
 
@@ -222,7 +231,7 @@ def _under_compilers(jobs: list[TrainingJob], options: dict[str, Any]) -> list[T
     Raises:
         SpecError: A compiler is unknown, or cannot be compared so.
     """
-    from smtc_lab.study.compare_compilers import compiler_jobs, set_ups  # noqa: PLC0415  as above
+    from smtc_lab.study.comparison.compare_compilers import compiler_jobs, set_ups  # noqa: PLC0415  as above
 
     return list(
         compiler_jobs(

@@ -22,6 +22,8 @@ HYPERPARAMETERS = click.option(
     metavar="NAME=VALUE",
     help="Passed to the script as --NAME VALUE. JSON, or text.",
 )
+ARGUMENTS = click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS]")
+"""What stands behind SCRIPT and ``--``, for the script as it is."""
 PRECISION = click.option(
     "--precision",
     type=click.Choice(["highest", "high", "medium", "bf16"]),
@@ -63,7 +65,29 @@ class Refusals:
             SpecError: All that is wrong.
         """
         if self.problems:
-            raise SpecError(list(dict.fromkeys(self.problems)))
+            raise SpecError(list(dict.fromkeys(map(_with_option, self.problems))))
+
+
+_OPTIONS = {
+    "TrainingCompilerConfig.backend": "--compiler",
+    "TrainingCompilerConfig.fallback": "--fallback",
+    "TrainingCompilerConfig.precision": "--precision",
+    "Emulation.cores_per_vcpu": "--scale",
+    "Emulation.device_step_time_s": "--device-time",
+    "max_steps": "--steps",
+    "num_data_workers": "--data-workers",
+    "num_loader_workers": "--loader-workers",
+    "seed": "--seed",
+}
+"""What a command line calls a field, where it has an option for it."""
+
+
+def _with_option(problem: str) -> str:
+    """Return a problem with the option before it that a user has to change."""
+    option = _OPTIONS.get(problem.partition("=")[0])
+    command = click.get_current_context().command
+    known = {name for one in command.params for name in one.opts}
+    return f"{option}: {problem}" if option in known else problem
 
 
 def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[str, Any]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("script", type=click.Path(path_type=Path))
+@job_options.ARGUMENTS
 @click.option("--steps", type=int, help="Optimizer steps of the job.")
 @click.option("--budget", type=float, metavar="USD", help="Most that an hour may cost.")
 @click.option("--job-budget", type=float, metavar="USD", help="Most that the job may cost.")
@@ -72,7 +73,8 @@ if TYPE_CHECKING:
 def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Predict step time and cost of SCRIPT on every cluster, and say what to rent.
 
-    Measures SCRIPT on this machine first, about three minutes, unless a calibration is given.
+    Measures SCRIPT on this machine first, about three minutes, unless a calibration is given;
+    40 seconds of them for launches that are repeated, to see how far two of them differ.
 
     \b
     Example:
@@ -123,12 +125,15 @@ def _calibration(
         from smtc_lab.planner.calibration.calibration import Calibration  # noqa: PLC0415  as above
         from smtc_lab.planner.workload_hash import workload_hash  # noqa: PLC0415  as above
 
-        return Calibration.load(file, workload=workload_hash(script, values))
+        return Calibration.load(
+            file, workload=workload_hash(script, values, options["arguments"])
+        )
     from smtc_lab.planner.calibration.calibrate import calibrate  # noqa: PLC0415  as above
 
     return calibrate(
         script,
         hyperparameters=values,
+        arguments=options["arguments"],
         root=options["runs_dir"],
         progress=None if options["quiet"] else _teller(),
         emulation=emulation,

@@ -18,6 +18,7 @@ _OF_THE_FORMAT = {"image": "image", "claim": "claim", "python": "python", "runs_
 
 @click.command(name="render")
 @click.argument("script", type=click.Path(path_type=Path))
+@job_options.ARGUMENTS
 @click.option(
     "--cluster",
     required=True,
@@ -72,6 +73,7 @@ def render_job(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
         "hyperparameters": job_options.hyperparameter_values(
             options["hyperparameters"], refusals
         ),
+        "arguments": options["arguments"],
         "max_steps": options["steps"],
         "seed": options["seed"],
         **({} if limit_s is None else {"max_runtime_s": limit_s}),

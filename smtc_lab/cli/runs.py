@@ -1,8 +1,9 @@
-"""``smtc-lab runs``: list, show, stop and sweep runs and comparisons."""
+"""``smtc-lab runs``: list, show, stop, delete and sweep runs and comparisons."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +12,24 @@ import click
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, runs_here
 from smtc_lab.launchers.run import Run, launcher_named
-from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.cost import usd_of_run, usd_per_job
+from smtc_lab.metrics.ended_early import ENDED_EARLY
 from smtc_lab.metrics.records.facts import number_fact
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.run_summary import RunSummary, summarize
+from smtc_lab.rules.find import find
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.store.state import lasted_s
-from smtc_lab.study.comparison_run import ComparisonRun
+from smtc_lab.study.comparison.comparison_run import ComparisonRun
+from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
 from smtc_lab.views.kinds import is_study, kind_of, open_study
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
+from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
+from smtc_lab.views.text.format import plain
+from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
+    from smtc_lab.metrics.bill import Bill
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.study.study_run import StudyRun
@@ -47,7 +56,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 )
 @click.pass_context
 def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool) -> None:
-    """List runs and comparisons, newest last; or show, stop and sweep them."""
+    """List runs and comparisons, newest last; or show, stop, delete and sweep them."""
     context.obj = root  # for the commands below
     if context.invoked_subcommand is not None:
         return
@@ -77,36 +86,47 @@ def show(
         return
     run = Run.open(name, root=root or parents)
     records = run.records()
-    state, summary, usd_per_hour = run.state, summarize(records), _usd_per_hour(run.folder)
+    state, usd_per_hour = run.state, _usd_per_hour(run.folder)
+    summary = summarize(records, usd_per_hour=usd_per_hour)
     billed_s = lasted_s(state.started_s, state.ended_s) or 0.0
-    cost_usd = usd_per_job(billed_s=billed_s, usd_per_hour=usd_per_hour)
+    evidence = evidence_of(run.job)
     if as_json:
         values = {
             "job_name": run.job_name,
             "kind": "run",
             **state_values(state),
-            "evidence": "measured" if run.job.emulation is None else "emulated",
+            "evidence": evidence,
             **summary.as_dict(),
             "usd_per_hour": usd_per_hour,
-            "usd_per_job": cost_usd,
+            "usd_per_job": usd_per_job(billed_s=billed_s, usd_per_hour=usd_per_hour),
         }
         click.echo(json.dumps(values, indent=1))
         return
     click.echo(f"{run.job_name}: {state.state}")
-    if state.reason:
-        click.echo(f"  {state.reason}")
+    for line in state.reason.splitlines():
+        click.echo(f"  {line}")
     click.echo(f"  cluster    {run.job.cluster}")
-    click.echo(f"  script     {run.job.entry_point}")
+    click.echo(f"  script     {plain(script_words(run.job))}")
     lasted = took(state.started_s, state.ended_s)
     click.echo(f"  started    {moment(state.started_s)}{lasted and f', took {lasted}'}")
     click.echo(f"  evidence   {_evidence(records, run.folder)}")
     for line in _summary_lines(summary):
         click.echo(f"  {line}")
-    click.echo(f"  cost       {_cost(cost_usd, usd_per_hour)}")
+    found = find(records, usd_per_hour=usd_per_hour)
+    for text in (each.text for each in found if each.kind == ENDED_EARLY):
+        click.echo(f"  note       {text}")
+    told_usd = usd_of_run(
+        evidence=evidence,
+        whole_s=billed_s,
+        steps_s=summary.bill.steps_s,
+        usd_per_hour=usd_per_hour,
+    )
+    click.echo(f"  cost       {_cost(told_usd, usd_per_hour, what_is_priced(evidence))}")
+    for line in _bill_lines(summary.bill):
+        click.echo(f"  {line}")
     click.echo(f"  folder     {run.folder.path}")
-    for event in records.events:
-        if event.kind != "state":
-            click.echo(f"  event      {event.host or 'run'}: {event.message}")
+    for event in (each for each in records.events if each.kind != "state"):
+        click.echo(f"  event      {plain(event.host or 'run')}: {plain(event.message)}")
     if log:
         click.echo(run.logs())
 
@@ -126,6 +146,28 @@ def stop(parents: Path | None, name: str, root: Path | None) -> None:
         return
     run = Run.open(name, root=root or parents)
     click.echo(f"{run.job_name}: {run.stop().status}. {run.state.reason}".rstrip())
+
+
+@runs.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@_ROOT
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def delete(
+    parents: Path | None, names: tuple[str, ...], root: Path | None, *, yes: bool
+) -> None:
+    """Delete runs that have ended, for good. NAME is the whole name.
+
+    A comparison is deleted with its launches. What goes on is stopped first: see stop.
+    """
+    root = root or parents
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError(nobody_to_ask(names, root))
+        if not click.confirm(question(names, root)):
+            return
+    for name in names:
+        click.echo(delete_for_good(name, root))
 
 
 @runs.command()
@@ -187,10 +229,19 @@ def _usd_per_hour(folder: RunFolder) -> float | None:
     return price
 
 
-def _cost(cost_usd: float | None, usd_per_hour: float | None) -> str:
-    if cost_usd is None:
+def _cost(cost_usd: float | None, usd_per_hour: float | None, priced: str) -> str:
+    if usd_per_hour is None:
         return "unknown, as a price is unknown"
-    return f"${cost_usd:.4f} at ${usd_per_hour:g}/h, start-up included"
+    if cost_usd is None:
+        return "unknown, as there was no step"
+    return f"${cost_usd:.4f} at ${usd_per_hour:g}/h, {priced}"
+
+
+def _bill_lines(bill: Bill) -> list[str]:
+    if bill.steps_s is None:
+        return []
+    lines = [f"of that    {bill_words(bill)}"]
+    return [*lines, f"           {SCALES_NOTE}"] if bill.evidence == "emulated" else lines
 
 
 def _summary_lines(summary: RunSummary) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 from html import escape
 
-from smtc_lab.metrics.batch_sizes import BatchSizes
+from smtc_lab.metrics.batch.batch_sizes import BatchSizes
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -57,6 +58,7 @@ def _job_html(job: TrainingJob) -> str:
         ("entry point", job.entry_point),
         ("seed", str(job.seed)),
         ("steps", "until the script ends" if job.max_steps is None else f"{job.max_steps:,}"),
+        *([("arguments", shlex.join(job.arguments))] if job.arguments else []),
         *_environment_facts(job),
         ("compiler", "eager" if job.compiler_config is None else job.compiler_config.backend),
     ]

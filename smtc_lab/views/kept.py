@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from smtc_lab.errors import ViewError
+from smtc_lab.errors import SmtcLabError, ViewError
 from smtc_lab.views.figures.drawing import mime_bundle, picture_of
 from smtc_lab.views.kinds import kind_at
 
 _LONGEST_S = 120.0
+_REFUSED = 3
 
 
 def bundle_at(path: Path) -> dict[str, Any]:
@@ -54,20 +55,32 @@ def drawn_elsewhere(path: Path) -> dict[str, Any]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _refusal(path, str(error)) from error
-    if done.returncode != 0:
+    if done.returncode == _REFUSED:
         raise _refusal(path, done.stderr.strip())
+    if done.returncode != 0:  # the end of a traceback may quote a file of the folder
+        raise _refusal(path, "its maker failed; what it said stands in the log")
     bundle: dict[str, Any] = json.loads(done.stdout)
     return bundle
 
 
 def _refusal(path: Path, why: str) -> ViewError:
     what = kind_at(path).name
-    last = why.rpartition("\n")[2].rpartition("Error: ")[2][-500:]
+    last = why.rpartition("\n")[2][-500:]
     return ViewError(
         f"The picture of {what} {path.name!r} could not be made ({last}). Its records are "
         f"kept; display the {what} again."
     )
 
 
+def main() -> int:
+    """Print the bundle of the folder that is named; or why it cannot be made, and return 3."""
+    try:
+        json.dump(bundle_at(Path(sys.argv[1])), sys.stdout)
+    except SmtcLabError as error:
+        print(" ".join(str(error).split()), file=sys.stderr)  # noqa: T201  for who started it
+        return _REFUSED
+    return 0
+
+
 if __name__ == "__main__":
-    json.dump(bundle_at(Path(sys.argv[1])), sys.stdout)
+    sys.exit(main())

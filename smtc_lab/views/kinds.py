@@ -7,6 +7,7 @@ with ``study.kind.StudyKind``, and says what is its own.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,7 +172,7 @@ def kind_at(path: Path) -> ViewKind[Any]:
     Raises:
         StoreError: It holds no run, and no study that can be read.
     """
-    is_run = (path / FAMILIES["run"].marker).is_file()
+    is_run = os.path.lexists(path / FAMILIES["run"].marker)
     return kind_named("run" if is_run else read_request(StudyFolder(path)).kind)
 
 
@@ -198,4 +199,4 @@ def open_study(name: str, *, root: Path | None = None) -> StudyRun:
 def is_study(name: str, *, root: Path | None = None) -> bool:
     """Return whether a name is that of a study."""
     marker = FAMILIES["comparison"].marker
-    return "/" not in name and (studies_root(root) / name / marker).is_file()
+    return "/" not in name and os.path.lexists(studies_root(root) / name / marker)

@@ -11,12 +11,17 @@ import threading
 import uuid
 from typing import TYPE_CHECKING, Any, Protocol
 
+from smtc_lab.display import in_notebook
 from smtc_lab.errors import SmtcLabError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ipywidgets import DOMWidget  # type: ignore[import-untyped]
+
+LIVE_MIME = "application/vnd.smtc-lab.live+json"
+"""What goes on, by its kind and its name: JupyterLab asks the server for it when the kernel of
+the widget beside it is gone."""
 
 _WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 
@@ -26,6 +31,12 @@ class Show(Protocol):
 
     key: str
     """Tells it from other things; two shows of one thing have the same."""
+
+    kind: str
+    """What it is: ``run``, ``comparison``, …"""
+
+    name: str
+    """Its name among those of its kind."""
 
     def has_ended(self) -> bool:
         """Return whether there is nothing left to watch."""
@@ -70,7 +81,8 @@ class _Shown:
                 self._monitor = self._show.monitor()
                 self._monitor.observe(self._on_ended, "ended")
             monitor = self._monitor
-        _publish({**_widget_bundle(monitor), **self._show.first()}, name)
+        place = {LIVE_MIME: {"kind": self._show.kind, "name": self._show.name}}
+        _publish({**place, **_widget_bundle(monitor), **self._show.first()}, name)
         if monitor.ended:  # between the two looks
             self.finish()
 
@@ -104,7 +116,7 @@ _SHOWN: dict[str, _Shown] = {}
 
 def display_live(show: Show) -> None:
     """Show something in the cell that runs; in a terminal, print it."""
-    if not _has_notebook():
+    if not in_notebook():
         print(show.first()["text/plain"])  # noqa: T201  this is the view
         return
     _SHOWN.setdefault(show.key, _Shown(show)).add_output()
@@ -119,11 +131,6 @@ def finish(key: str) -> None:
     shown = _SHOWN.get(key)
     if shown is not None:
         shown.finish()
-
-
-def _has_notebook() -> bool:
-    shell = importlib.import_module("IPython").get_ipython()
-    return getattr(shell, "kernel", None) is not None
 
 
 def _widget_bundle(monitor: DOMWidget) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``%%smtc`` runs a cell as a training job; ``%smtc`` runs files, and finds and stops runs."""
+"""``%%smtc`` runs a cell as a training job; ``%smtc`` runs files, and handles runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from smtc_lab.views.cell.completion import add_completion
 from smtc_lab.views.cell.entry_point import saved_cell
 from smtc_lab.views.cell.jobs import described_jobs
 from smtc_lab.views.cell.launching import start
-from smtc_lab.views.cell.options import CELL, LINE, launch_parser, split, variable_name
+from smtc_lab.views.cell.options import (
+    CELL,
+    LINE,
+    launch_parser,
+    parsed,
+    split,
+    variable_name,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -75,6 +82,7 @@ def run_line(line: str, variables: Variables) -> object:
         "runs": lambda: commands.listed(words),
         "show": lambda: commands.shown(words),
         "stop": lambda: commands.stopped(words),
+        "delete": lambda: commands.deleted(words),
     }
     return _told(f"{LINE} {command}", does[command])
 
@@ -92,7 +100,7 @@ def _told(prog: str, do: Callable[[], object]) -> object:
 def _launched(words: Sequence[str], cell: str | None, variables: Variables) -> object:
     """Launch a cell, or the file that is named where there is no cell."""
     parser = launch_parser(takes_file=cell is None)
-    options = parser.parse_args(words)
+    options = parsed(parser, words, takes_file=cell is None)
     if options.help:
         print(parser.format_help())  # noqa: T201  this is the view
         return None

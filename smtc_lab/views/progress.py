@@ -1,9 +1,14 @@
-"""How far a comparison is: one line that moves in a terminal, a line a launch elsewhere."""
+"""How far a comparison is: one line that moves in a terminal, a line a launch elsewhere.
+
+A notebook shows standard error in red, as if something were wrong: there it is printed.
+"""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Self
+
+from smtc_lab.display import in_notebook
 
 if TYPE_CHECKING:
     from smtc_lab.study.watched_run import Progress
@@ -12,11 +17,12 @@ _BETWEEN_LINES_S = 10.0
 
 
 class ProgressLine:
-    """Shows progress on standard error."""
+    """Shows progress on standard error; in a notebook, on standard output."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._moves = sys.stderr.isatty()
+        self._to = sys.stdout if in_notebook() else sys.stderr
+        self._moves = self._to.isatty()
         self._launch = 0
         self._shown_s = 0.0
 
@@ -25,7 +31,7 @@ class ProgressLine:
         if self._quiet:
             return
         if self._moves:
-            print(f"\r\033[K{progress_text(progress)}", end="", file=sys.stderr, flush=True)  # noqa: T201  this is the view
+            print(f"\r\033[K{progress_text(progress)}", end="", file=self._to, flush=True)
             return
         if (
             progress.launch == self._launch
@@ -33,14 +39,14 @@ class ProgressLine:
         ):
             return
         self._launch, self._shown_s = progress.launch, progress.elapsed_s
-        print(progress_text(progress), file=sys.stderr, flush=True)  # noqa: T201  this is the view
+        print(progress_text(progress), file=self._to, flush=True)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._moves and not self._quiet:
-            print(file=sys.stderr)  # noqa: T201  this is the view
+            print(file=self._to)
 
 
 def progress_text(progress: Progress) -> str:

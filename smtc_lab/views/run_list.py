@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.errors import StoreError
-from smtc_lab.spec.job import TrainingJob
+from smtc_lab.errors import NewerSchemaError, StoreError
+from smtc_lab.store.reader import read_job
 from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
 from smtc_lab.store.state import RunState, current_state, lasted_s
 from smtc_lab.study.folder import (
@@ -19,6 +19,8 @@ from smtc_lab.study.folder import (
     read_study_state,
     studies_root,
 )
+from smtc_lab.study.stored import find_studies
+from smtc_lab.views.text.format import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,16 +67,16 @@ def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
 
     Returns:
         For each ``job_name``, ``kind`` (``run``, ``comparison``, …), ``cluster`` and its state;
-        of a damaged one ``job_name``, ``kind`` and ``damaged``, which says what is wrong.
+        of a damaged one ``job_name``, ``kind`` and ``damaged``, which says what is wrong, and
+        ``is_newer`` where a newer version wrote it.
     """
     root = runs_root() if root is None else root
     found: list[tuple[float, str, Callable[[], dict[str, Any]]]] = [
         (_begun_s(folder.job_file), folder.job_name, partial(_run_row, folder))
         for folder in find_runs(root)[-last:]
     ]
-    for path in studies_root(root).glob("*/request.json"):
-        study = StudyFolder(path.parent)
-        found.append((_begun_s(path), study.name, partial(_study_row, study)))
+    for begun_s, path in find_studies(studies_root(root)):
+        found.append((begun_s, path.name, partial(_study_row, StudyFolder(path))))
     found.sort(key=lambda each: each[:2])
     return [row() for _, _, row in found[-last:]]
 
@@ -83,13 +85,13 @@ def runs_text(rows: Sequence[dict[str, Any]], *, root: Path, begin_with: str) ->
     """Return a table of runs as text, in the order of its rows."""
     if not rows:
         return f"No runs in {root}. Start one with {begin_with}."
-    width = max(len(row["job_name"]) for row in rows)
+    cells = [_cells(row) for row in rows]
+    width = max(len(each[0]) for each in cells)
     head, *rest = _COLUMNS
     lines = [_line(f"{head:<{width}}", *rest)]
-    for row in rows:
-        name, *others = _cells(row)
-        name = f"{name:<{width}}"
-        lines.append(_line(name, *others) if len(others) > 1 else f"{name}  {others[0]}")
+    for name, *others in cells:
+        padded = f"{name:<{width}}"
+        lines.append(_line(padded, *others) if len(others) > 1 else f"{padded}  {others[0]}")
     return "\n".join(lines)
 
 
@@ -121,7 +123,7 @@ def took(started_s: float | None, ended_s: float | None) -> str:
 
 def _begun_s(path: Path) -> float:
     try:
-        return path.stat().st_mtime
+        return path.lstat().st_mtime
     except OSError:  # it is gone meanwhile, and its row will say so
         return 0.0
 
@@ -133,27 +135,35 @@ def _study_row(folder: StudyFolder) -> dict[str, Any]:
         row["kind"] = request.kind
         state = state_values(read_study_state(folder))
     except StoreError as error:
-        return {**row, "damaged": str(error)}
+        return _damaged(row, error)
     labels = ", ".join(job.cluster.label for job in request.jobs)
-    return {**row, "cluster": f"{request.kind} of {labels}", **state}
+    return {**row, "cluster": brief(f"{request.kind} of {labels}"), **state}
 
 
 def _run_row(folder: RunFolder) -> dict[str, Any]:
     row = {"job_name": folder.job_name, "kind": "run"}
     try:
-        cluster = str(TrainingJob.from_json(folder.job_file.read_bytes()).cluster)
+        cluster = str(read_job(folder).cluster)
         state = state_values(current_state(folder))
-    except (StoreError, OSError, ValueError) as error:
-        return {**row, "damaged": str(error)}
+    except StoreError as error:
+        return _damaged(row, error)
     return {**row, "cluster": cluster, **state}
+
+
+def _damaged(row: dict[str, Any], error: StoreError) -> dict[str, Any]:
+    """Return the row of what cannot be read; what is newer than this version is not damaged."""
+    told = {**row, "damaged": brief(str(error))}
+    return {**told, "is_newer": True} if isinstance(error, NewerSchemaError) else told
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
     """Return the cells of a row; of a damaged run two."""
+    name = brief(row["job_name"])
     if "damaged" in row:
-        return [row["job_name"], f"damaged: {row['damaged']}"]
+        told = brief(row["damaged"])
+        return [name, told if row.get("is_newer") else f"damaged: {told}"]
     times = moment(row["started_s"]), took(row["started_s"], row["ended_s"])
-    return [row["job_name"], row["state"], *times, row["cluster"]]
+    return [name, row["state"], *times, brief(row["cluster"])]
 
 
 def _line(name: str, state: str, started: str, lasted: str, cluster: str) -> str:

@@ -22,6 +22,8 @@ class ThingShow:
         self._thing = thing
         self._kind = kind_of(thing)
         self.key = key_of(thing)
+        self.kind = self._kind.name
+        self.name = thing.folder.path.name
 
     def has_ended(self) -> bool:
         """Return whether it has ended."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.metrics.batch_sizes import BatchSizes
+from smtc_lab.metrics.batch.batch_sizes import BatchSizes
 from smtc_lab.store.run_folder import find_runs
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_the_largest_batch_is_found_shown_and_written(
     assert sizes.backends[0].largest == 4
     assert sizes.memory_limit_bytes == 2 * 10**9
     assert "eager: batch size 4 fits" in said.err
-    assert "eager: batch size 8 does not fit: a step had 4 samples at most" in said.err
+    assert "eager: batch size 8 was not full: a step had 4 samples at most" in said.err
     assert "eager: the largest batch that fits is 4" in said.out
     assert "Batch 4: try learning rate 0.004, weight decay 0.025" in said.out
     assert "gpt2, Hugging Face 4.11, PyTorch 1.9.0, ml.p3.2xlarge" in said.out

@@ -14,6 +14,7 @@ from smtc_lab.examples import example
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
+from smtc_lab.views.run_list import run_rows
 from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
@@ -62,14 +63,20 @@ def look_at_the_run(smtc_lab: SmtcLab, home: Path, comparison: Comparison) -> No
 
     listed = smtc_lab("runs").out.splitlines()
     assert listed[0].split() == ["run", "state", "started", "took", "cluster"]
-    assert listed[1].startswith(f"{name}  Completed")
-    assert listed[1].endswith(f"  {ALONE}")
-    (row,) = json.loads(smtc_lab("runs", "--json").out)
+    assert listed[1].endswith("  comparison of alone")
+    assert listed[2].startswith(f"{name} ")
+    assert listed[2].endswith(f"  {ALONE}")
+    study, row = json.loads(smtc_lab("runs", "--json").out)
+    assert (study["kind"], study["state"]) == ("comparison", "Completed")
+    assert comparison.verdict in smtc_lab("runs", "show", study["job_name"]).out
     assert (row["job_name"], row["state"]) == (name, "Completed")
     assert row["exit_codes"] == {"algo-1": 0}
 
     values = json.loads(smtc_lab("runs", "show", name, "--json").out)
     assert values["usd_per_job"] > 0
+    bill = values["bill"]
+    assert bill["startup_s"] + bill["steps_s"] + bill["end_s"] == bill["billed_s"]
+    assert (bill["startup_usd"], bill["end_usd"]) == (None, None)
     shown = smtc_lab("runs", "show", name[:6], "--log").out
     assert shown.startswith(f"{name}: Completed\n")
     for words in (
@@ -79,7 +86,9 @@ def look_at_the_run(smtc_lab: SmtcLab, home: Path, comparison: Comparison) -> No
         " cores, device 0.002 s per step",
         "measured, ",
         "s mean, data wait ",
-        f"cost       ${values['usd_per_job']:.4f} at $3.6/h, start-up included",
+        f"cost       ${bill['steps_usd']:.4f} at $3.6/h, its steps alone",
+        "of that    start-up ",
+        "are this machine's own: they have no price",
         f"folder     {home / 'runs' / name}",
     ):
         assert words in shown
@@ -212,3 +221,8 @@ def test_ctrl_c_stops_what_runs(home: Path) -> None:
     assert said.strip() == "Interrupted. What ran was stopped."
     assert processes_after(folder.path) == {}
     assert current_state(folder).state == "Stopped"
+    (row,) = (row for row in run_rows(home / "runs", last=9) if row["kind"] == "comparison")
+    assert (row["state"], row["reason"]) == (
+        "Stopped",
+        "The comparison was stopped by its user.",
+    )

@@ -87,7 +87,7 @@ def test_all_that_is_wrong_with_compilers_is_said_at_once(
 
     assert said.exit_code == 2
     for words in (
-        "tpu",
+        "Refused: --compiler: TrainingCompilerConfig.backend='tpu'",
         "--rounds 0 would launch nothing",
         "--device-time is part of an emulation, and without --cluster there is none",
         "nowhere.py' is not a file",

@@ -42,6 +42,7 @@ def test_there_are_these_commands() -> None:
         "plan",
         "render",
         "runs",
+        "runs delete",
         "runs show",
         "runs stop",
         "runs sweep",

@@ -17,7 +17,7 @@ from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import processes_with_variable
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
+from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.views.batch.sizes import batch_sizes_text, trial_text
 
 

@@ -63,6 +63,7 @@ JOBS = st.builds(
     entry_point=TEXTS.map(lambda text: f"{text}.py"),
     cluster=clusters(),
     hyperparameters=st.dictionaries(NAMES.map("x{}".format), VALUES, max_size=3),
+    arguments=st.lists(TEXTS, max_size=3).map(tuple),
     channels=st.sampled_from([(), (Channel(channel_name="train", source="/data"),)]),
     environment=st.dictionaries(NAMES.map(lambda name: f"X{name.replace('-', '_')}"), TEXTS),
     python_environment=st.none() | st.sampled_from(["today", "torch-2.9"]),

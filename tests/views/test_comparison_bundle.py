@@ -12,8 +12,8 @@ from IPython.core.formatters import DisplayFormatter
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.compare import ComparisonOutcome
-from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.comparison.compare import ComparisonOutcome
+from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.views.kept import bundle_at, drawn_elsewhere
 from smtc_lab.views.shown import ThingShow
 from smtc_lab.views.study.snapshot import COMPARISON_MIME

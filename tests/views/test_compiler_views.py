@@ -44,16 +44,54 @@ def four() -> Case:
 
 
 @pytest.fixture
-def page(four: Case, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the report without its drawings, which take seconds."""
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the drawings of reports, which take seconds."""
     for maker in ("make_figure", "overview_figure"):
         monkeypatch.setattr(report_module, maker, lambda *_, **__: Figure())
     monkeypatch.setattr(report_module, "rendered", lambda *_: b"image")
+
+
+@pytest.fixture
+def page(four: Case, undrawn: None) -> str:  # noqa: ARG001  it is drawn without it
     return report_html(*four).replace("\u00a0", " ")
 
 
 def _texts(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+def test_what_all_run_eagerly_alike_is_no_comparison_of_compilers(four: Case) -> None:
+    eager = next(
+        cluster.compiler
+        for cluster in four[0].clusters
+        if cluster.compiler and cluster.compiler.config and cluster.compiler.backend == "eager"
+    )
+    alike = [each.model_copy(update={"compiler": eager}) for each in four[0].clusters]
+
+    rows = comparison_rows(four[0].model_copy(update={"clusters": tuple(alike)}))
+
+    assert not {"backend", "settings", "break-even step"} & {row.label for row in rows}
+
+
+@pytest.mark.parametrize("has_report", [True, False])
+@pytest.mark.usefixtures("undrawn")
+def test_a_compiler_that_all_share_has_a_chapter_only_on_what_it_did(
+    four: Case, *, has_report: bool
+) -> None:
+    compiler = four[0].clusters[2].compiler
+    assert compiler is not None
+    if not has_report:
+        compiler = compiler.model_copy(update={"report": None})
+    clusters = [each.model_copy(update={"compiler": compiler}) for each in four[0].clusters]
+    alike = four[0].model_copy(update={"clusters": tuple(clusters), "factors": ()})
+
+    page = report_html(alike, four[1])
+
+    assert ('<h2 id="compiler">' in page) == has_report
+    for words_of_chapter in ("no two set-ups differ", "time saved against", "Effect of each"):
+        assert words_of_chapter not in page
+    assert ("All set-ups have the same compiler" in page) == has_report
+    assert "break-even step is" not in page
 
 
 def test_the_table_has_a_row_for_what_compilers_cost_and_keep(four: Case) -> None:

@@ -103,6 +103,12 @@ def test_a_fraction_between_none_and_all_is_written_as_neither(fraction: float) 
     assert fmt.percent(fraction) not in {"0 %", "100 %", "0.0 %", "100.0 %"}
 
 
+def test_a_share_near_all_has_no_more_decimals_than_its_interval_needs() -> None:
+    nearly = Interval(mean=0.99965, low=0.99914, high=1.0, evidence="measured")
+
+    assert fmt.percent_interval(nearly) == "100.0 % (99.9\u2013100.0)"
+
+
 @given(st.floats(-1e6, 1e6))
 def test_a_minus_is_a_true_minus_and_zero_has_none(value: float) -> None:
     for text in (fmt.percent(value), fmt.usd(value), fmt.number(value), fmt.times(value)):

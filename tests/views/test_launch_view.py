@@ -233,7 +233,7 @@ def test_what_costs_nothing_is_started_with_a_plain_button_and_kept_when_it_ends
     monkeypatch.setattr(launch_view, "display_bundle", lambda _bundle: None)
     monkeypatch.setattr(launch_view, "takes_clicks", lambda: True)
     monkeypatch.setattr(launch_view, "drawn_elsewhere", lambda path: {"text/plain": path})
-    monkeypatch.setattr(live_display, "_has_notebook", lambda: True)
+    monkeypatch.setattr(live_display, "in_notebook", lambda: True)
     monkeypatch.setattr(
         live_display,
         "_publish",

@@ -44,6 +44,7 @@ class FakeShow:
 
     def __init__(self, key: str) -> None:
         self.key = key
+        self.kind, self.name = "run", f"run-{key}"
         self.is_over = False
         self.widget = FakeMonitor()
         self.error: Exception | None = None
@@ -73,7 +74,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any], bo
         published.append((name, bundle, update))
 
     monkeypatch.setattr(live_display, "_publish", publish)
-    monkeypatch.setattr(live_display, "_has_notebook", lambda: True)
+    monkeypatch.setattr(live_display, "in_notebook", lambda: True)
     monkeypatch.setattr(live_display, "_SHOWN", {})
     return published
 
@@ -91,6 +92,7 @@ def test_the_result_takes_the_place_of_every_live_view(shown: Shown) -> None:
     (first, live, _), (second, _, _), *updates = shown
     assert live[WIDGET] == {"model_id": "m"}
     assert live["text/html"] == "<div>goes on</div>"
+    assert live[live_display.LIVE_MIME] == {"kind": "run", "name": "run-a"}
     assert updates == [
         (first, {"text/plain": "over"}, True),
         (second, {"text/plain": "over"}, True),
@@ -149,7 +151,7 @@ def test_an_end_between_two_looks_is_not_missed(shown: Shown) -> None:
 def test_a_terminal_gets_text(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_display, "_has_notebook", lambda: False)
+    monkeypatch.setattr(live_display, "in_notebook", lambda: False)
 
     live_display.display_live(FakeShow("a"))
 

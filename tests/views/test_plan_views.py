@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from smtc_lab.display import PlanDisplayed
+    from smtc_lab.views.plan.info import Evidence
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "plan_info.json"
 INERT = {"div", "em", "span", "strong"} | {
@@ -186,7 +187,9 @@ def test_costs_of_jobs_are_told_with_the_start_up_that_is_in_them() -> None:
         ),
     )
 
-    assert "this machine's start-up: a cloud's own adds minutes" in plan_text(example_plan())
+    assert "this machine's start-up and end: a cloud's own add minutes" in plan_text(
+        example_plan()
+    )
     assert "start-up" not in plan_text(without)
 
 
@@ -232,6 +235,14 @@ def info_bundle_html(info: object) -> str:
     from smtc_lab.views.plan.bundle import plan_html
 
     return plan_html(info, picture=Picture(png=b"", width=1, height=1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("evidence", ["predicted", "extrapolated", "estimated"])
+def test_a_plan_says_what_its_best_cluster_rests_on(evidence: Evidence) -> None:
+    info = example_plan()
+    points = tuple(replace(point, evidence=evidence) for point in info.points)
+
+    assert f"<em>{evidence}</em>" in info_bundle_html(replace(info, points=points))
 
 
 def test_the_bundle_of_what_is_shown_needs_no_calibration() -> None:

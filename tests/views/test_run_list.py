@@ -30,7 +30,7 @@ def test_a_list_shows_each_run_as_text_and_as_a_table() -> None:
     assert first.endswith("    12.5 s  a=ml.p3.2xlarge:1")
     assert "Pending     not yet" in second
     html = runs._repr_html_()
-    assert ">digits-10:</span>" in html
+    assert '>digits-10<span style="display: none">:</span></span>' in html
     assert html.count('role="row"') == 3
     assert "</span>12.5 s<" in html
 

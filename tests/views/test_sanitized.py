@@ -14,8 +14,8 @@ from nbconvert.filters.strings import clean_html
 
 import smtc_lab as lab
 from smtc_lab.display import Displayed
-from smtc_lab.metrics.batch_sizes import BatchSizes, BatchTrial, backend_batches
-from smtc_lab.study.compare import ComparisonOutcome
+from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial, backend_batches
+from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.views.display import to_html
 from smtc_lab.views.figures.drawing import Picture
 from smtc_lab.views.plan.bundle import plan_html

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.study.compare import ComparisonOutcome
+from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.views.code.set_ups import checked_set_ups, first_jobs
 from smtc_lab.views.comparison.bundle import snapshot_of
 from tests.kit.comparison_runs import HOMOGENEOUS
 from tests.kit.comparisons import example_comparison
+
+ARGUMENTS = Path(__file__).parents[1] / "fixtures" / "arguments.json"
 
 
 def test_set_ups_of_this_machine_are_not_emulated_and_others_are() -> None:
@@ -38,3 +47,39 @@ def test_a_comparison_of_one_cluster_alone_can_be_kept() -> None:
     assert [set_up["label"] for set_up in kept["info"]["set_ups"]] == ["homogeneous"]
     assert kept["info"]["rounds"] == len(runs)
     assert kept["tables"].keys() == {f"{place}/steps" for place in range(len(runs))}
+
+
+@pytest.mark.parametrize("case", json.loads(ARGUMENTS.read_text(encoding="utf-8")))
+def test_the_form_splits_arguments_as_a_shell_does(case: dict[str, Any]) -> None:
+    if case["arguments"] is None:
+        with pytest.raises(ValueError, match=r"No closing quotation|No escaped character"):
+            shlex.split(case["text"])
+    else:
+        assert shlex.split(case["text"]) == case["arguments"]
+
+
+def test_arguments_stand_in_the_code_and_a_line_that_is_not_closed_cannot_be_run() -> None:
+    first, second = (job.model_dump(mode="json") for job in first_jobs())
+    first["arguments"] = ["--dummy", "two words"]
+
+    checked = checked_set_ups([first, second], 3)
+
+    assert [job.arguments for job in checked.jobs] == [("--dummy", "two words"), ()]
+    assert 'arguments=["--dummy", "two words"]' in checked.code
+    assert 'arguments=["--dummy", "two words"]' in checked.cells[0]
+    second["arguments"] = "--name 'two"
+    refused = checked_set_ups([first, second], 3)
+    assert refused.jobs == ()
+    assert refused.problems == ((), ('TrainingJob.arguments="--name \'two" must be a list.',))
+
+
+def test_a_type_that_the_catalog_has_not_is_a_problem_with_the_nearest() -> None:
+    value = first_jobs()[0].model_dump(mode="json")
+    value["cluster"]["instance_groups"][0]["instance_type"] = "ml.p3.3xlarge"
+
+    checked = checked_set_ups([value], 1)
+
+    ((problem,),) = checked.problems
+    assert problem.startswith("Instance type 'ml.p3.3xlarge' is not one of")
+    assert "ml.p3.2xlarge" in problem
+    assert checked.jobs == ()

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from smtc_lab.metrics.bill import Bill
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import Interval
+from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.bill import SCALES_NOTE
 from smtc_lab.views.text.format import columns
 from smtc_lab.views.text.table import (
     TERMINAL_COLUMNS,
@@ -65,10 +68,60 @@ def test_the_table_has_every_promised_row(two: Comparison) -> None:
         "samples/s",
         "speed-up",
         "saving per step",
+        "billed time of a launch",
+        "cost of a launch",
         "CPU utilization",
         "device utilization",
         "CPU delivered/asked",
     ]
+
+
+def test_a_measured_launch_is_told_in_its_parts_with_their_prices() -> None:
+    comparison, _ = example_comparison(emulated=False)
+    bill = Bill(
+        startup_s=3.0,
+        steps_s=12.0,
+        end_s=5.0,
+        billed_s=20.0,
+        startup_usd=0.003,
+        steps_usd=0.012,
+        end_usd=0.005,
+        billed_usd=0.02,
+        evidence="measured",
+    )
+    comparison = comparison.model_copy(
+        update={"clusters": (comparison.clusters[0].model_copy(update={"bill": bill}),)}
+    )
+
+    assert _row(comparison, "billed time of a launch") == (
+        ("start-up 3 s, 15 %", "steps 12 s, 60 %", "end 5 s, 25 %"),
+    )
+    assert _row(comparison, "cost of a launch") == (
+        ("start-up $0.00300", "steps $0.0120", "end $0.00500"),
+    )
+    assert "are this machine's own" not in comparison_table(comparison)
+
+
+def test_start_up_and_end_of_an_emulation_have_no_price_and_the_table_says_why(
+    two: Comparison,
+) -> None:
+    bill = two.clusters[0].bill
+
+    assert bill is not None
+    assert _row(two, "cost of a launch")[0] == (
+        f"steps {fmt.usd(bill.steps_usd)}",
+        "start-up, end: not priced",
+    )
+    assert SCALES_NOTE in " ".join(comparison_table(two).split())
+
+
+def test_a_comparison_of_an_older_version_tells_no_parts(two: Comparison) -> None:
+    clusters = tuple(each.model_copy(update={"bill": None}) for each in two.clusters)
+    comparison = two.model_copy(update={"clusters": clusters})
+
+    assert "billed time" not in comparison_table(comparison)
+    assert "are this machine's own" not in comparison_table(comparison)
+    assert len(cost_rows(comparison)) == len(cost_rows(two)) - 1
 
 
 def test_each_row_has_a_cell_for_each_cluster(two: Comparison) -> None:
@@ -110,6 +163,16 @@ def test_verdict_warnings_and_prices_stand_below_the_table(two: Comparison) -> N
         "prices: ml.p3.2xlarge $3.825/h historical 2022-10-27; ml.c5.9xlarge $1.836/h "
         "historical 2022-10-27"
     )
+
+
+def test_what_the_verdict_says_already_is_no_warning_too(two: Comparison) -> None:
+    told, other = caution("one", "It was busy.", "Stop it."), caution("other", "It was small.")
+    update = {"verdict": f"a is faster. {told.text}", "findings": (told, other)}
+
+    text = comparison_table(two.model_copy(update=update))
+
+    assert text.count("It was busy. Stop it.") == 1
+    assert "warning: It was small." in text
 
 
 def test_an_unknown_price_is_unknown_everywhere_and_never_zero() -> None:
@@ -203,3 +266,17 @@ def test_the_table_is_made_without_matplotlib() -> None:
     )
 
     assert done.stdout.strip() == "False"
+
+
+def test_a_delivered_share_has_its_interval_or_is_too_short_to_tell(two: Comparison) -> None:
+    share = Interval(mean=0.99, low=0.95, high=1.0)
+    known = two.clusters[0].model_copy(
+        update={"cpu_delivered": share, "cpu_delivered_over_s": 31.0}
+    )
+    short = two.clusters[1].model_copy(update={"cpu_delivered_over_s": 2.2})
+    comparison = two.model_copy(update={"clusters": (known, short)})
+
+    assert _row(comparison, "CPU delivered/asked") == (
+        ("99 % (95\u2013100), by cgroup-v2",),
+        ("too short to tell (2.2 s), by cgroup-v2",),
+    )

@@ -6,6 +6,9 @@ import pytest
 
 from smtc_lab.metrics.compared.comparison import Comparison, PairResult
 from smtc_lab.metrics.result import Interval
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.report import explanations
 from smtc_lab.views.text import words
 from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
@@ -35,9 +38,17 @@ NO_SAVING = Interval(mean=0.01, low=-0.02, high=0.04)
 @pytest.mark.parametrize(
     ("speedup", "saving", "finding"),
     [
-        (FASTER, CHEAPER, "5.8\u00d7 faster and 74 % cheaper per step"),
-        (SLOWER, DEARER, "1.25\u00d7 slower and 20 % dearer per step"),
-        (FASTER, None, "5.8\u00d7 faster, cost unknown"),
+        (
+            FASTER,
+            CHEAPER,
+            "5.8\u00d7 (5.6\u20136.0) faster and 74 % (72\u201375) cheaper per step",
+        ),
+        (
+            SLOWER,
+            DEARER,
+            "1.25\u00d7 (1.23\u20131.27) slower and 20 % (18\u201322) dearer per step",
+        ),
+        (FASTER, None, "5.8\u00d7 (5.6\u20136.0) faster, cost unknown"),
         (
             SAME,
             NO_SAVING,
@@ -57,7 +68,8 @@ def _with_pairs(*pairs: PairResult) -> Comparison:
 
 def test_the_headline_names_the_cluster_and_the_evidence() -> None:
     assert words.headline(_with_pairs(_pair(FASTER, CHEAPER))) == (
-        "heterogeneous: 5.8\u00d7 faster and 74 % cheaper per step (emulated)"
+        "heterogeneous: 5.8\u00d7 (5.6\u20136.0) faster and 74 % (72\u201375) cheaper per step "
+        "(emulated)"
     )
 
 
@@ -72,7 +84,9 @@ def test_the_headline_of_several_pairs_tells_the_fastest() -> None:
 def test_the_headline_of_one_cluster_is_its_step_time() -> None:
     comparison, _ = example_comparison([HOMOGENEOUS], emulated=False)
 
-    assert words.headline(comparison) == "homogeneous: 0.609 s per step (measured)"
+    told = words.headline(comparison)
+
+    assert told == "homogeneous: 0.609 s (0.594\u20130.623) per step (measured)"
 
 
 def test_each_price_is_told_once_with_kind_and_date() -> None:
@@ -85,6 +99,75 @@ def test_each_price_is_told_once_with_kind_and_date() -> None:
         "prices: ml.p3.2xlarge $3.825/h historical 2022-10-27; "
         "ml.c5.9xlarge $1.836/h historical 2022-10-27; ml.c5.9xlarge $1.836/h user 2026-11-01"
     )
+
+
+def _with_quotas(**cores: float) -> Comparison:
+    """Return a comparison whose instances had these quotas, by group."""
+    comparison, _ = example_comparison()
+    clusters = [
+        cluster.model_copy(
+            update={
+                "instance_groups": tuple(
+                    group.model_copy(
+                        update={"cpu_quota_cores": cores[group.instance_group_name]}
+                    )
+                    for group in cluster.instance_groups
+                )
+            }
+        )
+        for cluster in comparison.clusters
+    ]
+    return comparison.model_copy(update={"clusters": tuple(clusters)})
+
+
+def test_the_scale_line_names_the_scale_of_each_type() -> None:
+    names = [
+        group.instance_group_name
+        for group in example_comparison()[0].clusters[1].instance_groups
+    ]
+    comparison = _with_quotas(**dict(zip(names, (0.08, 0.54), strict=True)))
+
+    assert words.scale_line(comparison).startswith(
+        "scale model: 1 vCPU of ml.p3.2xlarge = 0.01 cores, of ml.c5.9xlarge 0.015, declared"
+    )
+
+
+def test_the_scale_line_of_vcpus_alike_names_no_type() -> None:
+    assert words.scale_line(example_comparison()[0]).startswith(
+        "scale model: 1 vCPU = 0.031 cores, declared"
+    )
+
+
+def test_the_scale_of_jobs_that_wait_is_that_of_each_type() -> None:
+    emulation = Emulation(
+        cores_per_vcpu=0.01, device_step_time_s=0.03, relative_cpu_speed={"c5": 1.5}
+    )
+    clusters = (
+        "dnn_group=ml.p3.2xlarge:1",
+        "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1",
+    )
+    jobs = [
+        TrainingJob(entry_point="a.py", cluster=Cluster.parse(each), emulation=emulation)
+        for each in clusters
+    ]
+
+    assert words.scale_of_jobs(jobs) == (
+        "scale model: 1 vCPU of ml.p3.2xlarge = 0.01 cores, of ml.c5.9xlarge 0.015, declared "
+        "device time 30 ms per step"
+    )
+    plain = [job.model_copy(update={"emulation": None}) for job in jobs]
+    assert words.scale_of_jobs(plain) == ""
+
+
+def test_a_device_that_was_slowed_down_is_told_with_both_times() -> None:
+    comparison, _ = example_comparison()
+    emulation = {"cores_per_vcpu": 0.01, "device_step_time_s": 0.03, "time_stretch": 1.5}
+    slowed = comparison.model_copy(update={"emulation": emulation})
+
+    assert words.scale_line(slowed).endswith(
+        "declared device time 30 ms per step, 45 ms at the pace of this machine"
+    )
+    assert any("1.50 times slower" in each for each in explanations.emulation_sentences(slowed))
 
 
 def test_emulation_is_explained_with_its_scale_and_its_limits() -> None:
@@ -126,9 +209,9 @@ def test_few_launches_are_called_few() -> None:
     three, _ = example_comparison()
     five, _ = example_comparison([replace(HOMOGENEOUS, launches=5)])
 
-    assert "Measure at least three." in explanations.statistics_sentences(one)[-1]
+    assert "Measure at least three rounds." in explanations.statistics_sentences(one)[-1]
     assert "With 3 launches" in explanations.statistics_sentences(three)[-1]
-    assert "narrow" not in " ".join(explanations.statistics_sentences(five))
+    assert "is wide" not in " ".join(explanations.statistics_sentences(five))
 
 
 def test_jobs_of_unequal_work_are_not_compared_by_job() -> None:
@@ -139,7 +222,7 @@ def test_jobs_of_unequal_work_are_not_compared_by_job() -> None:
         "saving per step 75 % (74\u201375). Their launches did different work, so costs per "
         "job are not compared."
     )
-    assert "per job, start-up included, 6" in explanations.saving_sentences(equal)[0]
+    assert "per job, start-up and end included, 6" in explanations.saving_sentences(equal)[0]
 
 
 def test_a_saving_around_zero_is_no_difference() -> None:

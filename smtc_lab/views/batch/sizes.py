@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.published_batches import SOURCE, SOURCE_DATE, published_batches_like
-from smtc_lab.metrics.learning_rate import scaled_learning_rate
+from smtc_lab.metrics.batch.learning_rate import scaled_learning_rate
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.metrics.batch_sizes import BackendBatches, BatchSizes, BatchTrial
+    from smtc_lab.metrics.batch.batch_sizes import BackendBatches, BatchSizes, BatchTrial
 
 _GIB = 2**30
 
@@ -123,7 +123,7 @@ def write_batch_figure(sizes: BatchSizes, target: Path) -> None:
                 name=item.backend,
                 batch_sizes=[size for size, _ in points],
                 samples_per_s=[speed for _, speed in points],
-                least_too_large=item.smallest_too_large,
+                least_too_large=None if item.ends_with_dataset else item.smallest_too_large,
             )
         )
     subtitle = f"{sizes.entry_point}, one launch of {sizes.steps} steps each"
@@ -140,6 +140,8 @@ def trial_text(backend: str, trial: BatchTrial) -> str:
         said = f"fits, {_rate(trial)}"
     elif trial.fits is None:
         said = f"failed: {trial.reason}"
+    elif trial.is_beyond_dataset:
+        said = f"was not full: {trial.reason}"
     else:
         said = f"does not fit: {trial.reason}"
     return f"{backend}: batch size {trial.batch_size} {said}"
@@ -149,9 +151,12 @@ def _sentence(item: BackendBatches, baseline: BackendBatches) -> str:
     if not item.trials:
         return f"{item.backend}: nothing was tried yet."
     if item.largest is None:
-        return f"{item.backend}: no batch fits. {item.problem or item.limit}"
+        said = "no batch fits" if item.problem is None else "whether batches fit is not known"
+        return f"{item.backend}: {said}. {item.problem or item.limit}"
     words = f"{item.backend}: the largest batch that fits is {item.largest}"
-    if item.smallest_too_large is not None:
+    if item.ends_with_dataset:
+        words += f", and no larger one was full: {item.limit}"
+    elif item.smallest_too_large is not None:
         words += f" ({item.smallest_too_large} does not: {item.limit})"
     if item.fastest is not None:
         words += (
@@ -169,7 +174,11 @@ def _sentence(item: BackendBatches, baseline: BackendBatches) -> str:
 def _cell(item: BackendBatches, batch_size: int) -> str:
     for trial in item.trials:
         if trial.batch_size == batch_size:
-            return _rate(trial) if trial.fits else "does not fit"
+            if trial.fits:
+                return _rate(trial)
+            if trial.fits is None:
+                return "failed"
+            return "not full" if trial.is_beyond_dataset else "does not fit"
     return "-"
 
 

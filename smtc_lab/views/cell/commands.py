@@ -1,14 +1,17 @@
-"""The commands of ``%smtc`` about runs that there are: list, show, stop."""
+"""The commands of ``%smtc`` about runs that there are: list, show, stop, delete."""
 
 from __future__ import annotations
 
 import difflib
 from typing import TYPE_CHECKING
 
+from IPython.core.error import StdinNotImplementedError
+
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.cell.options import CELL, LINE, plain_parser
+from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
 from smtc_lab.views.kinds import is_study, open_study
 from smtc_lab.views.run_list import RunList, run_rows
 
@@ -22,6 +25,7 @@ COMMANDS = {
     "runs": "List the newest runs.",
     "show": "Show the run, or the comparison, of a name.",
     "stop": "Stop the run, or the comparison, of a name.",
+    "delete": "Delete runs that have ended, and comparisons with their launches, for good.",
 }
 """What ``%smtc`` can do, each in a sentence."""
 
@@ -68,6 +72,38 @@ def stopped(words: Sequence[str]) -> None:
     it = _named("stop", words).stop()
     name = it.job_name if isinstance(it, Run) else it.name
     print(f"{name}: {it.status}. {it.state.reason}".rstrip())  # noqa: T201  this is the view
+
+
+def deleted(words: Sequence[str]) -> None:
+    """Delete runs and comparisons for good, once that was confirmed, and say what was done.
+
+    Raises:
+        CellError: The words are refused, or nobody can be asked.
+        StoreError: There is no such run.
+        LauncherError: It goes on, or is a launch of a comparison.
+    """
+    parser = plain_parser(f"{LINE} delete", COMMANDS["delete"])
+    parser.add_argument("-h", "--help", action="store_true", help="Show this message.")
+    parser.add_argument("-y", "--yes", action="store_true", help="Do not ask.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="The whole name.")
+    options = parser.parse_args(words)
+    if options.help:
+        print(parser.format_help())  # noqa: T201  this is the view
+        return
+    if not options.names:
+        raise CellError(f"{LINE} delete: no name is given. See {LINE} runs.")
+    if not options.yes and not _is_confirmed(options.names):
+        return
+    for name in options.names:
+        print(delete_for_good(name))  # noqa: T201  this is the view
+
+
+def _is_confirmed(names: Sequence[str]) -> bool:
+    try:
+        answer = input(f"{question(names)} [y/N]: ")
+    except (EOFError, OSError, StdinNotImplementedError):
+        raise CellError(f"{LINE} delete: {nobody_to_ask(names)}") from None
+    return answer.strip().lower() in {"y", "yes"}
 
 
 def unknown(word: str) -> CellError:

@@ -16,6 +16,7 @@ from smtc_lab.spec.cluster import LOCAL, Role
 from smtc_lab.spec.compiler import Backend
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.folder import studies_root
+from smtc_lab.study.stored import find_studies
 from smtc_lab.views.cell.options import CELL, LINE, OPTIONS, Option
 from smtc_lab.views.cell.words import words_until
 
@@ -57,6 +58,9 @@ def completions(text: str, commands: Sequence[str]) -> list[str]:
         found = _launch_words(before[1:], word, takes_file=True)
     elif before[0] in {"show", "stop"} and len(before) == 1:
         found = _names()
+    elif before[0] == "delete":
+        found = ["--yes", "--help"] if word.startswith("-") else _names()
+        found = [name for name in found if name not in before]
     else:
         found = ["-n", "--help"] if before[0] == "runs" and word.startswith("-") else []
     typed = _DELIMITERS.split(word)[-1]
@@ -88,6 +92,8 @@ def _is_ours(matcher: object) -> bool:
 
 def _launch_words(before: Sequence[str], word: str, *, takes_file: bool) -> Iterable[str]:
     """Return what may follow in a line of launch options."""
+    if "--" in before:  # the script's own
+        return ()
     name, has_value, value = word.partition("=")
     if has_value and name.startswith("--"):
         return _values(_option(name), value)
@@ -134,7 +140,7 @@ def _cluster_parts(word: str) -> Iterable[str]:
 
 def _names() -> list[str]:
     """Return the names of runs and comparisons, the newest first."""
-    comparisons = sorted(path.parent.name for path in studies_root().glob("*/request.json"))
+    comparisons = sorted(path.name for _, path in find_studies(studies_root()))
     runs = [folder.job_name for folder in find_runs()]
     return [*reversed(runs[-_MOST_NAMES:]), *reversed(comparisons[-_MOST_NAMES:])]
 

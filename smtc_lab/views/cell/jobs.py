@@ -11,7 +11,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob, parse_hyperparameter
-from smtc_lab.study.compare_compilers import compiler_jobs, set_ups, this_machine
+from smtc_lab.study.comparison.compare_compilers import compiler_jobs, set_ups, this_machine
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +31,7 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
             entry_point=str(entry_point),
             cluster=cluster,
             hyperparameters=dict(map(parse_hyperparameter, options.hyperparameter)),
+            arguments=options.arguments,
             max_steps=options.steps,
             environment={"PYTHONPATH": here},  # a cell imports what its notebook can import
             emulation=Emulation(device_step_time_s=options.device_time) if clusters else None,

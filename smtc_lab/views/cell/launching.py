@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.launchers.run import launch
-from smtc_lab.study.compare import compare
-from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.study.parity_launches import ParityLaunches
+from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.views.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.compare import ComparisonOutcome
+    from smtc_lab.study.comparison.compare import ComparisonOutcome
     from smtc_lab.views.kinds import Thing
 
 _LAST_LINES = 20
@@ -41,7 +39,7 @@ def start(
         RunFailedError: It was waited for, and failed.
     """
     if len(jobs) == 1:
-        run = launch(jobs[0])
+        run = launch(jobs[0], detach=_detach(options))
         keep(run)
         if options.wait:
             run.wait()
@@ -56,13 +54,18 @@ def start(
 def _compared(
     jobs: Sequence[TrainingJob], options: argparse.Namespace
 ) -> ComparisonRun | ComparisonOutcome:
-    checks_parity = bool(options.compiler) and not options.no_parity
+    run = launch_comparison(
+        jobs,
+        rounds=options.rounds,
+        within=options.within,
+        parity=bool(options.compiler) and not options.no_parity,
+        detach=_detach(options),
+    )
     if not options.wait:
-        return launch_comparison(jobs, rounds=options.rounds, parity=checks_parity)
+        return run
     with ProgressLine() as progress:
-        return compare(
-            jobs,
-            rounds=options.rounds,
-            progress=progress.show,
-            parity=ParityLaunches(jobs=tuple(jobs)) if checks_parity else None,
-        )
+        return run.wait(progress=progress.show)
+
+
+def _detach(options: argparse.Namespace) -> bool | None:
+    return False if options.no_detach else None

@@ -6,10 +6,13 @@ import argparse
 import keyword
 import shlex
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
 from smtc_lab.spec.compiler import Precision
 from smtc_lab.views.cell.cell_error import CellError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Values = Literal["cluster", "compilers", "choices", "free", "none"]
 """What follows an option: a cluster, compilers, one of its choices, anything, or nothing."""
@@ -98,6 +101,12 @@ OPTIONS = (
         {"type": int, "default": 3, "metavar": "N"},
     ),
     Option(
+        ("--within",),
+        "free",
+        "End as soon as the speed-up is known within this much of it, 0.05 for a twentieth.",
+        {"type": float, "metavar": "FRACTION"},
+    ),
+    Option(
         ("--no-parity",),
         "none",
         "Do not check that all compilers train the same model.",
@@ -107,6 +116,12 @@ OPTIONS = (
         ("--wait",),
         "none",
         "Wait for the end, and fail when the run failed. An interrupt stops the run.",
+        {"action": "store_true"},
+    ),
+    Option(
+        ("--no-detach",),
+        "none",
+        "End with the kernel. Else it goes on when the kernel is restarted or ends.",
         {"action": "store_true"},
     ),
     Option(
@@ -137,6 +152,23 @@ def split(line: str, *, prog: str) -> list[str]:
         raise CellError(f"{prog}: {error}. See {LINE} --help.") from None
 
 
+def parsed(
+    parser: argparse.ArgumentParser, words: Sequence[str], *, takes_file: bool
+) -> argparse.Namespace:
+    """Return the options of a launch, with ``arguments``: what stands behind ``--``.
+
+    Raises:
+        CellError: The words are refused.
+    """
+    place = words.index("--") if "--" in words else len(words)
+    options = parser.parse_args(words[:place])
+    own = list(words[place + 1 :])
+    if takes_file and options.file is None and own:
+        options.file = own.pop(0)
+    options.arguments = tuple(own)
+    return options
+
+
 def launch_parser(*, takes_file: bool) -> argparse.ArgumentParser:
     """Return the parser of ``%%smtc``, or of ``%smtc run``, which takes a file."""
     parser = plain_parser(
@@ -145,6 +177,8 @@ def launch_parser(*, takes_file: bool) -> argparse.ArgumentParser:
         if takes_file
         else "Run this cell as a training job on this machine, in processes of its own.",
     )
+    parser.usage = f"%(prog)s [options]{' FILE.py' * takes_file} [-- ARGUMENTS]"
+    parser.epilog = "What stands behind -- is given to the script as it is."
     if takes_file:
         parser.add_argument("file", nargs="?", metavar="FILE.py", help="The training script.")
     for option in OPTIONS:

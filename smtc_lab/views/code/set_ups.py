@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.errors import SpecError
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.examples import example
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.spec.cluster import LOCAL, Cluster
@@ -97,8 +98,21 @@ def _checked(
         job = _runnable(TrainingJob.model_validate(value))
     except SpecError as error:
         return None, tuple(error.problems)
-    problems = environments.problems(job)
+    problems = [*_unknown_types(job), *environments.problems(job)]
     return (None, tuple(problems)) if problems else (job, ())
+
+
+def _unknown_types(job: TrainingJob) -> list[str]:
+    """Return what is wrong with the instance types of a job, once each, with the nearest."""
+    catalog = Catalog.load()
+    problems = []
+    for name in dict.fromkeys(group.instance_type for group in job.cluster.instance_groups):
+        try:
+            if name != LOCAL:
+                catalog.get(name)
+        except CatalogError as error:
+            problems.append(str(error))
+    return problems
 
 
 def _told_apart(jobs: Sequence[TrainingJob]) -> tuple[TrainingJob, ...]:

@@ -13,7 +13,7 @@ from smtc_lab.views.study.words import study_html
 from smtc_lab.views.text.table import INTERVAL_NOTE, comparison_table, table_title
 
 if TYPE_CHECKING:
-    from smtc_lab.study.compare import ComparisonOutcome
+    from smtc_lab.study.comparison.compare import ComparisonOutcome
 
 
 def bundle_of(shown: Comparison | ComparisonOutcome) -> dict[str, Any]:

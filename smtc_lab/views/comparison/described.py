@@ -6,7 +6,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.environments.named import other_environment
-from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.views.code.cells import compare_code
 from smtc_lab.views.study.info import (
     ComparisonInfo,
@@ -14,12 +13,12 @@ from smtc_lab.views.study.info import (
     RowInfo,
     SetUpInfo,
 )
-from smtc_lab.views.text.findings import told
+from smtc_lab.views.text.findings import beside_verdict, told
 from smtc_lab.views.text.table import comparison_rows
 from smtc_lab.views.text.words import price_line, scale_line, tells_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
     from smtc_lab.metrics.records.records import RunRecords
@@ -33,6 +32,11 @@ def described(comparison: Comparison, runs: Sequence[RunRecords]) -> ComparisonI
         runs: The records of its launches, in the order in which they ran; may be none.
     """
     names = [cluster.name for cluster in comparison.clusters]
+    warm_up = {
+        name: steps
+        for cluster in comparison.clusters
+        for name, steps in zip(cluster.runs, cluster.warm_up_steps, strict=False)
+    }
     begins = [run.started_s for run in runs if run.started_s is not None]
     ends = [run.ended_s for run in runs if run.ended_s is not None]
     return ComparisonInfo(
@@ -42,26 +46,30 @@ def described(comparison: Comparison, runs: Sequence[RunRecords]) -> ComparisonI
         ended=True,
         reason="",
         elapsed_s=max(0.0, max(ends) - min(begins)) if begins and ends else 0.0,
-        launches=len(runs),
+        launches=len(runs) or sum(cluster.launches for cluster in comparison.clusters),
         rounds=max((cluster.launches for cluster in comparison.clusters), default=0),
         evidence=comparison.evidence,
         scale=scale_line(comparison),
         sentence=comparison.verdict,
         is_verdict=True,
         set_ups=tuple(_set_up(cluster, comparison, runs) for cluster in comparison.clusters),
-        launched=tuple(_launch(place, runs, names) for place in range(len(runs))),
+        launched=tuple(_launch(place, runs, names, warm_up) for place in range(len(runs))),
         rows=tuple(
             RowInfo(label=row.label, cells=row.cells) for row in comparison_rows(comparison)
         ),
         notes=(price_line(comparison),) if tells_cost(comparison) else (),
-        findings=told(comparison.findings),
+        findings=told(beside_verdict(comparison)),
         code=_code(comparison, runs, names),
     )
 
 
-def _launch(place: int, runs: Sequence[RunRecords], names: Sequence[str]) -> LaunchInfo:
+def _launch(
+    place: int,
+    runs: Sequence[RunRecords],
+    names: Sequence[str],
+    warm_up_steps: Mapping[str, int],
+) -> LaunchInfo:
     run = runs[place]
-    launch = measured_launch(run)
     steps = max(map(len, run.steps.values()), default=0)
     return LaunchInfo(
         job_name=str(run.job.job_name),
@@ -71,7 +79,7 @@ def _launch(place: int, runs: Sequence[RunRecords], names: Sequence[str]) -> Lau
         state=run.state,
         steps=steps,
         max_steps=run.job.max_steps,
-        warm_up_steps=0 if launch is None else launch.warm_up_steps,
+        warm_up_steps=warm_up_steps.get(str(run.job.job_name), 0),
     )
 
 

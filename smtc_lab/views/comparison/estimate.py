@@ -1,13 +1,12 @@
-"""The speed-up of set-ups while their launches still run, from all steps so far."""
+"""The speed-up of set-ups while their launches still run, from the rounds that are whole."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.bootstrap import ratio_interval
 from smtc_lab.metrics.cost import saving_interval
-from smtc_lab.views.study.estimate import RESAMPLES
+from smtc_lab.metrics.intervals import ratio_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,34 +28,40 @@ def speedup_so_far(
     candidate: Sequence[FollowedLaunch],
     *,
     until_s: float = math.inf,
+    candidates: int = 1,
+    looks: int = 1,
 ) -> tuple[Interval, int] | None:
     """Return the speed-up of a candidate so far, and how many steps tell it.
 
-    A round counts once both sides have 10 measured steps in it: before, one side's launch
-    says nothing of how the two compare.
+    A round counts once both its launches are whole. Before the first one is, the steps of its
+    launches tell a ratio of their own, from 10 measured steps of both sides on.
 
     Args:
         baseline: Launches of the baseline.
         candidate: Launches of the candidate.
         until_s: Only steps that ended before this time, in seconds since the epoch.
+        candidates: Set-ups that are compared with this baseline.
+        looks: Moments at which the speed-up is told.
 
     Returns:
         None when no round counts.
     """
     over, under = (
         {
-            launch.launched.round: measured.step_time_s
+            launch.launched.round: (measured.step_time_s, launch.is_whole(until_s))
             for launch in side
             if (measured := launch.measured(until_s)) is not None
             and measured.step_time_s.size >= LEAST_STEPS
         }
         for side in (baseline, candidate)
     )
-    rounds = [number for number in over if number in under]
-    if not rounds:
+    both = [number for number in over if number in under]
+    whole = [number for number in both if over[number][1] and under[number][1]]
+    if not both:
         return None
-    sides = [[side[number] for number in rounds] for side in (over, under)]
-    ratio = ratio_interval(*sides, paired=True, num_resamples=RESAMPLES)
+    rounds = whole or both[:1]
+    sides = [[side[number][0] for number in rounds] for side in (over, under)]
+    ratio = ratio_interval(*sides, paired=True, candidates=candidates, looks=looks)
     return ratio, sum(len(times_s) for side in sides for times_s in side)
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _REPLAYED = 60
 """Points at which the ratio of launches that are over is shown."""
 
-_INTERIM_RESAMPLES = 500
-
 
 class ComparisonFollower(StudyFollower):
     """The tables of a comparison: a ratio for each set-up but the baseline."""
@@ -54,7 +52,8 @@ class ComparisonFollower(StudyFollower):
         """Compare what is complete: the result at the end, all whole rounds before it."""
         if self.state.state == "Completed":
             self.comparison = self._result()
-            self.rounds = self.run.request.rounds
+            clusters = () if self.comparison is None else self.comparison.clusters
+            self.rounds = max((each.launches for each in clusters), default=0)
             return
         # the comparison went on without what failed before its newest launch
         failed = {
@@ -83,7 +82,7 @@ class ComparisonFollower(StudyFollower):
                 catalog=self.catalog,
                 created=self.run.request.created.isoformat(timespec="seconds"),
                 machine={},
-                num_resamples=_INTERIM_RESAMPLES,
+                looks=self._looks,
             )
         except ValueError:  # a launch took no step; the comparison itself will say so
             return
@@ -101,9 +100,15 @@ class ComparisonFollower(StudyFollower):
             moments = list(np.linspace(begin_s, self._latest_s, _REPLAYED + 1)[1:])
         for place, table in enumerate(self.own_tables, start=1):
             for moment_s in moments:
-                is_last = self.is_over and moment_s == self._latest_s
-                seen = self._final_speedup(place) if is_last else None
-                seen = seen or speedup_so_far(self._of(0), self._of(place), until_s=moment_s)
+                is_last = moment_s == self._latest_s
+                seen = self._told_speedup(place) if is_last else None
+                seen = seen or speedup_so_far(
+                    self._of(0),
+                    self._of(place),
+                    until_s=moment_s,
+                    candidates=len(self.own_tables),
+                    looks=self._looks,
+                )
                 if seen is None:
                     continue
                 self._speedups[place] = seen[0]
@@ -117,7 +122,16 @@ class ComparisonFollower(StudyFollower):
                 )
         self._stream.notify()
 
-    def _final_speedup(self, place: int) -> tuple[Interval, int] | None:
+    @property
+    def _looks(self) -> int:
+        """Rounds after which a ratio is told before the last one: from the second one on.
+
+        Where the rounds may end early, any of them may be the last one.
+        """
+        is_planned = self.run.request.options.get("within") is None
+        return max(1, self.run.request.rounds - (2 if is_planned else 1))
+
+    def _told_speedup(self, place: int) -> tuple[Interval, int] | None:
         """Return what the verdict tells, so that the curve of the ratio ends there."""
         pairs = () if self.comparison is None else self.comparison.pairs
         label = self.jobs[place].cluster.label

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.study.comparison_run import ComparisonRun
+from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.study.folder import StudyFolder
 from smtc_lab.views.code.cells import compare_code
 from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.study.kind import StudyKind
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.findings import beside_verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +60,7 @@ class ComparisonKind(StudyKind):
     def findings(self, follower: StudyFollower) -> tuple[Finding, ...]:
         """Return what the result says of itself."""
         comparison = follower.comparison
-        return comparison.findings if comparison and self.is_verdict(follower) else ()
+        return beside_verdict(comparison) if comparison and self.is_verdict(follower) else ()
 
     def code(self, request: StudyRequest) -> str:
         """Return the lines of a notebook that compare the same."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.views.study.info import RowInfo
-from smtc_lab.views.study.rows import evidence_of
 from smtc_lab.views.text.table import comparison_rows
 
 if TYPE_CHECKING:

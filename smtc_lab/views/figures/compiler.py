@@ -183,7 +183,7 @@ def _effect_line(axes: Axes, place: int, effect: FactorEffect, theme: Theme) -> 
         capsize=4,
         linewidth=1.4,
     )
-    is_seen = not ratio.low <= 1 <= ratio.high
+    is_seen = ratio.side_of(1) != 0
     axes.annotate(
         fmt.times(ratio.mean) if is_seen else f"{fmt.times(ratio.mean)}, no difference seen",
         (ratio.high, place),

@@ -16,7 +16,7 @@ from smtc_lab.views.figures.frame import rendered
 from smtc_lab.views.figures.steps import distribution_figure, step_time_figure
 from smtc_lab.views.figures.theme import DARK, LIGHT
 from smtc_lab.views.figures.utilization import utilization_figure
-from smtc_lab.views.text.compiler import has_compilers
+from smtc_lab.views.text.compiler import compilers_differ, has_compilers
 from smtc_lab.views.text.words import tells_cost
 
 if TYPE_CHECKING:
@@ -48,11 +48,18 @@ FIGURE_NAMES = ("overview", "step_time", "distribution", "cost", "utilization")
 
 
 def figure_names(comparison: Comparison) -> tuple[str, ...]:
-    """Return the names of the figures of a comparison; compilers have some of their own."""
-    if not has_compilers(comparison):
-        return FIGURE_NAMES
-    names = FIGURE_NAMES + COMPILER_FIGURE_NAMES
-    return names if tells_cost(comparison) else tuple(n for n in names if n != "cost")
+    """Return the names of the figures of a comparison: of those that say something.
+
+    Compilers have some of their own, where they differ.
+    """
+    left_out = {
+        "cost": not tells_cost(comparison),
+        "cumulative": not compilers_differ(comparison),
+        "factors": not (comparison.factors and has_compilers(comparison)),
+    }
+    return tuple(
+        name for name in FIGURE_NAMES + COMPILER_FIGURE_NAMES if not left_out.get(name, False)
+    )
 
 
 def make_figure(

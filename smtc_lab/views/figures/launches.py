@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.bill import bill_of
 from smtc_lab.metrics.columns import STEP, step_columns
+from smtc_lab.metrics.result import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from smtc_lab.metrics.bill import Bill
     from smtc_lab.metrics.compared.comparison import ClusterResult
     from smtc_lab.metrics.records.records import RunRecords
 
@@ -57,6 +60,19 @@ class Launch:
     def first_step_begin_s(self) -> float | None:
         """When the first step of any rank began, in seconds since the epoch."""
         return float(self.columns[STEP["begin_time_s"], 0]) if self.num_steps else None
+
+    @property
+    def bill(self) -> Bill:
+        """Where its time went, without prices."""
+        ends_s = self.columns[STEP["end_time_s"]]
+        begin_s = self.first_step_begin_s
+        return bill_of(
+            started_s=self.run.started_s,
+            steps=None if begin_s is None else (begin_s, float(ends_s.max())),
+            ended_s=self.run.ended_s,
+            usd_per_hour=None,
+            evidence=evidence_of(self.run.job),
+        )
 
 
 def launches_of(cluster: ClusterResult, runs: Sequence[RunRecords]) -> list[Launch]:

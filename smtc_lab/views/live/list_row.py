@@ -6,6 +6,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from smtc_lab.views.text.format import brief
+
 DAMAGED = "Damaged"
 """Stands for the state of what cannot be read; ``reason`` says why."""
 
@@ -49,16 +51,19 @@ class Row(TypedDict):
     """Price times time, of a comparison over all its launches; None: unknown."""
 
     steps: int | None
-    """Steps that were recorded; None: they were not counted yet."""
+    """Steps that were recorded, of a comparison in its rounds; None: not counted yet."""
 
     max_steps: int | None
     """Steps that it will take; None: until the script ends."""
 
     step_time_s: float | None
-    """Mean step time behind the warm-up; of a comparison, that of its newest launch."""
+    """Mean step time behind the warm-up; None: not known, or of a study, which has many."""
 
     evidence: Literal["measured", "emulated"]
     """What its step times are."""
+
+    newest_run: str | None
+    """Name of the newest launch of a study, which is a row too; None: a run, or none yet."""
 
 
 def empty_row(name: str, kind: str) -> Row:
@@ -78,12 +83,13 @@ def empty_row(name: str, kind: str) -> Row:
         max_steps=None,
         step_time_s=None,
         evidence="measured",
+        newest_run=None,
     )
 
 
 def damaged_row(row: Row, problem: object) -> Row:
     """Return the row of what cannot be read, and why."""
-    return {**row, "state": DAMAGED, "reason": str(problem)}
+    return {**row, "state": DAMAGED, "reason": brief(str(problem))}
 
 
 def known_sum(values: list[float | None]) -> float | None:

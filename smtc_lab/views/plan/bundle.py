@@ -54,6 +54,7 @@ def plan_html(plan: PlanInfo, *, picture: Picture) -> str:
     return render(
         "display_plan.html.j2",
         plan=plan,
+        evidence="predicted" if best is None else best.evidence,
         columns=COLUMNS,
         rows=[table_cells(point) for point in points],
         caption=table_note(plan, num_shown=len(points)),

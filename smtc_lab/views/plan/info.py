@@ -18,7 +18,7 @@ from smtc_lab.views.text.json_values import json_values
 PLAN_INFO_VERSION: Literal[1] = 1
 """Version of ``PlanInfo``; another one means another front end."""
 
-Evidence = Literal["measured", "emulated", "predicted", "extrapolated"]
+Evidence = Literal["measured", "emulated", "predicted", "extrapolated", "estimated"]
 """Where a point comes from."""
 
 
@@ -43,7 +43,7 @@ class PointInfo:
     """Whether no other cluster is both faster and cheaper."""
 
     evidence: Evidence
-    """``predicted`` or ``extrapolated``."""
+    """``predicted``, ``extrapolated`` or ``estimated``."""
 
     step_time_s: Estimate
     """Time of one step in seconds."""
@@ -55,7 +55,7 @@ class PointInfo:
     """Cost of 1,000 steps in USD; None: unknown."""
 
     job_s: Estimate | None
-    """Time of all steps with start-up and compiling, in seconds; None: unknown."""
+    """Time of all steps with start-up, compiling and end, in seconds; None: unknown."""
 
     usd_per_job: Estimate | None
     """Cost of that in USD; None: unknown."""

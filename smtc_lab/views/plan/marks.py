@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from smtc_lab.views.plan.info import MeasuredInfo, PointInfo
 
 _SIZE = 62
-_OUTLINES = {"predicted": "-", "extrapolated": (0, (2, 1.4))}
+_DASHED = (0, (2, 1.4))
+_OUTLINES = {"predicted": "-", "extrapolated": _DASHED, "estimated": _DASHED}
 _HOMOGENEOUS, _HETEROGENEOUS = "o", "s"
 
 
@@ -142,8 +143,9 @@ def key_samples(
     ):
         if any(point.is_heterogeneous == is_there for point in points):
             samples.append(_sample(label, theme.muted, own, marker))
-    if any(point.evidence == "extrapolated" for point in points):
-        samples.append(_sample("extrapolated", theme.muted, own, dashed=True))
+    uncertain = [name for name, line in _OUTLINES.items() if line == _DASHED]
+    if found := [name for name in uncertain if any(each.evidence == name for each in points)]:
+        samples.append(_sample(", ".join(found), theme.muted, own, dashed=True))
     kinds = dict.fromkeys(run.evidence for run in runs)
     return samples + [_sample(evidence, theme.ink, theme.ink) for evidence in kinds]
 

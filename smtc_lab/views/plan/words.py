@@ -22,7 +22,7 @@ STAGE_WORDS = {
 INTERVAL_NOTE = "predicted mean (80 % interval); prices with their date"
 """How to read the numbers of the table."""
 
-JOB_NOTE = "job times and costs begin with this machine's start-up: a cloud's own adds minutes"
+JOB_NOTE = "job times and costs have this machine's start-up and end: a cloud's own add minutes"
 """What times and costs of whole jobs leave out."""
 
 COLUMNS = (
@@ -37,7 +37,8 @@ COLUMNS = (
 )
 """Heads of the table."""
 
-_TEXT_COLUMNS = ("cluster", "s/step", "$/h", "$/1,000", "$/job", "bottleneck", "")
+_TEXT_COLUMNS = ("cluster", "s/step", "$/h", "bottleneck", "")
+_COST_COLUMNS = ("cluster", "$/1,000 steps", "$/job")
 
 TABLE_ROWS = 12
 """Clusters that the table shows at most."""
@@ -133,7 +134,8 @@ def plan_text(plan: PlanInfo) -> str:
     points = table_points(plan)
     lines = [fmt.plain(plan.sentence), *filter(None, (plan.limits, plan.basis))]
     if points:
-        lines += ["", *_aligned([_TEXT_COLUMNS, *(_text_cells(point) for point in points)])]
+        lines += ["", *_aligned([_TEXT_COLUMNS, *map(_text_cells, points)])]
+        lines += ["", *_aligned([_COST_COLUMNS, *map(_cost_cells, points)])]
         lines += ["", table_note(plan, num_shown=len(points))]
         lines += [prices_line(points)]
     lines += [measured_sentence(run) for run in plan.measured]
@@ -145,16 +147,22 @@ def plan_text(plan: PlanInfo) -> str:
 
 
 def _text_cells(point: PointInfo) -> tuple[str, ...]:
-    """Return the cells of one cluster that fit into a terminal."""
-    per_1000, per_job = point.usd_per_1000_steps, point.usd_per_job
+    """Return the cells of one cluster that fit into a line of a terminal."""
     return (
         fmt.plain(point.label),
         fmt.number_interval(point.step_time_s),
         fmt.price_digits(point.usd_per_hour),
-        fmt.usd(None if per_1000 is None else per_1000.mean),
-        fmt.usd(None if per_job is None else per_job.mean),
         STAGE_WORDS[point.bottleneck],
-        ", ".join((*point.names, *(["extrapolated"] * (point.evidence == "extrapolated")))),
+        ", ".join((*point.names, *([point.evidence] * (point.evidence != "predicted")))),
+    )
+
+
+def _cost_cells(point: PointInfo) -> tuple[str, ...]:
+    """Return what steps and jobs of one cluster cost, in USD."""
+    return (
+        fmt.plain(point.label),
+        fmt.usd_interval(point.usd_per_1000_steps, symbol=False),
+        fmt.usd_interval(point.usd_per_job, symbol=False),
     )
 
 

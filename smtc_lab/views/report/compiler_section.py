@@ -66,22 +66,31 @@ class CompilerSection:
     """Each set-up."""
 
     factor_rows: Rows
-    """What each setting brings by itself."""
+    """What each setting brings by itself; empty: no two set-ups differ in one alone."""
 
     job_lengths: list[str]
     """Lengths of jobs."""
 
     job_rows: Rows
-    """By set-up, its name and the predicted time of a job of each length."""
+    """By set-up, its name and the predicted time of a job of each length; empty: all have one
+    compiler."""
 
 
 def compiler_section(
     comparison: Comparison, runs: Sequence[RunRecords]
 ) -> CompilerSection | None:
-    """Return what a report tells of the compilers of a comparison; None: there were none."""
+    """Return what a report tells of the compilers of a comparison; None: nothing.
+
+    Where all set-ups have one compiler, it is not what makes one of them faster: then the
+    report tells what it did, and no more.
+    """
     if not words.has_compilers(comparison):
         return None
-    lengths, rows = job_time_rows(comparison)
+    differ = words.compilers_differ(comparison)
+    compilers = [each.compiler for each in comparison.clusters if each.compiler is not None]
+    if not differ and all(compiler.report is None for compiler in compilers):
+        return None
+    lengths, rows = job_time_rows(comparison) if differ else ([], [])
     return CompilerSection(
         set_ups=tuple(set_ups(comparison, runs)),
         factor_rows=factor_rows(comparison),

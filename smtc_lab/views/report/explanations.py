@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 WARM_UP_RULE = (
     "The first steps of a launch are slow: memory is allocated, connections are made, queues "
-    "are empty. The first step of each launch is always left out. Then MSER-5 (White, 1997) "
-    "chooses among all cuts at a multiple of 5 steps the one with the least standard error of "
-    "the mean of what remains. At most half of a launch is left out."
+    "are empty. The first step of each launch is always left out. Then medians of 5 steps are "
+    "averaged over all launches, and MSER-5 (White, 1997) chooses among all cuts at a multiple "
+    "of 5 steps the one with the least standard error of the mean of what remains. All "
+    "launches of a comparison are cut alike, and at most by half of the shortest one."
 )
 """The rule of ``smtc_lab.metrics.warm_up``, in words."""
 
@@ -26,11 +27,16 @@ _MEAN = (
     "steps. Cost follows the mean, because every slow step is billed too."
 )
 _INTERVAL = (
-    "The 95 % intervals come from a bootstrap on two levels: whole launches are drawn with "
-    "replacement, and inside each drawn launch blocks of neighbouring steps, because "
-    "neighbouring steps resemble each other."
+    "The 95 % intervals take the launches as the sample: Student's t, and Welch's for ratios, "
+    "on the logarithms of their means. Where whole rounds were slow or fast together, the "
+    "differences within rounds are the sample. Steps alone would make an interval too narrow, "
+    "because they do not show how much launches differ."
 )
 _FEW_LAUNCHES = 5
+_TWO_SCALES = (
+    "The cost of an emulated job adds up two scales: its steps are the model's, its start-up "
+    "and its end are this machine's own. Read the cost per step."
+)
 
 
 def warm_up_sentence(cluster: ClusterResult) -> str:
@@ -57,20 +63,23 @@ def statistics_sentences(comparison: Comparison) -> list[str]:
         )
     if launches and min(launches) == 1:
         sentences.append(
-            "A cluster with one launch has an interval that knows nothing of how launches "
-            "differ. Measure at least three."
+            "The interval of a cluster that was launched once is of that launch alone, so "
+            "nothing is claimed from it. Measure at least three rounds."
         )
     elif launches and min(launches) < _FEW_LAUNCHES:
         sentences.append(
-            f"With {fmt.count(min(launches), 'launch')} of a cluster the interval is still "
-            "somewhat too narrow, as for every bootstrap of few things. Publish five or more."
+            f"With {fmt.count(min(launches), 'launch')} of a cluster an interval is wide, "
+            "because so few show little of how much launches differ. Publish five or more."
         )
     return sentences
 
 
 def saving_sentences(comparison: Comparison) -> list[str]:
     """Return what each cluster saves per step and per job against the baseline."""
-    return [_saving_sentence(pair) for pair in comparison.pairs]
+    sentences = [_saving_sentence(pair) for pair in comparison.pairs]
+    if sentences and comparison.evidence == "emulated":
+        sentences.append(_TWO_SCALES)
+    return sentences
 
 
 def emulation_sentences(comparison: Comparison) -> list[str]:
@@ -79,6 +88,7 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
         return ["Nothing was emulated: the steps ran on the machines that are named."]
     emulation = comparison.emulation or {}
     scale, device_s = emulation.get("cores_per_vcpu"), emulation.get("device_step_time_s")
+    stretch = emulation.get("time_stretch") or 1.0
     sentences = ["The named instances were not there; one machine stood in for all of them."]
     if scale is not None:
         sentences.append(
@@ -86,11 +96,21 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
             "vCPUs and their relative speed: one vCPU of the reference CPU was "
             f"{fmt.number(scale)} cores of this machine."
         )
+    if round(stretch, 2) > 1:
+        sentences.append(
+            "The clusters are too large for the standard scale on this machine, so the model "
+            f"ran {stretch:.2f} times slower, vCPUs and accelerator alike: seconds grew, and "
+            "ratios stayed."
+        )
     if device_s is not None:
         sentences.append(
             f"The accelerator was a declared time, {fmt.seconds(device_s)} of each step, in "
             "which nothing was computed."
         )
+    sentences.append(
+        "A quota begins with the first step, and is lifted when the job's max_steps are taken "
+        "or its script ends: start-up and end were not on the scale of the model."
+    )
     sentences.append(
         "So this is a scale model: true of the pipeline (queues, network path, overlap, "
         "shut-down), not of the hardware. Read the ratios between the clusters; seconds and "
@@ -120,7 +140,7 @@ def _saving_sentence(pair: PairResult) -> str:
     if pair.saving_fraction is None:
         return f"{names}: the saving is {fmt.UNKNOWN}, because a price is unknown."
     per_step = fmt.percent_interval(pair.saving_fraction)
-    if pair.saving_fraction.low <= 0 <= pair.saving_fraction.high:
+    if pair.saving_fraction.side_of(0) == 0:
         per_step = f"{per_step}, no difference seen"
     if pair.saving_per_job_fraction is None:
         return (
@@ -128,4 +148,6 @@ def _saving_sentence(pair: PairResult) -> str:
             "per job are not compared."
         )
     per_job = fmt.percent(pair.saving_per_job_fraction)
-    return f"{names}: saving per step {per_step}; per job, start-up included, {per_job}."
+    return (
+        f"{names}: saving per step {per_step}; per job, start-up and end included, {per_job}."
+    )

@@ -19,9 +19,15 @@ from smtc_lab.views.report.compiler_section import compiler_section
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text import words
 from smtc_lab.views.text.environments import environment_section
-from smtc_lab.views.text.findings import told
+from smtc_lab.views.text.findings import beside_verdict, told
 from smtc_lab.views.text.rendering import png_uri, render
-from smtc_lab.views.text.table import INTERVAL_NOTE, comparison_rows, cost_rows, table_title
+from smtc_lab.views.text.table import (
+    INTERVAL_NOTE,
+    bill_note,
+    comparison_rows,
+    cost_rows,
+    table_title,
+)
 
 if TYPE_CHECKING:
     import os
@@ -71,6 +77,7 @@ def report_html(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
         names=[cluster.name for cluster in comparison.clusters],
         rows=comparison_rows(comparison),
         cost_rows=cost_rows(comparison),
+        bill_note=bill_note(comparison),
         prices_line=words.price_line(comparison),
         saving_sentences=explanations.saving_sentences(comparison),
         emulation_sentences=explanations.emulation_sentences(comparison),
@@ -85,7 +92,7 @@ def report_html(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
         environments=environment_section(comparison),
         compiler_figures=[figures[name] for name in figures if name in COMPILER_FIGURE_NAMES],
         tells_cost=words.tells_cost(comparison),
-        findings=told(comparison.findings),
+        findings=told(beside_verdict(comparison)),
     )
 
 
@@ -168,19 +175,17 @@ def _launch_rows(cluster: ClusterResult, runs: Sequence[RunRecords]) -> list[dic
     rows = []
     for number, job_name in enumerate(cluster.runs, start=1):
         row = dict.fromkeys(
-            ("state", "steps", "warm_up_steps", "startup", "whole"), fmt.UNKNOWN
+            ("state", "steps", "warm_up_steps", "startup", "end", "whole"), fmt.UNKNOWN
         )
         row |= {"job_name": job_name, "cluster": cluster.name}
         if number <= len(cluster.warm_up_steps):
             row["warm_up_steps"] = f"{cluster.warm_up_steps[number - 1]:,}"
         if (launch := launches.get(number)) is not None:
-            begin_s, end_s = launch.run.started_s, launch.run.ended_s
-            first_s = launch.first_step_begin_s
+            bill = launch.bill
             row["state"] = launch.run.state
             row["steps"] = f"{launch.num_steps:,}"
-            if begin_s is not None and first_s is not None:
-                row["startup"] = fmt.seconds(first_s - begin_s, unit="s")
-            if begin_s is not None and end_s is not None:
-                row["whole"] = fmt.seconds(end_s - begin_s)
+            row["startup"] = fmt.seconds(bill.startup_s, unit="s")
+            row["end"] = fmt.seconds(bill.end_s, unit="s")
+            row["whole"] = fmt.seconds(bill.billed_s)
         rows.append(row)
     return rows

@@ -14,7 +14,7 @@ from smtc_lab.views.text.table import comparison_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.study.compare import ComparisonOutcome
+    from smtc_lab.study.comparison.compare import ComparisonOutcome
 
 
 def save_comparison(outcome: ComparisonOutcome, folder: Path) -> list[Path]:

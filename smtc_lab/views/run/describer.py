@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.changes import Changes
 from smtc_lab.launchers.engines import runs_here
-from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.bill import bill_of
+from smtc_lab.metrics.cost import usd_of_run
+from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.metrics.records.records import EventRecord
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.state import lasted_s
 from smtc_lab.views.run.info import (
@@ -22,6 +25,7 @@ from smtc_lab.views.run.summary import RunSummarizer
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import compile_time_words
 from smtc_lab.views.text.findings import told
+from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
@@ -73,32 +77,41 @@ class RunDescriber:
         follower = self._follower
         job, state, plan = follower.job, follower.state, follower.plan
         emulated = job.emulation is not None
-        launcher = str(plan.get("launcher", ""))
+        launcher = fmt.brief(str(plan.get("launcher", "")))
         usd_per_hour, elapsed_s = self._usd_per_hour(), self.elapsed_s()
+        bill = bill_of(
+            started_s=state.started_s,
+            steps=self._summarizer.steps_s,
+            ended_s=state.ended_s,
+            usd_per_hour=usd_per_hour,
+            evidence=evidence_of(job),
+        )
         return RunInfo(
             job_name=follower.folder.job_name,
             cluster=job.cluster.label,
             launcher=launcher,
             runs_here=runs_here(launcher),
-            entry_point=fmt.brief(job.entry_point),
-            python_environment=follower.python_environment,
+            entry_point=fmt.brief(script_words(job)),
+            python_environment=fmt.brief(follower.python_environment),
             state=state.state,
-            reason=fmt.brief(state.reason),
+            reason=fmt.brief_lines(state.reason),
             ended=state.is_terminal,
             elapsed_s=elapsed_s,
             max_steps=job.max_steps,
             steps=follower.steps.num_rows if follower.has_looked else None,
-            evidence="emulated" if emulated else "measured",
+            evidence=evidence_of(job),
             cores_per_vcpu=follower.fact("cores_per_vcpu") if emulated else None,
             device_step_time_s=follower.fact("device_step_time_s") if emulated else None,
             groups=self._groups(),
             usd_per_hour=usd_per_hour,
-            price_notes=tuple(map(str, plan.get("price_notes", ()))),
-            usd_so_far=(
-                None
-                if elapsed_s is None
-                else usd_per_job(billed_s=elapsed_s, usd_per_hour=usd_per_hour)
+            price_notes=tuple(map(fmt.brief, plan.get("price_notes", ()))),
+            usd_so_far=usd_of_run(
+                evidence=evidence_of(job),
+                whole_s=elapsed_s,
+                steps_s=bill.steps_s,
+                usd_per_hour=usd_per_hour,
             ),
+            bill=bill,
             compiler=self._compiler(),
             predicted_step_time_s=predicted_step_time_s(follower.folder),
             summary=self._summarizer.latest,
@@ -108,13 +121,12 @@ class RunDescriber:
         )
 
     def _usd_per_hour(self) -> float | None:
-        price = self._follower.plan.get("usd_per_hour")
-        return float(price) if isinstance(price, int | float) else None
+        return number_of(self._follower.plan, "usd_per_hour")
 
     def _groups(self) -> tuple[GroupInfo, ...]:
         follower = self._follower
         roles = {
-            instance.get("host"): str(instance.get("role", ""))
+            instance.get("host"): fmt.brief(str(instance.get("role", "")))
             for instance in follower.plan.get("instances", ())
         }
         hosts = follower.job.cluster.hosts()
@@ -145,7 +157,8 @@ class RunDescriber:
         if report.compile_time is not None:
             words.append(f"Compile time: {compile_time_words(report.compile_time)}.")
         return CompilerInfo(
-            backend=report.backend, words=tuple(fmt.brief(each) for each in words if each)
+            backend=fmt.brief(report.backend),
+            words=tuple(fmt.brief(each) for each in words if each),
         )
 
     def _told_events(self) -> tuple[EventInfo, ...]:
@@ -153,8 +166,8 @@ class RunDescriber:
         return tuple(
             EventInfo(
                 time_s=0.0 if begin_s is None else max(0.0, event.time_s - begin_s),
-                kind=event.kind,
-                host=event.host,
+                kind=fmt.brief(event.kind),
+                host=fmt.brief(event.host),
                 message=fmt.brief(event.message),
             )
             for event in self._events
@@ -162,7 +175,7 @@ class RunDescriber:
 
     def _look_at_events(self) -> bool:
         found = False
-        for path in sorted(self._follower.folder.records.glob("*.sqlite")):
+        for path in self._follower.folder.record_files():
             if not self._changes.in_file(path):
                 continue
             new, self._rows[path.stem] = read_records(

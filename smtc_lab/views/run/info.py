@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
+from smtc_lab.metrics.bill import Bill  # noqa: TC001  pydantic reads it
 from smtc_lab.metrics.interval_json import IntervalJson
 from smtc_lab.metrics.result import Interval
 from smtc_lab.planner.intervals import LEVEL
@@ -166,7 +167,11 @@ class RunInfo:
     """Each type's price with its kind and date."""
 
     usd_so_far: float | None
-    """Price times elapsed time, start-up included; None: a price is unknown, or not started."""
+    """Price times elapsed time, start-up and end included; of an emulated run, of its steps
+    alone, whose scale the others are not on. None: a price is unknown, or not started."""
+
+    bill: Bill | None = None
+    """Where the billed time went, as far as it is known; None: an older version told it."""
 
     compiler: CompilerInfo | None
     """The compiler; None: it was not asked for."""

@@ -5,21 +5,29 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.growing import Growing
 from smtc_lab.follow.run_follower import rank_files, read_plan
-from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.measured_launch import probe_steps
+from smtc_lab.metrics.records.facts import number_of
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.warm_up import measured_from
 from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import compiler_reports, read_job
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import TERMINAL, current_state, lasted_s
 from smtc_lab.views.live.listed import Listed
+from smtc_lab.views.text.format import brief
+from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from smtc_lab.views.live.list_row import Row
 
@@ -44,6 +52,8 @@ class ListedRun(Listed):
         self._is_compiled = False
         self._steps = Growing(len(_COLUMNS))
         self._mean_s = 0.0
+        self._lasted_s: float | None = None
+        self._window_s: tuple[float, float] | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -64,40 +74,61 @@ class ListedRun(Listed):
 
     def _read(self) -> Row:
         job, plan = read_job(self.folder), read_plan(self.folder)
-        price = plan.get("usd_per_hour")
         self._ranks = rank_files(self.folder, plan)
         self._is_compiled = job.compiler_config is not None
         return {
             **self.row,
             "cluster": job.cluster.label,
-            "entry_point": job.entry_point,
+            "entry_point": brief(script_words(job)),
             "max_steps": job.max_steps,
-            "evidence": "measured" if job.emulation is None else "emulated",
-            "usd_per_hour": float(price) if isinstance(price, int | float) else None,
+            "evidence": evidence_of(job),
+            "usd_per_hour": number_of(plan, "usd_per_hour"),
         }
 
     def _standing(self, runs: Mapping[str, Row]) -> Row:  # noqa: ARG002  no run has others
-        state, price = current_state(self.folder), self.row["usd_per_hour"]
-        lasted = lasted_s(state.started_s, state.ended_s)
-        cost_usd = None if lasted is None else usd_per_job(billed_s=lasted, usd_per_hour=price)
+        state = current_state(self.folder)
+        self._lasted_s = lasted_s(state.started_s, state.ended_s)
         self.is_final = state.is_terminal
         return {
             **self.row,
             "state": state.state,
-            "reason": state.reason,
+            "reason": brief(state.reason),
             "started_s": state.started_s,
             "ended_s": state.ended_s,
-            "usd_so_far": cost_usd,
+            "usd_so_far": self._usd_so_far(),
         }
 
+    def _usd_so_far(self) -> float | None:
+        """Return what it costs so far; of an emulated run, what is on its steps' scale."""
+        begin_s, end_s = self._window_s or (0.0, 0.0)
+        return usd_of_run(
+            evidence=self.row["evidence"],
+            whole_s=self._lasted_s,
+            steps_s=end_s - begin_s if self._window_s else None,
+            usd_per_hour=self.row["usd_per_hour"],
+        )
+
     def _count(self) -> None:
-        columns = StepColumns(self._ranks)
-        self._steps.append(columns.read(self._steps.num_rows, columns=_COLUMNS))
+        new = StepColumns(self._ranks).read(
+            self._steps.num_rows, columns=(*_COLUMNS, "end_time_s")
+        )
+        self._steps.append(new[:-1])
+        self._widen(new[1], new[2])
         mean_s, num_steps = self.row["step_time_s"], self._steps.num_rows
         if num_steps and (self.has_ended or time.monotonic() >= self._mean_s + _MEAN_EVERY_S):
             self._mean_s = time.monotonic()
             mean_s = self._mean_step_time_s()
-        self._update({**self.row, "steps": num_steps, "step_time_s": mean_s})
+        cost_usd = self._usd_so_far()
+        self._update(
+            {**self.row, "steps": num_steps, "step_time_s": mean_s, "usd_so_far": cost_usd}
+        )
+
+    def _widen(self, time_s: NDArray[np.float64], end_s: NDArray[np.float64]) -> None:
+        """Take in when new steps began and ended; the steps are let go at the end."""
+        if len(end_s):
+            begin_s, last_s = self._window_s or (np.inf, -np.inf)
+            first_s = float((end_s - time_s).min())
+            self._window_s = min(begin_s, first_s), max(last_s, float(end_s.max()))
 
     def _mean_step_time_s(self) -> float:
         step, time_s = self._steps.values

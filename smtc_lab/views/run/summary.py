@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.bootstrap import mean_interval
 from smtc_lab.metrics.cost import usd_per_1000_steps
+from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_columns import cpu_of_groups
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
 from smtc_lab.rules.find import RunRules
 from smtc_lab.views.run.info import SummaryInfo
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _EVERY_S = 1.0
 _SHARE = 20
 """A look that took t seconds is made again after 20 t at the earliest: 5 % of a core."""
-_RESAMPLES, _LAST_RESAMPLES = 200, 2000
 
 
 class RunSummarizer:
@@ -38,6 +38,9 @@ class RunSummarizer:
         self._next_s = 0.0
         self.latest: SummaryInfo | None = None
         """What was made last; None: no step could be measured yet."""
+        self.steps_s: tuple[float, float] | None = None
+        """Begin of the first step and end of the last one, in seconds since the epoch; None: no
+        step."""
         self.findings: tuple[Finding, ...] = ()
         """What could be better, by what was known then."""
 
@@ -46,7 +49,7 @@ class RunSummarizer:
 
         Args:
             usd_per_hour: Price of all instances; None: unknown.
-            last: The run has ended: make them now, with a finer interval and all findings.
+            last: The run has ended: make them now, with all findings.
 
         Raises:
             StoreError: A file of the run is damaged.
@@ -57,18 +60,22 @@ class RunSummarizer:
             return False
         self._num_steps = num_steps
         measured = self._follower.measured()
+        self.steps_s = None if measured is None else measured.recorded_window_s
         self.latest = (
             None
             if measured is None
             else _summary(
                 measured,
                 usd_per_hour,
-                _LAST_RESAMPLES if last else _RESAMPLES,
-                "measured" if self._follower.job.emulation is None else "emulated",
+                evidence_of(self._follower.job),
             )
         )
         self.findings = self._rules.look(
-            measured, self._follower.reports, usd_per_hour=usd_per_hour, has_ended=last
+            measured,
+            self._follower.reports,
+            usd_per_hour=usd_per_hour,
+            has_ended=last,
+            has_completed=last and self._follower.state.state == "Completed",
         )
         spent_s = time.monotonic() - begin_s
         self._next_s = begin_s + max(_EVERY_S, _SHARE * spent_s)
@@ -78,10 +85,9 @@ class RunSummarizer:
 def _summary(
     measured: MeasuredColumns,
     usd_per_hour: float | None,
-    num_resamples: int,
     evidence: Evidence,
 ) -> SummaryInfo:
-    interval = mean_interval([measured.step_time_s], num_resamples=num_resamples).of(evidence)
+    interval = mean_interval([measured.step_time_s]).of(evidence)
     return SummaryInfo(
         steps=len(measured.step_time_s),
         warm_up_steps=measured.warm_up_steps,

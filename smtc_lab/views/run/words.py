@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def run_rows(run: RunSnapshot) -> list[tuple[str, str]]:
         steps += f" of {info.max_steps:,}"
     price = "price unknown"
     if info.usd_per_hour is not None:
-        price = f"at {fmt.usd_per_hour(info.usd_per_hour)}, start-up included"
+        price = f"at {fmt.usd_per_hour(info.usd_per_hour)}, {what_is_priced(info.evidence)}"
     rows = [
         ("numbers are", evidence_words(info)),
         ("script", info.entry_point),
@@ -48,6 +49,7 @@ def run_rows(run: RunSnapshot) -> list[tuple[str, str]]:
         *([("steps", steps), *_summary_rows(info)] if run.steps or info.ended else []),
         ("took", fmt.seconds(info.elapsed_s)),
         ("cost", f"{fmt.usd(info.usd_so_far)}, {price}"),
+        *_bill_rows(info),
         ("prices", "; ".join(info.price_notes) or fmt.UNKNOWN),
     ]
     if info.compiler is not None:
@@ -87,8 +89,7 @@ def run_text(run: RunSnapshot) -> str:
     rows = [*run_rows(run), *((name, f"{bar}  {scale}") for name, bar, scale in bar_rows(run))]
     width = max(len(fmt.plain(name)) for name, _ in rows)
     lines = [f"{fmt.plain(info.job_name)}: {fmt.plain(info.state)}"]
-    if info.reason:
-        lines.append(f"  {fmt.plain(info.reason)}")
+    lines += [f"  {fmt.plain(line)}" for line in info.reason.splitlines()]
     lines += [f"  {fmt.plain(name):<{width}}  {fmt.plain(value)}" for name, value in rows]
     lines += [f"  {finding}" for finding in info.findings]
     return "\n".join(lines)
@@ -106,6 +107,13 @@ def bars(values: NDArray[np.float64], top: float) -> str:
         share = float(known.mean()) / top if top > 0 else 0.0
         text += _BARS[min(len(_BARS) - 1, max(0, int(share * len(_BARS))))]
     return text
+
+
+def _bill_rows(info: RunInfo) -> list[tuple[str, str]]:
+    if info.bill is None or info.bill.steps_s is None:
+        return []
+    scales = f". {SCALES_NOTE}" if info.evidence == "emulated" else ""
+    return [("of that", f"{bill_words(info.bill)}{scales}")]
 
 
 def _summary_rows(info: RunInfo) -> list[tuple[str, str]]:

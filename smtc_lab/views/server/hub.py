@@ -10,6 +10,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError
 from smtc_lab.follow.stream import FRAMES_PER_S
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.trash import delete_run, delete_study, empty_trash, put_back
 from smtc_lab.views.environments.choices import asked_choices, named_choices
 from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import XLA_MAKER
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from smtc_lab.study.trash import Deletion
     from smtc_lab.views.environments.choices import EnvironmentChoices
     from smtc_lab.views.kinds import Family
     from smtc_lab.views.live.list_row import Row
@@ -51,6 +53,7 @@ class Hub:
         self._topics: dict[tuple[str, str], Topic] = {}
         self._lock = threading.Lock()
         self._environments: EnvironmentChoices | None = None
+        threading.Thread(target=self.empty_trash, name="smtc-trash", daemon=True).start()
 
     def rows(self, last: int | None) -> list[Row]:
         """Return the rows of the newest runs and comparisons, oldest first; None: of all."""
@@ -136,6 +139,35 @@ class Hub:
             topic.stop()
         else:
             stop_soon(kind.name, found.stop, on_problem=on_problem)
+
+    def delete(self, family: Family, name: str) -> Deletion:
+        """Delete a run or a study, so that it can be put back for a day.
+
+        Args:
+            family: What it is.
+            name: Its name.
+
+        Raises:
+            NoSuchNameError: There is none of that name.
+            LauncherError: It goes on, or is a launch of a study.
+            StoreError: Its folder cannot be moved.
+        """
+        folder_of(family, name, self.root)
+        if family.name == "run":
+            return delete_run(name, self.root)
+        return delete_study(name, self.root)
+
+    def put_back(self, deletion_id: str) -> Deletion:
+        """Undo a deletion.
+
+        Raises:
+            StoreError: It was undone, is too old, or its name is taken.
+        """
+        return put_back(deletion_id, self.root)
+
+    def empty_trash(self) -> None:
+        """Remove for good what was deleted a day ago."""
+        empty_trash(self.root)
 
     def bundle(self, family: Family, name: str) -> dict[str, Any]:
         """Return what a notebook keeps of a run or a study that has ended.

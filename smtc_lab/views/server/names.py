@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ def folder_of(family: Family, name: str, runs: Path) -> Path:
     path = root / name
     # resolve() refuses what no file can be called, so the name is looked at first
     is_inside = NAME.fullmatch(name) and path.resolve().is_relative_to(root.resolve())
-    if not is_inside or not (path / family.marker).is_file():
+    if not is_inside or not os.path.lexists(path / family.marker):
         raise NoSuchNameError(
             f"There is no {family.name} named {name[:80]!r} in {str(root)!r}. Load the page "
             "again to see what there is."

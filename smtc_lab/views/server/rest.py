@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_server.base.handlers import APIHandler
@@ -155,6 +157,33 @@ class StopHandler(LabHandler):
         family, warn = _family(kinds), self.log.warning
         await self.ask(lambda hub: hub.stop(family, name, on_problem=warn), refusal=409)
         self.tell({"name": name}, 202)
+
+
+class DeleteHandler(LabHandler):
+    """Deletes what has ended."""
+
+    @web.authenticated
+    @authorized_to(EXECUTE)
+    async def post(self, kinds: str, name: str) -> None:
+        """Delete it, and tell by what it can be undone, and for how many seconds."""
+        from smtc_lab.study.trash import KEPT_S  # noqa: PLC0415  see Lab.hub
+
+        family = _family(kinds)
+        deleted = await self.ask(lambda hub: hub.delete(family, name), refusal=409)
+        lab: Lab = self.settings[SETTING]
+        empty = partial(lab.threads.submit, lambda: lab.hub().empty_trash())
+        asyncio.get_running_loop().call_later(KEPT_S + 1, empty)
+        self.tell({**asdict(deleted), "kept_s": KEPT_S})
+
+
+class PutBackHandler(LabHandler):
+    """Undoes deletions."""
+
+    @web.authenticated
+    @authorized_to(EXECUTE)
+    async def post(self, deletion_id: str) -> None:
+        """Put back what was deleted."""
+        self.tell(asdict(await self.ask(lambda hub: hub.put_back(deletion_id), refusal=409)))
 
 
 class BundleHandler(LabHandler):

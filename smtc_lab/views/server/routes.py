@@ -13,7 +13,9 @@ from smtc_lab.views.server.lab import SETTING, Lab
 from smtc_lab.views.server.rest import (
     BundleHandler,
     CatalogHandler,
+    DeleteHandler,
     InfoHandler,
+    PutBackHandler,
     RunsHandler,
     StopHandler,
 )
@@ -34,6 +36,8 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("runs", RunsHandler),
     (f"{_NAMED}/stop", StopHandler),
     (f"{_NAMED}/bundle", BundleHandler),
+    (f"{_NAMED}/delete", DeleteHandler),
+    ("deletions/([A-Za-z0-9-]{1,63})/undo", PutBackHandler),
     ("set-ups", SetUpsHandler),
     ("stream", StreamSocket),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.run import launch
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.comparison_run import launch_comparison
+from smtc_lab.study.comparison.comparison_run import launch_comparison
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.environments.named import other_environment
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state, lasted_s
@@ -14,7 +15,7 @@ from smtc_lab.views.study.followed_launch import FollowedLaunch
 from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.findings import told
-from smtc_lab.views.text.words import scale_words
+from smtc_lab.views.text.words import scale_of_jobs
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
@@ -36,8 +37,6 @@ class StudyDescriber:
         self._kind = kind
         self._follower = follower
         jobs, request = follower.jobs, follower.run.request
-        first = jobs[0].emulation
-        is_emulated = any(job.emulation is not None for job in jobs)
         self._begin = ComparisonInfo(
             name=follower.run.name,
             entry_point=jobs[0].entry_point,
@@ -47,12 +46,8 @@ class StudyDescriber:
             elapsed_s=0.0,
             launches=follower.num_launches,
             rounds=request.rounds,
-            evidence="emulated" if is_emulated else "measured",
-            scale=(
-                ""
-                if first is None
-                else scale_words(first.cores_per_vcpu, first.device_step_time_s)
-            ),
+            evidence=evidence_of(*jobs),
+            scale=scale_of_jobs(jobs),
             sentence="",
             is_verdict=False,
             set_ups=tuple(
@@ -135,7 +130,7 @@ def _set_up(job: TrainingJob, usd_per_hour: float | None) -> SetUpInfo:
             (host, group.instance_group_name) for host, group in job.cluster.hosts().items()
         ),
         usd_per_hour=usd_per_hour,
-        evidence="measured" if job.emulation is None else "emulated",
+        evidence=evidence_of(job),
         python_environment=other_environment(job.python_environment),
     )
 

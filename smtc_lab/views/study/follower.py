@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.follow.run_follower import RunFollower
 from smtc_lab.machine.environments.named import other_environment
+from smtc_lab.metrics.measured_columns import one_warm_up
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.views.study.estimate import set_up_estimate
 from smtc_lab.views.study.followed_launch import FollowedLaunch
@@ -41,7 +41,7 @@ class StudyFollower:
 
     def __init__(self, run: StudyRun, stream: Stream) -> None:
         self.run = run
-        self.catalog = Catalog.load()
+        self.catalog = run.request.catalog
         """Types and prices."""
         self.jobs = run.request.jobs
         """The set-ups; of a comparison the baseline first."""
@@ -101,12 +101,15 @@ class StudyFollower:
         if any(looked):
             self._has_news = True
             self._stream.notify()
-        if len(self._completed()) != completed or (self.is_over and not was_over):
+        concludes = len(self._completed()) != completed or (self.is_over and not was_over)
+        if concludes:
             self._conclude()
         now_s = time.monotonic()
-        is_time = now_s >= self._estimate_s and not self.state.is_terminal
+        # the table tells at once what the sentence tells
+        is_time = not self.state.is_terminal and (concludes or now_s >= self._estimate_s)
         if self._has_news and (is_time or self.is_over):
             self._has_news = False
+            self._settle()
             self._estimate()
             spent_s = time.monotonic() - now_s
             self._estimate_s = now_s + max(_ESTIMATE_S, _LEAST_REST * spent_s)
@@ -122,10 +125,7 @@ class StudyFollower:
     def rows(self) -> tuple[RowInfo, ...]:
         """Return the table of set-ups as it is now."""
         estimates = [
-            set_up_estimate(
-                self._of(place),
-                [group.instance_group_name for group in job.cluster.instance_groups],
-            )
+            set_up_estimate(self._of(place), job.cluster, usd_per_hour=self.prices[place])
             for place, job in enumerate(self.jobs)
         ]
         environments = [self.environment_of(place) for place in range(len(self.jobs))]
@@ -137,6 +137,18 @@ class StudyFollower:
             if (frame := launch.follower.read(table, first, end, most)) is not None:
                 return frame
         return None
+
+    def _settle(self) -> None:
+        """Leave out as many steps of each launch as the comparison will.
+
+        The launches that have completed tell how many, or else the one that runs.
+        """
+        counted = self._completed() or self.followed
+        measured = [found for each in counted if (found := each.measured()) is not None]
+        if measured:
+            cut = one_warm_up(measured)
+            for launch in self.followed:
+                launch.one_warm_up = cut
 
     def _conclude(self) -> None:
         """Take note that a launch has completed, or that all is over."""

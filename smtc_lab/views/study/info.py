@@ -98,7 +98,8 @@ class ComparisonInfo:
     """Why it is in that state; empty: there is nothing to say."""
 
     elapsed_s: float
-    """Seconds since it began, or from its begin to its end."""
+    """Seconds since it began, or from its begin to its end; 0 where nothing is known of its
+    launches."""
 
     launches: int
     """Launches in all, as far as it is known."""
@@ -122,7 +123,7 @@ class ComparisonInfo:
     """What is compared, the baseline first. Set-up i above 0 has the table ``ratio:<i>``."""
 
     launched: tuple[LaunchInfo, ...]
-    """The launches so far."""
+    """The launches so far; none, of a comparison that has completed: they are not known."""
 
     rows: tuple[RowInfo, ...]
     """The table of set-ups."""

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from smtc_lab.machine.environments.named import TODAY
-from smtc_lab.metrics.cost import saving_interval, usd_per_1000_steps
+from smtc_lab.metrics.cost import saving_interval, usd_of_run, usd_per_1000_steps
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.views.study.info import RowInfo
+from smtc_lab.views.text import cells
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.bill import (
+    COST_LABEL,
+    TIME_LABEL,
+    cost_lines,
+    tells_bills,
+    time_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,19 +79,34 @@ def live_rows(
             row("$/h", lambda i: (fmt.price_digits(prices[i]),)),
             row("$/1,000 steps", lambda i: (fmt.usd_interval(costs[i], symbol=False),)),
             *([row("saving per step", saved)] if speedups else []),
-            row("cost so far", lambda i: (_cost(prices[i], estimates[i].billed_s),)),
+            row("cost so far", lambda i: (_cost(jobs[i], prices[i], estimates[i]),)),
         ]
     return (
         *rows,
+        *_rows_of_launches(prices, estimates),
         row("data wait", lambda i: (fmt.percent(estimates[i].data_wait_fraction),)),
         row("CPU utilization", lambda i: _cpu(estimates[i])),
         row("device utilization", lambda i: (fmt.percent(estimates[i].device_fraction),)),
     )
 
 
-def evidence_of(job: TrainingJob) -> Literal["measured", "emulated"]:
-    """Return what the numbers of a job are."""
-    return "measured" if job.emulation is None else "emulated"
+def _rows_of_launches(
+    prices: Sequence[float | None], estimates: Sequence[SetUpEstimate]
+) -> list[RowInfo]:
+    """Return where the billed time goes, and who prepared the batches, where it is known."""
+
+    def row(label: str, cell: Callable[[SetUpEstimate], tuple[str, ...]]) -> RowInfo:
+        return RowInfo(label=label, cells=tuple(map(cell, estimates)))
+
+    rows = []
+    if tells_bills(each.bill for each in estimates):
+        rows.append(row(TIME_LABEL, lambda e: time_lines(e.bill, e.bill_intervals)))
+        if any(price is not None for price in prices):
+            rows.append(row(COST_LABEL, lambda e: cost_lines(e.bill, e.bill_intervals)))
+    if any(each.batches for each in estimates):
+        rows.append(row(cells.BATCHES_LABEL, lambda e: cells.batches(e.batches)))
+        rows.append(row(cells.DATALOADER_LABEL, lambda e: cells.dataloader(e.dataloader)))
+    return rows
 
 
 def _instances(job: TrainingJob) -> tuple[str, ...]:
@@ -105,8 +129,16 @@ def _saving(
     return fmt.percent_interval(saving)
 
 
-def _cost(usd_per_hour: float | None, billed_s: float) -> str:
-    return fmt.usd(None if usd_per_hour is None else usd_per_hour * billed_s / 3600)
+def _cost(job: TrainingJob, usd_per_hour: float | None, estimate: SetUpEstimate) -> str:
+    """Return the cost of all launches; of emulated ones, of what is on the model's scale."""
+    evidence = evidence_of(job)
+    usd = usd_of_run(
+        evidence=evidence,
+        whole_s=estimate.billed_s,
+        steps_s=estimate.stepping_s,
+        usd_per_hour=usd_per_hour,
+    )
+    return f"steps {fmt.usd(usd)}" if evidence == "emulated" else fmt.usd(usd)
 
 
 def _cpu(estimate: SetUpEstimate) -> tuple[str, ...]:

@@ -17,8 +17,22 @@ if TYPE_CHECKING:
 
 
 def has_compilers(comparison: Comparison) -> bool:
-    """Return whether any set-up of the comparison asked for a compiler."""
-    return any(cluster.compiler is not None for cluster in comparison.clusters)
+    """Return whether a set-up asked for a compiler, or set-ups for unlike settings of it.
+
+    Eager settings that all share are what a script does without a compiler.
+    """
+    known = [
+        cluster.compiler for cluster in comparison.clusters if cluster.compiler is not None
+    ]
+    asked = [compiler.config for compiler in known if compiler.config is not None]
+    return any(config.backend != "eager" for config in asked) or compilers_differ(comparison)
+
+
+def compilers_differ(comparison: Comparison) -> bool:
+    """Return whether two set-ups asked for unlike settings of a compiler."""
+    known = [cluster.compiler for cluster in comparison.clusters]
+    asked = [None if compiler is None else compiler.config for compiler in known]
+    return any(config != asked[0] for config in asked)
 
 
 def backend_lines(compiler: CompilerResult) -> tuple[str, ...]:
@@ -94,16 +108,13 @@ def change_words(effect: FactorEffect) -> str:
 
 
 def factors_sentence(comparison: Comparison) -> str:
-    """Return what each setting brings by itself in one sentence."""
+    """Return what each setting brings by itself in one sentence; there is at least one."""
     effects = [
         f"{change_words(effect)} {fmt.times_interval(effect.speedup)} "
         f"({fmt.plain(effect.second)} against {fmt.plain(effect.first)})"
         for effect in comparison.factors
     ]
-    return (
-        f"Effect of each setting by itself ({comparison.evidence}): "
-        f"{'; '.join(effects) or 'no two set-ups differ in one setting alone'}."
-    )
+    return f"Effect of each setting by itself ({comparison.evidence}): {'; '.join(effects)}."
 
 
 def cumulative_sentence(comparison: Comparison) -> str:

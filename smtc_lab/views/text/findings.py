@@ -12,6 +12,7 @@ from smtc_lab.views.text.compiler import place_words
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.metrics.finding import Cost, Finding
     from smtc_lab.metrics.result import Interval
 
@@ -40,6 +41,12 @@ class FindingInfo:
 def told(findings: Iterable[Finding]) -> tuple[FindingInfo, ...]:
     """Return findings in words."""
     return tuple(map(_told, findings))
+
+
+def beside_verdict(comparison: Comparison) -> tuple[Finding, ...]:
+    """Return the findings of a comparison that its verdict does not tell already."""
+    verdict = comparison.verdict
+    return tuple(each for each in comparison.findings if each.text not in verdict)
 
 
 def _told(finding: Finding) -> FindingInfo:

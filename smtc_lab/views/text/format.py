@@ -120,7 +120,8 @@ def percent_interval(interval: Interval | None) -> str:
     """Return a mean fraction with its interval: ``74 % (72-75)``."""
     if interval is None or not _is_known(interval.mean):
         return UNKNOWN
-    return _interval(interval.scaled(100), _percent_decimals(interval.mean), suffix=" %")
+    decimals = min(1, _percent_decimals(interval.mean))
+    return _interval(interval.scaled(100), decimals, suffix=" %")
 
 
 def times_interval(interval: Interval | None) -> str:
@@ -176,6 +177,11 @@ def plain(text: str, max_width: int | None = None) -> str:
 def brief(text: str) -> str:
     """Return the first 2,000 characters of a text on one line, as ``plain`` does."""
     return plain(text[:2000])
+
+
+def brief_lines(text: str) -> str:
+    """Return the first 2,000 characters of a text, each of its lines as ``plain`` does."""
+    return "\n".join(map(plain, text[:2000].splitlines()))
 
 
 def columns(text: str) -> int:
@@ -255,6 +261,8 @@ def _with_dollar(text: str) -> str:
 
 def _interval(interval: Interval, decimals: int, *, suffix: str = "") -> str:
     """Write the three numbers with the same decimals, enough to tell the ends apart."""
+    if interval.spread == "none":
+        return f"{_fixed(interval.mean, decimals)}{suffix} (one value)"
     if not (_is_known(interval.low) and _is_known(interval.high)):
         return f"{_fixed(interval.mean, decimals)}{suffix} (interval {UNKNOWN})"
     widest = min(_MAX_DECIMALS, decimals + 2)
@@ -268,4 +276,5 @@ def _interval(interval: Interval, decimals: int, *, suffix: str = "") -> str:
         _fixed(value, decimals) for value in (interval.mean, interval.low, interval.high)
     )
     dash = " to " if "\u2212" in low + high else "\u2013"
-    return f"{mean}{suffix} ({low}{dash}{high})"
+    alone = " in 1 launch" if interval.spread == "steps" else ""
+    return f"{mean}{suffix} ({low}{dash}{high}{alone})"

@@ -6,8 +6,15 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtc_lab.views.text import cells
 from smtc_lab.views.text import compiler as compiler_words
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.bill import (
+    COST_LABEL,
+    SCALES_NOTE,
+    TIME_LABEL,
+    tells_bills,
+)
 from smtc_lab.views.text.environments import (
     checks_environments,
     differences_sentence,
@@ -15,30 +22,26 @@ from smtc_lab.views.text.environments import (
     has_environments,
     same_model_lines,
 )
-from smtc_lab.views.text.findings import told
+from smtc_lab.views.text.findings import beside_verdict, told
 from smtc_lab.views.text.words import (
-    cost_finding,
     price_line,
     scale_line,
-    speed_finding,
     tells_cost,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, PairResult
+    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
     from smtc_lab.metrics.compared.compiler_result import CompilerResult
+    from smtc_lab.views.text.cells import Lines
 
 TERMINAL_COLUMNS = 120
 """The table is at most this wide; clusters that do not fit follow below."""
 
-_CELL_COLUMNS = 32
+_CELL_COLUMNS = 36
 _TEXT_COLUMNS = 100
 _GAP = "   "
-
-Lines = tuple[str, ...]
-"""The lines of one cell."""
 
 INTERVAL_NOTE = "mean (95 % interval) of the steps behind the warm-up of each launch"
 """How to read the numbers of the table."""
@@ -58,36 +61,41 @@ class ComparisonRow:
 def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
     """Return the comparison as rows of text; each row has one cell for each cluster."""
     clusters = comparison.clusters
-    rows = [_row("instances", clusters, _instances)]
+    rows = [_row("instances", clusters, cells.instances)]
     if has_environments(comparison):
         rows.append(_row("Python environment", clusters, environment_lines))
     is_priced = tells_cost(comparison)
     if is_priced:
         rows.append(_row("$/h", clusters, lambda c: (fmt.price_digits(c.usd_per_hour),)))
-    rows.append(_row("steps", clusters, _steps))
+    rows.append(_row("steps", clusters, cells.steps))
     rows.append(_row("s/step", clusters, lambda c: (fmt.number_interval(c.step_time_s),)))
     if is_priced:
-        rows.append(_row("$/1,000 steps", clusters, _usd_per_1000_steps))
+        rows.append(_row("$/1,000 steps", clusters, cells.usd_per_1000_steps))
     rows.append(_row("samples/s", clusters, lambda c: (fmt.number_interval(c.samples_per_s),)))
     if comparison.pairs:
         by_name = {pair.candidate: pair for pair in comparison.pairs}
         pairs = [by_name.get(c.name) if place else None for place, c in enumerate(clusters)]
-        rows.append(ComparisonRow(label="speed-up", cells=_pair_cells(pairs, _speedup)))
+        rows.append(
+            ComparisonRow(label="speed-up", cells=cells.pair_cells(pairs, cells.speedup))
+        )
         if is_priced:
-            saving = _pair_cells(pairs, _saving)
+            saving = cells.pair_cells(pairs, cells.saving)
             rows.append(ComparisonRow(label="saving per step", cells=saving))
     if checks_environments(comparison):
         told = [("baseline",), *map(same_model_lines, clusters[1:])]
         rows.append(ComparisonRow(label="trains the same model", cells=tuple(told)))
     if compiler_words.has_compilers(comparison):
         rows.extend(_compiler_rows(clusters))
+    if tells_bills(cluster.bill for cluster in clusters):
+        rows.append(_row(TIME_LABEL, clusters, cells.time_parts))
+        if is_priced:
+            rows.append(_row(COST_LABEL, clusters, cells.cost_parts))
     rows.extend(
         [
-            _row("CPU utilization", clusters, _cpu),
-            _row(
-                "device utilization", clusters, lambda c: (fmt.percent(c.utilization.device),)
-            ),
-            _row("CPU delivered/asked", clusters, _delivered),
+            *_batch_rows(clusters),
+            _row("CPU utilization", clusters, cells.cpu),
+            _row("device utilization", clusters, cells.device),
+            _row("CPU delivered/asked", clusters, cells.delivered),
         ]
     )
     return rows
@@ -96,11 +104,13 @@ def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
 def cost_rows(comparison: Comparison) -> list[ComparisonRow]:
     """Return the cost of each cluster three ways: per step, per 1,000 steps, per job."""
     clusters = comparison.clusters
+    has_bills = tells_bills(cluster.bill for cluster in clusters)
     return [
         _row("per step", clusters, lambda c: (fmt.usd_interval(c.usd_per_step),)),
         _row("per 1,000 steps", clusters, lambda c: (fmt.usd_interval(c.usd_per_1000_steps),)),
-        _row("per job, start-up included", clusters, lambda c: (fmt.usd(c.usd_per_job),)),
-        _row("start-up of a job", clusters, lambda c: (fmt.seconds(c.startup_s),)),
+        _row("per job, start-up and end included", clusters, cells.usd_per_job),
+        _row("start-up of a job", clusters, cells.startup),
+        *([_row("parts of a job", clusters, cells.cost_parts)] if has_bills else []),
     ]
 
 
@@ -114,9 +124,9 @@ def comparison_table(comparison: Comparison) -> str:
     for block in _blocks(comparison):
         lines.extend([*block, ""])
     lines.extend(_wrapped(fmt.plain(comparison.verdict)))
-    for finding in told(comparison.findings):
+    for finding in told(beside_verdict(comparison)):
         lines.extend(_wrapped(str(finding), indent=len("warning: ")))
-    lines.extend(["", INTERVAL_NOTE])
+    lines.extend(["", INTERVAL_NOTE, *_wrapped(bill_note(comparison))])
     if tells_cost(comparison):
         lines.extend(_wrapped(price_line(comparison), indent=len("prices: ")))
     if differing := differences_sentence(comparison):
@@ -124,6 +134,12 @@ def comparison_table(comparison: Comparison) -> str:
     if comparison.factors and compiler_words.has_compilers(comparison):
         lines.extend(["", *_wrapped(fmt.plain(compiler_words.factors_sentence(comparison)))])
     return "\n".join(lines)
+
+
+def bill_note(comparison: Comparison) -> str:
+    """Return what is to be known of the parts of a launch; empty: nothing."""
+    bills = [cluster.bill for cluster in comparison.clusters]
+    return SCALES_NOTE if comparison.evidence == "emulated" and tells_bills(bills) else ""
 
 
 def table_title(comparison: Comparison) -> str:
@@ -139,6 +155,16 @@ def _row(
     label: str, clusters: Sequence[ClusterResult], lines: Callable[[ClusterResult], Lines]
 ) -> ComparisonRow:
     return ComparisonRow(label=label, cells=tuple(lines(cluster) for cluster in clusters))
+
+
+def _batch_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
+    """Return who prepared the batches, where that is known of any cluster."""
+    if not any(cluster.batches for cluster in clusters):
+        return []
+    return [
+        _row(cells.BATCHES_LABEL, clusters, lambda c: cells.batches(c.batches)),
+        _row(cells.DATALOADER_LABEL, clusters, lambda c: cells.dataloader(c.dataloader)),
+    ]
 
 
 def _compiler_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
@@ -159,57 +185,6 @@ def _compiler_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
         row("peak memory", lambda c: (compiler_words.memory(c.peak_memory_bytes),)),
         row("learns what eager learns", lambda c: (compiler_words.parity_words(c),)),
     ]
-
-
-def _instances(cluster: ClusterResult) -> Lines:
-    return tuple(
-        f"{fmt.instances(group)}, {fmt.plain(group.instance_group_name)}"
-        for group in cluster.instance_groups
-    ) or (fmt.UNKNOWN,)
-
-
-def _steps(cluster: ClusterResult) -> Lines:
-    return (f"{cluster.steps:,} in {fmt.count(cluster.launches, 'launch')}",)
-
-
-def _usd_per_1000_steps(cluster: ClusterResult) -> Lines:
-    return (fmt.usd_interval(cluster.usd_per_1000_steps, symbol=False),)
-
-
-def _cpu(cluster: ClusterResult) -> Lines:
-    return tuple(
-        f"{fmt.percent(fraction)}, {fmt.plain(name)}"
-        for name, fraction in cluster.utilization.cpu.items()
-    ) or (fmt.UNKNOWN,)
-
-
-def _delivered(cluster: ClusterResult) -> Lines:
-    if cluster.cpu_delivered_fraction is None:
-        return ("no quota",)
-    fraction = fmt.percent(cluster.cpu_delivered_fraction)
-    return (f"{fraction}, by {fmt.plain(cluster.cpu_quota_mechanism)}",)
-
-
-def _speedup(pair: PairResult) -> Lines:
-    return (fmt.times_interval(pair.speedup), *_unseen(speed_finding(pair.speedup)))
-
-
-def _saving(pair: PairResult) -> Lines:
-    if pair.saving_fraction is None:
-        return (fmt.UNKNOWN,)
-    finding = cost_finding(pair.saving_fraction)
-    return (fmt.percent_interval(pair.saving_fraction), *_unseen(finding))
-
-
-def _unseen(finding: str) -> Lines:
-    """Return the line that keeps a reader from taking noise for a difference."""
-    return ("no difference seen",) if finding.startswith("no difference") else ()
-
-
-def _pair_cells(
-    pairs: Sequence[PairResult | None], lines: Callable[[PairResult], Lines]
-) -> tuple[Lines, ...]:
-    return tuple(lines(pair) if pair is not None else ("baseline",) for pair in pairs)
 
 
 def _blocks(comparison: Comparison) -> list[list[str]]:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
+from smtc_lab.catalog.cpu_speed import relative_cpu_speed
+from smtc_lab.errors import CatalogError
+from smtc_lab.metrics.result import NO_CLAIM
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import has_compilers
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.compared.comparison import Comparison, GroupResult, PairResult
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from smtc_lab.metrics.compared.comparison import (
+        ClusterResult,
+        Comparison,
+        GroupResult,
+        PairResult,
+    )
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.spec.job import TrainingJob
+
+ONE_LAUNCH = "no claim from one launch"
+"""What is said of a difference that one launch shows."""
 
 
 def headline(comparison: Comparison) -> str:
     """Return the finding in a few words, with the word ``emulated`` or ``measured``.
 
-    Of several pairs it tells the one with the greatest speed-up, and no compiler that learns
-    other numbers than eager.
+    Of several pairs it tells the one whose speed-up is greatest for certain, and no compiler
+    that learns other numbers than eager.
     """
     if not comparison.clusters:
         return "No cluster was measured"
@@ -28,13 +43,13 @@ def headline(comparison: Comparison) -> str:
             if compiler.parity.equal is False
         }
         right = [pair for pair in comparison.pairs if pair.candidate not in wrong]
-        best = max(right or comparison.pairs, key=lambda pair: pair.speedup.mean)
+        best = max(right or comparison.pairs, key=lambda pair: pair.speedup.low)
         is_priced = tells_cost(comparison)
         finding = pair_finding(best) if is_priced else speed_finding(best.speedup)
         name = best.candidate
     else:
         only = comparison.clusters[0]
-        name, finding = only.name, f"{fmt.seconds(only.step_time_s.mean, unit='s')} per step"
+        name, finding = only.name, f"{fmt.seconds_interval(only.step_time_s)} per step"
     return f"{fmt.plain(name, 40)}: {finding} ({comparison.evidence})"
 
 
@@ -46,8 +61,10 @@ def tells_cost(comparison: Comparison) -> bool:
 
 
 def pair_finding(pair: PairResult) -> str:
-    """Return ``5.8x faster and 74 % cheaper per step``, or what was seen instead."""
+    """Return ``5.8x (5.6-6.0) faster and 74 % (72-75) cheaper per step``, or what was seen."""
     speed = speed_finding(pair.speedup)
+    if speed == ONE_LAUNCH:
+        return speed
     if pair.saving_fraction is None:
         return f"{speed}, cost unknown"
     cost = cost_finding(pair.saving_fraction)
@@ -55,21 +72,26 @@ def pair_finding(pair: PairResult) -> str:
 
 
 def speed_finding(speedup: Interval) -> str:
-    """Return ``5.8x faster``, ``1.2x slower`` or ``no difference in step time seen``."""
-    if speedup.low <= 1 <= speedup.high:
+    """Return ``5.8x (5.6-6.0) faster``, or slower, or ``no difference in step time seen``."""
+    if speedup.spread in NO_CLAIM:
+        return ONE_LAUNCH
+    if speedup.side_of(1) == 0:
         return "no difference in step time seen"
     if speedup.mean > 1:
-        return f"{fmt.times(speedup.mean)} faster"
-    return f"{fmt.times(1 / speedup.mean) if speedup.mean > 0 else fmt.UNKNOWN} slower"
+        return f"{fmt.times_interval(speedup)} faster"
+    is_known = speedup.low > 0
+    return f"{fmt.times_interval(speedup.inverse()) if is_known else fmt.UNKNOWN} slower"
 
 
 def cost_finding(saving_fraction: Interval) -> str:
-    """Return ``74 % cheaper``, ``12 % dearer`` or ``no difference in cost seen``."""
-    if saving_fraction.low <= 0 <= saving_fraction.high:
+    """Return ``74 % (72-75) cheaper``, or dearer, or ``no difference in cost seen``."""
+    if saving_fraction.spread in NO_CLAIM:
+        return ONE_LAUNCH
+    if saving_fraction.side_of(0) == 0:
         return "no difference in cost seen"
     if saving_fraction.mean > 0:
-        return f"{fmt.percent(saving_fraction.mean)} cheaper"
-    return f"{fmt.percent(-saving_fraction.mean)} dearer"
+        return f"{fmt.percent_interval(saving_fraction)} cheaper"
+    return f"{fmt.percent_interval(saving_fraction.negative())} dearer"
 
 
 def scale_line(comparison: Comparison) -> str:
@@ -77,17 +99,74 @@ def scale_line(comparison: Comparison) -> str:
     if comparison.evidence == "measured":
         return ""
     emulation = comparison.emulation or {}
-    return scale_words(emulation.get("cores_per_vcpu"), emulation.get("device_step_time_s"))
+    return scale_words(
+        emulation.get("cores_per_vcpu"),
+        emulation.get("device_step_time_s"),
+        of_types=scales_of_types(comparison.clusters),
+        time_stretch=emulation.get("time_stretch"),
+    )
 
 
-def scale_words(scale: float | None, device_s: float | None) -> str:
-    """Return the scale of an emulation: cores that stand for a vCPU, and the declared time."""
+def scale_words(
+    scale: float | None,
+    device_s: float | None,
+    *,
+    of_types: Mapping[str, float] | None = None,
+    time_stretch: float | None = None,
+) -> str:
+    """Return the scale of an emulation in words.
+
+    Args:
+        scale: Cores that stand for a vCPU of relative speed 1; None: unknown.
+        device_s: Declared time of the device for a step in seconds; None: no such device.
+        of_types: Cores that stand for a vCPU, by instance type; None: not known.
+        time_stretch: How many times longer than declared the device took; None: not known.
+    """
+    named = {fmt.plain(name): fmt.number(cores) for name, cores in (of_types or {}).items()}
     parts = []
-    if scale is not None:
-        parts.append(f"1 vCPU = {fmt.number(scale)} cores")
+    if len(set(named.values())) > 1:
+        (first, cores), *others = named.items()
+        parts = [f"1 vCPU of {first} = {cores} cores", *(f"of {x} {y}" for x, y in others)]
+    elif scale is not None:
+        parts = [f"1 vCPU = {next(iter(named.values()), fmt.number(scale))} cores"]
     if device_s is not None:
         parts.append(f"declared device time {fmt.seconds(device_s)} per step")
+        if time_stretch is not None and round(time_stretch, 2) > 1:
+            parts.append(f"{fmt.seconds(device_s * time_stretch)} at the pace of this machine")
     return f"scale model: {', '.join(parts) or 'scale unknown'}"
+
+
+def scale_of_jobs(jobs: Sequence[TrainingJob]) -> str:
+    """Return the scale of jobs that have not run yet; empty: the first is not emulated."""
+    emulation = jobs[0].emulation
+    if emulation is None:
+        return ""
+    scale, speeds = emulation.cores_per_vcpu, emulation.relative_cpu_speed
+    groups = [group for job in jobs for group in job.cluster.instance_groups]
+    of_types = {}
+    for name in dict.fromkeys(group.instance_type for group in groups):
+        with contextlib.suppress(CatalogError):  # "local", or a type that only a user knows
+            of_types[name] = (scale or 0.0) * relative_cpu_speed(name, speeds).value
+    return scale_words(
+        scale,
+        emulation.device_step_time_s,
+        of_types=of_types if scale is not None else None,
+        time_stretch=emulation.time_stretch,
+    )
+
+
+def scales_of_types(clusters: Iterable[ClusterResult]) -> dict[str, float]:
+    """Return the cores of this machine that stood for one vCPU, by instance type.
+
+    A type's vCPU has the scale of all times its own speed. A type without a quota, or whose
+    vCPUs are not known, is left out.
+    """
+    return {
+        group.instance_type: group.cpu_quota_cores / group.vcpus
+        for cluster in clusters
+        for group in cluster.instance_groups
+        if group.cpu_quota_cores and group.vcpus
+    }
 
 
 def evidence_line(comparison: Comparison) -> str:

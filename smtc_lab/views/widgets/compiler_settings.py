@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import traitlets
 
 from smtc_lab.errors import SpecError
-from smtc_lab.metrics.learning_rate import LearningRate, scaled_learning_rate
+from smtc_lab.metrics.batch.learning_rate import LearningRate, scaled_learning_rate
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.comparison.compare_compilers import this_machine
 from smtc_lab.views.code.cells import compiler_code
 from smtc_lab.views.widgets.environments_trait import EnvironmentsView
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-    from smtc_lab.metrics.learning_rate import Rule
+    from smtc_lab.metrics.batch.learning_rate import Rule
 
 _NUMBERS = ("batch_size", "base_batch_size", "learning_rate")
 

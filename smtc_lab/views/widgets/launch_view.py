@@ -10,7 +10,7 @@ import ipywidgets  # type: ignore[import-untyped]
 from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.confirmation import confirmation_of, require_confirmation
 from smtc_lab.launchers.engines import THIS_MACHINE
-from smtc_lab.launchers.run import Run, launcher_named
+from smtc_lab.launchers.run import Run, launcher_named, lives_on
 from smtc_lab.views.kept import drawn_elsewhere
 from smtc_lab.views.launch.display import display_bundle, takes_clicks
 from smtc_lab.views.launch.plan_display import to_html, to_text
@@ -46,7 +46,7 @@ class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
         job: What to run.
         on: Name of the launcher.
         root: Folder of runs; None: the default one.
-        detach: Let the run go on when this process ends.
+        detach: Let the run go on when this process ends; None: in a notebook it does.
         **options: What that launcher takes, but for ``confirm``: that is the button.
 
     Raises:
@@ -60,7 +60,7 @@ class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
         *,
         on: str = THIS_MACHINE,
         root: Path | None = None,
-        detach: bool = False,
+        detach: bool | None = None,
         **options: Any,  # noqa: ANN401  each launcher has its own
     ) -> None:
         if "confirm" in options:
@@ -104,7 +104,7 @@ class LaunchView(ipywidgets.VBox):  # type: ignore[misc]  # it has no types
     def _start(self, plan: LaunchPlan) -> Run:
         options = {**self._options, **_confirmation(plan)}
         launcher = launcher_named(self._on, root=self._root, **options)
-        return Run(launcher, launcher.start(plan, detach=self._detach))
+        return Run(launcher, launcher.start(plan, detach=lives_on(self._detach)))
 
     def _bundle(self) -> dict[str, str]:
         """Return what is known before a click, for the page and for what is kept of it."""
@@ -137,6 +137,7 @@ class _LaunchShow:
     def __init__(self, controls: LaunchControls) -> None:
         self._controls = controls
         self.key = str(controls.model_id)
+        self.kind, self.name = "run", str(controls.plan.job.job_name)
 
     def has_ended(self) -> bool:
         """Return whether a run was started and has ended."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.comparison_run import ComparisonRun
+    from smtc_lab.study.comparison.comparison_run import ComparisonRun
     from smtc_lab.views.live.watch import Watch
 
 
@@ -110,7 +110,7 @@ class Workbench(EnvironmentsView, WatchingView):
             LauncherError: It could not be started, or the last one still runs.
         """
         # numpy and what runs and compares: half of what the first look would wait for
-        from smtc_lab.study.comparison_run import launch_comparison  # noqa: PLC0415
+        from smtc_lab.study.comparison.comparison_run import launch_comparison  # noqa: PLC0415
 
         problems = [problem for of_one in self.problems for problem in of_one]
         if problems:

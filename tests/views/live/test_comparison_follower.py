@@ -12,20 +12,21 @@ import pytest
 
 from smtc_lab.follow.stream import Stream
 from smtc_lab.machine.processes import send_signal
-from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.planner.run_prediction import predict_run
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.study.folder import read_process
+from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.folder import StudyFolder, read_process, write_study_state
 from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.comparison.kind import COMPARISON
 from smtc_lab.views.study.describer import StudyDescriber
 from smtc_lab.views.study.estimate import set_up_estimate
 from smtc_lab.views.study.rows import live_rows
+from smtc_lab.views.study.snapshot import study_snapshot
+from smtc_lab.views.text import format as fmt
 from tests.kit.calibrations import calibration
 from tests.kit.runs import wait_until
 
@@ -157,13 +158,16 @@ def test_the_description_of_an_ended_comparison_is_its_verdict(ended: Comparison
     assert info.is_verdict
     assert info.ended
     assert info.evidence == "emulated"
-    assert info.scale == "scale model: 1 vCPU = 0.05 cores"
+    assert info.scale == (
+        "scale model: 1 vCPU of ml.p3.2xlarge = 0.05 cores, of ml.c5.xlarge 0.0724"
+    )
     assert [set_up.label for set_up in info.set_ups] == ["slow", HOSTILE]
-    assert [one.warm_up_steps for one in info.launched] == [
-        run.warm_up_steps
-        for run in (measured_launch(records) for records in ended.wait().runs)
-        if run is not None
-    ]
+    left_out = {
+        name: steps
+        for cluster in comparison.clusters
+        for name, steps in zip(cluster.runs, cluster.warm_up_steps, strict=True)
+    }
+    assert {one.job_name: one.warm_up_steps for one in info.launched} == left_out
     assert [(one.set_up, one.round, one.steps) for one in info.launched] == [
         (0, 1, 30),
         (1, 1, 30),
@@ -201,7 +205,7 @@ def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
         TrainingJob(entry_point="train.py", cluster=Cluster.parse(f"{name}@here=local:1"))
         for name in ("one", "two")
     ]
-    estimates = [set_up_estimate([], ["here"]) for _ in jobs]
+    estimates = [set_up_estimate([], job.cluster) for job in jobs]
 
     def rows(*names: str) -> dict[str, object]:
         told = live_rows(jobs, [None, None], estimates, names, [None, None])
@@ -209,6 +213,26 @@ def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
 
     assert rows("", "torch-2.9")["Python environment"] == (("today",), ("torch-2.9",))
     assert "Python environment" not in rows("torch-2.9", "torch-2.9")
+
+
+def test_a_table_that_is_kept_while_it_goes_on_tells_what_its_sentence_tells(
+    ended: ComparisonRun,
+) -> None:
+    growing = StudyFolder(ended.folder.path.with_name("growing"))
+    growing.path.mkdir()
+    request = replace(ended.request, rounds=3)
+    growing.request_file.write_text(request.to_json(), encoding="utf-8")
+    write_study_state(growing, replace(ended.state, state="InProgress", ended_s=None))
+
+    kept = study_snapshot(COMPARISON, ComparisonRun(growing))
+
+    assert kept.info.sentence.startswith("So far, after 2 of 3 rounds: ")
+    assert kept.comparison is not None
+    rows = {row.label: row.cells for row in kept.info.rows}
+    assert kept.comparison.speedup is not None
+    assert rows["speed-up"][1] == (fmt.times_interval(kept.comparison.speedup),)
+    # of an emulation, only the steps are on the scale of the model
+    assert all(cell[0].startswith("steps $0.0") for cell in rows["cost so far"])
 
 
 def test_a_description_before_the_first_look_is_right_too(ended: ComparisonRun) -> None:
@@ -222,8 +246,15 @@ def test_complete_rounds_tell_when_a_compiler_has_earned_its_overhead(
     tmp_path: Path,
 ) -> None:
     jobs = [
-        job.model_copy(update={"compiler_config": TrainingCompilerConfig(backend="eager")})
-        for job in pair(tmp_path, steps=20)
+        job.model_copy(update={"compiler_config": config})
+        for job, config in zip(
+            pair(tmp_path, steps=20),
+            (
+                TrainingCompilerConfig(backend="eager", keep_memory=False),
+                TrainingCompilerConfig(backend="eager"),
+            ),
+            strict=True,
+        )
     ]
     run = launch_comparison(jobs, rounds=1, root=tmp_path / "runs")
     run.wait(60)

@@ -18,15 +18,21 @@ from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.rules.observation import Observation
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.reader import read_run
+from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.folder import LaunchedRun
 from smtc_lab.views.figures.launches import launches_of, measured_step_times
 from smtc_lab.views.run.listed import ListedRun
 from smtc_lab.views.run.snapshot import take_snapshot
 from smtc_lab.views.study.estimate import set_up_estimate
 from smtc_lab.views.study.followed_launch import FollowedLaunch
-from tests.kit.records import STARTED_S, run_records, step_record
-from tests.kit.run_folders import write_run_folder
+from smtc_lab.views.study.rows import live_rows
+from smtc_lab.views.text.bill import COST_LABEL, TIME_LABEL
+from smtc_lab.views.text.cells import BATCHES_LABEL, DATALOADER_LABEL
+from smtc_lab.views.text.table import comparison_rows
+from tests.kit.records import STARTED_S, loader_record, run_records, step_record
+from tests.kit.run_folders import set_state, write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +48,7 @@ def unequal_ranks(num_ranks: int, num_steps: int, seed: int, *, quota: bool) -> 
     rng = np.random.default_rng(seed)
     run = run_records(
         [0.2] * num_steps,
-        cluster=Cluster.parse(f"several@{GROUP}=ml.p3.2xlarge:{num_ranks}"),
+        cluster=cluster_of(num_ranks),
         job_name=f"run-{seed}",
         cpu_quota_cores=1.0 if quota else None,
     )
@@ -57,7 +63,21 @@ def unequal_ranks(num_ranks: int, num_steps: int, seed: int, *, quota: bool) -> 
         ]
         for host, samples in run.system.items()
     }
-    return replace(run, steps=steps, system=system)
+    servers = ("local", "torch", f"algo-{num_ranks + 1}")
+    loader = {
+        rank: [
+            loader_record(str(rng.choice(servers)), int(rng.integers(9)))
+            for _ in range(rng.integers(5))
+        ]
+        for rank in steps
+    }
+    return replace(run, steps=steps, system=system, loader=loader)
+
+
+def cluster_of(num_ranks: int) -> Cluster:
+    return Cluster.parse(
+        f"several@{GROUP}=ml.p3.2xlarge:{num_ranks},data_group=ml.c5.9xlarge:1"
+    )
 
 
 def rank_steps(rng: np.random.Generator, num_steps: int) -> list[StepRecord]:
@@ -108,7 +128,7 @@ def test_every_view_of_a_run_tells_the_numbers_of_its_result(
 
     # the list, a comparison as it is followed, the command line, rules, figures
     assert listed_step_time_s(root, run) == result.step_time_s.mean
-    seen = set_up_estimate([followed(root, run)], [GROUP])
+    seen = set_up_estimate([followed(root, run)], run.job.cluster)
     assert seen.steps == result.steps
     assert seen.step_time_s is not None
     assert seen.step_time_s.mean == result.step_time_s.mean
@@ -124,6 +144,87 @@ def test_every_view_of_a_run_tells_the_numbers_of_its_result(
     assert told.device_utilization == result.utilization.device
     drawn = measured_step_times(launches_of(result, [run]))
     assert drawn.tolist() == sorted(launch.step_time_s.tolist())
+
+
+@given(
+    num_ranks=st.sampled_from([1, 2, 8]),
+    num_steps=st.integers(1, 20),
+    seeds=st.lists(st.integers(0, 2**32), min_size=1, max_size=3, unique=True),
+    is_emulated=st.booleans(),
+)
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_the_live_table_tells_the_bill_and_the_batches_of_the_result(
+    tmp_path_factory: pytest.TempPathFactory,
+    num_ranks: int,
+    num_steps: int,
+    seeds: list[int],
+    is_emulated: bool,  # noqa: FBT001  drawn
+) -> None:
+    root = tmp_path_factory.mktemp("runs")
+    emulation = Emulation() if is_emulated else None
+    runs = []
+    for seed in seeds:
+        run = unequal_ranks(num_ranks, num_steps, seed, quota=True)
+        runs.append(
+            replace(
+                run,
+                job=run.job.model_copy(update={"emulation": emulation}),
+                ended_s=STARTED_S + 30 + seed % 7,
+            )
+        )
+    catalog, job = Catalog.load(), runs[0].job
+    comparison = compare_runs(runs, catalog=catalog, created="now", machine={})
+    (result,) = comparison.clusters
+
+    price = catalog.usd_per_hour(job.cluster)
+    launches = [followed(root, run) for run in runs]
+    seen = set_up_estimate(launches, job.cluster, usd_per_hour=price)
+
+    assert (seen.batches, seen.dataloader) == (result.batches, result.dataloader)
+    assert seen.bill == result.bill
+    of_bill = {name: one for name, one in result.intervals.items() if name.startswith("bill.")}
+    assert seen.bill_intervals == of_bill
+    assert {"bill.startup_s", "bill.steps_usd", "bill.end_s"} <= of_bill.keys()
+    live = {row.label: row.cells for row in live_rows([job], [price], [seen], [""])}
+    final = {row.label: row.cells for row in comparison_rows(comparison)}
+    labels = {TIME_LABEL, COST_LABEL}
+    labels |= {BATCHES_LABEL, DATALOADER_LABEL} if result.batches else set()
+    for label in labels:
+        assert live[label] == final[label]
+
+
+def test_a_launch_that_runs_tells_its_bill_and_its_batches_so_far(tmp_path: Path) -> None:
+    run = unequal_ranks(1, 12, 7, quota=True)
+    run = replace(run, state="InProgress", loader={"algo-1-rank0": [loader_record("local", 3)]})
+    folder = write_run_folder(tmp_path, run)
+    launch = FollowedLaunch(
+        LaunchedRun(job_name=folder.job_name, label="several", round=1),
+        RunFollower(folder, NOBODY),
+        set_up=0,
+    )
+    launch.look()
+
+    seen = set_up_estimate([launch], run.job.cluster, usd_per_hour=5.0)
+    rows = {row.label: row.cells for row in live_rows([run.job], [5.0], [seen], [""])}
+
+    begun, lasted, ended = rows[TIME_LABEL][0]
+    assert begun.startswith("start-up 2")
+    assert lasted.startswith("steps ")
+    assert ended == "end unknown"
+    assert rows[BATCHES_LABEL] == (("3 (100 %), dnn_group", "0 (0 %), data_group"),)
+    assert rows[DATALOADER_LABEL] == (("smtc_lab's",),)
+    with RecordWriter(folder.record_files()[0]) as writer:
+        writer.append(loader_record("torch", 4))
+    set_state(folder, "Completed", run=run)
+    while not launch.is_over:
+        launch.look()
+    seen = set_up_estimate([launch], run.job.cluster, usd_per_hour=5.0)
+    assert seen.batches == {"dnn_group": 7, "data_group": 0}
+    assert seen.dataloader == "torch"
+    assert seen.bill is not None
+    assert seen.bill.end_s is not None
 
 
 def listed_step_time_s(root: Path, run: RunRecords) -> float | None:

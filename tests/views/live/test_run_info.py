@@ -94,6 +94,9 @@ def test_cost_is_price_times_time(tmp_path: Path) -> None:
     info = describe(write_run_folder(tmp_path, run, usd_per_hour=3.6))
 
     assert info.usd_so_far == pytest.approx(3.6 * 7.5 / 3600)
+    assert info.bill is not None
+    assert info.bill.billed_usd == pytest.approx(info.usd_so_far)
+    assert info.bill == summarize(run, usd_per_hour=3.6).bill
     assert info.summary is not None
     assert info.summary.usd_per_1000_steps is not None
     assert info.summary.usd_per_1000_steps.mean == pytest.approx(0.5)
@@ -159,7 +162,7 @@ def test_there_is_nothing_new_to_tell_when_nothing_happened(tmp_path: Path) -> N
     assert describer.describe().state == "Stopping"
 
 
-def test_hostile_texts_stay_on_one_short_line(tmp_path: Path) -> None:
+def test_hostile_texts_stay_on_short_lines(tmp_path: Path) -> None:
     run = run_records([0.2])
     run.events[:] = [
         EventRecord(time_s=1.0, kind="data", host="", message=text) for text in HOSTILE_TEXTS
@@ -170,4 +173,5 @@ def test_hostile_texts_stay_on_one_short_line(tmp_path: Path) -> None:
     assert len(info.events) == len(HOSTILE_TEXTS)
     for text in (*(event.message for event in info.events), info.reason):
         assert len(text) <= 2000
-        assert text.isprintable()
+    for line in (*(event.message for event in info.events), *info.reason.split("\n")):
+        assert line.isprintable()

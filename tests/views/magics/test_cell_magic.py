@@ -13,8 +13,8 @@ from jupyter_client.manager import run_kernel
 
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
-from smtc_lab.study.compare import ComparisonOutcome
-from smtc_lab.study.comparison_run import ComparisonRun
+from smtc_lab.study.comparison.compare import ComparisonOutcome
+from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.magics import run_cell
 from tests.kit.runs import processes_after
@@ -54,7 +54,7 @@ def test_a_run_that_is_waited_for_has_ended_and_its_log_is_printed(
     shell.user_ns["steps"] = 5
 
     run = shell.run_cell_magic(
-        "smtc", "--compiler eager --steps {steps} -p lr=0.5 --wait", cell
+        "smtc", "--compiler eager --steps {steps} -p lr=0.5 --wait -- --dummy", cell
     )
 
     assert run.status == "Completed"
@@ -63,7 +63,7 @@ def test_a_run_that_is_waited_for_has_ended_and_its_log_is_printed(
     assert sum(len(steps) for steps in run.records().steps.values()) == 5
     printed = capsys.readouterr().out
     assert "done" in printed
-    assert "from beside ['--lr', '0.5']" in printed
+    assert "from beside ['--lr', '0.5', '--dummy']" in printed
 
 
 def test_several_clusters_start_a_comparison_that_goes_on_by_itself(

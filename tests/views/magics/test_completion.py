@@ -54,12 +54,13 @@ def completed(text: str) -> list[str]:
         ("%%smtc --cluster a=ml.c5.9xlarge:1:", ["train", "data"]),
         ("%%smtc --cluster a=ml.c5.9xlarge:", []),
         ("%%smtc --steps ", []),
-        ("%smtc ", ["run", "runs", "show", "stop", "--help"]),
+        ("%smtc ", ["run", "runs", "show", "stop", "delete", "--help"]),
         ("%smtc r", ["run", "runs"]),
         ("mine = %smtc sh", ["show"]),
         ("%smtc run train.py --comp", ["--compiler"]),
         ("%smtc runs -", ["-n", "--help"]),
         ("%smtc stop nothing ", []),
+        ("%smtc delete --", ["--yes", "--help"]),
         ("%%smtcx --cl", []),
         ("print('%smtc ", []),
     ],
@@ -82,6 +83,7 @@ def test_runs_are_offered_newest_first(tmp_path: Path) -> None:
     assert completed("%smtc show ") == ["digits-2", "digits-1"]
     assert completed("%smtc stop digits-1") == ["digits-1"]
     assert completed("%smtc show digits-1 ") == []
+    assert completed("%smtc delete digits-1 ") == ["digits-2"]
 
 
 def test_scripts_and_folders_are_offered(tmp_path: Path) -> None:

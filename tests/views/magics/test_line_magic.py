@@ -10,10 +10,13 @@ import pytest
 from smtc_lab.launchers.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.comparison_run import ComparisonRun
+from smtc_lab.store.run_folder import find_runs
+from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.cell.cell_error import CellError
+from smtc_lab.views.cell.commands import COMMANDS
 from smtc_lab.views.magics import run_line
 from smtc_lab.views.run_list import RunList
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +40,8 @@ def test_a_file_runs_with_the_options_of_a_cell(
 
     run = shell.run_line_magic("smtc", "run train.py -p lr=0.5 --wait --into mine")
 
+    own = shell.run_line_magic("smtc", "run --wait -- train.py --dummy 'a b'")
+    assert own.job.arguments == ("--dummy", "a b")
     assert isinstance(run, Run)
     assert (run.status, run.job.entry_point) == ("Completed", "train.py")
     assert shell.user_ns["mine"] is run
@@ -83,6 +88,47 @@ def test_a_comparison_is_shown_and_stopped_by_its_name(
     assert capsys.readouterr().out.startswith(f"{comparison.name}: Stopped.")
 
 
+def test_a_run_is_deleted_once_that_was_confirmed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started("done-1", "pass", tmp_path).wait(30)
+    asked: list[str] = []
+    answers = iter(["", "n", "y"])
+    monkeypatch.setattr(
+        "builtins.input", lambda question: (asked.append(question), next(answers))[1]
+    )
+
+    run_line("delete done-1", {})
+    run_line("delete done-1", {})
+    assert run.folder.path.is_dir()
+    assert capsys.readouterr().out == ""
+    run_line("delete done-1", {})
+
+    assert asked == ["Delete done-1 for good? [y/N]: "] * 3
+    assert not run.folder.path.exists()
+    assert capsys.readouterr().out == "done-1: deleted.\n"
+
+
+def test_a_comparison_is_deleted_with_its_launches_where_nobody_can_be_asked(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "--cluster one@a=local:1 --cluster two@b=local:1"
+    comparison = shell.run_cell_magic("smtc", line, ENDLESS)
+    wait_until(lambda: comparison.state.runs, what="the first launch")
+    with pytest.raises(CellError, match=r"delete: '.*' still goes on.* Stop it first\.$"):
+        run_line(f"delete --yes {comparison.name}", {})
+    comparison.stop()
+    what = f"{comparison.name} with all launches"
+    with pytest.raises(CellError, match=f"whether to delete {what}. Add --yes."):
+        run_line(f"delete {comparison.name}", {})
+
+    run_line(f"delete --yes {comparison.name}", {})
+
+    told = f"{comparison.name}: deleted with 1 launch.\n"
+    assert capsys.readouterr().out.endswith(told)
+    assert find_runs() == []
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -91,6 +137,9 @@ def test_a_comparison_is_shown_and_stopped_by_its_name(
         ("show", "takes the name of one run, or its begin, but got ''. See %smtc runs"),
         ("stop --all", "but got '--all'"),
         ("stop digits", "There is no run named 'digits'"),
+        ("delete", "%smtc delete: no name is given. See %smtc runs."),
+        ("delete -y digits", "There is no run named 'digits'"),
+        ("delete -y digits --force", "unrecognized arguments: --force"),
         ("runs -n 0", "-n 0 would list nothing"),
         ("runs -n few", "invalid int value: 'few'"),
         ("run", "no file is named"),
@@ -114,7 +163,7 @@ def test_help_names_the_commands_and_the_options_of_a_cell(
     assert shell.run_line_magic("smtc", line) is None
 
     printed = capsys.readouterr().out
-    for word in ("run ", "runs ", "show ", "stop ", "%%smtc runs a cell", "--cluster"):
+    for word in (*COMMANDS, "%%smtc runs a cell", "--cluster"):
         assert word in printed
     shell.run_line_magic("smtc", "runs --help")
     shell.run_line_magic("smtc", "run --help")

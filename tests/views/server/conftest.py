@@ -10,7 +10,7 @@ from tornado.httpclient import HTTPClientError
 
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
-from smtc_lab.study.comparison_run import ComparisonRun
+from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from tests.kit.lab_tab import Tab
 from tests.kit.quick_script import QUICK_SCRIPT
 

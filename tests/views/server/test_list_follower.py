@@ -73,11 +73,12 @@ def test_a_run_that_ended_has_all_its_numbers(runs: Path) -> None:
         "cluster": "homogeneous",
         "entry_point": "train.py",
         "usd_per_hour": 3.6,
-        "usd_so_far": pytest.approx(3.6 / 3600 * (2.5 + sum(times_s))),
+        "usd_so_far": pytest.approx(3.6 / 3600 * sum(times_s)),
         "steps": 35,
         "max_steps": None,
         "step_time_s": pytest.approx(0.1),
         "evidence": "emulated",
+        "newest_run": None,
     }
 
 
@@ -246,10 +247,29 @@ def test_a_comparison_tells_the_sum_of_its_launches(runs: Path) -> None:
     assert row["kind"] == "comparison"
     assert row["cluster"] == "homogeneous, homogeneous"
     assert (row["steps"], row["max_steps"]) == (8, 60)
-    assert row["step_time_s"] == pytest.approx(0.5)
+    assert row["step_time_s"] is None  # one launch's would stand for all set-ups
     assert row["usd_per_hour"] == 3.6
+    assert row["newest_run"] == "two"
     assert row["usd_so_far"] == rows["one"]["usd_so_far"] + rows["two"]["usd_so_far"]
     assert usd_per_hour_now(list(rows.values())) == 3.6  # of the launch, once
+
+
+def test_a_comparison_does_not_count_steps_beside_its_rounds(runs: Path) -> None:
+    for name in ("one", "parity"):
+        write_run_folder(runs, run_records([0.5] * 4, job_name=name))
+    launched = (
+        LaunchedRun(job_name="one", label="homogeneous", round=1),
+        LaunchedRun(job_name="parity", label="eager, parity", round=None),
+    )
+    state = StudyState(state="Completed", started_s=STARTED_S, runs=launched)
+    write_comparison(runs, "c-1", state)
+
+    rows = look(ListFollower(runs))
+
+    row = rows["c-1"]
+    assert (row["steps"], row["max_steps"]) == (4, 60)
+    assert row["usd_so_far"] == rows["one"]["usd_so_far"] + rows["parity"]["usd_so_far"]
+    assert row["newest_run"] == "parity"
 
 
 def test_a_damaged_comparison_hides_nothing(runs: Path) -> None:

@@ -164,7 +164,7 @@ async def test_what_changes_something_needs_the_pages_own_token(
         if "post" in vars(handler)
     ]
 
-    assert len(posted) == 4
+    assert len(posted) == 6
     for address in posted:
         assert await browser.status("POST", address) == 403
         # let in, and refused for what it says
@@ -209,6 +209,7 @@ async def test_a_user_without_the_right_to_execute_may_look_and_not_stop(
     assert (await ask("runs"))[0] == 200
     assert (await ask("runs", body={}))[0] == 403
     assert (await ask("runs", run, "stop", body={}))[0] == 403
+    assert (await ask("runs", run, "delete", body={}))[0] == 403
     tab = await open_tab()
     await tab.watch(1, "run-monitor", run)
     await tab.say(1, type="stop")
@@ -257,6 +258,9 @@ async def test_a_name_reaches_no_folder_but_those_of_runs(
     assert run == "train-r1"
     assert await known.status("GET", known.api(f"runs/{name}/bundle")) in {400, 404}
     assert await known.status("POST", known.api(f"runs/{name}/stop")) in {400, 404}
+    assert await known.status("POST", known.api(f"runs/{name}/delete")) in {400, 404}
+    assert await known.status("POST", known.api(f"deletions/{name}/undo")) in {400, 404, 409}
+    assert evil.job_file.is_file()
     tab = await open_tab()
     await tab.watch(1, "run-monitor", name)
     await tab.watch(2, "runs")

@@ -116,11 +116,13 @@ async def test_one_number_is_one_watch(open_tab: OpenTab, growing: RunFolder) ->
     assert tab.rows == {}
 
 
-async def test_hostile_words_of_a_run_arrive_as_they_are(open_tab: OpenTab, root: Path) -> None:
+async def test_hostile_words_of_a_run_arrive_as_text_that_turns_nothing_round(
+    open_tab: OpenTab, root: Path
+) -> None:
     folder = write_run_folder(root, run_records([0.2]), reason=HOSTILE)
     tab = await open_tab()
     await tab.watch(1, "runs")
     await tab.watch(2, "run-monitor", folder.job_name)
     await tab.until(lambda tab: tab.rows and tab.values[2])
 
-    assert tab.rows[folder.job_name]["reason"] == HOSTILE
+    assert tab.rows[folder.job_name]["reason"] == HOSTILE.replace("\u202e", "\ufffd")

@@ -9,7 +9,7 @@ import pytest
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.views.shown import ThingShow
 from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor
 from tests.kit.quick_script import QUICK_SCRIPT

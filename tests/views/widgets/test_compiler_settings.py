@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets
 import pytest
 
-from smtc_lab.metrics.learning_rate import scaled_learning_rate
+from smtc_lab.metrics.batch.learning_rate import scaled_learning_rate
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.widgets.compiler_settings import CompilerSettings

@@ -1,0 +1,55 @@
+"""What stands behind a script and ``--`` is the script's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from smtc_lab.launchers.run import Run
+from smtc_lab.store.run_folder import find_runs
+from tests.kit.quick_script import QUICK_SCRIPT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    SmtcLab = Callable[..., Any]
+
+HERE = ("compare", "--cluster", "here=local:1", "--no-emulation", "--rounds", "1")
+OWN = ("--dummy", "--lr", "0.1", "data folder")
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(f"import sys\nprint(sys.argv[1:])\n{QUICK_SCRIPT}", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("is_behind", [True, False])
+def test_a_script_gets_its_own_arguments_as_they_are(
+    smtc_lab: SmtcLab, home: Path, script: Path, *, is_behind: bool
+) -> None:
+    given = ("-p", "depth=2", "--steps", "12", "--json", home / "it.json")
+    both = (*given, "--", script, *OWN) if is_behind else (script, *given, "--", *OWN)
+
+    said = smtc_lab(*HERE, *both)
+
+    assert said.exit_code == 0, said.err
+    (folder,) = find_runs()
+    run = Run.open(folder.job_name)
+    assert str(["--depth", "2", *OWN]) in run.logs()
+    shown = smtc_lab("runs", "show", run.job_name).out
+    assert f"script     {script} --dummy --lr 0.1 'data folder'\n" in shown
+    assert '"arguments":' in (home / "it.json").read_text()
+
+
+def test_an_option_of_the_script_without_the_dashes_is_refused_with_a_hint(
+    smtc_lab: SmtcLab, script: Path
+) -> None:
+    said = smtc_lab(*HERE, script, "--dummy")
+
+    assert said.exit_code == 2
+    assert "No such option '--dummy'" in said.err
+    assert "stands behind --: smtc-lab compare … -- train.py --dummy" in said.err

@@ -1,0 +1,69 @@
+"""A browser deletes what has ended, and undoes that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.launchers.run import Run
+from smtc_lab.study.comparison.comparison_run import ComparisonRun
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
+from tests.views.server.test_rest import job_json
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from tests.kit.lab_tab import Tab
+
+    Ask = Callable[..., Awaitable[tuple[int, Any]]]
+    OpenTab = Callable[[], Awaitable[Tab]]
+
+
+async def test_a_deleted_run_leaves_every_list_and_comes_back(
+    ask: Ask, open_tab: OpenTab, root: Path
+) -> None:
+    folder = write_run_folder(root, run_records([0.2], job_name="old-1"))
+    tab = await open_tab()
+    await tab.watch(1, "runs")
+    await tab.until(lambda tab: set(tab.rows) == {"old-1"})
+
+    status, deleted = await ask("runs", "old-1", "delete", body={})
+
+    assert (status, deleted["name"], deleted["launches"]) == (200, "old-1", [])
+    await tab.until(lambda tab: not tab.rows)
+    assert not folder.path.exists()
+    assert (await ask("deletions", deleted["id"], "undo", body={}))[0] == 200
+    await tab.until(lambda tab: set(tab.rows) == {"old-1"})
+    assert folder.job_file.is_file()
+    status, told = await ask("deletions", deleted["id"], "undo", body={})
+    assert status == 409
+    assert "it was undone before" in told["message"]
+
+
+async def test_what_goes_on_is_not_deleted(ask: Ask, script: str) -> None:
+    job = job_json(script, max_steps=100_000)
+    _, started = await ask("runs", body={"kind": "run", "job": job})
+    name = started["name"]
+
+    status, told = await ask("runs", name, "delete", body={})
+
+    assert status == 409
+    assert (
+        told["message"] == f"Run {name!r} still goes on, so it is not deleted. Stop it first."
+    )
+    assert Run.open(name).status == "InProgress"
+    assert (await ask("runs", "gone-1", "delete", body={}))[0] == 404
+
+
+async def test_a_comparison_is_deleted_with_its_launches(ask: Ask, script: str) -> None:
+    job = job_json(script, max_steps=12)
+    body = {"kind": "comparison", "jobs": [job], "rounds": 2}
+    _, started = await ask("runs", body=body)
+    name = started["name"]
+    ComparisonRun.open(name).await_end(60)
+
+    status, deleted = await ask("comparisons", name, "delete", body={})
+
+    assert (status, len(deleted["launches"])) == (200, 2)
+    assert (await ask("runs"))[1] == {"runs": []}
