@@ -2,20 +2,21 @@
  * Bundles the views into one module and one style sheet, which the Python package ships.
  */
 import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const isDev = process.argv.includes('--dev');
 const target = new URL('../../smtc_lab/views/static/', import.meta.url);
 
 await build({
-  absWorkingDir: new URL('.', import.meta.url).pathname,
+  absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
   bundle: true,
   entryNames: 'widget',
   entryPoints: ['src/widget.ts'],
   format: 'esm',
   legalComments: 'none',
   minify: !isDev,
-  outdir: target.pathname,
+  outdir: fileURLToPath(target),
   sourcemap: isDev ? 'inline' : false,
   target: 'es2022'
 });

@@ -12,6 +12,7 @@ export const COMMANDS = {
   show: 'smtc-lab:show-runs',
   open: 'smtc-lab:open',
   stop: 'smtc-lab:stop',
+  delete: 'smtc-lab:delete',
   design: 'smtc-lab:open-designer',
   insert: 'smtc-lab:insert-run'
 } as const;
@@ -61,6 +62,19 @@ export function addCommands(
       }
     }
   });
+  commands.addCommand(COMMANDS.delete, {
+    label: texts.__('Delete Run'),
+    caption: texts.__('Delete the selected run, which has ended'),
+    isEnabled: args =>
+      has(args) &&
+      (typeof args['name'] === 'string' || canDelete(lab.selected)),
+    execute: async args => {
+      const what = meant(args, lab);
+      if (what !== null) {
+        await lab.delete(what.name, what.kind);
+      }
+    }
+  });
 }
 
 /**
@@ -68,6 +82,13 @@ export function addCommands(
  */
 export function canStop(row: IRow | null): boolean {
   return row !== null && isLive(row) && row.state !== 'Stopping';
+}
+
+/**
+ * Whether a row can be deleted.
+ */
+export function canDelete(row: IRow | null): boolean {
+  return row !== null && !isLive(row);
 }
 
 /**

@@ -86,7 +86,12 @@ function offer(
   launcher: ILauncher | null
 ): void {
   const category = texts.__('Training');
-  for (const command of [COMMANDS.show, COMMANDS.open, COMMANDS.stop]) {
+  for (const command of [
+    COMMANDS.show,
+    COMMANDS.open,
+    COMMANDS.stop,
+    COMMANDS.delete
+  ]) {
     palette?.addItem({ command, category, args: { isPalette: true } });
   }
   launcher?.add({ command: COMMANDS.show, category, rank: 1 });

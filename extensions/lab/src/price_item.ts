@@ -2,7 +2,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { h } from '@smtc-lab/ui/dom.js';
-import { isLive } from './connection/row.js';
+import { numLive } from './connection/row.js';
 import type { Texts } from './texts.js';
 import type { IRuns } from './tokens.js';
 
@@ -65,7 +65,7 @@ export class PriceItem extends Widget {
   }
 
   private readonly _update = (): void => {
-    this._numLive = this._runs.rows.filter(isLive).length;
+    this._numLive = numLive(this._runs.rows);
     const { usdPerHourNow } = this._runs;
     const price =
       usdPerHourNow === null

@@ -11,6 +11,7 @@ export const SETTINGS = '@smtc-lab/lab:plugin';
 export interface ILabSettings {
   readonly showPrice: boolean;
   readonly confirmStop: boolean;
+  readonly confirmDelete: boolean;
   readonly dashboardMode: 'tab-after' | 'split-right';
   readonly rounds: number;
 }
@@ -24,10 +25,12 @@ export function settingsOf(
   settings: ISettingRegistry.ISettings | null
 ): ILabSettings {
   const given: Readonly<Record<string, unknown>> = settings?.composite ?? {};
-  const { showPrice, confirmStop, dashboardMode, rounds } = given;
+  const { showPrice, confirmStop, confirmDelete, dashboardMode, rounds } =
+    given;
   return {
     showPrice: showPrice !== false,
     confirmStop: confirmStop !== false,
+    confirmDelete: confirmDelete !== false,
     dashboardMode:
       dashboardMode === 'split-right' ? 'split-right' : 'tab-after',
     rounds: typeof rounds === 'number' ? rounds : 3

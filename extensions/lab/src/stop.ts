@@ -1,5 +1,6 @@
-import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
+import { Dialog, showDialog } from '@jupyterlab/apputils';
 import type { Kind } from './connection/row.js';
+import { showRefusal } from './refusal.js';
 import type { Texts } from './texts.js';
 import type { IStream } from './tokens.js';
 
@@ -21,8 +22,7 @@ export async function stop(
   try {
     await stream.request(path, {});
   } catch (error) {
-    const why = error instanceof Error ? error.message : '';
-    Notification.error(texts.__('%1 could not be stopped. %2', what.name, why));
+    await showRefusal(texts.__('%1 could not be stopped', what.name), error);
   }
 }
 

@@ -149,6 +149,11 @@ export interface ILab {
   stop(name: string, kind: Kind): Promise<void>;
 
   /**
+   * Delete it, after a question where the settings want one. It can be undone for a while.
+   */
+  delete(name: string, kind: Kind): Promise<void>;
+
+  /**
    * The row that is selected in the list; null: none.
    */
   selected: IRow | null;
@@ -168,5 +173,5 @@ export const IStream = new Token<IStream>(
  */
 export const ILab = new Token<ILab>(
   '@smtc-lab/lab:ILab',
-  'Runs and comparisons: listed, opened, stopped.'
+  'Runs and comparisons: listed, opened, stopped, deleted.'
 );

@@ -22,7 +22,7 @@ export interface IWorkbenchOptions {
 }
 
 /**
- * Opens and stops runs and comparisons, and knows their dashboards.
+ * Opens, stops and deletes runs and comparisons, and knows their dashboards.
  */
 export class Workbench implements ILab {
   constructor(private readonly _options: IWorkbenchOptions) {}
@@ -51,6 +51,22 @@ export class Workbench implements ILab {
     const { stop } = await import('./dashboard/load.js');
     const stream = await app.resolveRequiredService(IStream);
     await stop(stream, texts, { name, kind }, settings().confirmStop);
+  }
+
+  async delete(name: string, kind: Kind): Promise<void> {
+    const { app, texts, settings } = this._options;
+    const { deleteRun } = await import('./dashboard/load.js');
+    const stream = await app.resolveRequiredService(IStream);
+    const isDeleted = await deleteRun(
+      stream,
+      texts,
+      { name, kind },
+      settings().confirmDelete
+    );
+    if (isDeleted) {
+      const key = keyOf({ name, kind });
+      this._dashboards.find(widget => keyOf(widget) === key)?.dispose();
+    }
   }
 
   /**

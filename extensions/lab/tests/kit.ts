@@ -35,6 +35,7 @@ export function row(given: Partial<IRow> = {}): IRow {
     maxSteps: 200,
     stepTimeS: 0.12,
     evidence: 'measured',
+    newestRun: null,
     ...given
   };
 }

@@ -18,7 +18,7 @@ class Observer {
 let selected: IRow | null;
 let list: RunList;
 const open = vi.fn();
-const stop = vi.fn();
+const remove = vi.fn();
 
 beforeEach(() => {
   vi.stubGlobal('ResizeObserver', Observer);
@@ -27,7 +27,7 @@ beforeEach(() => {
   list = new RunList({
     texts: TEXTS,
     open,
-    stop,
+    remove,
     select: row => {
       selected = row;
     }
@@ -90,7 +90,7 @@ describe('a list of 1,000', () => {
 });
 
 describe('a row of the list', () => {
-  it('is opened by Enter and stopped by Delete', () => {
+  it('is opened by Enter and is to go by Delete', () => {
     list.update(rows(3));
     list.element.focus();
     press('ArrowDown');
@@ -100,7 +100,7 @@ describe('a row of the list', () => {
     expect(open).toHaveBeenCalledWith(
       expect.objectContaining({ name: 'run-1' })
     );
-    expect(stop).toHaveBeenCalledWith(
+    expect(remove).toHaveBeenCalledWith(
       expect.objectContaining({ name: 'run-1' })
     );
   });

@@ -49,8 +49,12 @@ function environments(state: string): object {
 
 let stream: FakeStream;
 
-async function opened(kept: unknown = null): Promise<WorkbenchModel> {
-  return WorkbenchModel.open(stream as unknown as IStream, 3, kept, texts);
+async function opened(
+  kept: unknown = null,
+  running = ''
+): Promise<WorkbenchModel> {
+  const server = stream as unknown as IStream;
+  return WorkbenchModel.open(server, 3, kept, running, texts);
 }
 
 beforeEach(() => {
@@ -121,6 +125,26 @@ describe('the workbench without a kernel', () => {
     stream.watched[0]?.takeValues({ info: { name: 'train-1' }, result: '' });
     expect(model.get('info')).toEqual({ name: 'train-1' });
     expect(model.get('running')).toBe('train-1');
+  });
+
+  it('finds the comparison again that ran before a reload', async () => {
+    const model = await opened(null, 'train-1');
+    expect(stream.watched.map(({ name }) => name)).toEqual(['train-1']);
+
+    stream.watched[0]?.takeValues({ info: { name: 'train-1' }, result: '' });
+
+    expect(model.get('running')).toBe('train-1');
+    expect(stream.of('runs')).toEqual([]);
+  });
+
+  it('begins with none when that comparison is gone', async () => {
+    const model = await opened(null, 'train-1');
+
+    stream.watched[0]?.takeProblem('There is no comparison of that name.');
+
+    expect(model.get('running')).toBe('');
+    expect(model.get('start_problem')).toBe('');
+    expect(stream.watched[0]?.isDisposed).toBe(true);
   });
 
   it("tells the server's own words when nothing could be started", async () => {

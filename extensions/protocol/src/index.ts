@@ -1,3 +1,4 @@
+export * from './arguments.js';
 export * from './catalog.js';
 export * from './cluster.js';
 export * from './cluster_rules.js';
@@ -9,6 +10,7 @@ export * from './frame.js';
 export * from './generated/wire.js';
 export * from './job.js';
 export * from './learning_rate.js';
+export * from './plain_text.js';
 export * from './plan.js';
 export * from './python_text.js';
 export * from './read.js';

@@ -13,6 +13,7 @@ import { properties } from '../schema/training_job.json';
 
 const MAX_HYPERPARAMETERS = properties.hyperparameters.maxProperties;
 const SHOWN = new Set([
+  'arguments',
   'cluster',
   'compiler_config',
   'entry_point',
@@ -39,6 +40,12 @@ export interface IJob {
   readonly entryPoint: string;
   readonly cluster: ICluster;
   readonly hyperparameters: JsonObject;
+
+  /**
+   * What the script gets as it is. A text: it is being typed, and cannot be split yet; Python
+   * refuses it.
+   */
+  readonly arguments: readonly string[] | string;
 
   /**
    * Name of the Python environment that it runs in; null: the one that launches.
@@ -73,6 +80,7 @@ export function parseJob(json: unknown): IJob {
     entryPoint: textField(job, 'entry_point'),
     cluster: parseCluster(job['cluster']),
     hyperparameters: objectOf(job['hyperparameters'] ?? {}, 'Hyperparameters'),
+    arguments: argumentsOf({ arguments: [], ...job }),
     pythonEnvironment: optionalText(
       { python_environment: null, ...job },
       'python_environment'
@@ -92,10 +100,16 @@ export function jobToJson(job: IJob): TrainingJob {
     entry_point: job.entryPoint,
     cluster: clusterToJson(job.cluster),
     hyperparameters: job.hyperparameters,
+    arguments: job.arguments as string[], // a text is for Python to refuse
     python_environment: job.pythonEnvironment,
     compiler_config: job.compilerConfig,
     max_steps: job.maxSteps
   };
+}
+
+function argumentsOf(job: JsonObject): readonly string[] | string {
+  const given = job['arguments'];
+  return Array.isArray(given) ? given.map(String) : textField(job, 'arguments');
 }
 
 /**

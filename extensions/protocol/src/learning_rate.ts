@@ -8,7 +8,7 @@ export type Rule = 'linear' | 'sqrt';
 /**
  * A learning rate that may suit a batch size. A suggestion: training decides.
  *
- * Mirrors `smtc_lab.metrics.learning_rate`; both read `tests/fixtures/learning_rates.json`.
+ * Mirrors `smtc_lab.metrics.batch.learning_rate`; both read `tests/fixtures/learning_rates.json`.
  */
 export interface ILearningRate {
   readonly rule: Rule;

@@ -41,6 +41,7 @@ it('gives a job back with the fields that no form shows', () => {
       name: null
     },
     hyperparameters: { rate: 0.1 },
+    arguments: ['--dummy'],
     python_environment: 'torch-2.9',
     compiler_config: null,
     max_steps: 200,

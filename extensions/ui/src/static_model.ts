@@ -1,6 +1,7 @@
 import {
   objectOf,
   parseCurve,
+  plainJson,
   ProtocolError,
   type IFrame,
   type JsonObject
@@ -30,12 +31,13 @@ export interface IStaticResult {
 /**
  * Read what a notebook or a file keeps of a run, of a study or of a plan.
  *
- * Mirrors what the snapshots and the plan of `smtc_lab.views` write.
+ * Mirrors what the snapshots and the plan of `smtc_lab.views` write. A notebook may be anybody's,
+ * so its texts are made plain.
  *
  * @throws {@link ProtocolError} when it is none of them, damaged, or of a later version.
  */
 export function staticResult(json: unknown): IStaticResult {
-  const saved = objectOf(json, 'A saved result');
+  const saved = objectOf(plainJson(json), 'A saved result');
   if ('schema_version' in saved) {
     throw new ProtocolError(
       'These are the numbers of a comparison alone, without what its view shows. Open the ' +

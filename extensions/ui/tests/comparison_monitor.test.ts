@@ -1,6 +1,7 @@
 import { readWire, ProtocolError } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ISeries } from '../src/charts/options.js';
+import { describeStudy } from '../src/study/kind.js';
 import { doneFraction, progressWords } from '../src/study/progress.js';
 import fixture from '../../../tests/fixtures/comparison_info.json';
 import { buttonIn, FakeModel, HOST, shownIn, STEPS } from './fake_model.js';
@@ -106,6 +107,23 @@ describe('the progress', () => {
 
     expect(doneFraction({ ...info, launched: [] })).toBe(0);
     expect(doneFraction({ ...info, launches: 3, launched: done })).toBe(1);
+  });
+
+  it('has no bar and no time where a result came without its launches', () => {
+    const info = {
+      ...readWire('ComparisonInfo', wire),
+      state: 'Completed',
+      ended: true,
+      launched: []
+    };
+
+    const told = describeStudy(info, 0);
+
+    expect([told.progress, told.done]).toEqual(['8 launches', null]);
+    expect(progressWords({ ...info, launches: 0 })).toBe('');
+    expect(progressWords({ ...info, state: 'Failed' })).toBe(
+      'nothing was launched'
+    );
   });
 });
 

@@ -79,17 +79,80 @@ it('forgets what was typed with Escape', () => {
   expect(input.getAttribute('aria-expanded')).toBe('false');
 });
 
-it('chooses nothing where nothing fits, and stays open', () => {
+const UNKNOWN =
+  /^Instance type 'ml\.p3\.3xlarge' is not one of the .*Did you mean ml\.p3\.2xlarge/;
+
+it.each([
+  [
+    'Enter',
+    (input: HTMLElement) => {
+      press(input, 'Enter');
+    }
+  ],
+  [
+    'leaving',
+    (input: HTMLElement) =>
+      input.dispatchEvent(new FocusEvent('focusout', { bubbles: true }))
+  ]
+])('keeps an unknown type as typed on %s, and says so', (_, end) => {
   const { input, onChange, root } = picker();
 
-  type(input, 'quantum');
+  type(input, 'ml.p3.3xlarge');
+  end(input);
+
+  expect(onChange.mock.calls).toEqual([['ml.p3.3xlarge']]);
+  expect(input.value).toBe('ml.p3.3xlarge');
+  expect(input.getAttribute('aria-invalid')).toBe('true');
+  expect(input.getAttribute('aria-expanded')).toBe('false');
+  expect(root.querySelector('.smtc-problem')?.textContent).toMatch(UNKNOWN);
+
+  press(input, 'ArrowDown');
+  press(input, 'Enter');
+  expect(input.value).toBe('ml.p3.3xlarge');
+});
+
+it('takes a near type that the keys went to', () => {
+  const { input, onChange } = picker();
+
+  type(input, 'ml.p3.3xlarge');
+  press(input, 'ArrowDown');
+  press(input, 'Home');
   press(input, 'Enter');
 
-  expect(onChange).not.toHaveBeenCalled();
-  expect(input.getAttribute('aria-activedescendant')).toBeNull();
-  expect(root.querySelector('[role=status]')?.textContent).toMatch(
-    /^None of the/
+  expect(onChange).not.toHaveBeenCalled(); // the nearest is the former one
+  expect(input.value).toBe('ml.p3.2xlarge');
+  expect(input.getAttribute('aria-invalid')).toBe('false');
+});
+
+it('takes the name of a type without its prefix when it is left', () => {
+  const { input, onChange } = picker();
+
+  type(input, 'C5.18xlarge');
+  input.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
+
+  expect(onChange.mock.calls).toEqual([['ml.c5.18xlarge']]);
+});
+
+it('moves nothing under a mouse button until the click', () => {
+  const { input, onChange, root } = picker();
+  const run = document.createElement('button');
+  const states: (string | null)[] = [];
+  run.onclick = () => {
+    states.push(input.getAttribute('aria-expanded'), input.value);
+  };
+  root.append(run);
+  type(input, 'c5.18xlarge');
+
+  run.dispatchEvent(new MouseEvent('mousedown', { bubbles: true }));
+  input.dispatchEvent(
+    new FocusEvent('focusout', { bubbles: true, relatedTarget: run })
   );
+  expect(input.getAttribute('aria-expanded')).toBe('true');
+  run.dispatchEvent(new MouseEvent('mouseup', { bubbles: true }));
+  run.click();
+
+  expect(states).toEqual(['false', 'ml.c5.18xlarge']);
+  expect(onChange.mock.calls).toEqual([['ml.c5.18xlarge']]);
 });
 
 it('chooses a row that is clicked', () => {

@@ -64,6 +64,20 @@ describe('a plan from Python', () => {
 });
 
 describe('the view of a plan', () => {
+  it.each(['predicted', 'estimated'])(
+    'says that its best cluster is %s',
+    word => {
+      const points = fixture.points.map(point => ({
+        ...point,
+        evidence: word
+      }));
+
+      const { root } = shown({ points });
+
+      expect(root.querySelector('.smtc-badge')?.textContent).toBe(word);
+    }
+  );
+
   it('draws each cluster of known price, and tells the others in the table', () => {
     const { root } = shown();
 
@@ -74,6 +88,18 @@ describe('the view of a plan', () => {
     const all = root.querySelector('tbody')?.textContent ?? '';
     expect(all).toContain('1 × ml.p3.8xlarge');
     expect(all).toContain('unknown');
+  });
+
+  it('draws what is estimated dashed, and says so', () => {
+    const points = fixture.points.map(point => ({
+      ...point,
+      evidence: 'estimated'
+    }));
+    const { root } = shown({ points });
+
+    const [mark] = marks(root);
+    expect(mark?.classList).toContain('smtc-plan-extrapolated');
+    expect(mark?.getAttribute('aria-label')).toMatch(/, estimated$/);
   });
 
   it('shows the recommended cluster first, with stages, reason and code', () => {

@@ -103,3 +103,14 @@ it.each([
 ])('knows the quantile of %i degrees of freedom', (freedom, quantile) => {
   expect(Math.abs(studentQuantile(freedom) / quantile - 1)).toBeLessThan(0.01);
 });
+
+it('has no interval below zero for values that are never there', () => {
+  const times = [0.1, 0.1, 0.1, 5, 0.1];
+  const seen = { from: 0, to: 4 };
+
+  const { low } = rolling(segmentOf(times), seen, 1_000, LAST);
+  const signed = rolling(segmentOf([-1, ...times]), seen, 1_000, LAST);
+
+  expect(low[4]).toBe(0);
+  expect(signed.low[4]).toBeLessThan(0);
+});

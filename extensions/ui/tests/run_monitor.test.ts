@@ -56,6 +56,22 @@ describe('the run monitor', () => {
     expect(el.textContent).toContain('1 vCPU = 0.05 cores of this machine');
   });
 
+  it('tells where the billed time went, and prices the scale model alone', () => {
+    const facts = [...el.querySelectorAll('.smtc-run-numbers .smtc-facts div')];
+    const told = facts
+      .map(fact => fact.textContent)
+      .filter(words => words.startsWith('billed'));
+
+    expect(told).toEqual([
+      "billed start-up2 s this machine's own, not on the scale of the model: no price",
+      'billed steps9.5 s $0.0095, warm-up included',
+      "billed end500 ms this machine's own, not on the scale of the model: no price"
+    ]);
+
+    model.change({ bill: null });
+    expect(el.textContent).not.toContain('billed');
+  });
+
   it('says that it is starting while there is no step', () => {
     model.change({ summary: null, steps: 0 });
     expect(el.textContent).toContain('Starting: the instances are up');
@@ -70,11 +86,19 @@ describe('the run monitor', () => {
     expect([...charts.keys()]).toEqual([
       'Step time',
       'Data wait',
-      'Cost of 1,000 steps',
-      'Cost so far'
+      'Cost of 1,000 steps'
     ]);
     expect(charts.get('Step time')?.[0]?.evidence).toBe('emulated');
     expect(charts.get('Cost of 1,000 steps')?.[0]?.factor).toBeCloseTo(1);
+    expect(el.textContent).toContain('cost so far$0.0095 its steps alone');
+  });
+
+  it('adds start-up to the cost of steps where both were measured', () => {
+    model.change({ evidence: 'measured' });
+    model.rows('steps', STEPS, [0, 1, 0.2, 0.1, NaN, NaN]);
+
+    expect(charts.has('Cost so far')).toBe(true);
+    expect(el.textContent).toContain('cost so far$0.012 at $3.60/h');
   });
 
   it('draws what was predicted behind the step times, also when it comes late', () => {
@@ -167,7 +191,7 @@ describe('the run monitor', () => {
 
     expect(el.querySelector<HTMLElement>('.smtc-stop')?.hidden).toBe(true);
     expect(el.querySelector('.smtc-problem')?.textContent).toBe(
-      'It broke. The log tells more; run.logs() returns all of it.'
+      'It broke.\nThe log tells more; run.logs() returns all of it.'
     );
   });
 
@@ -183,6 +207,22 @@ describe('the run monitor', () => {
     expect(
       el.querySelector<HTMLElement>('.smtc-monitor-head .smtc-warning')?.hidden
     ).toBe(true);
+  });
+
+  it('does not say what it does not know once no news come', () => {
+    model.set('beat', { number: 2, elapsed_s: 60 });
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('InProgress');
+
+    vi.advanceTimersByTime(60_000);
+
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('Unknown');
+    expect(el.querySelector<HTMLElement>('.smtc-stop')?.hidden).toBe(true);
+    expect(el.textContent).toContain('elapsed1 min');
+    expect(el.textContent).not.toContain('2 min');
+    model.set('beat', { number: 3, elapsed_s: 121 });
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('InProgress');
+    expect(el.querySelector<HTMLElement>('.smtc-stop')?.hidden).toBe(false);
+    expect(el.querySelector('.smtc-stale')).toBeNull();
   });
 
   it('counts the seconds between two signs of life', () => {

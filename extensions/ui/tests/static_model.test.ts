@@ -71,6 +71,28 @@ describe('a saved result', () => {
     expect([...(table?.column('step_time_s') ?? [])]).toEqual([0.4]);
   });
 
+  it('turns no text round, and steers nothing', () => {
+    const sentence = 'It is \u202e3.1×\u202c faster\u0007.';
+
+    const el = shown({
+      ...COMPARISON,
+      info: { ...COMPARISON.info, sentence }
+    });
+
+    expect(el.textContent).toContain('It is \ufffd3.1×\ufffd faster\ufffd.');
+  });
+
+  it('that is nested too deep is refused', () => {
+    let deep: unknown = 0;
+    for (let level = 0; level < 200; level += 1) {
+      deep = [deep];
+    }
+
+    expect(() => staticResult({ ...COMPARISON, deep })).toThrow(
+      /nested more than 100 levels/
+    );
+  });
+
   it('shows a comparison with its numbers to save, and nothing to stop', () => {
     const el = shown(COMPARISON);
 

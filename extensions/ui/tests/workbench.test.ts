@@ -6,6 +6,7 @@ import {
   catalogJson,
   choice,
   FakeModel,
+  labelled,
   problemsIn,
   type
 } from './forms_kit.js';
@@ -142,6 +143,37 @@ describe('the Python environment of a set-up', () => {
     expect(problemsIn(setUps.element)).toEqual([wire.no_xla]);
     button(setUps, 'Make it').click();
     expect(model.sent).toEqual([{ type: 'make-xla' }]);
+  });
+});
+
+describe('the arguments of a set-up', () => {
+  it('are saved with the job, also a line that is not closed yet', () => {
+    const model = new FakeModel({
+      value: [JOB],
+      problems: [[]],
+      catalog: catalogJson
+    });
+    const setUps = new SetUps(model);
+    document.body.replaceChildren(setUps.element);
+    const line = labelled(setUps.element, 'Arguments');
+
+    type(line, "--dummy 'a b'");
+    expect(model.get('value')).toMatchObject([
+      { arguments: ['--dummy', 'a b'] }
+    ]);
+
+    type(line, "--dummy 'a b");
+    expect(model.get('value')).toMatchObject([{ arguments: "--dummy 'a b" }]);
+    model.set('problems', [['TrainingJob.arguments="--d" must be a list.']]);
+    setUps.update();
+    expect(problemsIn(setUps.element)).toEqual([
+      expect.stringContaining("The quote ' is not closed.")
+    ]);
+    button(setUps, 'Copy one: baseline').click();
+    const parts = [...setUps.element.querySelectorAll('details')].filter(
+      part => part.open && part.textContent.includes('Arguments')
+    );
+    expect(parts, 'unfolded in the first one').toHaveLength(1);
   });
 });
 

@@ -15,6 +15,16 @@ export function isLive(row: IRow): boolean {
 }
 
 /**
+ * Return how much goes on: a study and its launch, which are rows both, are one.
+ */
+export function numLive(rows: readonly IRow[]): number {
+  const live = rows.filter(isLive);
+  const launches = new Set(live.map(row => row.newestRun));
+  return live.filter(row => !(row.kind === 'run' && launches.has(row.name)))
+    .length;
+}
+
+/**
  * Return what no other row has.
  */
 export function keyOf(row: {

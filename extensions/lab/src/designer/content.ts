@@ -3,6 +3,7 @@ import './designer.css';
 import { h } from '@smtc-lab/ui/dom.js';
 import { t } from '@smtc-lab/ui/i18n.js';
 import { viewNamed } from '@smtc-lab/ui/views.js';
+import { delayMs } from '../connection/backoff.js';
 import { diagnose } from '../diagnosis.js';
 import { dragCells, type IDraggedCell } from '../drag.js';
 import { ProblemBox } from '../problem_box.js';
@@ -35,6 +36,17 @@ export class DesignerContent {
   }
 
   /**
+   * The comparison that was started last; undefined: the server has not answered.
+   */
+  get running(): string | undefined {
+    const running = this._model?.get('running');
+    // what is kept is not there yet right after a reload
+    return typeof running === 'string' && running !== ''
+      ? running
+      : this._options.running;
+  }
+
+  /**
    * Tell whether somebody can see it.
    */
   look(isVisible: boolean): void {
@@ -44,25 +56,44 @@ export class DesignerContent {
 
   dispose(): void {
     this._isDisposed = true;
+    clearTimeout(this._again);
     this._leaveDrag();
     this._leaveView();
     this._model?.dispose();
   }
 
   private async _open(): Promise<void> {
-    const { stream, texts, rounds, kept } = this._options;
-    this._problem.show(null, false);
+    const { stream, texts, rounds, kept, running } = this._options;
+    clearTimeout(this._again);
+    if (this._failures === 0) {
+      this._problem.show(null, false);
+    }
     this._place.textContent = t('Asking the server …');
     try {
-      const model = await WorkbenchModel.open(stream, rounds, kept, texts);
+      const model = await WorkbenchModel.open(
+        stream,
+        rounds,
+        kept,
+        running,
+        texts
+      );
       if (this._isDisposed) {
         model.dispose();
       } else {
+        this._problem.show(null, false);
         this._show(model);
       }
     } catch (error) {
+      const { problem, isFinal } = diagnose(error, texts);
       this._place.textContent = '';
-      this._problem.show(diagnose(error, texts).problem, true);
+      this._problem.show(problem, true);
+      if (!isFinal && !this._isDisposed) {
+        this._failures += 1;
+        this._again = setTimeout(
+          () => void this._open(),
+          delayMs(this._failures, Math.random())
+        );
+      }
     }
   }
 
@@ -70,6 +101,7 @@ export class DesignerContent {
     this._model = model;
     model.look(this._isVisible);
     model.on('change:value', this._options.keep);
+    model.on('change:running', this._options.keep);
     this._place.textContent = '';
     const view = viewNamed('workbench');
     this._leaveView = view.render({
@@ -97,6 +129,8 @@ export class DesignerContent {
   private readonly _leaveDrag: () => void;
   private _leaveView: () => void = () => undefined;
   private _model: WorkbenchModel | null = null;
+  private _again: ReturnType<typeof setTimeout> | undefined;
+  private _failures = 0;
   private _isVisible = false;
   private _isDisposed = false;
 }

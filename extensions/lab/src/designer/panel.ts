@@ -21,7 +21,12 @@ export interface IDesignerOptions {
   readonly kept: readonly unknown[] | null;
 
   /**
-   * Keep what is typed.
+   * The comparison that was started last before that; empty: none.
+   */
+  readonly running: string;
+
+  /**
+   * Keep what is typed, and what was started.
    */
   readonly keep: () => void;
 }
@@ -40,6 +45,13 @@ export class DesignerPanel extends Widget {
    */
   get value(): unknown {
     return this._content?.value ?? this._options.kept;
+  }
+
+  /**
+   * The comparison that was started last; empty: none.
+   */
+  get running(): string {
+    return this._content?.running ?? this._options.running;
   }
 
   override dispose(): void {

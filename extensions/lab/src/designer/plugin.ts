@@ -49,7 +49,8 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
       namespace: ID
     });
     const make = async (
-      kept: unknown
+      kept: unknown,
+      running: unknown
     ): Promise<MainAreaWidget<DesignerPanel>> => {
       const settings = await registry?.load(SETTINGS).catch(() => null);
       const content = new DesignerPanel({
@@ -57,6 +58,7 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
         texts,
         rounds: settingsOf(settings ?? null).rounds,
         kept: Array.isArray(kept) ? kept : null,
+        running: typeof running === 'string' ? running : '',
         keep: () => void tracker.save(panel)
       });
       const panel = new MainAreaWidget({ content });
@@ -76,12 +78,14 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
           type: 'object',
           properties: {
             value: { type: 'array', description: 'Set-ups to begin with' },
+            running: { type: 'string', description: 'Comparison to show' },
             isPalette: { type: 'boolean' }
           }
         }
       },
       execute: async args => {
-        const panel = tracker.currentWidget ?? (await make(args['value']));
+        const panel =
+          tracker.currentWidget ?? (await make(args['value'], args['running']));
         if (!panel.isAttached) {
           await tracker.add(panel);
           app.shell.add(panel, 'main');
@@ -98,7 +102,10 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
     launcher?.add({ command: COMMANDS.design, category, rank: 2 });
     void restorer?.restore(tracker, {
       command: COMMANDS.design,
-      args: panel => ({ value: panel.content.value as JSONArray }),
+      args: ({ content }) => ({
+        value: content.value as JSONArray,
+        running: content.running
+      }),
       name: () => ID
     });
   }

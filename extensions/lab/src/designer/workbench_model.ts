@@ -22,19 +22,21 @@ export class WorkbenchModel extends BaseModel implements IModel {
    * Ask the server for what a workbench begins with.
    *
    * @param kept - The set-ups of an earlier one as JSON; null: the pair of the demo.
+   * @param running - The comparison that it had started last; empty: none.
    * @throws RequestError when the server does not answer.
    */
   static async open(
     stream: IStream,
     rounds: number,
     kept: unknown,
+    running: string,
     texts: Texts
   ): Promise<WorkbenchModel> {
     const [catalog, checked] = await Promise.all([
       stream.request('catalog'),
       stream.request('set-ups', { value: kept, rounds })
     ]);
-    return new WorkbenchModel(stream, texts, {
+    const made = new WorkbenchModel(stream, texts, {
       catalog,
       rounds,
       start_problem: '',
@@ -45,6 +47,10 @@ export class WorkbenchModel extends BaseModel implements IModel {
       stop_problem: '',
       ...objectOf(checked, 'The checked set-ups')
     });
+    if (running !== '') {
+      made._follow(running, true);
+    }
+    return made;
   }
 
   private constructor(
@@ -170,12 +176,17 @@ export class WorkbenchModel extends BaseModel implements IModel {
     }
   }
 
-  private _follow(name: string): void {
+  /**
+   * @param isKept - It was started before the page was reloaded, and may be gone.
+   */
+  private _follow(name: string, isKept = false): void {
     this._watch?.dispose();
     const watch = this._stream.watch('comparison-monitor', name);
     this._watch = watch;
     const begin = (): void => {
-      if (watch.problem !== '') {
+      if (watch.problem !== '' && isKept && this.get('running') === '') {
+        watch.dispose();
+      } else if (watch.problem !== '') {
         this.set('start_problem', watch.problem);
       } else if (watch.isReady && this.get('running') !== name) {
         this.set('running', name);

@@ -1,5 +1,5 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
-import { canStop, COMMANDS } from '../commands.js';
+import { canDelete, canStop, COMMANDS } from '../commands.js';
 import type { IRow } from '@smtc-lab/protocol';
 import type { Texts } from '../texts.js';
 
@@ -19,6 +19,11 @@ export interface IAction {
    * Whether it can be done with what is selected.
    */
   readonly canRun: (row: IRow | null) => boolean;
+
+  /**
+   * Whether it is offered at all.
+   */
+  readonly isOffered: (row: IRow | null) => boolean;
 }
 
 /**
@@ -32,7 +37,8 @@ export function panelActions(
   const action = (
     label: string,
     command: string,
-    canRun: IAction['canRun']
+    canRun: IAction['canRun'],
+    isOffered: IAction['canRun'] = () => true
   ): readonly IAction[] =>
     commands.hasCommand(command)
       ? [
@@ -40,6 +46,7 @@ export function panelActions(
             label,
             caption: commands.caption(command),
             canRun,
+            isOffered,
             run: () => void commands.execute(command)
           }
         ]
@@ -48,6 +55,7 @@ export function panelActions(
     ...action(texts.__('New …'), COMMANDS.design, () => true),
     ...action(texts.__('Open'), COMMANDS.open, row => row !== null),
     ...action(texts.__('Insert'), COMMANDS.insert, row => row !== null),
-    ...action(texts.__('Stop'), COMMANDS.stop, canStop)
+    ...action(texts.__('Stop'), COMMANDS.stop, canStop, row => !canDelete(row)),
+    ...action(texts.__('Delete'), COMMANDS.delete, canDelete, canDelete)
   ];
 }

@@ -39,8 +39,10 @@ export class PanelContent {
       open: ({ name, kind }) => {
         void _lab.open(name, kind);
       },
-      stop: ({ name, kind }) => {
-        void _lab.stop(name, kind);
+      remove: row => {
+        void (isLive(row)
+          ? _lab.stop(row.name, row.kind)
+          : _lab.delete(row.name, row.kind));
       },
       select: this._select
     });
@@ -195,8 +197,9 @@ export class PanelContent {
 
   private readonly _select = (row: IRow | null): void => {
     this._lab.selected = row;
-    for (const { button, canRun } of this._actions) {
+    for (const { button, canRun, isOffered } of this._actions) {
       button.disabled = !canRun(row);
+      button.hidden = !isOffered(row);
     }
   };
 

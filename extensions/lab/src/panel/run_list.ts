@@ -18,9 +18,9 @@ export interface IRunListOptions {
   readonly open: (row: IRow) => void;
 
   /**
-   * A row is to be stopped: Delete.
+   * A row is to go: Delete.
    */
-  readonly stop: (row: IRow) => void;
+  readonly remove: (row: IRow) => void;
 
   /**
    * Another row is selected; null: none.
@@ -183,7 +183,7 @@ export class RunList {
         this._withSelected(this._options.open);
       },
       Delete: () => {
-        this._withSelected(this._options.stop);
+        this._withSelected(this._options.remove);
       }
     };
     const act = acts[event.key];

@@ -1,3 +1,4 @@
+import { plainText } from '@smtc-lab/protocol';
 import { h } from '@smtc-lab/ui/dom.js';
 import { t } from '@smtc-lab/ui/i18n.js';
 import { keepKeys } from '@smtc-lab/ui/keep_keys.js';
@@ -50,8 +51,8 @@ function whatIsKnown(error: unknown, text: unknown): readonly HTMLElement[] {
     h(
       'p',
       { class: 'smtc-warning', role: 'status' },
-      t('This result cannot be shown as a view. %1', why)
+      t('This result cannot be shown as a view. %1', plainText(why))
     ),
-    ...(typeof words === 'string' ? [h('pre', {}, words)] : [])
+    ...(typeof words === 'string' ? [h('pre', {}, plainText(words))] : [])
   ];
 }

@@ -24,6 +24,13 @@ export interface TrainingJob {
     [k: string]: JsonValue;
   };
   /**
+   * Arguments that the entry point gets as they are, behind those of the hyperparameters, at
+   * most 1,000: flags without a value, and all that has no name.
+   *
+   * @maxItems 1000
+   */
+  arguments?: string[];
+  /**
    * Named inputs, at most 20.
    *
    * @maxItems 20
@@ -200,18 +207,33 @@ export interface TrainingCompilerConfig {
  * Every instance gets a CPU quota in proportion to its vCPUs and the relative speed of its
  * CPU. Step times of such a run are a scale model: true of the pipeline (queues, overlap,
  * shut-down), not of the hardware. They carry the word ``emulated`` everywhere.
+ *
+ * A vCPU of the model does the same work in a second on every machine: 1/64 of a real one's
+ * (``STANDARD_SCALE``). So a faster core gives less of itself, as a CPU benchmark of this
+ * machine says, and the declared device time, in seconds of the model, weighs the same
+ * everywhere. Where the clusters of a comparison would need more than half of this machine,
+ * the whole model runs slower, its device too (``time_stretch``): seconds grow, ratios stay.
+ * With ``cores_per_vcpu`` given nothing is benchmarked or stretched, and the ratio between CPU
+ * and device is the giver's.
  */
 export interface Emulation {
   /**
-   * Cores of this machine that stand for one vCPU of relative speed 1; None: as many as
-   * let the largest cluster of the comparison fit on this machine.
+   * Cores of this machine that stand for one vCPU of relative speed 1; None: as many as do
+   * ``STANDARD_SCALE`` of its work, or as let the largest cluster of the comparison fit.
    */
   cores_per_vcpu?: number | null;
   /**
-   * Declared time that the emulated accelerator takes for one step, in seconds. None: no
-   * emulated device, the step takes what it takes on this machine's CPU.
+   * Declared time that the emulated accelerator takes for one step beside vCPUs of the
+   * standard scale, in seconds. None: no emulated device, the step takes what it takes on this
+   * machine's CPU.
    */
   device_step_time_s?: number | null;
+  /**
+   * How many times longer than declared the emulated device takes for a step. A launcher
+   * that has chosen a smaller scale than the standard one sets it, so that the device slows down
+   * with the vCPUs.
+   */
+  time_stretch?: number;
   /**
    * Speed of one vCPU by instance type or family (``c5``), where the catalog's estimate is
    * not wanted. 1.0 is the reference that the catalog names.

@@ -18,6 +18,62 @@ export interface IBeatInfo {
 }
 
 /**
+ * The billed time of one launch in its parts, or the means over several launches.
+ */
+export interface IBill {
+  /**
+   * From the start of the instances to the begin of the first step of any rank, in seconds:
+   * instances, interpreter, imports, data and model made. None: no step, or no start known.
+   */
+  readonly startupS: number | null;
+
+  /**
+   * From there to the end of the last step of any rank, in seconds: warm-up, compiling and
+   * what the script does between steps included. None: no step.
+   */
+  readonly stepsS: number | null;
+
+  /**
+   * From there to the end of the last instance, in seconds: what the script does after its
+   * last step, the exits of its processes, the end of data instances. None: it has not ended,
+   * or no step.
+   */
+  readonly endS: number | null;
+
+  /**
+   * All of it, in seconds: the sum of the parts where they are known. None: not ended, or no
+   * start known.
+   */
+  readonly billedS: number | null;
+
+  /**
+   * Price of ``startup_s`` in USD; None: that or a price is unknown, or it was emulated.
+   */
+  readonly startupUsd: number | null;
+
+  /**
+   * Price of ``steps_s`` in USD; None: that or a price is unknown.
+   */
+  readonly stepsUsd: number | null;
+
+  /**
+   * Price of ``end_s`` in USD; None: that or a price is unknown, or it was emulated.
+   */
+  readonly endUsd: number | null;
+
+  /**
+   * Price of ``billed_s`` in USD; None: that or a price is unknown, or it was emulated and
+   * would add up two scales.
+   */
+  readonly billedUsd: number | null;
+
+  /**
+   * ``emulated``: the steps are a scale model's, start-up and end are this machine's own.
+   */
+  readonly evidence: 'measured' | 'emulated';
+}
+
+/**
  * Where the bins of a frame lie.
  */
 export interface IBinsHead {
@@ -62,7 +118,8 @@ export interface IComparisonInfo {
   readonly reason: string;
 
   /**
-   * Seconds since it began, or from its begin to its end.
+   * Seconds since it began, or from its begin to its end; 0 where nothing is known of its
+   * launches.
    */
   readonly elapsedS: number;
 
@@ -102,7 +159,7 @@ export interface IComparisonInfo {
   readonly setUps: readonly ISetUpInfo[];
 
   /**
-   * The launches so far.
+   * The launches so far; none, of a comparison that has completed: they are not known.
    */
   readonly launched: readonly ILaunchInfo[];
 
@@ -453,6 +510,21 @@ export interface IInterval {
    * Where it comes from.
    */
   readonly evidence: 'measured' | 'emulated' | 'predicted' | 'estimated' | 'unknown';
+
+  /**
+   * What it is over.
+   */
+  readonly spread: 'launches' | 'steps' | 'none' | 'unknown';
+
+  /**
+   * Set-ups, compared with one baseline, that ``level`` is over.
+   */
+  readonly candidates: number;
+
+  /**
+   * Moments of a running comparison that ``level`` is over.
+   */
+  readonly looks: number;
 }
 
 /**
@@ -557,7 +629,7 @@ export interface IMeasuredInfo {
   /**
    * ``measured`` or ``emulated``.
    */
-  readonly evidence: 'measured' | 'emulated' | 'predicted' | 'extrapolated';
+  readonly evidence: 'measured' | 'emulated' | 'predicted' | 'extrapolated' | 'estimated';
 
   /**
    * Mean step time behind the warm-up, with its 95 % interval, in seconds.
@@ -675,9 +747,9 @@ export interface IPointInfo {
   readonly isPareto: boolean;
 
   /**
-   * ``predicted`` or ``extrapolated``.
+   * ``predicted``, ``extrapolated`` or ``estimated``.
    */
-  readonly evidence: 'measured' | 'emulated' | 'predicted' | 'extrapolated';
+  readonly evidence: 'measured' | 'emulated' | 'predicted' | 'extrapolated' | 'estimated';
 
   /**
    * Time of one step in seconds.
@@ -695,7 +767,7 @@ export interface IPointInfo {
   readonly usdPer1000Steps: IEstimate | null;
 
   /**
-   * Time of all steps with start-up and compiling, in seconds; None: unknown.
+   * Time of all steps with start-up, compiling and end, in seconds; None: unknown.
    */
   readonly jobS: IEstimate | null;
 
@@ -826,7 +898,7 @@ export interface IRow {
   readonly usdSoFar: number | null;
 
   /**
-   * Steps that were recorded; None: they were not counted yet.
+   * Steps that were recorded, of a comparison in its rounds; None: not counted yet.
    */
   readonly steps: number | null;
 
@@ -836,7 +908,7 @@ export interface IRow {
   readonly maxSteps: number | null;
 
   /**
-   * Mean step time behind the warm-up; of a comparison, that of its newest launch.
+   * Mean step time behind the warm-up; None: not known, or of a study, which has many.
    */
   readonly stepTimeS: number | null;
 
@@ -844,6 +916,11 @@ export interface IRow {
    * What its step times are.
    */
   readonly evidence: 'measured' | 'emulated';
+
+  /**
+   * Name of the newest launch of a study, which is a row too; None: a run, or none yet.
+   */
+  readonly newestRun: string | null;
 }
 
 /**
@@ -964,9 +1041,15 @@ export interface IRunInfo {
   readonly priceNotes: readonly string[];
 
   /**
-   * Price times elapsed time, start-up included; None: a price is unknown, or not started.
+   * Price times elapsed time, start-up and end included; of an emulated run, of its steps
+   * alone, whose scale the others are not on. None: a price is unknown, or not started.
    */
   readonly usdSoFar: number | null;
+
+  /**
+   * Where the billed time went, as far as it is known; None: an older version told it.
+   */
+  readonly bill: IBill | null;
 
   /**
    * The compiler; None: it was not asked for.
@@ -1079,6 +1162,7 @@ export interface ISummaryInfo {
  */
 export interface IWire {
   readonly BeatInfo: IBeatInfo;
+  readonly Bill: IBill;
   readonly BinsHead: IBinsHead;
   readonly ComparisonInfo: IComparisonInfo;
   readonly CompilerInfo: ICompilerInfo;
@@ -1110,6 +1194,7 @@ export interface IWire {
  */
 export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["number","elapsed_s"],"type":"object"},
+  Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"}},"required":["startup_s","steps_s","end_s","billed_s","startup_usd","steps_usd","end_usd","billed_usd","evidence"],"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"required":["first","width"],"type":"object"},
   ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
@@ -1121,17 +1206,17 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   FrameHead: {"properties":{"type":{"enum":["rows","reset","part"],"type":"string"},"table":{"type":"string"},"columns":{"items":{"type":"string"},"type":"array"},"first":{"type":"integer"},"bins":{"anyOf":[{"$ref":"BinsHead"},{"type":"null"}]}},"required":["type","table","columns","first"],"type":"object"},
   GroupInfo: {"properties":{"name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"type":"string"},"hosts":{"items":{"type":"string"},"type":"array"},"cpu_quota_cores":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["name","instance_type","instance_count","role","hosts","cpu_quota_cores"],"type":"object"},
   InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"required":["name","vcpus","memory_gib","accelerator","accelerator_count","accelerator_memory_gib","network_gbps","price"],"type":"object"},
-  Interval: {"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},
+  Interval: {"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"},"spread":{"default":"unknown","enum":["launches","steps","none","unknown"],"type":"string"},"candidates":{"default":1,"type":"integer"},"looks":{"default":1,"type":"integer"}},"required":["mean","low","high"],"type":"object"},
   LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"required":["job_name","label","set_up","round","state","steps","max_steps","warm_up_steps"],"type":"object"},
   LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"}},"required":["first","lines"],"type":"object"},
   Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
-  MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]}},"required":["label","job_name","is_heterogeneous","has_ended","evidence","step_time_s","predicted_s","error_fraction","usd_per_1000_steps"],"type":"object"},
+  MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]}},"required":["label","job_name","is_heterogeneous","has_ended","evidence","step_time_s","predicted_s","error_fraction","usd_per_1000_steps"],"type":"object"},
   PlanInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"entry_point":{"type":"string"},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"sentence":{"type":"string"},"limits":{"type":"string"},"budget_usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"deadline_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"basis":{"type":"string"},"points":{"items":{"$ref":"PointInfo"},"type":"array"},"num_candidates":{"type":"integer"},"measured":{"items":{"$ref":"MeasuredInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"}},"required":["entry_point","steps","sentence","limits","budget_usd_per_hour","budget_usd","deadline_s","basis","points","num_candidates","measured","notes"],"type":"object"},
-  PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"required":["label","is_heterogeneous","names","is_pareto","evidence","step_time_s","usd_per_hour","usd_per_1000_steps","job_s","usd_per_job","bottleneck","is_near_tie","stages_s","utilization","price","is_price_old","notes","explanation","code"],"type":"object"},
+  PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"required":["label","is_heterogeneous","names","is_pareto","evidence","step_time_s","usd_per_hour","usd_per_1000_steps","job_s","usd_per_job","bottleneck","is_near_tie","stages_s","utilization","price","is_price_old","notes","explanation","code"],"type":"object"},
   Price: {"properties":{"usd_per_hour":{"type":"number"},"kind":{"enum":["list","historical","estimated","user"],"type":"string"},"date":{"type":"string"}},"required":["usd_per_hour","kind","date"],"type":"object"},
-  Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"}},"required":["name","kind","state","reason","started_s","ended_s","cluster","entry_point","usd_per_hour","usd_so_far","steps","max_steps","step_time_s","evidence"],"type":"object"},
+  Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["name","kind","state","reason","started_s","ended_s","cluster","entry_point","usd_per_hour","usd_so_far","steps","max_steps","step_time_s","evidence","newest_run"],"type":"object"},
   RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"required":["label","cells"],"type":"object"},
-  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"required":["job_name","cluster","launcher","entry_point","state","reason","ended","elapsed_s","max_steps","steps","evidence","cores_per_vcpu","device_step_time_s","groups","usd_per_hour","price_notes","usd_so_far","compiler","summary","events","findings","problem"],"type":"object"},
+  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"required":["job_name","cluster","launcher","entry_point","state","reason","ended","elapsed_s","max_steps","steps","evidence","cores_per_vcpu","device_step_time_s","groups","usd_per_hour","price_notes","usd_so_far","compiler","summary","events","findings","problem"],"type":"object"},
   SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
   SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"required":["steps","warm_up_steps","step_time_s","data_wait_fraction","device_utilization","cpu","usd_per_1000_steps"],"type":"object"}
 };

@@ -260,6 +260,7 @@ export class Figure implements IDrawable, IActions, ITooled {
   private _update(): void {
     const word = this.isPaused ? t('paused') : '';
     this._state.textContent = this._isEnded ? t('ended') : word;
+    this._state.classList.toggle('smtc-ended', this._isEnded);
     this._toolbar.update();
     this.schedule();
   }

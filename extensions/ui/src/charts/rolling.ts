@@ -49,7 +49,8 @@ export function intervals(
  *
  * The interval is Student's, as if rows did not depend on each other. Rows in bins count as
  * their means do (batch means). Of fewer than three rows or bins only the mean is known: a bin
- * keeps no spread, so where one is longer than the window there is no interval to draw.
+ * keeps no spread, so where one is longer than the window there is no interval to draw. Of
+ * values that are never below 0, as times are, no interval goes there.
  */
 export function rolling(
   segments: readonly ISegment[],
@@ -117,6 +118,7 @@ function means(
   const first = Math.max(0, begin - window + 1);
   // sums of differences to a value nearby keep the digits that squares would lose
   const near = y.subarray(first).find(value => !Number.isNaN(value)) ?? 0;
+  const least = y.subarray(first).some(value => value < 0) ? -Infinity : 0;
   let sum = 0;
   let squares = 0;
   let count = 0;
@@ -141,7 +143,7 @@ function means(
     }
     const mean = near + sum / count;
     const half = halfWidth(count, Math.max(0, squares - (sum * sum) / count));
-    return [x[row] as number, mean, mean - half, mean + half];
+    return [x[row] as number, mean, Math.max(least, mean - half), mean + half];
   });
 }
 

@@ -2,6 +2,7 @@ import {
   defaultRule,
   scaledLearningRate,
   type ILearningRate,
+  type JsonObject,
   type Rule
 } from '@smtc-lab/protocol';
 import { batchSizeProblems } from './batch_size_rules.js';
@@ -57,6 +58,25 @@ export interface IBatchSizeProps {
   readonly jobSteps: number | null;
 
   readonly onChange: (changed: Partial<IBatchSize>) => void;
+}
+
+const NO_BATCH_SIZE: IBatchSize = {
+  batchSize: null,
+  baseBatchSize: null,
+  learningRate: null,
+  optimizer: 'AdamW',
+  rule: null,
+  batchSizeName: 'batch_size',
+  learningRateName: 'learning_rate'
+};
+
+/**
+ * Return what a job's hyperparameters tell of its batch size.
+ */
+export function batchSizeIn(values: JsonObject): IBatchSize {
+  const given = values[NO_BATCH_SIZE.batchSizeName];
+  const batchSize = typeof given === 'number' ? given : null;
+  return { ...NO_BATCH_SIZE, batchSize };
 }
 
 const OPTIMIZERS = ['AdamW', 'Adam', 'SGD', 'RMSprop', 'Adagrad', 'LAMB'];

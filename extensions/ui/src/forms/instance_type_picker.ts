@@ -12,6 +12,7 @@ import {
   type IFilters,
   type IOrder
 } from './search.js';
+import { atClick, isKnown, typedType, typeProblems } from './typed_type.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 
@@ -51,8 +52,11 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
       {
         class: 'smtc-picker',
         onfocusout: (event: FocusEvent) => {
-          if (!this.element.contains(event.relatedTarget as Node | null)) {
-            this._close();
+          const isInside = this.element.contains(
+            event.relatedTarget as Node | null
+          );
+          if (!isInside && !this._isLeaving) {
+            this._take();
           }
         },
         onkeydown: (event: KeyboardEvent) => {
@@ -81,6 +85,11 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
     super.update(changed);
   }
 
+  override dispose(): void {
+    this._close(); // what was typed is given up with the form
+    super.dispose();
+  }
+
   private get _isOpen(): boolean {
     return !this._panel.hidden;
   }
@@ -92,7 +101,7 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
     }
     this._table?.select(value);
     this._field.showNote(described(value, catalog.get(value)));
-    this._field.showProblems(problems ?? []);
+    this._field.showProblems(problems ?? typeProblems(value, catalog));
   }
 
   private _open(): void {
@@ -103,15 +112,18 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
     this._panel.hidden = false;
     this._input.setAttribute('aria-expanded', 'true');
     this._input.setAttribute('aria-controls', table.grid.id);
-    table.select(this.props.value);
-    this._query = '';
+    const { catalog, value } = this.props;
+    table.select(value);
+    this._query = isKnown(value, catalog) ? '' : value;
     this._list();
+    document.addEventListener('mousedown', this._onMouseDown, true);
   }
 
   private _close(): void {
     if (!this._isOpen) {
       return;
     }
+    document.removeEventListener('mousedown', this._onMouseDown, true);
     this._panel.hidden = true;
     this._input.setAttribute('aria-expanded', 'false');
     this._input.removeAttribute('aria-controls');
@@ -145,6 +157,7 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
     const choices = choicesOf(catalog);
     const found = search(choices, this._query, this._filters);
     const active = this._query === '' ? value : null;
+    this._isNear = found.isNear;
     this._table?.show(sorted(found.choices, this._order), this._order, active);
     this._status.textContent = foundText(
       found.choices.length,
@@ -170,25 +183,57 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
       this._open();
     } else if (this._isOpen && event.key === 'Enter') {
       event.preventDefault();
-      this._choose(this._table?.active ?? null);
+      this._chooseActive();
     } else if (this._isOpen && this._table?.move(event.key) === true) {
       event.preventDefault();
+      this._isNear = false; // the nearest is meant, not what was typed
       this._tellActive();
     }
   }
 
-  private _choose(name: string | null): void {
-    this._input.focus();
-    if (name !== null) {
-      const isOther = name !== this.props.value;
-      this.props = { ...this.props, value: name };
-      if (isOther) {
-        this.props.onChange(name);
-      }
-      this._close();
+  private _chooseActive(): void {
+    const active = this._table?.active ?? null;
+    if (active === null || this._isNear) {
+      this._take();
+    } else {
+      this._choose(active);
     }
   }
 
+  private _choose(name: string): void {
+    this._input.focus();
+    this._set(name);
+  }
+
+  /**
+   * Take what was typed as it is, known or not, and close the list.
+   */
+  private _take(): void {
+    const { catalog, value } = this.props;
+    if (this._isOpen) {
+      const typed = this._query === '' ? '' : this._input.value;
+      this._set(typedType(typed, catalog) || value);
+    }
+  }
+
+  private _set(name: string): void {
+    const isOther = name !== this.props.value;
+    this.props = { ...this.props, value: name };
+    if (isOther) {
+      this.props.onChange(name);
+    }
+    this._close();
+  }
+
+  private readonly _onMouseDown = (event: MouseEvent): void => {
+    if (!event.composedPath().includes(this.element) && !this._isLeaving) {
+      this._isLeaving = true;
+      atClick(() => {
+        this._isLeaving = false;
+        this._take();
+      });
+    }
+  };
   private readonly _input = h('input', {
     type: 'text',
     role: 'combobox',
@@ -216,6 +261,8 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
   private _filters: IFilters = NO_FILTERS;
   private _order: IOrder | null = null;
   private _query = '';
+  private _isNear = false;
+  private _isLeaving = false;
   private _table: InstanceTable | null = null;
 }
 

@@ -15,6 +15,7 @@ import { codeBox } from './code_box.js';
 import { compilerSettings } from './compiler_settings.js';
 import { onChanges } from './component.js';
 import { instanceTypePicker } from './instance_type_picker.js';
+import { isKnown } from './typed_type.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import type { IModel, IView } from '../model.js';
@@ -33,7 +34,9 @@ export const instanceTypePickerView: IView = {
       label: t('Instance type'),
       ...props(),
       onChange: value => {
-        save(model, { value });
+        if (isKnown(value, props().catalog)) {
+          save(model, { value }); // Python refuses others, and keeps what it has
+        }
       }
     });
     const leave = onChanges(model, ['value'], () => {

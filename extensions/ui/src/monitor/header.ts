@@ -21,11 +21,13 @@ export class Header<T extends IStanding> implements IPart<T> {
 
   /**
    * @param stop - Ask for the end.
+   * @param _listen - Called each second while no news has come for long, and when there are news again.
    */
   constructor(
     private readonly _kind: IKind<T>,
     private readonly _feed: Feed,
-    stop: () => void
+    stop: () => void,
+    private readonly _listen: (isSilent: boolean, name: string) => void
   ) {
     this._stop = new StopButton(t(_kind.what), stop);
     this.element = h(
@@ -53,11 +55,8 @@ export class Header<T extends IStanding> implements IPart<T> {
   update(info: T): void {
     this._info = info;
     this._hear(info.elapsedS);
-    say(this._state, info.state);
-    this._state.className = `smtc-badge smtc-state-${info.state.toLowerCase()}`;
     this._reason.className =
       info.state === 'Failed' ? 'smtc-problem' : 'smtc-note';
-    this._stop.element.hidden = info.ended;
     this._tick();
     this._speak(info);
   }
@@ -93,10 +92,17 @@ export class Header<T extends IStanding> implements IPart<T> {
       return;
     }
     const silentMs = info.ended ? 0 : performance.now() - this._heardMs;
+    const isSilent = silentMs >= SILENT_MS;
+    // what nobody tells may have ended: it costs no more than is known
     const elapsedS =
-      this._elapsedS === null ? null : this._elapsedS + silentMs / 1000;
+      this._elapsedS === null
+        ? null
+        : this._elapsedS + (isSilent ? 0 : silentMs / 1000);
     const told = this._kind.describe(info, elapsedS, this._feed);
     say(this._name, told.name);
+    say(this._state, isSilent ? t('Unknown') : info.state);
+    const look = isSilent ? 'unknown' : info.state.toLowerCase();
+    this._state.className = `smtc-badge smtc-state-${look}`;
     say(this._count, told.progress);
     this._bar.hidden = told.done === null;
     this._bar.value = told.done ?? 0;
@@ -106,16 +112,27 @@ export class Header<T extends IStanding> implements IPart<T> {
     say(this._problem, told.problem ?? '');
     say(
       this._news,
-      silentMs < SILENT_MS
-        ? ''
-        : t(
-            'No news for %1: the kernel or the server is busy in a way that lets nothing through, was restarted, or is gone. It may go on all the same. %2 shows it again.',
+      isSilent
+        ? t(
+            'No news for %1: the kernel or the server is busy in a way that lets nothing through, was restarted, or is gone. Whether it goes on is not known here, and the rest is what was known then. %2 shows it again.',
             duration(silentMs / 1000),
             `${openerOf(this._kind.kind)[1]}.open(${JSON.stringify(told.name)})`
           )
+        : ''
     );
     const isStopping = info.state === 'Stopping';
+    this._stop.element.hidden = info.ended || isSilent;
     this._stop.update(!info.ended && !isStopping, isStopping);
+    if (isSilent !== this._isSilent) {
+      this._isSilent = isSilent;
+      this.element.parentElement?.classList.toggle('smtc-stale', isSilent);
+      if (!isSilent) {
+        this._listen(false, told.name);
+      }
+    }
+    if (isSilent) {
+      this._listen(true, told.name);
+    }
   }
 
   private _speak(info: T): void {
@@ -152,6 +169,7 @@ export class Header<T extends IStanding> implements IPart<T> {
   private _info: T | null = null;
   private _elapsedS: number | null = null;
   private _heardMs = 0;
+  private _isSilent = false;
   private _said = '';
   private _saidMs = -SPEECH_MS;
 }

@@ -2,68 +2,101 @@ import { readWire } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { onChanges } from '../forms/component.js';
 import { Feed } from '../live/feed.js';
-import type { IView } from '../model.js';
+import type { IModel, IView } from '../model.js';
 import { Header } from './header.js';
 import type { IKind, IStanding } from './kind.js';
+import { Successor } from './successor.js';
 
 const NARROW_PX = 480;
 
 /**
- * Return the view of a kind: something that goes on or has ended, with its Stop button.
+ * Return the view of a kind: something that goes on or has ended, with its Stop button. When its
+ * model is silent for long, it goes on with that of a server, where the page has one.
  */
 export function monitor<T extends IStanding>(kind: IKind<T>): IView {
   return {
     initialize: model => new Feed(model),
     render({ model, el, state }): () => void {
-      const feed = state as Feed;
-      const isWide = el.clientWidth === 0 || el.clientWidth >= NARROW_PX;
-      let info = kind.follow(model.get('info'));
-      const header = new Header(kind, feed, () => {
-        model.send({ type: 'stop' });
+      let leave: () => void = () => undefined;
+      const successor = new Successor(el, `${kind.kind}-monitor`, served => {
+        leave();
+        leave = draw(kind, el, served, new Feed(served), () => undefined);
       });
-      const parts = [header, ...kind.draw({ model, feed, isWide })];
-      const element = h(
-        'section',
-        {
-          class: `smtc-monitor ${kind.classes}`,
-          'aria-label': kind.describe(info, info.elapsedS, feed).label
-        },
-        ...parts.map(part => part.element)
-      );
-      const show = (): void => {
-        parts.forEach(part => {
-          part.update(info);
-        });
-      };
-      const beat = (): void => {
-        header.beat(readWire('BeatInfo', model.get('beat')));
-      };
-      el.append(element);
-      show();
-      if (!info.ended) {
-        beat();
-      }
-      const leave = [
-        feed.onTable(show),
-        onChanges(model, ['info'], () => {
-          info = kind.follow(model.get('info'));
-          show();
-        }),
-        onChanges(model, ['log', 'result'], show),
-        onChanges(model, ['beat'], beat),
-        onChanges(model, ['stop_problem'], () => {
-          header.stopFailed(String(model.get('stop_problem')));
-        })
-      ];
+      leave = draw(kind, el, model, state as Feed, (isSilent, name) => {
+        if (isSilent) {
+          successor.ask(name);
+        } else {
+          successor.forget();
+        }
+      });
       return () => {
-        leave.forEach(stop => {
-          stop();
-        });
-        parts.forEach(part => {
-          part.dispose?.();
-        });
-        element.remove();
+        successor.dispose();
+        leave();
       };
     }
+  };
+}
+
+/**
+ * Draw what a model says.
+ *
+ * @param listen - Called when no news has come for long, and when there are news again.
+ * @returns What to call when it goes away.
+ */
+function draw<T extends IStanding>(
+  kind: IKind<T>,
+  el: HTMLElement,
+  model: IModel,
+  feed: Feed,
+  listen: (isSilent: boolean, name: string) => void
+): () => void {
+  const isWide = el.clientWidth === 0 || el.clientWidth >= NARROW_PX;
+  let info = kind.follow(model.get('info'));
+  const stop = (): void => {
+    model.send({ type: 'stop' });
+  };
+  const header = new Header(kind, feed, stop, listen);
+  const parts = [header, ...kind.draw({ model, feed, isWide })];
+  const element = h(
+    'section',
+    {
+      class: `smtc-monitor ${kind.classes}`,
+      'aria-label': kind.describe(info, info.elapsedS, feed).label
+    },
+    ...parts.map(part => part.element)
+  );
+  const show = (): void => {
+    parts.forEach(part => {
+      part.update(info);
+    });
+  };
+  const beat = (): void => {
+    header.beat(readWire('BeatInfo', model.get('beat')));
+  };
+  el.append(element);
+  show();
+  if (!info.ended) {
+    beat();
+  }
+  const leave = [
+    feed.onTable(show),
+    onChanges(model, ['info'], () => {
+      info = kind.follow(model.get('info'));
+      show();
+    }),
+    onChanges(model, ['log', 'result'], show),
+    onChanges(model, ['beat'], beat),
+    onChanges(model, ['stop_problem'], () => {
+      header.stopFailed(String(model.get('stop_problem')));
+    })
+  ];
+  return () => {
+    leave.forEach(end => {
+      end();
+    });
+    parts.forEach(part => {
+      part.dispose?.();
+    });
+    element.remove();
   };
 }

@@ -42,7 +42,7 @@ interface IStepChart {
 /**
  * Describe step time, data wait and, where a price is known, cost over the steps of runs.
  *
- * @param options.total - Title of the cost so far.
+ * @param options.total - Title of the cost so far, which emulated runs have none of.
  * @param options.window - Rows of the rolling means.
  * @param options.warmUp - Steps that are shaded, but in the cost so far.
  */
@@ -87,11 +87,15 @@ export function stepCharts(
     .filter(({ times }) => times === undefined || isPriced)
     .map(({ title, axis, series, times }): IDrawing => {
       const isTotal = series.y === 'time_s';
+      // start-up is not on the scale of emulated steps
+      const isOneScale = ({ evidence }: IStepLine): boolean =>
+        !isTotal || evidence !== 'emulated';
       return {
         title,
         x: { label: t('step'), unit: 'count' },
         y: { label: axis, unit: times ? 'USD' : 's', including: 0 },
         series: lines
+          .filter(isOneScale)
           .filter(({ usdPerHour }) => !times || usdPerHour !== null)
           .map(({ usdPerHour, ...line }) => ({
             ...series,
@@ -103,6 +107,7 @@ export function stepCharts(
           })),
         shades: isTotal ? [] : shades
       };
-    });
+    })
+    .filter(({ series }) => lines.length === 0 || series.length > 0);
   return [{ ...(stepTime as IDrawing), predicted }, ...others];
 }

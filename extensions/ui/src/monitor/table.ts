@@ -39,7 +39,17 @@ export function column(...words: readonly (string | Node)[]): HTMLElement {
 }
 
 function nodes(cell: Cell): readonly (string | Node)[] {
-  return typeof cell === 'string' || cell instanceof Node
-    ? [cell]
-    : cell.map(line => h('div', {}, line));
+  if (cell instanceof Node) {
+    return [cell];
+  }
+  return typeof cell === 'string'
+    ? [unbroken(cell)]
+    : cell.map(line => h('div', {}, unbroken(line)));
+}
+
+/**
+ * Return a text in which no line ends between a number and its per cent.
+ */
+function unbroken(text: string): string {
+  return text.replaceAll(/(?<=\d) %/g, '\u00a0%');
 }

@@ -23,16 +23,19 @@ export function duration(seconds: number): string {
 }
 
 /**
- * Write a mean with its interval: `184 ms (181 ms to 187 ms)`.
+ * Write a mean with its interval: `184 ms (181 ms to 187 ms in 1 launch)`.
  */
 export function intervalWords(interval: IInterval, unit: Unit): string {
-  const { mean, low, high } = interval;
-  return t(
-    '%1 (%2 to %3)',
-    format(mean, unit),
-    format(low, unit),
-    format(high, unit)
-  );
+  const { spread } = interval;
+  const mean = format(interval.mean, unit);
+  if (spread === 'none') {
+    return t('%1 (one value)', mean);
+  }
+  const low = format(interval.low, unit);
+  const high = format(interval.high, unit);
+  return spread === 'steps'
+    ? t('%1 (%2 to %3 in 1 launch)', mean, low, high)
+    : t('%1 (%2 to %3)', mean, low, high);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { IPointInfo, IMeasuredInfo } from '@smtc-lab/protocol';
 import { paletteColor } from '../charts/theme.js';
-import { t } from '../i18n.js';
+import { mark, t } from '../i18n.js';
 import type { IPlace } from './geometry.js';
 import { s } from './svg.js';
 import {
@@ -14,9 +14,11 @@ import {
 const RADIUS = 6;
 const SMALL = 4;
 
+const UNCERTAIN: readonly string[] = [mark('extrapolated'), mark('estimated')];
+
 /**
  * Draw a cluster: its colour is what limits it, a square has data instances, hollow is
- * predicted, dashed is extrapolated; the bands are its 80 % intervals.
+ * predicted, dashed is extrapolated or estimated; the bands are its 80 % intervals.
  */
 export function pointMark(
   point: IPointInfo,
@@ -35,7 +37,7 @@ export function pointMark(
     'smtc-plan-point',
     standsOut ? '' : 'smtc-plan-faint',
     isChosen ? 'smtc-plan-chosen' : '',
-    point.evidence === 'extrapolated' ? 'smtc-plan-extrapolated' : ''
+    UNCERTAIN.includes(point.evidence) ? 'smtc-plan-extrapolated' : ''
   ];
   return s(
     'g',

@@ -65,7 +65,7 @@ export class PlanTable {
       ),
       plan.points.some(point => point.jobS !== null)
         ? t(
-            "job times and costs begin with this machine's start-up: a cloud's own adds minutes"
+            "job times and costs have this machine's start-up and end: a cloud's own add minutes"
           )
         : ''
     ];

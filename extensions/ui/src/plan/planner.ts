@@ -48,13 +48,7 @@ class Planner {
     this.element = h(
       'section',
       { class: 'smtc-plan', 'aria-label': t('Plan') },
-      h(
-        'p',
-        { class: 'smtc-plan-sentence' },
-        this._sentence,
-        ' ',
-        h('span', { class: 'smtc-badge' }, t('predicted'))
-      ),
+      h('p', { class: 'smtc-plan-sentence' }, this._sentence, ' ', this._badge),
       this._basis,
       this._toggles.element,
       h(
@@ -102,6 +96,7 @@ class Planner {
   private _show(plan: IPlanInfo): void {
     const chosen = this._chosen(plan);
     this._sentence.textContent = plan.sentence;
+    this._badge.textContent = t(best(plan)?.evidence ?? 'predicted');
     this._basis.replaceChildren(
       ...[plan.limits, plan.basis]
         .filter(Boolean)
@@ -124,8 +119,7 @@ class Planner {
   }
 
   private _chosen(plan: IPlanInfo): IPointInfo | null {
-    const best = plan.points.find(point => point.names.includes('best'));
-    return plan.points[this._place] ?? best ?? plan.points[0] ?? null;
+    return plan.points[this._place] ?? best(plan) ?? plan.points[0] ?? null;
   }
 
   /**
@@ -157,6 +151,7 @@ class Planner {
   }
 
   private readonly _sentence = h('strong');
+  private readonly _badge = h('span', { class: 'smtc-badge' });
   private readonly _basis = h('div', { class: 'smtc-note' });
   private readonly _runs = h('ul', { class: 'smtc-plan-runs' });
   private readonly _notes = h('div');
@@ -184,6 +179,13 @@ class Planner {
 }
 
 /**
+ * Return the cluster that a plan recommends, if it recommends one.
+ */
+function best(plan: IPlanInfo): IPointInfo | undefined {
+  return plan.points.find(point => point.names.includes('best'));
+}
+
+/**
  * Say what colours and shapes mean, of what is there.
  */
 function key(plan: IPlanInfo): readonly HTMLElement[] {
@@ -195,7 +197,7 @@ function key(plan: IPlanInfo): readonly HTMLElement[] {
     return h('span', {}, swatch, t('limited by %1', t(STAGE_WORDS[stage])));
   });
   const shapes = t(
-    '○ one kind of instance, □ with data instances; hollow: predicted, dashed: extrapolated, solid: measured or emulated; bands: 80 % intervals'
+    '○ one kind of instance, □ with data instances; hollow: predicted, dashed: extrapolated or estimated, solid: measured or emulated; bands: 80 % intervals'
   );
   const prices = plan.points.filter(point => point.isPareto).map(priceWords);
   return [

@@ -10,6 +10,7 @@ import { messages, type IMessages } from '../monitor/messages.js';
 import { drawn } from '../monitor/part.js';
 import { folded } from '../monitor/section.js';
 import { duration, intervalWords, percent } from '../monitor/words.js';
+import { billFacts } from './bill.js';
 import { chartsOfSteps } from './charts.js';
 import { utilization } from './utilization.js';
 import { emptyWords, evidenceWords, stepWords } from './words.js';
@@ -35,7 +36,7 @@ export const run: IKind<IRunInfo> = {
       facts: factsOf(info, elapsedS),
       reason:
         state === 'Failed'
-          ? reason + t(' The log tells more; run.logs() returns all of it.')
+          ? `${reason}\n${t('The log tells more; run.logs() returns all of it.')}`
           : reason,
       problem: info.problem
     };
@@ -58,14 +59,20 @@ export const run: IKind<IRunInfo> = {
 
 function factsOf(info: IRunInfo, elapsedS: number | null): readonly Fact[] {
   const { priceNotes, pythonEnvironment, usdPerHour } = info;
-  const cost =
-    elapsedS === null || usdPerHour === null
-      ? t('unknown')
-      : format((usdPerHour * elapsedS) / 3600, 'USD');
+  const isEmulated = info.evidence === 'emulated';
+  // what else an emulated run takes is not on the scale of its steps
+  const billedS = isEmulated ? (info.bill?.stepsS ?? null) : elapsedS;
+  const usd =
+    billedS === null || usdPerHour === null
+      ? null
+      : (usdPerHour * billedS) / 3600;
+  const cost = usd === null ? t('unknown') : format(usd, 'USD');
   const price =
     usdPerHour === null
       ? t('a price is unknown')
-      : t('at %1/h', format(usdPerHour, 'USD'));
+      : isEmulated
+        ? t('its steps alone, at %1/h', format(usdPerHour, 'USD'))
+        : t('at %1/h', format(usdPerHour, 'USD'));
   return [
     [t('elapsed'), elapsedS === null ? t('not begun') : duration(elapsedS)],
     [t('cost so far'), cost, price],
@@ -103,6 +110,7 @@ function numbersOf(info: IRunInfo): HTMLElement {
         ? t('unknown')
         : intervalWords(summary.usdPer1000Steps, 'USD')
     ],
+    ...billFacts(info.bill),
     [t('data wait'), percent(summary.dataWaitFraction), t('of the step time')],
     [t('device busy'), percent(summary.deviceUtilization)],
     ...[...summary.cpu].map(

@@ -10,6 +10,7 @@ import { duration } from '../monitor/words.js';
 import { chartsOfInstances, chartsOfLaunches } from './charts.js';
 import { doneFraction, progressWords } from './progress.js';
 import { readStudy } from './read.js';
+import { hasRounds } from './rounds.js';
 import { saveButton } from './save_button.js';
 import { launchTable, setUpTable } from './tables.js';
 import { verdict } from './verdict.js';
@@ -43,9 +44,20 @@ export function describeStudy(
   return {
     name: info.name,
     done: doneFraction(info),
-    progress: `${progressWords(info)} · ${duration(elapsedS ?? 0)}`,
+    progress: [progressWords(info), ...elapsedOf(info, elapsedS)].join(' · '),
     reason: info.reason
   };
+}
+
+/**
+ * Return how long a study has lasted; nothing, where it is over and none of its launches is known.
+ */
+function elapsedOf(
+  info: IComparisonInfo,
+  elapsedS: number | null
+): readonly string[] {
+  const isKnown = info.launched.length > 0 || info.state !== 'Completed';
+  return isKnown ? [duration(elapsedS ?? 0)] : [];
 }
 
 /**
@@ -63,7 +75,7 @@ export function studyParts(
     new Charts(feed, info => ({
       // launches beside rounds differ in what they try: no chart adds them up
       charts:
-        info.rounds === 0 && info.setUps.length > 0
+        info.setUps.length > 0 && !hasRounds(info)
           ? []
           : [...describe(info, feed), ...chartsOfInstances(info, feed)]
     })),

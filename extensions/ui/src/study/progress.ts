@@ -1,6 +1,7 @@
 import type { IComparisonInfo, ILaunchInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import { t } from '../i18n.js';
+import { hasRounds } from './rounds.js';
 
 /**
  * Say which launch runs, and how far it is.
@@ -9,6 +10,9 @@ export function progressWords(info: IComparisonInfo): string {
   const newest = info.launched.at(-1);
   const launches = format(info.launches, 'count');
   if (newest === undefined) {
+    if (info.state === 'Completed') {
+      return info.launches === 0 ? '' : t('%1 launches', launches);
+    }
     return info.ended
       ? t('nothing was launched')
       : t('0 of %1 launches', launches);
@@ -27,15 +31,16 @@ export function progressWords(info: IComparisonInfo): string {
 
 function roundOf(
   { round }: ILaunchInfo,
-  { rounds, setUps }: IComparisonInfo
+  info: IComparisonInfo
 ): readonly string[] {
-  if (setUps.length === 0 || rounds === 0) {
+  if (!hasRounds(info)) {
     return [];
   }
+  const rounds = format(info.rounds, 'count');
   return [
     round === null
       ? t('parity check')
-      : t('round %1 of %2', format(round, 'count'), format(rounds, 'count'))
+      : t('round %1 of %2', format(round, 'count'), rounds)
   ];
 }
 
@@ -50,10 +55,14 @@ function stepsOf(launch: ILaunchInfo): string {
 }
 
 /**
- * Return the share of all launches that is done, 0 to 1; steps of the newest one count.
+ * Return the share of all launches that is done, 0 to 1; steps of the newest one count. Null: it
+ * is done, and its launches are not known.
  */
-export function doneFraction(info: IComparisonInfo): number {
+export function doneFraction(info: IComparisonInfo): number | null {
   const newest = info.launched.at(-1);
+  if (newest === undefined && info.state === 'Completed') {
+    return null;
+  }
   if (newest === undefined || info.launches === 0) {
     return 0;
   }

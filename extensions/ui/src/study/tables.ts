@@ -4,6 +4,7 @@ import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { drawn, type IPart } from '../monitor/part.js';
 import { column, table } from '../monitor/table.js';
+import { hasRounds } from './rounds.js';
 
 /**
  * The table of set-ups: one column each, in the colour that it has in all charts.
@@ -27,9 +28,9 @@ export function setUpTable(): IPart<IComparisonInfo> {
       )
     );
     const lines = rows.map(({ label, cells }) => [label, ...cells] as const);
-    return setUps.length === 0
-      ? []
-      : [table('smtc-set-ups', [h('td', {}), ...heads], lines)];
+    const shown = table('smtc-set-ups', [h('td', {}), ...heads], lines);
+    shown.style.setProperty('--smtc-columns', String(setUps.length));
+    return setUps.length === 0 ? [] : [shown];
   });
 }
 
@@ -38,11 +39,11 @@ export function setUpTable(): IPart<IComparisonInfo> {
  */
 export function launchTable(): IPart<IComparisonInfo> {
   return drawn(h('div', { class: 'smtc-scroll' }), info => {
-    const { setUps, launched, rounds } = info;
-    const hasRounds = setUps.length > 0 && rounds > 0;
+    const { setUps, launched } = info;
+    const isInRounds = hasRounds(info);
     const heads = [
       setUps.length > 0 ? t('Set-up') : t('Launch'),
-      ...(hasRounds ? [t('Round')] : []),
+      ...(isInRounds ? [t('Round')] : []),
       t('State'),
       t('Steps'),
       t('Name of the run')
@@ -51,7 +52,7 @@ export function launchTable(): IPart<IComparisonInfo> {
       launch =>
         [
           launch.label,
-          ...(hasRounds ? [roundOf(launch)] : []),
+          ...(isInRounds ? [roundOf(launch)] : []),
           launch.state,
           format(launch.steps, 'count'),
           h('code', {}, launch.jobName)

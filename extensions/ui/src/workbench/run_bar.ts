@@ -4,6 +4,7 @@ import { t } from '../i18n.js';
 import { Field } from '../forms/field.js';
 import { numberField } from '../forms/number_field.js';
 import type { IModel } from '../model.js';
+import { ExampleValues } from './example_values.js';
 import type { SetUps } from './set_ups.js';
 
 /**
@@ -54,6 +55,7 @@ export class RunBar {
    */
   update(): void {
     const [first] = this._setUps.jobs;
+    this._examples.note(this._setUps.jobs);
     const script = first?.entryPoint ?? '';
     if (this._script.control.value !== script) {
       this._script.control.value = script;
@@ -68,11 +70,20 @@ export class RunBar {
     this._status.textContent = statusText(
       problems,
       isRunning,
-      this._isStarting
+      this._isStarting,
+      this._isHeard
     );
     const problem = String(this._model.get('start_problem'));
     this._problem.textContent = problem;
     this._problem.hidden = problem === '';
+  }
+
+  /**
+   * Take note whether the model tells news of what runs.
+   */
+  hear(isHeard: boolean): void {
+    this._isHeard = isHeard;
+    this.update();
   }
 
   /**
@@ -97,7 +108,9 @@ export class RunBar {
       size: 40,
       oninput: () => {
         const entryPoint = this._script.control.value;
-        this._setUps.changeAll(job => ({ ...job, entryPoint }));
+        this._setUps.changeAll(job =>
+          this._examples.withScript(job, entryPoint)
+        );
       }
     })
   );
@@ -112,7 +125,9 @@ export class RunBar {
   private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });
   private readonly _rounds: ReturnType<typeof numberField>;
   private readonly _device: ReturnType<typeof numberField>;
+  private readonly _examples = new ExampleValues();
   private _isStarting = false;
+  private _isHeard = true;
 }
 
 /**
@@ -131,10 +146,14 @@ function isAlive(model: IModel): boolean {
 function statusText(
   problems: number,
   isRunning: boolean,
-  isStarting: boolean
+  isStarting: boolean,
+  isHeard: boolean
 ): string {
   if (isStarting) {
     return t('Starting…');
+  }
+  if (isRunning && !isHeard) {
+    return t('There are no news of what was run: see below.');
   }
   if (isRunning) {
     return t('Running. Stop it below, or wait for its end.');

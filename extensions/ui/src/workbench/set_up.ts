@@ -7,7 +7,12 @@ import {
 } from '@smtc-lab/protocol';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
-import { batchSize, type IBatchSize } from '../forms/batch_size.js';
+import { argumentsField } from '../forms/arguments_field.js';
+import {
+  batchSize,
+  batchSizeIn,
+  type IBatchSize
+} from '../forms/batch_size.js';
 import { clusterDesigner } from '../forms/cluster_designer.js';
 import { compilerSettings } from '../forms/compiler_settings.js';
 import type { IComponent } from '../forms/component.js';
@@ -47,7 +52,7 @@ export interface ISetUpProps {
 }
 
 /**
- * Make the form of one set-up: cluster, compiler, batch size, hyperparameters and steps.
+ * Make the form of one set-up: cluster, compiler, batch size, hyperparameters, arguments and steps.
  */
 export function setUp(
   host: HTMLElement,
@@ -56,23 +61,10 @@ export function setUp(
   return new SetUp(host, props);
 }
 
-const NO_BATCH_SIZE: IBatchSize = {
-  batchSize: null,
-  baseBatchSize: null,
-  learningRate: null,
-  optimizer: 'AdamW',
-  rule: null,
-  batchSizeName: 'batch_size',
-  learningRateName: 'learning_rate'
-};
-
 class SetUp implements IComponent<ISetUpProps> {
   constructor(host: HTMLElement, props: ISetUpProps) {
     this._props = props;
-    this._batchSize = {
-      ...NO_BATCH_SIZE,
-      ...batchSizeIn(props.job.hyperparameters)
-    };
+    this._batchSize = batchSizeIn(props.job.hyperparameters);
     this.element = h('section', { class: 'smtc-set-up' });
     const { job, catalog, environments } = props;
     this._cluster = clusterDesigner(this._part(t('Cluster'), true), {
@@ -113,14 +105,24 @@ class SetUp implements IComponent<ISetUpProps> {
         this._changeBatchSize(changed);
       }
     });
-    const script = this._part(t('Hyperparameters and steps'), false);
-    this._hyperparameters = hyperparameters(script, {
+    this._scriptPart = this._part(
+      t('Hyperparameters, arguments, steps'),
+      false
+    );
+    this._hyperparameters = hyperparameters(this._scriptPart, {
       values: job.hyperparameters,
       onChange: values => {
         this._change({ hyperparameters: values });
       }
     });
-    this._steps = numberField(script, {
+    this._arguments = argumentsField(this._scriptPart, {
+      value: job.arguments,
+      problems: problemsByPart(props).script,
+      onChange: given => {
+        this._change({ arguments: given });
+      }
+    });
+    this._steps = numberField(this._scriptPart, {
       label: t('Steps of each launch'),
       value: job.maxSteps,
       min: 1,
@@ -138,6 +140,9 @@ class SetUp implements IComponent<ISetUpProps> {
   readonly element: HTMLElement;
 
   update(changed: Partial<ISetUpProps>): void {
+    if (changed.job !== undefined) {
+      this._followBatchSize(changed.job.hyperparameters);
+    }
     this._props = { ...this._props, ...changed };
     this._show();
   }
@@ -198,7 +203,8 @@ class SetUp implements IComponent<ISetUpProps> {
       environments,
       problems: problems.environment
     });
-    this._showCompilerProblem(problems.compiler.length > 0);
+    this._unfold(this._compilerPart, problems.compiler.length > 0);
+    this._unfold(this._scriptPart, problems.script.length > 0);
     this._compiler.update({
       config: job.compilerConfig,
       environments,
@@ -206,17 +212,23 @@ class SetUp implements IComponent<ISetUpProps> {
     });
     this._batch.update({ values: this._batchSize, jobSteps: job.maxSteps });
     this._hyperparameters.update({ values: job.hyperparameters });
+    this._arguments.update({
+      value: job.arguments,
+      problems: problems.script
+    });
     this._steps.update({ value: job.maxSteps });
   }
 
   /**
-   * Unfold the compiler when something comes up there that keeps all from being run.
+   * Unfold a part when something comes up there that keeps all from being run.
    */
-  private _showCompilerProblem(hasProblem: boolean): void {
-    if (hasProblem && !this._hasCompilerProblem) {
-      this._compilerPart.closest('details')?.setAttribute('open', '');
+  private _unfold(part: HTMLElement, hasProblem: boolean): void {
+    if (!hasProblem) {
+      this._withProblem.delete(part);
+    } else if (!this._withProblem.has(part)) {
+      this._withProblem.add(part);
+      part.closest('details')?.setAttribute('open', '');
     }
-    this._hasCompilerProblem = hasProblem;
   }
 
   private _change(changed: Partial<IJob>): void {
@@ -224,6 +236,19 @@ class SetUp implements IComponent<ISetUpProps> {
     this._props = { ...this._props, job };
     this._show();
     this._props.onChange(job);
+  }
+
+  /**
+   * Take note that the batch size has come or gone with the script.
+   */
+  private _followBatchSize(values: JsonObject): void {
+    const { batchSizeName } = this._batchSize;
+    const before = this._props.job.hyperparameters;
+    if (batchSizeName in values !== batchSizeName in before) {
+      const given = values[batchSizeName];
+      const batchSize = typeof given === 'number' ? given : null;
+      this._batchSize = { ...this._batchSize, batchSize };
+    }
   }
 
   private _changeBatchSize(changed: Partial<IBatchSize>): void {
@@ -252,15 +277,12 @@ class SetUp implements IComponent<ISetUpProps> {
   private readonly _compiler: ReturnType<typeof compilerSettings>;
   private readonly _batch: ReturnType<typeof batchSize>;
   private readonly _hyperparameters: ReturnType<typeof hyperparameters>;
+  private readonly _scriptPart: HTMLElement;
+  private readonly _arguments: ReturnType<typeof argumentsField>;
   private readonly _steps: ReturnType<typeof numberField>;
+  private readonly _withProblem = new Set<HTMLElement>();
   private _props: ISetUpProps;
   private _batchSize: IBatchSize;
-  private _hasCompilerProblem = false;
   private _copy = h('button');
   private _remove = h('button');
-}
-
-function batchSizeIn(values: JsonObject): Partial<IBatchSize> {
-  const given = values[NO_BATCH_SIZE.batchSizeName];
-  return typeof given === 'number' ? { batchSize: given } : {};
 }

@@ -27,6 +27,9 @@ export function nameOf({ cluster, pythonEnvironment }: IJob): string {
 const OF_ENVIRONMENT =
   /^(There is no environment named|What is known of the environment|python_environment) /;
 
+const OF_ARGUMENTS =
+  /^(TrainingJob\.arguments[.=]|arguments=|A job has \d+ arguments)/;
+
 /**
  * Return problems by the part that they stand in; the compiler says its own by itself.
  */
@@ -34,15 +37,24 @@ export function problemsByPart({ job, environments, problems }: IChecked): {
   readonly cluster: readonly string[];
   readonly environment: readonly string[];
   readonly compiler: readonly string[];
+  readonly script: readonly string[];
 } {
   const name = job.pythonEnvironment;
   const noXla = noXlaIn(environments, name);
   const own = environments.choices.find(choice => choice.name === name);
   const isOfEnvironment = (text: string): boolean =>
     text === own?.problem || OF_ENVIRONMENT.test(text);
+  const isOf = {
+    compiler: (text: string) => text === noXla,
+    environment: isOfEnvironment,
+    script: (text: string) => OF_ARGUMENTS.test(text)
+  };
   return {
-    cluster: problems.filter(text => text !== noXla && !isOfEnvironment(text)),
-    environment: problems.filter(isOfEnvironment),
-    compiler: problems.filter(text => text === noXla)
+    cluster: problems.filter(
+      text => !Object.values(isOf).some(isOne => isOne(text))
+    ),
+    environment: problems.filter(isOf.environment),
+    compiler: problems.filter(isOf.compiler),
+    script: problems.filter(isOf.script)
   };
 }

@@ -4,6 +4,7 @@ import { onChanges } from '../forms/component.js';
 import type { IModel, IView } from '../model.js';
 import { monitorOf } from '../monitor/kinds.js';
 import { foldedCode } from '../monitor/section.js';
+import { FOLLOW_EVENT } from '../monitor/follow_event.js';
 import { RunBar } from './run_bar.js';
 import { ScopedModel } from './scoped_model.js';
 import { SetUps } from './set_ups.js';
@@ -34,11 +35,15 @@ export const workbench: IView = {
       )
     );
     const forms = (): void => {
+      runBar.hear(true);
       setUps.update();
       runBar.update();
       code.update({ code: String(model.get('code')) });
     };
     code.update({ code: String(model.get('code')) });
+    below.addEventListener(FOLLOW_EVENT, () => {
+      runBar.hear(false);
+    });
     let away = shown.showIn(below);
     const leave = [
       onChanges(

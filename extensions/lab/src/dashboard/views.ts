@@ -1,0 +1,3 @@
+import '@smtc-lab/ui/styles/index.css';
+
+export { viewNamed } from '@smtc-lab/ui/views.js';

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { numLive } from '../src/connection/row.js';
+import { row } from './kit.js';
+
+describe('how much goes on', () => {
+  const study = row({ name: 'c', kind: 'comparison', newestRun: 'c-2' });
+  const ended = row({ name: 'c-1', state: 'Completed' });
+
+  it('counts a study and its launch as one', () => {
+    expect(numLive([study, ended, row({ name: 'c-2' })])).toBe(1);
+  });
+
+  it('counts runs of their own beside it, and it between two launches', () => {
+    expect(numLive([study, row({ name: 'other' })])).toBe(2);
+  });
+
+  it('counts a launch that outlives its study', () => {
+    const over = { ...study, state: 'Failed' } as const;
+
+    expect(numLive([over, row({ name: 'c-2' })])).toBe(1);
+  });
+});

@@ -1,0 +1,8 @@
+import type { IComparisonInfo } from '@smtc-lab/protocol';
+
+/**
+ * Whether a study launches its set-ups in rounds; else its launches differ in what they try.
+ */
+export function hasRounds({ setUps, rounds }: IComparisonInfo): boolean {
+  return setUps.length > 0 && rounds > 0;
+}
