@@ -17,6 +17,7 @@ export SMTC_LAB_ENVIRONMENTS ?= $(CURDIR)/.venv/environments
 endif
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
+FUZZ_INPUTS ?= 1000000
 # The parts of `make test`; the third one is all the rest.
 COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
 SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
@@ -24,7 +25,7 @@ SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
 CORE := $(addprefix tests/,compiler dataservice runtime store)
 XLA_TESTS := $(addprefix tests/,compiler runtime)
 # jlpm with a node: the machine's, or that of the wheel in .venv
-FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" $(CURDIR)/$(BIN)/jlpm
+FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" "$(CURDIR)/$(BIN)/jlpm"
 
 .PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-xla test-oldest soak fuzz lab \
   lint types check fix bench lock clean
@@ -37,7 +38,8 @@ help:
 	@echo "make test   run all tests"
 	@echo "make test-oldest  run the core's tests on torch 2.9"
 	@echo "make soak   run the tests that take long"
-	@echo "make fuzz   look for bytes that crash the data service, for FUZZ_S=$(FUZZ_S) seconds"
+	@echo "make fuzz   look for bytes that crash the data service, for FUZZ_S=$(FUZZ_S) seconds, and for"
+	@echo "            files that crash a reader of runs, FUZZ_INPUTS=$(FUZZ_INPUTS)"
 	@echo "make check  run the linters, the type checker and the architecture rules"
 	@echo "make bench  run the overhead benchmark, write build/bench/"
 	@echo "make fix    format and mend what can be mended"
@@ -70,7 +72,7 @@ demo: $(READY)
 	@mkdir -p build/demo
 	@set -o pipefail; $(BIN)/papermill notebooks/compare_clusters.ipynb \
 	  build/demo/compare_clusters.ipynb --cwd . --kernel python3 --no-progress-bar \
-	  --log-level ERROR --stdout-file /dev/null --stderr-file /dev/stderr \
+	  --log-level ERROR --stdout-file /dev/stderr --stderr-file /dev/stderr \
 	  -p out_dir build/demo 2>&1 | grep --line-buffered -v IPKernelApp
 	@echo
 	@cat build/demo/comparison.txt
@@ -110,13 +112,14 @@ soak: $(READY)
 # What it finds stays in build/fuzz/, and the next run begins with it. The fuzzer is no part of
 # constraints.txt: it is large, and has no build for every platform.
 fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz.fuzz_folders --inputs $(FUZZ_INPUTS) --keep build/fuzz
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps atheris==$(ATHERIS_VERSION)
 	@mkdir -p build/fuzz/frames
 	$(BIN)/python tests/fuzz/fuzz_frames.py build/fuzz/frames -artifact_prefix=build/fuzz/ \
 	  -max_total_time=$(FUZZ_S) -max_len=4096 -timeout=10 -print_final_stats=1
 
 lab: xla
-	$(BIN)/jupyter lab notebooks/tour.ipynb
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/tour.ipynb
 
 lint: front
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ import tempfile
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from smtc_lab.errors import PythonEnvironmentError
 from smtc_lab.machine.environments.named import ENVIRONMENTS_VARIABLE, XLA, environments_root
@@ -40,9 +41,15 @@ def pytest_configure(config: pytest.Config) -> None:
     with contextlib.suppress(RuntimeError):  # no home folder at all
         config.stash[ENVIRONMENTS] = str(environments_root())
     _live_in_an_own_home(config)
-    # A shell starts what runs behind "&" with Ctrl-C ignored, and every process that a test
-    # starts would inherit that.
+    # A shell starts what runs behind "&" with SIGINT and SIGQUIT ignored, and each process that
+    # a test starts would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    # How long an example takes is the machine's and what else runs there.
+    settings.register_profile(
+        "smtc_lab", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    settings.load_profile("smtc_lab")
 
 
 def _live_in_an_own_home(config: pytest.Config) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import papermill
 import pytest
@@ -13,6 +13,7 @@ import torch
 
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.store.run_folder import find_runs
+from smtc_lab.views.study.snapshot import COMPARISON_MIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,23 +40,22 @@ def execute(tmp_path: Path) -> Callable[..., nbformat.NotebookNode]:
     return run
 
 
+def outputs(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    return [
+        output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs
+    ]
+
+
 def printed(notebook: nbformat.NotebookNode) -> str:
-    return "".join(
-        output.get("text", "")
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-    )
+    return "".join(output.get("text", "") for output in outputs(notebook))
+
+
+def shown(notebook: nbformat.NotebookNode) -> list[dict[str, Any]]:
+    return [output["data"] for output in outputs(notebook) if "data" in output]
 
 
 def shown_as_html(notebook: nbformat.NotebookNode) -> str:
-    return "".join(
-        output["data"].get("text/html", "")
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "data" in output
-    )
+    return "".join(data.get("text/html", "") for data in shown(notebook))
 
 
 @pytest.mark.filterwarnings("default")
@@ -72,6 +72,10 @@ def test_compare_clusters_writes_the_comparison_and_shows_the_verdict(
     comparison = Comparison.from_json((tmp_path / "out" / "comparison.json").read_text())
     assert [cluster.name for cluster in comparison.clusters] == ["homogeneous", "heterogeneous"]
     assert comparison.verdict in printed(notebook)
+    assert "launch 2 of 2: heterogeneous" in printed(notebook)
+    assert "stderr" not in {output.get("name") for output in outputs(notebook)}  # it is red
+    kept = [data[COMPARISON_MIME] for data in shown(notebook) if COMPARISON_MIME in data]
+    assert [len(each["info"]["launched"]) for each in kept] == [2]
     assert "heterogeneous" in shown_as_html(notebook)
     assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
     assert (tmp_path / "out" / "figures" / "overview.png").is_file()
@@ -108,6 +112,7 @@ def test_compare_clusters_takes_any_script_and_prices(
 
 
 @pytest.mark.filterwarnings("default")
+@pytest.mark.soak
 def test_published_tables_lays_both_experiments_beside_the_published_ones(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:

@@ -24,7 +24,9 @@ UPGRADE = "Upgrade: websocket\r\nConnection: Upgrade"
 
 def server_of(listening: socket.socket) -> Server:
     port = listening.getsockname()[1]
-    return Server(url=f"http://127.0.0.1:{port}/user/ann/", token="", root=Path())
+    return Server(
+        url=f"http://127.0.0.1:{port}/user/ann/", token="", root=Path(), runs_root=Path()
+    )
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.lab_kit import Runs
+from tests.browser.lives_kit import Home
 from tests.browser.wheel_env import built_wheel, wheel_environment
 from tests.kit.browser.chromium import CHROMIUM_VARIABLE, chromium, running_browser
 from tests.kit.browser.jupyter import running_server
@@ -54,6 +56,19 @@ def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     (folder / "notebooks").mkdir()
     with running_server(python, folder / "notebooks", home=folder) as running:
         yield running
+        Runs(running).stop_all()  # what a notebook launches goes on without it
+
+
+@pytest.fixture(scope="module")
+def home(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    folder = tmp_path_factory.mktemp("jupyter")
+    python = wheel_environment(wheel, folder / "environment")
+    (folder / "notebooks").mkdir()
+    made = Home(python, folder)
+    Runs(made.server).script()
+    yield made
+    made.stop_all()
+    made.stop_server()
 
 
 @pytest.fixture(scope="module")

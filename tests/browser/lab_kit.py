@@ -69,7 +69,12 @@ class Runs:
         while live := [row for row in self.rows() if row["state"] in _LIVE]:
             for row in live:
                 with contextlib.suppress(urllib.error.HTTPError):  # it has just ended
-                    self._ask(f"runs/{row['name']}/stop", {})
+                    self._ask(f"{row['kind']}s/{row['name']}/stop", {})
+
+    def await_end(self, name: str) -> None:
+        """Wait for the end of a run that ends by itself."""
+        while self.row(name)["state"] in _LIVE:
+            pass
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the list as the server tells it."""

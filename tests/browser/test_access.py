@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from smtc_lab.views.comparison.described import described
 from tests.kit.browser.jupyter import Window, command
+from tests.kit.comparisons import example_comparison
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,6 +124,49 @@ def test_nothing_is_cut_off(server: Server, browser: Browser, window: Window) ->
         )
 
     assert cut_off == []
+
+
+SHOWN = """async ({ code, info }) => {
+  const url = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+  const values = { _view: 'comparison-monitor', info, stop_problem: '', result: '' };
+  values.beat = { number: 0, elapsed_s: info.elapsed_s };
+  const nothing = () => undefined;
+  const model = { get: name => values[name], on: nothing, off: nothing, send: nothing };
+  const widget = (await import(url)).default();
+  widget.initialize({ model });
+  widget.render({ model, el: document.getElementById('here') });
+}"""
+LINES_OF = """word => [...document.querySelectorAll('table.smtc-set-ups :is(th, td)')]
+  .filter(cell => cell.textContent === word)
+  .map(cell => {
+    const range = document.createRange();
+    range.selectNodeContents(cell.lastChild);
+    return range.getClientRects().length;
+  })"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_word_of_a_comparison_is_cut_in_two(
+    wheel: Path, browser: Browser, width: int
+) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        styles, code = (
+            archive.read(f"smtc_lab/views/static/widget.{kind}").decode()
+            for kind in ("css", "js")
+        )
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.set_content(f"<style>{styles}</style><body><div id=here>")
+
+    info = described(*example_comparison()).to_json()
+    page.evaluate(SHOWN, {"code": code, "info": info})
+
+    assert page.evaluate(LINES_OF, "heterogeneous") == [1]
+    assert page.evaluate(LINES_OF, "speed-up") == [1]
+    table = page.locator("table.smtc-set-ups")
+    assert table.evaluate("it => it.scrollWidth <= it.parentElement.clientWidth")
+    assert page.get_by_role("rowheader", name="speed-up").count() == 1
+    assert page.get_by_role("columnheader", name="heterogeneous").count() == 1
+    page.close()
 
 
 def test_nothing_moves_where_the_system_asks_for_no_motion(

@@ -39,10 +39,11 @@ def test_a_search_is_shown_by_what_it_has_tried(server: Server, browser: Browser
         show_runs(page)
         page.locator(".jp-Smtc-row", has_text=study.name).dblclick()
         shown = page.locator(".jp-Smtc-main .smtc-study")
-        final = shown.locator(".smtc-verdict-final", has_text="largest batch that fits is 5")
+        final = shown.locator(".smtc-verdict-final", has_text="the dataset has only 5 samples")
         final.wait_for()
         told = shown.inner_text()
 
-    assert "does not fit" in told
+    assert "largest batch that fits is 4" in told
+    assert "does not fit" not in told
     assert "parity" not in told
     assert "No values yet" not in told

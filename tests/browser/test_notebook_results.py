@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from smtc_lab.study.compare import ComparisonOutcome
+from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.views.comparison.bundle import snapshot_of
 from smtc_lab.views.run.kind import RUN
 from smtc_lab.views.run.snapshot import take_snapshot
@@ -201,6 +201,38 @@ def test_the_designer_runs_a_comparison_without_a_kernel(
         form.get_by_role("button", name="Run", exact=True).click()
         form.locator(".smtc-comparison .smtc-state-completed").wait_for(timeout=60_000)
         assert not has_kernel(page)
+
+
+def test_an_unknown_type_stays_as_typed_and_a_click_beside_its_open_list_runs(
+    server: Server, browser: Browser
+) -> None:
+    with lab_page(server, browser) as page:
+        command(page, "smtc-lab:open-designer")
+        form = page.locator(".smtc-workbench")
+        form.get_by_label("Training script").fill("missing.py")
+        form.get_by_role("button", name="Remove heterogeneous: set-up 2").click()
+        kind = form.get_by_role("combobox", name="Instance type")
+        run = form.get_by_role("button", name="Run", exact=True)
+
+        kind.fill("ml.p3.3xlarge")
+        kind.press("Enter")
+        form.get_by_text("Instance type 'ml.p3.3xlarge' is not one of").wait_for()
+        assert kind.input_value() == "ml.p3.3xlarge"
+        assert kind.get_attribute("aria-invalid") == "true"
+        assert run.is_disabled()
+
+        kind.fill("local")
+        kind.press("Enter")
+        form.get_by_text("is not one of").wait_for(state="detached")
+        kind.click()
+        form.locator(".smtc-panel:visible").wait_for()
+        run.scroll_into_view_if_needed()
+        box = run.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.up()
+        form.get_by_role("alert").filter(has_text="missing.py").wait_for()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.study.compare import ComparisonOutcome
+from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.views.display import to_html
 from smtc_lab.views.figures.drawing import Picture
 from smtc_lab.views.plan.bundle import plan_html

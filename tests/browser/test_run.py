@@ -147,17 +147,3 @@ def test_a_run_is_watched_in_notebook_7(server: Server, browser: Browser) -> Non
         page.get_by_role("button", name="Stop", exact=True).click()
         page.get_by_role("button", name="Stop it").click()
         page.locator(".jp-Notebook").get_by_text("Stopped").first.wait_for(timeout=60_000)
-
-
-def test_a_restarted_kernel_is_told_and_not_left_as_a_live_picture(
-    server: Server, browser: Browser
-) -> None:
-    notebook = server.write("restarted.ipynb", [LAUNCH % 100_000])
-
-    with server.lab(browser, notebook) as page:
-        started(page)
-        page.evaluate(
-            "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
-            ".restart()"
-        )
-        page.get_by_text("No news").first.wait_for(timeout=60_000)

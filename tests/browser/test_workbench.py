@@ -68,6 +68,43 @@ def test_a_workbench_is_run_and_stopped_by_keyboard_alone(
         page.locator(".smtc-comparison").get_by_text("Stopped").first.wait_for(timeout=60_000)
 
 
+def test_another_script_gets_none_of_the_examples_hyperparameters(
+    server: Server, browser: Browser
+) -> None:
+    notebook = server.write("other_script.ipynb", [WORKBENCH])
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        page.get_by_label("Training script").fill("/home/me/train.py")
+        code = page.locator(".smtc-workbench .smtc-code", has_text="/home/me/train.py")
+        code.first.wait_for(state="attached")
+        told = code.first.text_content() or ""
+
+    assert "batch_size" not in told
+    assert '"work"' not in told
+
+
+def test_arguments_are_typed_as_in_a_shell(server: Server, browser: Browser) -> None:
+    notebook = server.write("arguments.ipynb", [WORKBENCH])
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        card = page.locator(".smtc-set-up").first
+        part = card.get_by_text("Hyperparameters, arguments, steps")
+        part.focus()
+        page.keyboard.press("Enter")
+        line = card.get_by_role("textbox", name="Arguments")
+        line.fill("--dummy --name 'two")
+        card.get_by_text("The quote ' is not closed.").wait_for()
+        page.get_by_text("to be mended first").wait_for()
+        assert page.get_by_role("button", name="Run", exact=True).is_disabled()
+        line.press("End")
+        page.keyboard.type(" words'")
+        page.get_by_role("button", name="Run", exact=True, disabled=False).wait_for()
+        page.get_by_text("Code that does the same").first.click()
+        page.get_by_text('arguments=["--dummy", "--name", "two words"]').first.wait_for()
+
+
 def test_a_wrong_set_up_cannot_be_run_and_says_why(server: Server, browser: Browser) -> None:
     notebook = server.write("wrong.ipynb", [WORKBENCH])
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import resource
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ import psutil
 import torch
 
 from smtc_lab.dataservice.protocol import leaves, messages, wire
+from smtc_lab.dataservice.protocol.ended import EndedWorker
 from smtc_lab.dataservice.protocol.receiver import ConnectionEndedError, Receiver
 from smtc_lab.dataservice.protocol.segments import SharedFile, SharedViews
 from smtc_lab.dataservice.protocol.wire import Kind, Message
@@ -33,6 +36,14 @@ _MOST_PORTIONS = 4096
 
 class Point(NamedTuple):
     """A named tuple of the script."""
+
+    x: int
+    y: object
+
+
+@dataclass
+class Sample:
+    """A dataclass of the script."""
 
     x: int
     y: object
@@ -98,7 +109,9 @@ def receive_hostile(data: bytes) -> None:
     # A MiB a byte at a time would take seconds, and find nothing that fewer portions do not.
     at_once = max(how >> 1, len(stream) // _MOST_PORTIONS) if how >> 1 else len(stream)
     connection = Bytes(stream, at_once)
-    receiver = Receiver(connection, SharedViews(_shared_file()))
+    views = SharedViews(_shared_file())
+    views.unpickles = False  # a pickle may do anything; the network's are refused
+    receiver = Receiver(connection, views)
     with contextlib.suppress(ProtocolError, ConnectionEndedError):
         while True:
             for frame in receiver.receive():
@@ -110,17 +123,24 @@ def seeds() -> list[bytes]:
     values = [
         (torch.arange(6.0).reshape(2, 3), torch.tensor([1, 2], dtype=torch.uint8)),
         {"array": np.arange(3), "scalar": np.float64(0.5), "text": np.array(["ab"])},
+        [{1, 2}, range(3), Decimal("0.1"), torch.Size([2]), Sample(1, torch.ones(2))],
+        [UserDict({"a": torch.ones(1)}), Kind.BATCH, np.array([None, "a"], dtype=object)],
+        [_coo()],
         OrderedDict(bytes=b"abc", point=Point(1, ["a", None, True, 2**60, 0.1])),
     ]
     wants = messages.BatchRequest(loader="0", place=BatchPlace(1, 2, 3), indices=[4, 5])
-    hello = messages.Hello(host="h", data_worker=0, num_data_workers=2, loaders={"0": 9})
+    told = messages.ToldLoader(name="told-1", construction=["at", ["__main__", "data"]])
+    hello = messages.Hello(host="h", data_worker=0, num_data_workers=2, loaders={"0": 9}, pid=7)
     sent = [
         hello.pack(),
+        replace(hello, before=EndedWorker(pid=6, exit_code=-9)).pack(),
         wants.pack(1),
         *(wire.pack(Kind.BATCH, 2, one, busy_s=0.1) for one in values),
         wire.pack(Kind.BATCH, 3, values[0], share=lambda _: 65536),
         wire.pack(Kind.ERROR, 4, messages.failure_text(ValueError("why"), "algo-2")),
         wire.pack(Kind.END, 5, None),
+        told.pack(),
+        replace(wants, takes_pickle=True).pack(2),
         wire.pack(Kind.RELEASE, 0, [0, 65536]),
     ]
     whole = [b"".join(message) for message in sent]
@@ -128,6 +148,12 @@ def seeds() -> list[bytes]:
         *(bytes([how]) + stream for stream in [*whole, b"".join(whole)] for how in (0, 14)),
         *(bytes([_ONLY_DESCRIPTION]) + _description(message[0]) for message in sent),
     ]
+
+
+def _coo() -> torch.Tensor:
+    return torch.sparse_coo_tensor(
+        torch.tensor([[0, 2]]), torch.ones(2), (3,), check_invariants=True
+    )
 
 
 def _description(begin: memoryview) -> bytes:
@@ -153,8 +179,10 @@ def _read(frame: Message) -> None:
     """Read a message as the side does that gets it."""
     if frame.kind is Kind.HELLO:
         messages.Hello.read(frame)
-    elif frame.kind is Kind.REQUEST:
+    elif frame.kind in {Kind.REQUEST, Kind.REQUEST_ANY}:
         messages.BatchRequest.read(frame)
+    elif frame.kind is Kind.TELL:
+        messages.ToldLoader.read(frame)
     elif frame.kind is Kind.RELEASE:
         messages.read_release(frame)
     else:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.planner import intervals
-from smtc_lab.planner.calibration.calibration import (
-    Calibration,
+from smtc_lab.planner.calibration.calibration import Calibration
+from smtc_lab.planner.calibration.parts import (
     CpuSpeedFact,
     DevicePoint,
+    LaunchSpread,
     RunPoint,
     WorkerPoint,
 )
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 PATHS: tuple[Literal["in_process", "service"], ...] = ("in_process", "service")
 """Both ways of a sample."""
+
+
+ALIKE = LaunchSpread(cpu_sd=0.0, freedom=5.0, repeats=4)
+"""Launches of one set-up that do not differ."""
 
 
 def measured(value: float, spread: float = 0.02) -> Interval:
@@ -66,6 +71,7 @@ def calibration(**fields: Any) -> Calibration:  # noqa: ANN401  any field of a C
         "worker_points": tuple(worker_point(0.001, path=path) for path in PATHS),
         "bytes_per_sample": 1000.0,
         "startup_s": measured(60.0),
+        "launch_spread": ALIKE,
         "cpu_speed": CpuSpeedFact(value=1.0, kind="user", of="a CPU"),
     }
     return Calibration(**(values | fields))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.bill import mean_bill
 from smtc_lab.metrics.compared.comparison import (
     ClusterResult,
     Comparison,
@@ -14,6 +15,7 @@ from smtc_lab.metrics.compared.comparison import (
     PairResult,
     Utilization,
 )
+from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.result import Interval
 from smtc_lab.spec.emulation import Emulation
 from tests.kit.comparison_runs import (
@@ -133,6 +135,14 @@ def _cluster_result(
         cpu_delivered_fraction=0.99 if cores_per_vcpu else None,
         cpu_quota_mechanism="cgroup-v2" if cores_per_vcpu else "none",
         runs=tuple(run.job.job_name or "" for run in runs),
+        bill=mean_bill(
+            [
+                launch.bill(usd_per_hour=None)
+                for run in runs
+                if (launch := measured_launch(run))
+            ],
+            usd_per_hour=usd_per_hour,
+        ),
     )
 
 

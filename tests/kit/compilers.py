@@ -188,7 +188,6 @@ def example_compilers(rounds: int = 3) -> tuple[Comparison, list[RunRecords]]:
         catalog=Catalog.load(),
         created="2026-11-03T10:15:00+00:00",
         machine={"cpu": "AMD EPYC 7R13", "cores": 2.0},
-        num_resamples=400,
         parity=parity,
     )
     return comparison, runs

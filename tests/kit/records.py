@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smtc_lab.metrics.records.records import EventRecord, RunRecords, StepRecord, SystemSample
+from smtc_lab.metrics.records.records import (
+    EventRecord,
+    LoaderRecord,
+    RunRecords,
+    StepRecord,
+    SystemSample,
+)
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 
@@ -56,6 +62,19 @@ def step_record(**overrides: Any) -> StepRecord:  # noqa: ANN401  any field of a
 def system_sample(**overrides: Any) -> SystemSample:  # noqa: ANN401  any field of a SystemSample
     """Return a sample of 0.5 s at 80 % of a quota of 1 core, with these fields changed."""
     return replace(_SAMPLE, **overrides)
+
+
+def loader_record(server: str, batches: int) -> LoaderRecord:
+    """Return what a loader tells of so many batches of a server."""
+    return LoaderRecord(
+        time_s=STARTED_S + 3.0,
+        server=server,
+        batches=batches,
+        received_bytes=0,
+        get_wait_s=0.0,
+        worker_busy_s=0.0,
+        requests_sent_again=0,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -49,8 +49,8 @@ def write_run_folder(
     set_state(folder, cast("State", run.state), reason=reason, run=run)
     for name, steps in run.steps.items():
         with RecordWriter(folder.records / f"{name}.sqlite") as writer:
-            for step in steps:
-                writer.append(step)
+            for record in (*steps, *run.loader.get(name, ())):
+                writer.append(record)
     for host, samples in run.system.items():
         with RecordWriter(folder.records / f"{host}-system.sqlite") as writer:
             for sample in samples:

@@ -54,6 +54,12 @@ class Server:
     root: Path
     """Folder of its notebooks."""
 
+    runs_root: Path
+    """Folder of its runs."""
+
+    pid: int = 0
+    """Its process."""
+
     strangers: list[str] = field(default_factory=list)
     """Requests of pages that would have left this machine."""
 
@@ -187,7 +193,13 @@ def running_server(
         stderr=subprocess.STDOUT,
     )
     try:
-        yield Server(url=_address(server, home / "runtime"), token=token, root=root)
+        yield Server(
+            url=_address(server, home / "runtime"),
+            token=token,
+            root=root,
+            runs_root=home / "smtc_lab" / "runs",
+            pid=server.pid,
+        )
     finally:
         server.terminate()
         try:
