@@ -54,6 +54,7 @@ def test_a_peer_delivers_each_batch_once_and_in_order(name: str) -> None:
     assert_delivers(PEERS[name], SMALL)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", HEAVY)
 def test_a_peer_of_a_package_delivers_each_batch_once_and_in_order(name: str) -> None:

@@ -21,9 +21,16 @@ from notebooks.benchmarks.planner.figures import (
     accuracy_figures,
     choice_figures,
     control_figure,
+    figures_of_rows,
 )
 from notebooks.benchmarks.planner.measuring import SCRIPT, CaseRun
-from notebooks.benchmarks.planner.outcomes import Outcome, choices, outcomes
+from notebooks.benchmarks.planner.outcomes import (
+    Outcome,
+    choices,
+    kept_rows,
+    outcomes,
+    outcomes_of,
+)
 from notebooks.benchmarks.planner.table import outcomes_table
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.plan import plan
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from smtc_lab.planner.calibration.calibration import Calibration
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "bench_planner.ipynb"
+RESULTS = NOTEBOOK.parent / "results"
 WORKLOAD = replace(WORKLOADS[1], batch_size=100, device_s=0.01)
 CASES = [Case(workload=WORKLOAD, place=place) for place in places(2.0)]
 
@@ -43,7 +51,9 @@ def run_of(case: Case, *, error: float = 0.0, data_s: float = 0.2) -> CaseRun:
     """Return a run that takes so much longer than is predicted of it."""
     step_s = predict(calibration(), case.setup).step_time_s.value * (1 + error)
     rounds: tuple[Interval, ...] = (measured(step_s * 0.9), measured(step_s * 1.1))
-    return CaseRun(case=case, rounds=rounds, resident_s=0.01, loader_s=data_s)
+    return CaseRun(
+        case=case, rounds=rounds, resident_s=0.01, loader_s=data_s, delivered_fraction=0.97
+    )
 
 
 def found_of(*errors: float, data_s: float = 0.2) -> list[Outcome]:
@@ -82,14 +92,23 @@ def test_an_error_is_of_the_mean_of_the_rounds() -> None:
 
     assert value_of(figures, "step time error, median") == pytest.approx(20)
     assert value_of(figures, "step time bias") == pytest.approx(-20)
-    assert value_of(figures, "80 % intervals that hold the measurement, not") == 0
+    assert value_of(figures, "80 % intervals of a launch that hold the mean") == 0
 
 
 def test_intervals_and_bottlenecks_are_counted() -> None:
     figures = accuracy_figures(found_of(0.0, 0.0, 0.0, 9.0))
 
-    assert value_of(figures, "80 % intervals that hold the measurement, not") == 0.75
+    assert value_of(figures, "80 % intervals of a launch that hold the mean") == 0.75
     assert value_of(figures, "bottlenecks named right, 4 beyond") == 1.0
+
+
+def test_an_interval_is_held_against_each_launch() -> None:
+    (one,) = found_of(0.0)
+    low, high = one.predicted_s.low, one.predicted_s.high
+    rounds = tuple(measured(each) for each in (0.9 * low, low, high, 1.1 * high))
+    figures = accuracy_figures([replace(one, run=replace(one.run, rounds=rounds))])
+
+    assert value_of(figures, "80 % intervals that hold a launch, 4 launches, not") == 0.5
 
 
 def test_a_wrong_bottleneck_counts_and_a_tie_does_not() -> None:
@@ -120,6 +139,32 @@ def test_a_data_instance_for_a_slow_device_is_counted() -> None:
     fed = [one for one in bound if one.run.case.place.data_cores > 0]
 
     assert value_of(choice_figures(choices(fed)), "device-bound searches") == 3
+
+
+def test_every_figure_is_made_again_from_the_rows_that_are_kept() -> None:
+    found = found_of(0.0, 0.02, -0.3, 0.4)
+    rows = json.loads(json.dumps(kept_rows(found)))
+
+    assert outcomes_of(rows) == found
+    assert figures_of_rows(rows) == [*accuracy_figures(found), *choice_figures(choices(found))]
+    assert rows[3]["measured_s"] == pytest.approx(found[3].run.step_s)
+    assert rows[0]["measured_limit"] == "data"
+    assert rows[0]["run"]["delivered_fraction"] == 0.97
+
+
+@pytest.mark.parametrize("name", ["planner.json", "planner_busy.json"])
+def test_the_results_page_says_whether_rows_are_kept_and_its_figures_follow_from_them(
+    name: str,
+) -> None:
+    kept = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    rows = kept.get("rows")
+
+    assert ("The raw rows were not kept." in page) == (rows is None)
+    if rows is not None:
+        values = {figure["name"]: figure["value"] for figure in kept["figures"]}
+        for figure in figures_of_rows(rows):
+            assert values[figure.name] == pytest.approx(figure.value)
 
 
 def test_the_negative_control_names_no_data_instance() -> None:
@@ -166,8 +211,8 @@ def test_the_notebook_runs_configurations_and_writes_its_figures(tmp_path: Path)
 
     written = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
     values = {figure["name"]: figure["value"] for figure in written["figures"]}
-    assert values["configurations"] == 1
+    assert values["configurations"] == len(written["rows"]) == 1
     assert values["step time error, median"] >= 0
     assert "step time error, 90th percentile" in values
-    assert "80 % intervals that hold the measurement" in values
+    assert "80 % intervals of a launch that hold the mean of the rounds" in values
     assert "data instances named for a device-bound workload" in values

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from notebooks.benchmarks.compiler.set_ups import SET_UPS
 from notebooks.benchmarks.harness.rounds import in_turns
 from smtc_lab.machine.environments.named import TODAY, XLA
-from smtc_lab.study.compare_compilers import compare_compilers
+from smtc_lab.study.comparison.compare_compilers import compare_compilers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.stats import binom
@@ -13,7 +13,7 @@ from scipy.stats import binom
 from smtc_lab.machine.cores import machine_facts, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,13 +99,26 @@ def bench_figure(  # noqa: PLR0913  the form has these fields
     )
 
 
-def write_figures(path: str | Path, figures: Sequence[BenchFigure]) -> None:
-    """Write the result of a benchmark as JSON: ``machine``, ``versions``, ``figures``."""
-    result = {
+def write_figures(
+    path: str | Path,
+    figures: Sequence[BenchFigure],
+    *,
+    rows: Sequence[Mapping[str, Any]] | None = None,
+) -> None:
+    """Write the result of a benchmark as JSON: ``machine``, ``versions``, ``figures``.
+
+    Args:
+        path: The file.
+        figures: What was found.
+        rows: What the figures are made of, kept beside them as ``rows``; None: nothing is.
+    """
+    result: dict[str, Any] = {
         "machine": machine_facts(),
         "versions": versions(),
         "figures": [asdict(figure) for figure in figures],
     }
+    if rows is not None:
+        result["rows"] = list(rows)
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import smtc_lab.examples
 from notebooks.benchmarks.planner.cases import Case, Place, Workload
@@ -14,10 +15,11 @@ from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.planner.calibration.calibrate import calibrate
 from smtc_lab.planner.calibration.calibration import Calibration
 from smtc_lab.planner.calibration.trial import DATA, TRAINER, CalibrationLaunch, Trials
+from smtc_lab.planner.intervals import Measured  # noqa: TC001  pydantic reads it
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.study.compare_compilers import this_machine
+from smtc_lab.study.comparison.compare_compilers import this_machine
 from smtc_lab.study.watched_run import LaunchWatch
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class CaseRun:
     case: Case
     """The configuration."""
 
-    rounds: tuple[Interval, ...]
+    rounds: tuple[Measured, ...]
     """Seconds per step of each of its real runs, each with its 80 % interval."""
 
     resident_s: float
@@ -48,10 +50,31 @@ class CaseRun:
     loader_s: float
     """Seconds per batch with no step: what its data alone take."""
 
+    delivered_fraction: float | None = None
+    """CPU time that the processes of its runs got over what they asked for, the least of all
+    rounds; None: nobody looked."""
+
+    load: tuple[float, ...] = ()
+    """Processes that wanted a CPU of the machine in the minute before each round, on average;
+    its own ones come on top. Empty: nobody looked."""
+
     @property
     def step_s(self) -> float:
         """Mean of the rounds, in seconds."""
         return sum(one.mean for one in self.rounds) / len(self.rounds)
+
+
+class _Step(NamedTuple):
+    """What one launch took."""
+
+    step_s: Interval
+    """Seconds per step."""
+
+    delivered: float | None
+    """CPU time that its processes got over what they asked for; None: nobody looked."""
+
+    load: float
+    """Processes that wanted a CPU in the minute before it, on average."""
 
 
 @dataclass(kw_only=True)
@@ -114,7 +137,7 @@ class Bench:
         data take alone, the differential method's two halves, is measured once for all
         configurations that share it.
         """
-        measured: dict[Case, list[Interval]] = {case: [] for case in cases}
+        measured: dict[Case, list[_Step]] = {case: [] for case in cases}
         for _ in range(rounds):
             for case in cases:
                 step = self._step(case.workload, case.place, "run")
@@ -123,8 +146,14 @@ class Bench:
         for case, steps in measured.items():
             resident_s, loader_s = self._trainer_s(case), self._data_s(case)
             if steps and resident_s is not None and loader_s is not None:
+                known = [each.delivered for each in steps if each.delivered is not None]
                 yield CaseRun(
-                    case=case, rounds=tuple(steps), resident_s=resident_s, loader_s=loader_s
+                    case=case,
+                    rounds=tuple(each.step_s for each in steps),
+                    resident_s=resident_s,
+                    loader_s=loader_s,
+                    delivered_fraction=min(known, default=None),
+                    load=tuple(each.load for each in steps),
                 )
 
     def _trainer_s(self, case: Case) -> float | None:
@@ -143,10 +172,10 @@ class Bench:
     def _once(self, key: object, workload: Workload, place: Place, what: What) -> float | None:
         if key not in self._alone:
             step = self._step(workload, place, what)
-            self._alone[key] = None if step is None else step.mean
+            self._alone[key] = None if step is None else step.step_s.mean
         return self._alone[key]
 
-    def _step(self, workload: Workload, place: Place, what: What) -> Interval | None:
+    def _step(self, workload: Workload, place: Place, what: What) -> _Step | None:
         """Return seconds per step of one launch; None: there was no time, or it failed."""
         label = Case(workload=workload, place=place).label
         if time.monotonic() > self._ends_s:
@@ -167,6 +196,7 @@ class Bench:
             seconds=self.seconds,
             watch=LaunchWatch(launches=1, progress=None),
         )
+        load = os.getloadavg()[0]
         try:
             seen = trials(trial)
         except PlannerError as error:
@@ -176,7 +206,7 @@ class Bench:
         if delivered is not None and delivered < self.least_delivered:
             self.say(f"{label}, {what}: left out, it got {delivered:.0%} of its CPU time.")
             return None
-        return seen.step()
+        return _Step(seen.step(), delivered, load)
 
 
 def _job(workload: Workload) -> TrainingJob:

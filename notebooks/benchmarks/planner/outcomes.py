@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import TypeAdapter
+
+from notebooks.benchmarks.planner.measuring import CaseRun  # noqa: TC001  pydantic reads it
+from smtc_lab.planner.intervals import Estimate  # noqa: TC001
 from smtc_lab.planner.model.predict import predict
+from smtc_lab.planner.model.prediction import Bottleneck  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from notebooks.benchmarks.planner.cases import Case
-    from notebooks.benchmarks.planner.measuring import CaseRun
     from smtc_lab.planner.calibration.calibration import Calibration
-    from smtc_lab.planner.model.prediction import Prediction
 
 _TIE = 0.9
 
@@ -29,19 +32,32 @@ class Outcome:
     run: CaseRun
     """What it took."""
 
-    prediction: Prediction
-    """What was predicted of it."""
+    predicted_s: Estimate
+    """Predicted seconds per step."""
+
+    bottleneck: Bottleneck
+    """Predicted to take longest."""
+
+    launch_sd: float | None = None
+    """Spread between launches that its calibration found, as ``LaunchSpread.cpu_sd``; None: it
+    did not look."""
 
     @property
     def error_fraction(self) -> float:
         """(predicted - measured) / measured step time."""
-        return self.prediction.step_time_s.value / self.run.step_s - 1
+        return self.predicted_s.mean / self.run.step_s - 1
 
     @property
-    def is_inside(self) -> bool:
-        """Whether the 80 % interval holds the measured mean."""
-        estimate = self.prediction.step_time_s
+    def is_mean_inside(self) -> bool:
+        """Whether the 80 % interval, which is of one launch, holds the mean of all."""
+        estimate = self.predicted_s
         return estimate.low <= self.run.step_s <= estimate.high
+
+    @property
+    def are_inside(self) -> list[bool]:
+        """Whether the 80 % interval holds each launch."""
+        estimate = self.predicted_s
+        return [estimate.low <= one.mean <= estimate.high for one in self.run.rounds]
 
     @property
     def limit(self) -> Literal["data", "trainer"] | None:
@@ -60,16 +76,48 @@ class Outcome:
         """Whether the predicted bottleneck is what really limits it; None: a tie."""
         if self.limit is None:
             return None
-        is_data = self.prediction.bottleneck in {"cpu", "network"}
+        is_data = self.bottleneck in {"cpu", "network"}
         return is_data == (self.limit == "data")
+
+
+_ROW = TypeAdapter(Outcome)
 
 
 def outcomes(runs: Sequence[CaseRun], calibrations: Mapping[str, Calibration]) -> list[Outcome]:
     """Return every run with its prediction, from the calibration of its workload."""
+    found = []
+    for run in runs:
+        calibration = calibrations[run.case.workload.name]
+        said = predict(calibration, run.case.setup)
+        spread = calibration.launch_spread
+        launch_sd = None if spread is None else spread.cpu_sd
+        found.append(Outcome(run, said.step_time_s, said.bottleneck, launch_sd))
+    return found
+
+
+def kept_rows(found: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Return one row for each outcome, of which every figure can be made again.
+
+    Beside its fields it has what reads better than it computes: the mean of the rounds
+    (``measured_s``) and what really limits it (``measured_limit``).
+    """
     return [
-        Outcome(run, predict(calibrations[run.case.workload.name], run.case.setup))
-        for run in runs
+        {
+            **_ROW.dump_python(one, mode="json"),
+            "measured_s": one.run.step_s,
+            "measured_limit": one.limit,
+        }
+        for one in found
     ]
+
+
+def outcomes_of(rows: Sequence[Mapping[str, Any]]) -> list[Outcome]:
+    """Return the outcomes of kept rows.
+
+    Raises:
+        ValidationError: A row lacks a field, or one has another type.
+    """
+    return [_ROW.validate_python(row) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -104,7 +152,7 @@ def _choice(group: Sequence[Outcome], device_usd: float, core_usd: float) -> Cho
         cores = place.trainer_cores + place.data_cores
         return (device_usd + core_usd * cores) / 3600
 
-    predicted = [usd_per_s(one) * one.prediction.step_time_s.value for one in group]
+    predicted = [usd_per_s(one) * one.predicted_s.mean for one in group]
     measured = [usd_per_s(one) * one.run.step_s for one in group]
     place = predicted.index(min(predicted))
     return Choice(

@@ -28,11 +28,11 @@ def outcomes_table(found: Sequence[Outcome]) -> str:
 
 
 def _line(one: Outcome) -> list[str]:
-    estimate, run = one.prediction.step_time_s, one.run
+    estimate, run = one.predicted_s, one.run
     right = {True: "right", False: "WRONG", None: "a tie"}[one.is_bottleneck_right]
     return [
         run.case.label,
-        f"{one.prediction.bottleneck}, {right}",
+        f"{one.bottleneck}, {right}",
         _ms(run.step_s),
         _ms(estimate.value),
         f"{_ms(estimate.low)} to {_ms(estimate.high)}",

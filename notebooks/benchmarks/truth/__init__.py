@@ -1,0 +1,1 @@
+"""How often intervals hold a truth that is known: for ``notebooks/bench_truth.ipynb``."""
