@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,14 @@ if TYPE_CHECKING:
     help="Declared step time of an emulated accelerator, while calibrating.",
 )
 @click.option(
+    "--device-s",
+    "device_s",
+    multiple=True,
+    metavar="NAME=SECONDS",
+    help="What a step takes on an accelerator that was not calibrated, by its name "
+    "(NVIDIA V100), family or instance type.",
+)
+@click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the plan here."
 )
 @click.option(
@@ -82,24 +91,14 @@ def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     refusals = job_options.Refusals()
     values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
-    prices = _prices(options["prices"], refusals)
     emulation = _emulation(options["device_time"], refusals)
     refusals.problems += _problems(options)
     refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
+    limits = _limits(options, refusals)
     refusals.raise_if_any()
     from smtc_lab.planner.plan import plan as make_plan  # noqa: PLC0415  after all that is refused
 
-    families = options["families"]
-    made = make_plan(
-        _calibration(options, values, emulation),
-        budget_usd_per_hour=options["budget"],
-        budget_usd=options["job_budget"],
-        deadline_s=options["deadline"],
-        steps=options["steps"],
-        families=None if families is None else job_options.backend_names(families),
-        max_data_instances=options["max_data_instances"],
-        prices=prices or "on-demand",
-    )
+    made = make_plan(_calibration(options, values, emulation), **limits)
     if options["json_file"] is not None:
         options["json_file"].write_text(made.to_json() + "\n", encoding="utf-8")
     from smtc_lab.views.plan.describer import describe_plan  # noqa: PLC0415  as above
@@ -116,6 +115,26 @@ def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
         click.echo(f"Figure: {options['figure']}")
 
 
+def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str, Any]:
+    """Return what the plan is asked for, refused before minutes of runs are spent on it."""
+    from smtc_lab.planner.plan_settings import settings_of  # noqa: PLC0415  as above
+
+    families = options["families"]
+    limits = {
+        "budget_usd_per_hour": options["budget"],
+        "budget_usd": options["job_budget"],
+        "deadline_s": options["deadline"],
+        "steps": options["steps"],
+        "families": None if families is None else job_options.backend_names(families),
+        "max_data_instances": options["max_data_instances"],
+        "device_s": dict(filter(None, (_device_s(t, refusals) for t in options["device_s"]))),
+    }
+    prices = _prices(options["prices"], refusals)
+    if not refusals.problems:
+        refusals.tried(settings_of, None, prices or "on-demand", **limits)
+    return {**limits, "prices": prices or "on-demand"}
+
+
 def _calibration(
     options: dict[str, Any], values: dict[str, Any], emulation: Emulation | None
 ) -> Calibration:
@@ -128,9 +147,12 @@ def _calibration(
         return Calibration.load(
             file, workload=workload_hash(script, values, options["arguments"])
         )
-    from smtc_lab.planner.calibration.calibrate import calibrate  # noqa: PLC0415  as above
+    from smtc_lab.planner.calibration.calibrate import (  # noqa: PLC0415  as above
+        calibrate,
+        kept_at,
+    )
 
-    return calibrate(
+    calibration = calibrate(
         script,
         hyperparameters=values,
         arguments=options["arguments"],
@@ -138,6 +160,10 @@ def _calibration(
         progress=None if options["quiet"] else _teller(),
         emulation=emulation,
     )
+    # before the plan, which may be refused, so that nobody measures twice
+    kept = shlex.quote(str(kept_at(calibration, options["runs_dir"])))
+    click.echo(f"Calibration, to plan again without measuring: --calibration {kept}", err=True)
+    return calibration
 
 
 def _teller() -> Callable[[Progress], None]:
@@ -164,6 +190,19 @@ def _prices(
     prices = {name: (usd, date) for name, usd, date in parsed}
     refusals.tried(Catalog.load().with_prices, prices)
     return prices
+
+
+def _device_s(text: str, refusals: job_options.Refusals) -> tuple[str, float] | None:
+    """Return one NAME=SECONDS; what it names is checked with the catalog."""
+    name, sign, number = text.rpartition("=")
+    try:
+        return name.strip(), float(number) if sign and name.strip() else float("")
+    except ValueError:
+        refusals.problems.append(
+            f"--device-s {text!r} is not NAME=SECONDS. Write for example "
+            "--device-s 'NVIDIA V100=0.05'."
+        )
+        return None
 
 
 def _emulation(device_s: float | None, refusals: job_options.Refusals) -> Emulation | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.planner.advice import seconds, start_workers
+from smtc_lab.planner.offers import computes_on_cpu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,10 @@ _BOUND: Mapping[Bottleneck, str] = {
     "serial": "bound by the trainer's own thread",
     "device": "device-bound",
 }
+
+
+GIVE_DEVICE_TIMES = "calibrate where one is, or give device_s, seconds of a step by accelerator"
+"""What makes accelerators comparable that were not calibrated."""
 
 
 def explanation_of(
@@ -54,10 +59,10 @@ def explanation_of(
 def _first(planned: PlannedCandidate, start: Candidate) -> str:
     outlook, said = planned.outlook, start.prediction
     group = start.cluster.instance_groups[0]
-    vcpus = (
-        group.instance_count * outlook.offers.vcpus[outlook.offers.index(group.instance_type)]
-    )
+    row = outlook.offers.index(group.instance_type)
+    vcpus = group.instance_count * outlook.offers.vcpus[row]
     busy = 100 * (said.utilization["device"] or 0.0)
+    is_cpu_step = computes_on_cpu(outlook.calibration) and bool(outlook.offers.is_cpu[row])
     bound = _BOUND[said.bottleneck]
     bound = f"{bound[0].upper()}{bound[1:]}"
     tie = " (nearly tied with the next)" if said.is_near_tie else ""
@@ -68,6 +73,12 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
         workers = start_workers(planned)
         who = f"{vcpus:.0f} vCPUs" if workers is None else f"{workers} data workers"
         return f"{bound}{tie}: {who} feed {busy:.0f} % of the devices. {time}"
+    if is_cpu_step and said.bottleneck == "device":
+        return (
+            f"Bound by the step itself{tie}, which CPUs compute in {busy:.0f} % of its time. "
+            "Whether an accelerator is cheaper, and then a data group, this calibration does "
+            f"not say: {GIVE_DEVICE_TIMES}. {time}"
+        )
     cpu_s, step_s = said.stages_s["cpu"] or 0.0, said.step_time_s.mean
     spare = f"{vcpus:.0f} vCPUs could feed {step_s / cpu_s:.2g} times as much" if cpu_s else ""
     no_group = f"{spare}, so a data group would only add cost. " if spare else ""

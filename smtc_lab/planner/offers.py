@@ -93,7 +93,6 @@ def offers_of(calibration: Calibration, settings: PlanSettings, catalog: Catalog
     is_known = np.array([knows_device(each) for each in types])
     device_s = _column(given)
     is_emulated = calibration.emulated_device_s is not None
-    computes_on_cpu = not is_emulated and not calibration.machine.get("gpus")
     return Offers(
         types=types,
         vcpus=_column([each.vcpus for each in types]),
@@ -110,9 +109,14 @@ def offers_of(calibration: Calibration, settings: PlanSettings, catalog: Catalog
         ),
         device_s=device_s,
         can_train=is_known | ~np.isnan(device_s),
-        is_extrapolated=np.full(len(types), computes_on_cpu) | ~np.isnan(device_s),
+        is_extrapolated=np.full(len(types), computes_on_cpu(calibration)) | ~np.isnan(device_s),
         is_cpu=np.array([not each.has_accelerator for each in types]),
     )
+
+
+def computes_on_cpu(calibration: Calibration) -> bool:
+    """Return whether the CPUs of the calibrated machine computed the step."""
+    return calibration.emulated_device_s is None and not calibration.machine.get("gpus")
 
 
 def _column(values: list[float | None] | list[float] | list[int]) -> NDArray[np.float64]:

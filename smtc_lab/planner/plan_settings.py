@@ -124,6 +124,7 @@ def settings_of(
             f"{where}={str(detail['input'])[:80]!r} does not fit: {detail['msg']}. Correct it."
         ) from None
     _check_families(settings, catalog or Catalog.load())
+    _check_devices(settings, catalog or Catalog.load())
     return settings
 
 
@@ -163,4 +164,16 @@ def _check_families(settings: PlanSettings, catalog: Catalog) -> None:
         raise PlannerError(
             f"families has {unknown[0][:80]!r}, which no instance type has. Choose among "
             f"{', '.join(known)}."
+        )
+
+
+def _check_devices(settings: PlanSettings, catalog: Catalog) -> None:
+    types = catalog.instance_types.values()
+    accelerators = {each.accelerator for each in types if each.accelerator}
+    known = accelerators | {name for each in types for name in (each.name, each.family)}
+    unknown = [name for name in settings.device_s if name not in known]
+    if unknown:
+        raise PlannerError(
+            f"device_s has {unknown[0][:80]!r}, which is no accelerator, family or instance "
+            f"type. Name a family or a type, or one of {', '.join(sorted(accelerators))}."
         )

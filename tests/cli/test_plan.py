@@ -134,4 +134,58 @@ def test_a_script_is_calibrated_where_no_calibration_is_given(
     assert asked["script"] == script
     assert asked["hyperparameters"] == {"work": 3}
     assert asked["emulation"].device_step_time_s == 0.05
-    assert said.err == "Calibrating, launch 1 of 9: resident data\n"
+    told, kept = said.err.splitlines()
+    assert told == "Calibrating, launch 1 of 9: resident data"
+    assert "to plan again without measuring: --calibration" in kept
+
+
+@pytest.mark.parametrize(
+    ("options", "said_of"),
+    [
+        (("--device-s", "0.05"), "--device-s '0.05' is not NAME=SECONDS."),
+        (("--device-s", "V1000=0.05"), "device_s has 'V1000', which is no accelerator"),
+        (("--device-s", "p3=nan"), "must be finite seconds per step above 0"),
+        (("--families", "c55"), "families has 'c55', which no instance type has"),
+        (("--budget", "-1"), "--budget: budget_usd_per_hour=-1.0 must be a finite number"),
+    ],
+)
+def test_a_wrong_limit_is_refused_before_anything_is_measured(
+    smtc_lab: SmtcLab, home: Path, script: Path, options: tuple[str, ...], said_of: str
+) -> None:
+    said = smtc_lab("plan", *options, script)
+
+    assert said.exit_code != 0
+    assert said_of in said.err
+    assert find_runs(home) == []
+
+
+@pytest.fixture
+def by_cpu(home: Path, script: Path) -> Path:
+    made = calibration(
+        workload=workload_hash(script, {}), entry_point=str(script), emulated_device_s=None
+    )
+    return made.save(home / "cpu.json")
+
+
+def test_a_plan_of_a_machine_without_an_accelerator_says_so_first(
+    smtc_lab: SmtcLab, script: Path, by_cpu: Path
+) -> None:
+    said = smtc_lab("plan", "--calibration", by_cpu, script)
+
+    first = said.out.splitlines()[0]
+    assert "(extrapolated)" in first
+    assert "CPU instances only: what a step takes on an accelerator is unknown" in first
+    assert "data group would only add cost" not in said.out
+
+
+def test_device_times_of_accelerators_make_them_comparable(
+    smtc_lab: SmtcLab, script: Path, by_cpu: Path
+) -> None:
+    said = smtc_lab(
+        *("plan", "--calibration", by_cpu, "--device-s", "NVIDIA V100=0.02"),
+        *("--device-s", "g5=0.01", script),
+    )
+
+    assert said.exit_code == 0, said.err
+    assert "ml.p3.2xlarge" in said.out
+    assert "CPU instances only" not in said.out

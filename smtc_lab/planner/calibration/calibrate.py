@@ -90,9 +90,8 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
     )
     trials = Trials(launcher=launcher, job=job, seconds=seconds_per_point, watch=watch)
     found = run_all(trials, cores=cores, is_emulated=is_emulated)
-    created = datetime.now(UTC)
     calibration = Calibration(
-        created=created.isoformat(timespec="seconds"),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
         workload=workload,
         entry_point=job.entry_point,
         hyperparameters=job.hyperparameters,
@@ -104,7 +103,20 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
         cpu_speed=speed,
         **measured_fields(found, cores=cores),
     )
-    return _saved(calibration, root / "calibrations", created)
+    return _saved(calibration, kept_at(calibration, root))
+
+
+def kept_at(calibration: Calibration, root: Path | None = None) -> Path:
+    """Return the file in which ``calibrate`` kept a calibration.
+
+    Args:
+        calibration: What ``calibrate`` returned.
+        root: The folder of runs that it was given; None: the default one.
+    """
+    created = datetime.fromisoformat(calibration.created)
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(calibration.entry_point).stem).strip("-") or "job"
+    folder = (runs_root() if root is None else root) / "calibrations"
+    return folder / f"{stem}-{created:%Y%m%d-%H%M%S}.json"
 
 
 def _job(
@@ -128,14 +140,14 @@ def _job(
     return job.model_copy(update={"cluster": this_machine(), "num_data_workers": None})
 
 
-def _saved(calibration: Calibration, folder: Path, created: datetime) -> Calibration:
+def _saved(calibration: Calibration, file: Path) -> Calibration:
     """Write a calibration where it is found again, and return it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise PlannerError(
-            f"The folder {str(folder)!r} cannot be made ({error.strerror}). Give another root."
+            f"The folder {str(file.parent)!r} cannot be made ({error.strerror}). Give "
+            "another root."
         ) from error
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(calibration.entry_point).stem).strip("-") or "job"
-    calibration.save(folder / f"{stem}-{created:%Y%m%d-%H%M%S}.json")
+    calibration.save(file)
     return calibration

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.cost import usd_per_1000_steps
+from smtc_lab.planner.explanation import GIVE_DEVICE_TIMES
+from smtc_lab.planner.offers import computes_on_cpu
 from smtc_lab.views.code.cells import job_code
 from smtc_lab.views.plan.info import MeasuredInfo, PlanInfo, PointInfo
 from smtc_lab.views.plan.words import STAGE_WORDS
@@ -141,9 +143,16 @@ def _sentence(plan: Plan) -> str:
     cost = said.usd_per_1000_steps
     per_job = "" if said.usd_per_job is None else f", {fmt.usd(said.usd_per_job.mean)} a job"
     per_1000 = "cost unknown" if cost is None else f"{fmt.usd(cost.mean)} per 1,000 steps"
+    mark = "" if said.evidence == "predicted" else f" ({said.evidence})"
+    is_cpu_step = computes_on_cpu(plan.calibration) and not plan.settings.device_s
+    no_accelerators = (
+        f" CPU instances only: what a step takes on an accelerator is unknown; "
+        f"{GIVE_DEVICE_TIMES}."
+    )
     return (
-        f"{cluster_label(best.cluster)}: {fmt.seconds(said.step_time_s.mean)} a step, "
+        f"{cluster_label(best.cluster)}: {fmt.seconds(said.step_time_s.mean)} a step{mark}, "
         f"{per_1000}{per_job}; limited by {STAGE_WORDS[said.bottleneck]}."
+        f"{no_accelerators if is_cpu_step else ''}"
     )
 
 
