@@ -108,6 +108,7 @@ test-oldest: xla
 
 soak: $(READY)
 	$(BIN)/pytest -m soak
+	SMTC_LAB_RANDOM_EXAMPLES=1 $(BIN)/pytest -m hypothesis
 
 # What it finds stays in build/fuzz/, and the next run begins with it. The fuzzer is no part of
 # constraints.txt: it is large, and has no build for every platform.

@@ -45,9 +45,13 @@ def pytest_configure(config: pytest.Config) -> None:
     # a test starts would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-    # How long an example takes is the machine's and what else runs there.
+    # How long an example takes is the machine's and what else runs there. Which examples are
+    # drawn is the test's, so that two runs of one commit say the same; make soak draws others.
     settings.register_profile(
-        "smtc_lab", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        "smtc_lab",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize="SMTC_LAB_RANDOM_EXAMPLES" not in os.environ,
     )
     settings.load_profile("smtc_lab")
 

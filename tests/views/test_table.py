@@ -14,6 +14,7 @@ from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import Interval
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.bill import SCALES_NOTE
+from smtc_lab.views.text.cells import batches
 from smtc_lab.views.text.format import columns
 from smtc_lab.views.text.table import (
     TERMINAL_COLUMNS,
@@ -280,3 +281,17 @@ def test_a_delivered_share_has_its_interval_or_is_too_short_to_tell(two: Compari
         ("99 % (95\u2013100), by cgroup-v2",),
         ("too short to tell (2.2 s), by cgroup-v2",),
     )
+
+
+@pytest.mark.parametrize(
+    ("by_group", "told"),
+    [
+        ({}, ("unknown",)),
+        ({"data_group": 0}, ("0, data_group",)),
+        ({"dnn_group": 3, "data_group": 9}, ("3 (25 %), dnn_group", "9 (75 %), data_group")),
+    ],
+)
+def test_batches_are_told_with_their_share_where_there_are_any(
+    by_group: dict[str, int], told: tuple[str, ...]
+) -> None:
+    assert tuple(fmt.plain(line) for line in batches(by_group)) == told

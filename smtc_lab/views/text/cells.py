@@ -87,10 +87,10 @@ def cpu(cluster: ClusterResult) -> Lines:
 
 
 def batches(by_group: Mapping[str, int]) -> Lines:
-    """Return who prepared how many batches."""
+    """Return who prepared how many batches; none where a script asked for none."""
     total = sum(by_group.values())
     return tuple(
-        f"{count:,} ({fmt.percent(count / total)}), {fmt.plain(name)}"
+        f"{count:,}{f' ({fmt.percent(count / total)})' if total else ''}, {fmt.plain(name)}"
         for name, count in by_group.items()
     ) or (fmt.UNKNOWN,)
 
