@@ -67,16 +67,26 @@ def delete_run(name: str, root: Path | None = None) -> Deletion:
         LauncherError: It goes on, or is a launch of a study.
     """
     root = runs_root() if root is None else root.resolve()
-    path = _inside(root, name, "job.json", "run")
-    if _run_lives(RunFolder(path)):
+    folder = run_folder(name, root)
+    if _run_lives(folder):
         raise LauncherError(f"Run {name!r} still goes on, so it is not deleted. Stop it first.")
-    study = _study_of(RunFolder(path))
-    if study is not None and (studies_root(root) / study / "request.json").is_file():
+    study = _study_of(folder)
+    if study is not None and _takes_along(StudyFolder(studies_root(root) / study), name):
         raise LauncherError(
             f"Delete {study!r}, which takes all its launches along. Run {name!r} is a launch "
             f"of {study!r}, whose numbers are made of it."
         )
-    return _moved(name, [path])
+    return _moved(name, [folder.path])
+
+
+def run_folder(name: str, root: Path | None = None) -> RunFolder:
+    """Return the folder of a run that can be deleted, if it has ended.
+
+    Raises:
+        StoreError: There is none of that whole name.
+    """
+    root = runs_root() if root is None else root.resolve()
+    return RunFolder(_inside(root, name, "job.json", "run"))
 
 
 def delete_study(name: str, root: Path | None = None) -> Deletion:
@@ -201,6 +211,16 @@ def _launches(folder: StudyFolder, root: Path) -> list[RunFolder]:
         if _study_of(run) == folder.name
         or (_study_of(run) is None and run.job_name.endswith(stamp))
     ]
+
+
+def _takes_along(study: StudyFolder, name: str) -> bool:
+    """Return whether a study is here, and a run of this name, no copy of one, is its launch."""
+    if not study.request_file.is_file():
+        return False
+    try:
+        return name in {run.job_name for run in read_study_state(study).runs}
+    except StoreError:  # damaged, so the run's own word is what tells
+        return True
 
 
 def _study_of(folder: RunFolder) -> str | None:

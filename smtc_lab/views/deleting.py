@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.study.trash import delete_run, delete_study, empty_trash
+from smtc_lab.study.trash import delete_run, delete_study, empty_trash, run_folder
 from smtc_lab.views.kinds import is_study
 
 if TYPE_CHECKING:
@@ -13,12 +13,20 @@ if TYPE_CHECKING:
 
 
 def question(names: Sequence[str], root: Path | None = None) -> str:
-    """Return what is asked before runs and comparisons are deleted."""
+    """Return what is asked before runs and comparisons are deleted.
+
+    Raises:
+        StoreError: There is none of a name.
+    """
     return f"Delete {_what(names, root)} for good?"
 
 
 def nobody_to_ask(names: Sequence[str], root: Path | None = None) -> str:
-    """Return what is said where nobody can answer that."""
+    """Return what is said where nobody can answer that.
+
+    Raises:
+        StoreError: There is none of a name.
+    """
     return f"Nobody can be asked whether to delete {_what(names, root)}. Add --yes."
 
 
@@ -41,5 +49,9 @@ def delete_for_good(name: str, root: Path | None = None) -> str:
 
 
 def _what(names: Sequence[str], root: Path | None) -> str:
-    has_studies = any(is_study(name, root=root) for name in names)
+    studies = [name for name in names if is_study(name, root=root)]
+    for name in names:
+        if name not in studies:
+            run_folder(name, root)
+    has_studies = bool(studies)
     return ", ".join(names) + " with all launches" * has_studies

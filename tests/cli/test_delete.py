@@ -44,3 +44,15 @@ def test_the_whole_name_is_asked_for(smtc_lab: SmtcLab, home: Path) -> None:
     assert said.exit_code == 1
     assert "There is no run named 'old'" in said.err
     assert len(find_runs(home / "runs")) == 1
+
+
+def test_a_name_of_nothing_is_told_before_anybody_is_asked(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
+    write_run_folder(home / "runs", run_records([0.2], job_name="old-1"))
+
+    said = smtc_lab("runs", "delete", "old-1", "nothing")
+
+    assert said.exit_code == 1
+    assert "There is no run named 'nothing'" in said.err
+    assert "Nobody can be asked" not in said.err

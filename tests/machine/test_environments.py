@@ -286,3 +286,10 @@ def test_the_shown_folder_holds_this_package_alone(tmp_path: Path) -> None:
     assert (only / "machine" / "environments" / "named.py").samefile(
         Path(sys.modules[find_environment.__module__].__file__ or "")
     )
+
+
+@pytest.mark.parametrize("name", ["torch-1.0", "torch-2.8.1"])
+def test_a_torch_that_no_job_runs_on_is_refused_before_anything_is_made(name: str) -> None:
+    with pytest.raises(PythonEnvironmentError, match=r"is older than 2\.9, the oldest one"):
+        make_environment(name)
+    assert environments() == []

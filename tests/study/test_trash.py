@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -260,3 +261,14 @@ def test_a_state_that_ends_meanwhile_lets_it_be_deleted(root: Path) -> None:
     delete_run("old-1", root)
 
     assert names(root) == []
+
+
+def test_a_copy_of_a_launch_is_deleted_alone(root: Path, ended: ComparisonRun) -> None:
+    launch_name = ended.state.runs[0].job_name
+    shutil.copytree(root / launch_name, root / "copied-1")
+
+    deleted = delete_run("copied-1", root)
+
+    assert (deleted.name, deleted.launches) == ("copied-1", ())
+    with pytest.raises(LauncherError, match="is a launch of"):
+        delete_run(launch_name, root)

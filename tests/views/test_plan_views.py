@@ -106,7 +106,7 @@ def test_the_text_fits_a_terminal_and_names_what_stands_out(made: Plan) -> None:
     assert "best, cheapest" in text
     assert "fastest" in text
     assert "prices: list 20" in text
-    assert "note: The network was not measured." in text
+    assert "Note: The network was not measured." in text
 
 
 def test_the_table_says_unknown_where_a_price_is() -> None:

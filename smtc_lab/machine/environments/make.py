@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _XLA_LOCK = Path(__file__).with_name("xla.txt")
 _XLA_NEWEST_PYTHON = (3, 13)
+_OLDEST_TORCH = (2, 9)
 _OF_THIS_PROJECT = (
     "accelerate>=1.1",
     "scikit-learn>=1.5",
@@ -96,6 +97,11 @@ def _wanted(name: str, requirements: Path | None) -> str:
     if name == XLA:
         return _XLA_LOCK.read_text(encoding="utf-8")
     if match := re.fullmatch(TORCH, name):
+        if tuple(map(int, match[1].split(".")[:2])) < _OLDEST_TORCH:
+            raise PythonEnvironmentError(
+                f"torch {match[1]} is older than 2.9, the oldest one that jobs run on. Take "
+                "'torch-2.9' or a newer one."
+            )
         exact = match[1].count(".") == 2
         return "\n".join([f"torch=={match[1]}{'' if exact else '.*'}", *_OF_THIS_PROJECT])
     raise PythonEnvironmentError(

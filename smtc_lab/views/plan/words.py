@@ -142,7 +142,7 @@ def plan_text(plan: PlanInfo) -> str:
     best = best_point(plan)
     if best is not None and best.explanation:
         lines += ["", best.explanation]
-    lines += [f"note: {fmt.plain(note)}" for note in plan.notes]
+    lines += [f"Note: {fmt.plain(note)}" for note in plan.notes]
     return "\n".join(lines)
 
 
