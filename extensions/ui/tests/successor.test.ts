@@ -88,6 +88,30 @@ describe('a view whose kernel is silent', () => {
     expect(kernel.sent).not.toContainEqual({ type: 'stop' });
   });
 
+  it('stops by the server what a kernel that is gone was asked to stop', () => {
+    server = modelOf({ state: 'InProgress' });
+    buttonIn(el, 'Stop').click();
+    buttonIn(el, 'Stop it').click();
+    expect(kernel.sent).toContainEqual({ type: 'stop' });
+
+    vi.advanceTimersByTime(8000);
+    asked[0]?.take(server);
+
+    expect(server.sent).toContainEqual({ type: 'stop' });
+  });
+
+  it('stops nothing by the server that the kernel could not stop', () => {
+    server = modelOf({ state: 'InProgress' });
+    buttonIn(el, 'Stop').click();
+    buttonIn(el, 'Stop it').click();
+    kernel.set('stop_problem', 'It is not yours.');
+
+    vi.advanceTimersByTime(8000);
+    asked[0]?.take(server);
+
+    expect(server.sent).not.toContainEqual({ type: 'stop' });
+  });
+
   it('asks no longer when the kernel is heard again', () => {
     vi.advanceTimersByTime(8000);
     kernel.set('beat', { number: 2, elapsed_s: 11 });

@@ -18,11 +18,15 @@ export function monitor<T extends IStanding>(kind: IKind<T>): IView {
     initialize: model => new Feed(model),
     render({ model, el, state }): () => void {
       let leave: () => void = () => undefined;
+      const wish = new StopWish();
       const successor = new Successor(el, `${kind.kind}-monitor`, served => {
         leave();
-        leave = draw(kind, el, served, new Feed(served), () => undefined);
+        leave = draw(kind, el, served, new Feed(served), wish, () => undefined);
+        if (!kind.follow(served.get('info')).ended) {
+          wish.repeat(served);
+        }
       });
-      leave = draw(kind, el, model, state as Feed, (isSilent, name) => {
+      leave = draw(kind, el, model, state as Feed, wish, (isSilent, name) => {
         if (isSilent) {
           successor.ask(name);
         } else {
@@ -38,8 +42,35 @@ export function monitor<T extends IStanding>(kind: IKind<T>): IView {
 }
 
 /**
+ * That it shall be stopped. A kernel that was just restarted, and is not known to be silent yet,
+ * does not hear it: who follows it is told again.
+ */
+class StopWish {
+  ask(model: IModel): void {
+    this._isAsked = true;
+    model.send({ type: 'stop' });
+  }
+
+  repeat(model: IModel): void {
+    if (this._isAsked) {
+      this.ask(model);
+    }
+  }
+
+  /**
+   * It was heard, and cannot be done.
+   */
+  forget(): void {
+    this._isAsked = false;
+  }
+
+  private _isAsked = false;
+}
+
+/**
  * Draw what a model says.
  *
+ * @param wish - Told when the user asks for the end.
  * @param listen - Called when no news has come for long, and when there are news again.
  * @returns What to call when it goes away.
  */
@@ -48,12 +79,13 @@ function draw<T extends IStanding>(
   el: HTMLElement,
   model: IModel,
   feed: Feed,
+  wish: StopWish,
   listen: (isSilent: boolean, name: string) => void
 ): () => void {
   const isWide = el.clientWidth === 0 || el.clientWidth >= NARROW_PX;
   let info = kind.follow(model.get('info'));
   const stop = (): void => {
-    model.send({ type: 'stop' });
+    wish.ask(model);
   };
   const header = new Header(kind, feed, stop, listen);
   const parts = [header, ...kind.draw({ model, feed, isWide })];
@@ -87,6 +119,7 @@ function draw<T extends IStanding>(
     onChanges(model, ['log', 'result'], show),
     onChanges(model, ['beat'], beat),
     onChanges(model, ['stop_problem'], () => {
+      wish.forget();
       header.stopFailed(String(model.get('stop_problem')));
     })
   ];
