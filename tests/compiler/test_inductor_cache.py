@@ -101,6 +101,17 @@ def test_a_cache_that_is_no_folder_is_told_and_not_used(home: Path) -> None:
     assert not Path(os.environ[CACHE_VARIABLE]).is_relative_to(home)
 
 
+def test_code_is_compiled_where_the_cache_would_lie_below_a_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMTC_LAB_HOME", str(tmp_path / "ann lee"))
+
+    facts = compile_in_a_process(tmp_path / "train.py")
+
+    assert facts["value"] is not None
+    assert "cannot be used (its path has a space" in str(facts["note"])
+
+
 def test_without_a_cache_the_code_lies_in_a_passing_folder(home: Path) -> None:
     assert use_cache(enabled=False) is None
 

@@ -54,6 +54,8 @@ def use_cache(*, enabled: bool) -> str | None:
         return None
     folder = cache_root() / _kind_of_machine()
     try:
+        if " " in str(folder):
+            raise OSError("its path has a space, which torch does not quote for g++")
         _make_private(folder)
         _remove_old_files(cache_root())
     except OSError as error:
