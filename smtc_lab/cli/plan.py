@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -194,15 +195,15 @@ def _prices(
 
 def _device_s(text: str, refusals: job_options.Refusals) -> tuple[str, float] | None:
     """Return one NAME=SECONDS; what it names is checked with the catalog."""
-    name, sign, number = text.rpartition("=")
-    try:
-        return name.strip(), float(number) if sign and name.strip() else float("")
-    except ValueError:
-        refusals.problems.append(
-            f"--device-s {text!r} is not NAME=SECONDS. Write for example "
-            "--device-s 'NVIDIA V100=0.05'."
-        )
-        return None
+    name, _, number = text.rpartition("=")
+    with suppress(ValueError):
+        if name.strip():
+            return name.strip(), float(number)
+    refusals.problems.append(
+        f"--device-s {text!r} is not NAME=SECONDS. Write for example "
+        "--device-s 'NVIDIA V100=0.05'."
+    )
+    return None
 
 
 def _emulation(device_s: float | None, refusals: job_options.Refusals) -> Emulation | None:

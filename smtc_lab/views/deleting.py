@@ -53,5 +53,4 @@ def _what(names: Sequence[str], root: Path | None) -> str:
     for name in names:
         if name not in studies:
             run_folder(name, root)
-    has_studies = bool(studies)
-    return ", ".join(names) + " with all launches" * has_studies
+    return ", ".join(names) + " with all launches" * bool(studies)

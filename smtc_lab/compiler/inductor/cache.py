@@ -54,8 +54,6 @@ def use_cache(*, enabled: bool) -> str | None:
         return None
     folder = cache_root() / _kind_of_machine()
     try:
-        if " " in str(folder):
-            raise OSError("its path has a space, which torch does not quote for g++")
         _make_private(folder)
         _remove_old_files(cache_root())
     except OSError as error:
@@ -151,6 +149,8 @@ def _remember_what_loads() -> None:
 
 def _make_private(folder: Path) -> None:
     """Make a folder that nobody else can write to, or refuse: its code will be run."""
+    if " " in str(folder):
+        raise OSError("its path has a space, which torch does not quote for g++")
     for part in (folder.parent, folder):
         part.mkdir(parents=True, exist_ok=True, mode=0o700)
         facts = part.lstat()

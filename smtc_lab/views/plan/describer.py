@@ -144,15 +144,16 @@ def _sentence(plan: Plan) -> str:
     per_job = "" if said.usd_per_job is None else f", {fmt.usd(said.usd_per_job.mean)} a job"
     per_1000 = "cost unknown" if cost is None else f"{fmt.usd(cost.mean)} per 1,000 steps"
     mark = "" if said.evidence == "predicted" else f" ({said.evidence})"
-    is_cpu_step = computes_on_cpu(plan.calibration) and not plan.settings.device_s
-    no_accelerators = (
-        f" CPU instances only: what a step takes on an accelerator is unknown; "
-        f"{GIVE_DEVICE_TIMES}."
-    )
+    no_accelerators = ""
+    if computes_on_cpu(plan.calibration) and not plan.settings.device_s:
+        no_accelerators = (
+            " CPU instances only: what a step takes on an accelerator is unknown; "
+            f"{GIVE_DEVICE_TIMES}."
+        )
     return (
         f"{cluster_label(best.cluster)}: {fmt.seconds(said.step_time_s.mean)} a step{mark}, "
         f"{per_1000}{per_job}; limited by {STAGE_WORDS[said.bottleneck]}."
-        f"{no_accelerators if is_cpu_step else ''}"
+        f"{no_accelerators}"
     )
 
 
