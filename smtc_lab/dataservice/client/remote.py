@@ -90,11 +90,14 @@ class RemoteServers:
     def close(self) -> None:
         """End all connections, soon."""
         self._stop.set()
-        links = list(self._links.values())
-        for link in links:
-            link.hang_up()
-        for link in links:
-            link.join(_JOIN_S)
+        ended: set[_RemoteLink] = set()
+        # A link that was about to begin may have opened others of its server since.
+        while links := set(self._links.values()) - ended:
+            for link in links:
+                link.hang_up()
+            for link in links:
+                link.join(_JOIN_S)
+            ended |= links
 
     def _open(self, address: ServerAddress, data_worker: int) -> None:
         self._links[address, data_worker] = _RemoteLink(self, address, data_worker)
