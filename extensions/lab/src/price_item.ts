@@ -2,7 +2,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { h } from '@smtc-lab/ui/dom.js';
-import { numLive } from './connection/row.js';
+import { numLive, priceNow } from './connection/row.js';
 import type { Texts } from './texts.js';
 import type { IRuns } from './tokens.js';
 
@@ -66,12 +66,11 @@ export class PriceItem extends Widget {
 
   private readonly _update = (): void => {
     this._numLive = numLive(this._runs.rows);
-    const { usdPerHourNow } = this._runs;
-    const price =
-      usdPerHourNow === null
-        ? this._texts.__('price unknown')
-        : `$${TWO_DIGITS.format(usdPerHourNow)}/h`;
-    const words = this._texts.__('%1 running · %2', this._numLive, price);
+    const words = this._texts.__(
+      '%1 running · %2',
+      this._numLive,
+      this._price()
+    );
     if (this._button.textContent !== words) {
       this._button.textContent = words;
     }
@@ -80,6 +79,17 @@ export class PriceItem extends Widget {
       this.activeChanged.emit();
     }
   };
+
+  private _price(): string {
+    const { usdPerHour, numKnown, numUnknown } = priceNow(this._runs.rows);
+    const known = `$${TWO_DIGITS.format(usdPerHour)}/h`;
+    if (numUnknown === 0) {
+      return known;
+    }
+    return numKnown === 0
+      ? this._texts.__('price unknown')
+      : this._texts.__('%1, %2 of unknown price', known, numUnknown);
+  }
 
   private readonly _button: HTMLButtonElement;
   private _follow: IDisposable | null = null;

@@ -113,8 +113,7 @@ export interface IRuns {
   readonly isReady: boolean;
 
   /**
-   * Price of all that runs now, list price in US dollars per hour; null: nothing runs, or a
-   * price is unknown.
+   * Price of all that runs now, list price in US dollars per hour; null: a price is unknown.
    */
   readonly usdPerHourNow: number | null;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { numLive } from '../src/connection/row.js';
+import { numLive, priceNow } from '../src/connection/row.js';
 import { row } from './kit.js';
 
 describe('how much goes on', () => {
@@ -18,5 +18,29 @@ describe('how much goes on', () => {
     const over = { ...study, state: 'Failed' } as const;
 
     expect(numLive([over, row({ name: 'c-2' })])).toBe(1);
+  });
+});
+
+describe('what all that goes on costs', () => {
+  const dear = row({ name: 'dear', usdPerHour: 3.5 });
+  const unknown = row({ name: 'unknown', usdPerHour: null });
+  const ended = row({ name: 'ended', state: 'Completed', usdPerHour: null });
+
+  it('has the launch of a study once, and nothing that has ended', () => {
+    const study = row({ name: 'c', kind: 'comparison', newestRun: 'dear' });
+
+    expect(priceNow([study, dear, ended])).toEqual({
+      usdPerHour: 3.5,
+      numKnown: 1,
+      numUnknown: 0
+    });
+  });
+
+  it('says how many runs have no price', () => {
+    expect(priceNow([dear, unknown, ended])).toEqual({
+      usdPerHour: 3.5,
+      numKnown: 1,
+      numUnknown: 1
+    });
   });
 });

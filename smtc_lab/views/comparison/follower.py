@@ -93,6 +93,8 @@ class ComparisonFollower(StudyFollower):
         begin_s = self.state.started_s
         if begin_s is None or not self.followed:
             return
+        if any(launch.has_more for launch in self.followed):  # the next look takes it in
+            return
         now_s = time.time() if self.state.ended_s is None else self.state.ended_s
         self._latest_s = max(self._latest_s, now_s)
         moments = [self._latest_s]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from smtc_lab.follow.changes import Changes
 from smtc_lab.machine.installed import loaded
 from smtc_lab.views.kinds import FAMILIES
-from smtc_lab.views.live.list_row import LIVE, known_sum
 from smtc_lab.views.server.names import NAME
 
 if TYPE_CHECKING:
@@ -118,10 +117,3 @@ class _Folder(Generic[L]):
         for name in sorted(made_s, key=lambda name: (made_s[name], name)):
             self.found[name] = self._make(self._path / name)
         self._is_begun = len(self.found) < len(inodes)
-
-
-def usd_per_hour_now(rows: list[Row]) -> float | None:
-    """Return what all runs that go on cost per hour in USD; None: a price is unknown."""
-    # the launches of a comparison are runs of the list themselves
-    live = [row for row in rows if row["kind"] == "run" and row["state"] in LIVE]
-    return known_sum([row["usd_per_hour"] for row in live])

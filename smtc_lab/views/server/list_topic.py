@@ -6,7 +6,6 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.views.server.list_follower import usd_per_hour_now
 from smtc_lab.views.server.topic import Topic
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ class ListTopic(Topic):
         self._follower = follower
         self._rows: dict[str, tuple[int, Row]] = {}
         self._removed: dict[str, int] = {}
-        self._usd_per_hour_now: float | None = None
         self._closing = threading.Event()
         self._look()
         self._thread = threading.Thread(target=self._run, name="smtc-run-list", daemon=True)
@@ -39,14 +37,13 @@ class ListTopic(Topic):
     def news(self, seen: int) -> tuple[dict[str, Any], int]:
         """Return all rows for version 0, else those that changed since a version."""
         with self._lock:
-            price = {"usd_per_hour_now": self._usd_per_hour_now}
             rows = [row for version, row in self._rows.values() if version > seen]
             removed = [name for name, version in self._removed.items() if version > seen]
             if seen == 0:
-                return {"runs": rows, **price}, self._version
+                return {"runs": rows}, self._version
             if seen == self._version:
                 return {}, seen
-            return {"rows_changed": rows, "removed": removed, **price}, self._version
+            return {"rows_changed": rows, "removed": removed}, self._version
 
     def close(self) -> None:
         """End the thread, soon."""
@@ -76,7 +73,6 @@ class ListTopic(Topic):
             if not has_news and self._version:
                 return
             self._version = version
-            self._usd_per_hour_now = usd_per_hour_now(rows)
             listeners = list(self._listeners)
         for listener in listeners:
             listener.on_news()

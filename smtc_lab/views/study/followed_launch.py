@@ -44,6 +44,11 @@ class FollowedLaunch:
         self._loaders = LoaderCounts(rank_files(follower.folder, follower.plan))
 
     @property
+    def has_more(self) -> bool:
+        """Whether it has ended, and not all of it was taken in yet."""
+        return self.follower.state.is_terminal and not self.is_over
+
+    @property
     def served(self) -> Served:
         """The batches that its ranks got so far."""
         return self._loaders.served

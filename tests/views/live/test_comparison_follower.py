@@ -23,8 +23,6 @@ from smtc_lab.study.folder import StudyFolder, read_process, write_study_state
 from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.comparison.kind import COMPARISON
 from smtc_lab.views.study.describer import StudyDescriber
-from smtc_lab.views.study.estimate import set_up_estimate
-from smtc_lab.views.study.rows import live_rows
 from smtc_lab.views.study.snapshot import study_snapshot
 from smtc_lab.views.text import format as fmt
 from tests.kit.calibrations import calibration
@@ -200,31 +198,30 @@ def test_what_was_predicted_of_a_launch_is_told_of_its_set_up(ended: ComparisonR
     assert told == [step, None]
 
 
-def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
-    jobs = [
-        TrainingJob(entry_point="train.py", cluster=Cluster.parse(f"{name}@here=local:1"))
-        for name in ("one", "two")
-    ]
-    estimates = [set_up_estimate([], job.cluster) for job in jobs]
+@pytest.fixture
+def growing(ended: ComparisonRun, tmp_path: Path) -> ComparisonRun:
+    folder = StudyFolder(tmp_path / "growing")
+    folder.path.mkdir()
+    request = replace(ended.request, rounds=3)
+    folder.request_file.write_text(request.to_json(), encoding="utf-8")
+    write_study_state(folder, replace(ended.state, state="InProgress", ended_s=None))
+    return ComparisonRun(folder)
 
-    def rows(*names: str) -> dict[str, object]:
-        told = live_rows(jobs, [None, None], estimates, names, [None, None])
-        return {row.label: row.cells for row in told}
 
-    assert rows("", "torch-2.9")["Python environment"] == (("today",), ("torch-2.9",))
-    assert "Python environment" not in rows("torch-2.9", "torch-2.9")
+def test_who_comes_late_sees_the_ratio_from_its_begin(growing: ComparisonRun) -> None:
+    told = Told()
+    follower = follow(growing, told)
+
+    wait_until(lambda: follower.look() and follower.own_tables[0].num_rows, what="a ratio")
+    follower._stream.flush()
+
+    assert len(told.table("ratio:1")["mean"]) > 10
 
 
 def test_a_table_that_is_kept_while_it_goes_on_tells_what_its_sentence_tells(
-    ended: ComparisonRun,
+    growing: ComparisonRun,
 ) -> None:
-    growing = StudyFolder(ended.folder.path.with_name("growing"))
-    growing.path.mkdir()
-    request = replace(ended.request, rounds=3)
-    growing.request_file.write_text(request.to_json(), encoding="utf-8")
-    write_study_state(growing, replace(ended.state, state="InProgress", ended_s=None))
-
-    kept = study_snapshot(COMPARISON, ComparisonRun(growing))
+    kept = study_snapshot(COMPARISON, growing)
 
     assert kept.info.sentence.startswith("So far, after 2 of 3 rounds: ")
     assert kept.comparison is not None

@@ -19,6 +19,7 @@ from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.rules.observation import Observation
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.folder import LaunchedRun
@@ -225,6 +226,21 @@ def test_a_launch_that_runs_tells_its_bill_and_its_batches_so_far(tmp_path: Path
     assert seen.dataloader == "torch"
     assert seen.bill is not None
     assert seen.bill.end_s is not None
+
+
+def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
+    jobs = [
+        TrainingJob(entry_point="train.py", cluster=Cluster.parse(f"{name}@here=local:1"))
+        for name in ("one", "two")
+    ]
+    estimates = [set_up_estimate([], job.cluster) for job in jobs]
+
+    def rows(*names: str) -> dict[str, object]:
+        told = live_rows(jobs, [None, None], estimates, names, [None, None])
+        return {row.label: row.cells for row in told}
+
+    assert rows("", "torch-2.9")["Python environment"] == (("today",), ("torch-2.9",))
+    assert "Python environment" not in rows("torch-2.9", "torch-2.9")
 
 
 def listed_step_time_s(root: Path, run: RunRecords) -> float | None:

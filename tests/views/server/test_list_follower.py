@@ -18,7 +18,7 @@ from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.folder import LaunchedRun, StudyFolder, StudyState
 from smtc_lab.views.run import listed as listed_run
-from smtc_lab.views.server.list_follower import ListFollower, usd_per_hour_now
+from smtc_lab.views.server.list_follower import ListFollower
 from tests.kit.records import STARTED_S, run_records, step_record
 from tests.kit.run_folders import set_state, write_run_folder
 
@@ -92,9 +92,7 @@ def test_a_price_that_is_not_known_is_none(runs: Path) -> None:
 
     assert rows["a"]["usd_per_hour"] is None
     assert rows["a"]["usd_so_far"] is None
-    assert usd_per_hour_now([rows["a"], rows["b"]]) == 3.6
-    assert usd_per_hour_now([rows["b"], rows["c"]]) is None
-    assert usd_per_hour_now([rows["a"]]) == 0
+    assert rows["b"]["usd_per_hour"] == 3.6
 
 
 def test_a_growing_run_is_followed_to_its_end(runs: Path) -> None:
@@ -251,7 +249,6 @@ def test_a_comparison_tells_the_sum_of_its_launches(runs: Path) -> None:
     assert row["usd_per_hour"] == 3.6
     assert row["newest_run"] == "two"
     assert row["usd_so_far"] == rows["one"]["usd_so_far"] + rows["two"]["usd_so_far"]
-    assert usd_per_hour_now(list(rows.values())) == 3.6  # of the launch, once
 
 
 def test_a_comparison_does_not_count_steps_beside_its_rounds(runs: Path) -> None:

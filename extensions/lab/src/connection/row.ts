@@ -25,6 +25,34 @@ export function numLive(rows: readonly IRow[]): number {
 }
 
 /**
+ * Return what all runs that go on cost in USD per hour, as far as prices are known.
+ */
+export function priceNow(rows: readonly IRow[]): IPriceNow {
+  // the launches of a study are rows themselves
+  const live = rows.filter(row => row.kind === 'run' && isLive(row));
+  const known = live.flatMap(({ usdPerHour }) => usdPerHour ?? []);
+  return {
+    usdPerHour: known.reduce((sum, usd) => sum + usd, 0),
+    numKnown: known.length,
+    numUnknown: live.length - known.length
+  };
+}
+
+export interface IPriceNow {
+  readonly usdPerHour: number;
+
+  /**
+   * Runs whose price it has.
+   */
+  readonly numKnown: number;
+
+  /**
+   * Runs whose price nobody knows.
+   */
+  readonly numUnknown: number;
+}
+
+/**
  * Return what no other row has.
  */
 export function keyOf(row: {

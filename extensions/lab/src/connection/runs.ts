@@ -2,7 +2,7 @@ import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 import { listField, readWire, type IRow } from '@smtc-lab/protocol';
 import type { IRuns, IWatch } from '../tokens.js';
-import { isLive, keyOf } from './row.js';
+import { isLive, keyOf, priceNow } from './row.js';
 
 /**
  * The list of runs, shared by all who show it.
@@ -22,11 +22,6 @@ export class Runs implements IRuns {
     this._watch.on('change:removed', () => {
       this._remove(this._watch.get('removed'));
     });
-    this._watch.on('change:usd_per_hour_now', () => {
-      const price = this._watch.get('usd_per_hour_now');
-      this._usdPerHourNow = typeof price === 'number' ? price : null;
-      this._changed.emit();
-    });
     this._watch.stateChanged.connect(() => {
       this._changed.emit();
     });
@@ -42,7 +37,8 @@ export class Runs implements IRuns {
   }
 
   get usdPerHourNow(): number | null {
-    return this._usdPerHourNow;
+    const { usdPerHour, numUnknown } = priceNow(this.rows);
+    return numUnknown === 0 ? usdPerHour : null;
   }
 
   get problem(): string {
@@ -92,7 +88,6 @@ export class Runs implements IRuns {
   private readonly _rows = new Map<string, IRow>();
   private readonly _changed = new Signal<IRuns, void>(this);
   private _sorted: readonly IRow[] | null = null;
-  private _usdPerHourNow: number | null = null;
   private _followers = 0;
 }
 

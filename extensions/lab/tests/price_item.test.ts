@@ -1,0 +1,45 @@
+import { DisposableDelegate } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PriceItem } from '../src/price_item.js';
+import type { IRuns } from '../src/tokens.js';
+import { row, TEXTS } from './kit.js';
+
+vi.hoisted(() => {
+  // what Lumino's widgets ask of a page when they are loaded
+  Object.assign(globalThis, { DragEvent: Event });
+});
+
+describe('the price in the status bar', () => {
+  const dear = row({ name: 'dear', usdPerHour: 3.5 });
+  const unknown = row({ name: 'unknown', usdPerHour: null });
+  const ended = row({ name: 'ended', state: 'Completed', usdPerHour: null });
+  const items: PriceItem[] = [];
+
+  afterEach(() => {
+    items.splice(0).forEach(item => {
+      item.dispose();
+    });
+  });
+
+  it.each([
+    [[dear], '1 running · $3.50/h'],
+    [[dear, unknown], '2 running · $3.50/h, 1 of unknown price'],
+    [[unknown, ended], '1 running · price unknown']
+  ])('is told as far as it is known', (rows, words) => {
+    const runs: IRuns = {
+      rows,
+      isReady: true,
+      usdPerHourNow: null,
+      problem: '',
+      changed: new Signal<object, void>({}) as unknown as IRuns['changed'],
+      follow: () => new DisposableDelegate(() => undefined)
+    };
+    const item = new PriceItem(runs, TEXTS, () => undefined);
+    items.push(item);
+
+    item.want(true);
+
+    expect(item.node.textContent).toBe(words);
+  });
+});
