@@ -137,8 +137,12 @@ def test_a_choice_is_as_dear_as_what_was_chosen_really_is() -> None:
 def test_a_data_instance_for_a_slow_device_is_counted() -> None:
     bound = found_of(0.0, 0.0, 0.0, 0.0, data_s=0.001)
     fed = [one for one in bound if one.run.case.place.data_cores > 0]
+    dear = measured(9.0)
+    wrong = [one if one in fed else replace(one, predicted_s=dear) for one in bound]
 
-    assert value_of(choice_figures(choices(fed)), "device-bound searches") == 3
+    assert value_of(choice_figures(choices(wrong)), "device-bound searches") == 3
+    # where every place has one, none was chosen for nothing
+    assert value_of(choice_figures(choices(fed)), "device-bound searches") == 0
 
 
 def test_every_figure_is_made_again_from_the_rows_that_are_kept() -> None:

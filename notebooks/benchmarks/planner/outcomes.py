@@ -131,7 +131,8 @@ class Choice:
     """Its measured cost per step over that of the cheapest, less 1."""
 
     is_device_bound: bool
-    """Whether the trainer limits every place that was searched, by measurement."""
+    """Whether the trainer limits every place that was searched, by measurement, and one of them
+    had no data instance, so that none had to be chosen."""
 
 
 def choices(found: Sequence[Outcome]) -> list[Choice]:
@@ -158,7 +159,8 @@ def _choice(group: Sequence[Outcome], device_usd: float, core_usd: float) -> Cho
     return Choice(
         chosen=group[place].run.case,
         regret_fraction=measured[place] / min(measured) - 1,
-        is_device_bound=all(one.limit == "trainer" for one in group),
+        is_device_bound=all(one.limit == "trainer" for one in group)
+        and any(not one.run.case.place.data_cores for one in group),
     )
 
 
