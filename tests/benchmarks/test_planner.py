@@ -156,7 +156,9 @@ def test_every_figure_is_made_again_from_the_rows_that_are_kept() -> None:
     assert rows[0]["run"]["delivered_fraction"] == 0.97
 
 
-@pytest.mark.parametrize("name", ["planner.json", "planner_busy.json", "planner_idle.json"])
+@pytest.mark.parametrize(
+    "name", ["planner.json", "planner_busy.json", "planner_first.json", "planner_idle.json"]
+)
 def test_the_results_page_says_whether_rows_are_kept_and_its_figures_follow_from_them(
     name: str,
 ) -> None:
