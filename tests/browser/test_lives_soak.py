@@ -74,6 +74,8 @@ class Scene:
     def reload(self) -> None:
         self.page.reload()
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", state="attached")
+        # else JupyterLab puts the tab to the front that was there, over what is opened now
+        self.page.evaluate("() => window.jupyterapp.restored.then(() => null)")
         show_all(self.page, self.name)
 
     def kill_server(self) -> None:
