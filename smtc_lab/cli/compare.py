@@ -76,6 +76,7 @@ _COMPILER_OPTIONS = {
     "at the latest after --rounds.",
 )
 @job_options.HYPERPARAMETERS
+@job_options.ENVIRONMENT
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
 @click.option(
     "--device-time",
@@ -181,7 +182,7 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
     prices = [refusals.tried(parse_price, text, today) for text in options["prices"]]
     overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
     catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
-    values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
+    given = job_options.script_values(options, refusals)
     scale_model = emulation(options, refusals)
     clusters = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
     jobs = [
@@ -192,8 +193,7 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
                 TrainingJob,
                 entry_point=str(options["script"]),
                 cluster=cluster,
-                hyperparameters=values,
-                arguments=options["arguments"],
+                **given,
                 emulation=scale_model,
                 seed=options["seed"],
                 max_steps=options["steps"],

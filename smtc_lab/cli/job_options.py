@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,15 @@ HYPERPARAMETERS = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     help="Passed to the script as --NAME VALUE. JSON, or text.",
+)
+ENVIRONMENT = click.option(
+    "-e",
+    "--env",
+    "variables",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="Environment variable for the script; without a value, the one that it has here. Kept "
+    "in the run's folder, so no secret.",
 )
 ARGUMENTS = click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS]")
 """What stands behind SCRIPT and ``--``, for the script as it is."""
@@ -97,6 +107,30 @@ def _with_option(problem: str) -> str:
 def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[str, Any]:
     """Return the hyperparameters that ``NAME=VALUE`` texts give."""
     return dict(filter(None, (refusals.tried(parse_hyperparameter, text) for text in texts)))
+
+
+def script_values(options: dict[str, Any], refusals: Refusals) -> dict[str, Any]:
+    """Return what a script is given, as fields of a job."""
+    pairs = (refusals.tried(_variable, text) for text in options["variables"])
+    return {
+        "hyperparameters": hyperparameter_values(options["hyperparameters"], refusals),
+        "arguments": options["arguments"],
+        "environment": dict(filter(None, pairs)),
+    }
+
+
+def _variable(text: str) -> tuple[str, str]:
+    """Return name and value of an environment variable.
+
+    Raises:
+        SpecError: It has no value here.
+    """
+    name, equals, value = text.partition("=")
+    if equals:
+        return name, value
+    if name not in os.environ:
+        raise SpecError(f"--env {text!r}: no such variable is set here. Write {text}=VALUE.")
+    return name, os.environ[name]
 
 
 def backend_names(text: str) -> list[str]:

@@ -33,6 +33,7 @@ _OF_THE_FORMAT = {"image": "image", "claim": "claim", "python": "python", "runs_
 )
 @click.option("--name", help="Name of the job. Default: that of SCRIPT.")
 @job_options.HYPERPARAMETERS
+@job_options.ENVIRONMENT
 @click.option("--steps", type=int, help="Steps of the run. Default: until the script ends.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
 @click.option(
@@ -70,10 +71,7 @@ def render_job(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
         "entry_point": str(options["script"]),
         "cluster": refusals.tried(Cluster.parse, options["cluster"]),
         "job_name": options["name"],
-        "hyperparameters": job_options.hyperparameter_values(
-            options["hyperparameters"], refusals
-        ),
-        "arguments": options["arguments"],
+        **job_options.script_values(options, refusals),
         "max_steps": options["steps"],
         "seed": options["seed"],
         **({} if limit_s is None else {"max_runtime_s": limit_s}),

@@ -53,3 +53,31 @@ def test_an_option_of_the_script_without_the_dashes_is_refused_with_a_hint(
     assert said.exit_code == 2
     assert "No such option '--dummy'" in said.err
     assert "stands behind --: smtc-lab compare … -- train.py --dummy" in said.err
+
+
+@pytest.mark.usefixtures("home")
+def test_a_script_gets_the_variables_that_are_given_and_no_others(
+    smtc_lab: SmtcLab, script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DATA_DIR", "MODE", "ANOTHER_TOKEN"):
+        monkeypatch.setenv(name, f"here {name}")
+    told = "print([os.environ.get(n) for n in ('DATA_DIR', 'MODE', 'ANOTHER_TOKEN')])"
+    script.write_text(f"import os\n{told}\n{QUICK_SCRIPT}", encoding="utf-8")
+
+    said = smtc_lab(*HERE, "--steps", "12", "--env", "DATA_DIR", "-e", "MODE=a=b", script)
+
+    assert said.exit_code == 0, said.err
+    (folder,) = find_runs()
+    assert "['here DATA_DIR', 'a=b', None]" in Run.open(str(folder.path)).logs()
+
+
+@pytest.mark.usefixtures("home")
+def test_a_variable_that_is_not_set_is_refused_with_all_else(
+    smtc_lab: SmtcLab, script: Path
+) -> None:
+    said = smtc_lab(*HERE, "--env", "NOT_SET_HERE", "--env", "1ST=x", script)
+
+    assert said.exit_code != 0
+    assert "--env 'NOT_SET_HERE': no such variable is set here" in said.err
+    assert "'1ST' is not a letter or '_'" in said.err
+    assert not list(find_runs())

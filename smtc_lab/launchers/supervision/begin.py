@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _KEPT_ENVIRONMENT = re.compile(
     r"(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TMPDIR|TEMP|TMP|VIRTUAL_ENV|LD_LIBRARY_PATH"
     r"|DISPLAY|TERM|CC|CXX|LC_\w+|PYTHON\w*|CONDA_\w+|CUDA\w*|NVIDIA_\w+|NCCL_\w+|GLOO_\w+|TORCH\w*"
-    r"|PYTORCH_\w+|XLA_\w+|PJRT_\w+|TRITON_\w+|MPL\w+|HF_HOME|HF_DATASETS_CACHE|SMTC_\w+|XDG_\w+)$"
+    r"|PYTORCH_\w+|XLA_\w+|PJRT_\w+|TRITON_\w+|MPL\w+|HF_HOME|HF_(HUB|DATASETS)_CACHE"
+    r"|(HF_HUB|HF_DATASETS|TRANSFORMERS)_OFFLINE|TOKENIZERS_PARALLELISM|SMTC_\w+|XDG_\w+)$"
 )
 """Variables of the launching process that an entry point sees: no credentials among them."""
 
