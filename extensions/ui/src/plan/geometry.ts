@@ -17,6 +17,11 @@ const TICK_PIXELS = 70;
 export interface IPlace {
   readonly x: Ends;
   readonly y: Ends;
+
+  /**
+   * Pixels to the right of it.
+   */
+  readonly room: number;
 }
 
 /**
@@ -43,9 +48,11 @@ export class Geometry {
    * Return where a cluster or a run is.
    */
   place(time: Ends, cost: Ends): IPlace {
+    const x = over(time, value => this._left(value));
     return {
-      x: over(time, value => this._left(value)),
-      y: over(cost, value => this._top(value))
+      x,
+      y: over(cost, value => this._top(value)),
+      room: this._width - x.value
     };
   }
 

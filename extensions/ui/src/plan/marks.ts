@@ -11,6 +11,7 @@ import {
   STAGE_COLORS
 } from './words.js';
 
+const LETTER_PIXELS = 7;
 const RADIUS = 6;
 const SMALL = 4;
 
@@ -128,10 +129,23 @@ function shape(
 
 function label(
   text: string,
-  { x, y }: IPlace,
+  { x, y, room }: IPlace,
   below: number
 ): readonly SVGElement[] {
-  return text === ''
-    ? []
-    : [s('text', { x: x.value + 8, y: y.value + below }, text)];
+  if (text === '') {
+    return [];
+  }
+  // beside the point, on its left where the right edge would cut it off
+  const isLeft = room < LETTER_PIXELS * text.length + 8;
+  return [
+    s(
+      'text',
+      {
+        x: x.value + (isLeft ? -8 : 8),
+        y: y.value + below,
+        'text-anchor': isLeft ? 'end' : 'start'
+      },
+      text
+    )
+  ];
 }
