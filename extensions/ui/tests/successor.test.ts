@@ -100,6 +100,20 @@ describe('a view whose kernel is silent', () => {
     expect(server.sent).toContainEqual({ type: 'stop' });
   });
 
+  it('goes on asking what it asked when the server takes over', () => {
+    document.body.append(el);
+    server = modelOf({ state: 'InProgress' });
+    buttonIn(el, 'Stop').click();
+
+    vi.advanceTimersByTime(8000);
+    asked[0]?.take(server);
+
+    expect(document.activeElement).toBe(buttonIn(el, 'Stop it'));
+    buttonIn(el, 'Stop it').click();
+    expect(server.sent).toContainEqual({ type: 'stop' });
+    el.remove();
+  });
+
   it('stops nothing by the server that the kernel could not stop', () => {
     server = modelOf({ state: 'InProgress' });
     buttonIn(el, 'Stop').click();

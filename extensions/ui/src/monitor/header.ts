@@ -70,10 +70,10 @@ export class Header<T extends IStanding> implements IPart<T> {
   }
 
   /**
-   * Say that it could not be stopped.
+   * Where the user is asked whether to stop it.
    */
-  stopFailed(problem: string): void {
-    this._stop.fail(problem);
+  get stop(): StopButton {
+    return this._stop;
   }
 
   dispose(): void {

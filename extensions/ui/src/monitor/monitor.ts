@@ -5,6 +5,7 @@ import { Feed } from '../live/feed.js';
 import type { IModel, IView } from '../model.js';
 import { Header } from './header.js';
 import type { IKind, IStanding } from './kind.js';
+import type { StopButton } from './stop_button.js';
 import { Successor } from './successor.js';
 
 const NARROW_PX = 480;
@@ -20,8 +21,12 @@ export function monitor<T extends IStanding>(kind: IKind<T>): IView {
       let leave: () => void = () => undefined;
       const wish = new StopWish();
       const successor = new Successor(el, `${kind.kind}-monitor`, served => {
+        const asking = wish.button?.asking;
         leave();
         leave = draw(kind, el, served, new Feed(served), wish, () => undefined);
+        if (asking !== undefined) {
+          wish.button?.askOn(asking);
+        }
         if (!kind.follow(served.get('info')).ended) {
           wish.repeat(served);
         }
@@ -46,6 +51,11 @@ export function monitor<T extends IStanding>(kind: IKind<T>): IView {
  * does not hear it: who follows it is told again.
  */
 class StopWish {
+  /**
+   * Where the user is asked, in the view that is drawn now.
+   */
+  button: StopButton | null = null;
+
   ask(model: IModel): void {
     this._isAsked = true;
     model.send({ type: 'stop' });
@@ -88,6 +98,7 @@ function draw<T extends IStanding>(
     wish.ask(model);
   };
   const header = new Header(kind, feed, stop, listen);
+  wish.button = header.stop;
   const parts = [header, ...kind.draw({ model, feed, isWide })];
   const element = h(
     'section',
@@ -120,7 +131,7 @@ function draw<T extends IStanding>(
     onChanges(model, ['beat'], beat),
     onChanges(model, ['stop_problem'], () => {
       wish.forget();
-      header.stopFailed(String(model.get('stop_problem')));
+      header.stop.fail(String(model.get('stop_problem')));
     })
   ];
   return () => {

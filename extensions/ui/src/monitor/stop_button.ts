@@ -3,6 +3,11 @@ import { t } from '../i18n.js';
 
 const UNTAKEN_MS = 4000;
 
+export interface IAsking {
+  readonly isAsking: boolean;
+  readonly hasFocus: boolean;
+}
+
 /**
  * A Stop button that asks once more, in its own place, and says what becomes of it.
  */
@@ -64,6 +69,28 @@ export class StopButton {
   }
 
   /**
+   * Whether it asks now, and has the focus.
+   */
+  get asking(): IAsking {
+    return {
+      isAsking: this._question.isConnected,
+      hasFocus: this._question.contains(document.activeElement)
+    };
+  }
+
+  /**
+   * Ask where another one asked, whose place this one takes.
+   */
+  askOn({ isAsking, hasFocus }: IAsking): void {
+    if (isAsking && this._canStop) {
+      this._stop.replaceWith(this._question);
+      if (hasFocus) {
+        this._yes.focus();
+      }
+    }
+  }
+
+  /**
    * Say that it could not be stopped, and let the user ask again.
    */
   fail(problem: string): void {
@@ -87,8 +114,7 @@ export class StopButton {
   }
 
   private readonly _ask = (): void => {
-    this._stop.replaceWith(this._question);
-    this._yes.focus();
+    this.askOn({ isAsking: true, hasFocus: true });
   };
 
   private readonly _leave = (): void => {
