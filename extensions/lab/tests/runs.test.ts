@@ -46,6 +46,9 @@ describe('the list', () => {
     expect(runs.rows.map(({ name, state }) => [name, state])).toEqual([
       ['b', 'Failed']
     ]);
+    expect(runs.usdPerHourNow).toBe(0);
+    model.takeValues({ rows_changed: [wire({ name: 'c', usdPerHour: null })] });
+    expect(runs.usdPerHourNow).toBeNull();
   });
 
   it('that comes anew replaces all rows', () => {
