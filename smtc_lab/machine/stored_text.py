@@ -25,6 +25,7 @@ LONGEST_TEXT = 4_000
 _LAST_S = 253_402_300_799.0  # the end of the year 9999
 _MOST_DEPTH = 100
 _INTEGERS = range(-(2**63), 2**63)
+_SUSPECT = re.compile(rb'[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xff]|\\[^"\\/nt]|[0-9]{18}')
 # What a terminal obeys, and what turns the order of a line round: "3.1x" into "x1.3"
 _OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
@@ -101,13 +102,25 @@ def stored_json(
         UnsafeFileError: It is no plain file, a link leads to it, or it is too long.
         OSError: It is not there, or may not be read.
     """
-    values = parsed_json(read_beneath(folder, path, most_bytes=most_bytes))
+    text = read_beneath(folder, path, most_bytes=most_bytes)
+    values = parsed_json(text)
     if not isinstance(values, dict):
         raise ValueError("it is no JSON object")  # noqa: TRY004  of a file, not of an argument
     check_schema(values, folder.name, newest=newest)
     values.pop(SCHEMA_NAME, None)
-    told: dict[str, Any] = neutral_json(values)
+    told: dict[str, Any] = values if _is_harmless(text) else neutral_json(values)
     return told
+
+
+def _is_harmless(text: bytes) -> bool:
+    """Return whether a JSON text shows at once that ``neutral_json`` would change nothing.
+
+    It is plain ASCII without an escape that could be a character to obey, has no number of 18
+    digits or more, and too few brackets to be nested too deep.
+    """
+    return (
+        _SUSPECT.search(text) is None and text.count(b"[") + text.count(b"{") <= _MOST_DEPTH
+    )
 
 
 def check_schema(values: object, name: str, *, newest: int = SCHEMA) -> None:

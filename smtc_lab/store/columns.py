@@ -6,6 +6,7 @@ about a second.
 
 from __future__ import annotations
 
+import functools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -94,7 +95,7 @@ class StepColumns:
             StoreError: A file is damaged or cannot be read.
         """
         parts = []
-        sql = _rows_sql(len(self._paths), columns)
+        sql = _rows_sql(len(self._paths), tuple(columns))
         while end is None or first < end:
             at_once = _AT_ONCE if end is None else min(_AT_ONCE, end - first)
             rows = query(self._paths, f"{sql} LIMIT {at_once}", (first, first + at_once))
@@ -135,7 +136,8 @@ class StepColumns:
         return Bins(first=first, width=width, low=low, high=high, mean=mean)
 
 
-def _rows_sql(num_ranks: int, columns: Sequence[str]) -> str:
+@functools.lru_cache(maxsize=256)
+def _rows_sql(num_ranks: int, columns: tuple[str, ...]) -> str:
     """Return what selects the rows of all ranks, joined, between two row numbers."""
     schemas = ["main", *(f"r{place}" for place in range(1, num_ranks))]
     joins = "".join(

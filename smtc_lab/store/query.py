@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -89,10 +88,7 @@ def _checked(path: Path) -> str:
     """
     path = path.absolute()
     run = path.parents[min(1, len(path.parents) - 1)]
-    name = check_beneath(run, path)
-    for beside in ("-wal", "-shm"):
-        with contextlib.suppress(FileNotFoundError):
-            check_beneath(run, f"{path}{beside}")
+    name = check_beneath(run, path, beside=("-wal", "-shm"))
     if os.path.lexists(f"{path}-journal"):
         raise FileNotFoundError(path)
     return name

@@ -28,7 +28,8 @@ class Listed(ABC):
         """What the list tells of it; another object once that has changed."""
         self.is_final = False
         """Whether nothing of it will change, and all of it was taken in."""
-        self._paths = [path / name for name in files]
+        self._path = path
+        self._names = files
         self._is_read = False
         self._files = Changes()
 
@@ -67,7 +68,7 @@ class Listed(ABC):
         """
 
     def _has_changed(self) -> bool:
-        changed = [self._files.in_file(path) for path in self._paths]
+        changed = [self._files.in_file(self._path / name) for name in self._names]
         return any(changed)
 
     def _update(self, row: Row) -> None:

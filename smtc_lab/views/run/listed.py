@@ -18,7 +18,7 @@ from smtc_lab.metrics.warm_up import measured_from
 from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import compiler_reports, read_job
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.store.state import TERMINAL, current_state, lasted_s
+from smtc_lab.store.state import TERMINAL, RunState, current_state, lasted_s
 from smtc_lab.views.live.listed import Listed
 from smtc_lab.views.text.format import brief
 from smtc_lab.views.text.script import script_words
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("step", "step_time_s")
 _MEAN_EVERY_S = 1.0
+_STATE_EVERY_S = 1.0
+"""A supervisor that was killed leaves no trace in the file of the state."""
 
 
 class ListedRun(Listed):
@@ -52,6 +54,8 @@ class ListedRun(Listed):
         self._is_compiled = False
         self._steps = Growing(len(_COLUMNS))
         self._mean_s = 0.0
+        self._state: RunState | None = None
+        self._state_s = 0.0
         self._lasted_s: float | None = None
         self._window_s: tuple[float, float] | None = None
 
@@ -86,7 +90,7 @@ class ListedRun(Listed):
         }
 
     def _standing(self, runs: Mapping[str, Row]) -> Row:  # noqa: ARG002  no run has others
-        state = current_state(self.folder)
+        state = self._state_now()
         self._lasted_s = lasted_s(state.started_s, state.ended_s)
         self.is_final = state.is_terminal
         return {
@@ -97,6 +101,13 @@ class ListedRun(Listed):
             "ended_s": state.ended_s,
             "usd_so_far": self._usd_so_far(),
         }
+
+    def _state_now(self) -> RunState:
+        is_due = time.monotonic() - self._state_s >= _STATE_EVERY_S
+        if self._state is None or self._files.in_file(self.folder.state_file) or is_due:
+            self._state = current_state(self.folder)
+            self._state_s = time.monotonic()
+        return self._state
 
     def _usd_so_far(self) -> float | None:
         """Return what it costs so far; of an emulated run, what is on its steps' scale."""

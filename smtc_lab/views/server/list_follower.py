@@ -111,7 +111,7 @@ class _Folder(Generic[L]):
         made_s: dict[str, float] = {}
         for name in inodes.keys() - self.found.keys():
             try:
-                made_s[name] = (self._path / name / self._marker).lstat().st_mtime
+                made_s[name] = os.lstat(f"{self._path}/{name}/{self._marker}").st_mtime
             except OSError:  # its launcher has just begun it, or has given it up
                 continue
         for name in sorted(made_s, key=lambda name: (made_s[name], name)):
