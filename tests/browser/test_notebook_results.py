@@ -162,12 +162,13 @@ def test_forms_put_cells_into_the_notebook_by_button_and_by_drag(
         cells.get_by_text("lab.Workbench()").wait_for()
 
         command(page, "smtc-lab:open-designer")
-        page.get_by_text("Code that does the same").click()
+        page.get_by_role("radio", name="Code").check()
         page.get_by_role("button", name="Insert cell").click()
         page.get_by_text("Inserted.").wait_for()
         page.evaluate(BESIDE)
         cells.get_by_text("comparison = lab.launch_comparison(jobs").wait_for()
 
+        page.get_by_role("radio", name="Picture").check()
         page.locator(".smtc-set-up-title").first.hover()
         page.mouse.down()
         box = cells.first.bounding_box()

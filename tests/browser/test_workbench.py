@@ -101,7 +101,7 @@ def test_arguments_are_typed_as_in_a_shell(server: Server, browser: Browser) -> 
         line.press("End")
         page.keyboard.type(" words'")
         page.get_by_role("button", name="Run", exact=True, disabled=False).wait_for()
-        page.get_by_text("Code that does the same").first.click()
+        page.get_by_role("radio", name="Code").check()
         page.get_by_text('arguments=["--dummy", "--name", "two words"]').first.wait_for()
 
 
@@ -110,10 +110,59 @@ def test_a_wrong_set_up_cannot_be_run_and_says_why(server: Server, browser: Brow
 
     with server.lab(browser, notebook) as page:
         opened(page)
+        page.get_by_role("radio", name="Form").check()
         counts = page.locator(".smtc-set-up input[type=number]")
         counts.first.fill("0")
         page.get_by_text("to be mended first").wait_for()
         assert page.get_by_role("button", name="Run", exact=True).is_disabled()
+
+
+def test_a_cluster_is_changed_in_its_picture_by_mouse_and_by_keyboard(
+    server: Server, browser: Browser
+) -> None:
+    notebook = server.write("picture.ipynb", [WORKBENCH])
+    counted = "() => document.querySelectorAll('.smtc-set-up .smtc-box').length"
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        first, second = (page.locator(".smtc-set-up").nth(place) for place in (0, 1))
+        assert page.evaluate(counted) == 3
+        first.get_by_role("button", name="+ data instances").click()
+        first.get_by_role("slider", name="Instances of data_group").wait_for()
+        assert page.evaluate(counted) == 4
+        handle = second.get_by_role("slider", name="Instances of data_group")
+        handle.focus()
+        handle.press("ArrowUp")
+        assert handle.get_attribute("aria-valuenow") == "2"
+        handle.drag_to(second.locator(".smtc-sentence"), force=True)
+        assert int(handle.get_attribute("aria-valuenow") or 0) > 2
+        handle.press("Control+z")
+        handle.press("Control+z")
+        assert handle.get_attribute("aria-valuenow") == "1"
+        page.get_by_role("radio", name="Form").check()
+        assert second.get_by_label("Count").nth(1).input_value() == "1"
+        page.get_by_role("radio", name="Code").check()
+        page.get_by_text('"data_group", "ml.c5.9xlarge"').first.wait_for()
+
+
+def test_a_type_is_chosen_in_the_picture_and_a_template_adds_a_set_up(
+    server: Server, browser: Browser
+) -> None:
+    notebook = server.write("template.ipynb", [WORKBENCH])
+
+    with server.lab(browser, notebook) as page:
+        opened(page)
+        page.get_by_role("button", name="+ compile").click()
+        card = page.get_by_role("region", name="compiled: set-up 3")
+        chooser = card.get_by_role("combobox", name="Instance type").first
+        chooser.fill("g5.2x")
+        chooser.press("Enter")
+        assert chooser.input_value() == "ml.g5.2xlarge"
+        card.get_by_text("A: p3.2xlarge").wait_for()
+        chooser.fill("ml.g5.nothing")
+        chooser.press("Enter")
+        card.get_by_text("is not one of the").wait_for()
+        page.get_by_text("to be mended first").wait_for()
 
 
 def test_a_set_up_gets_another_python_environment_by_keyboard(
@@ -133,7 +182,7 @@ def test_a_set_up_gets_another_python_environment_by_keyboard(
         select.focus()
         page.keyboard.press("m")
         card.get_by_role("heading", name="heterogeneous, mine: set-up 2").wait_for()
-        page.get_by_text("Code that does the same").first.click()
+        page.get_by_role("radio", name="Code").check()
         page.get_by_text('python_environment="mine"').first.wait_for()
 
 

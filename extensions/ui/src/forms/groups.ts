@@ -18,12 +18,7 @@ export interface IRemovedGroup {
  * accelerator that nobody feeds yet, else one more like the last.
  */
 export function newGroup(cluster: ICluster, catalog: Catalog): IInstanceGroup {
-  const feeder: IInstanceGroup = {
-    name: freeName('data_group', cluster.groups),
-    instanceType: 'ml.c5.9xlarge',
-    count: 1,
-    role: null
-  };
+  const feeder = feederOf(cluster);
   const last = cluster.groups.at(-1);
   const fed = { ...cluster, groups: [...cluster.groups, feeder] };
   const isFirstFeeder =
@@ -31,6 +26,25 @@ export function newGroup(cluster: ICluster, catalog: Catalog): IInstanceGroup {
   return isFirstFeeder || last === undefined
     ? feeder
     : { ...last, name: freeName('group', cluster.groups) };
+}
+
+/**
+ * Return a group that prepares data for a cluster; it says so where its type alone would not.
+ */
+export function dataGroup(cluster: ICluster, catalog: Catalog): IInstanceGroup {
+  const feeder = feederOf(cluster);
+  const fed = { ...cluster, groups: [...cluster.groups, feeder] };
+  const isData = roles(fed, catalog).at(-1) === 'data';
+  return isData ? feeder : { ...feeder, role: 'data' };
+}
+
+function feederOf({ groups }: ICluster): IInstanceGroup {
+  return {
+    name: freeName('data_group', groups),
+    instanceType: 'ml.c5.9xlarge',
+    count: 1,
+    role: null
+  };
 }
 
 /**

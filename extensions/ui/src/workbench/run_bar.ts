@@ -15,7 +15,8 @@ export class RunBar {
     private readonly _model: IModel,
     private readonly _setUps: SetUps
   ) {
-    const fields = h('div', { class: 'smtc-row' }, this._script.element);
+    const compare = t('What to compare: add a set-up like A, but');
+    const fields = h('div', { class: 'smtc-row' });
     this._rounds = numberField(fields, {
       label: t('Launches of each'),
       value: null,
@@ -41,9 +42,20 @@ export class RunBar {
     this.element = h(
       'div',
       { class: 'smtc-run-bar' },
-      fields,
-      h('div', { class: 'smtc-row' }, this._run, this._status),
-      this._problem
+      h('div', { class: 'smtc-story-part' }, this._script.element),
+      h(
+        'div',
+        { class: 'smtc-story-part', role: 'group', 'aria-label': compare },
+        h('span', { class: 'smtc-soft' }, compare),
+        _setUps.templates
+      ),
+      h(
+        'div',
+        { class: 'smtc-story-part' },
+        fields,
+        h('div', { class: 'smtc-row' }, this._run, this._status),
+        this._problem
+      )
     );
     this.update();
   }
@@ -88,10 +100,14 @@ export class RunBar {
 
   /**
    * Take note that something was started, or could not be.
+   *
+   * @returns Whether it was asked for here.
    */
-  settled(): void {
+  settled(): boolean {
+    const wasAsked = this._isStarting;
     this._isStarting = false;
     this.update();
+    return wasAsked;
   }
 
   private _start(): void {
@@ -159,11 +175,11 @@ function statusText(
     return t('Running. Stop it below, or wait for its end.');
   }
   if (problems === 0) {
-    return '';
+    return t('Runs on this machine: nothing is billed.');
   }
   return problems === 1
-    ? t('One thing above is to be mended first.')
-    : t('%1 things above are to be mended first.', problems);
+    ? t('One thing below is to be mended first.')
+    : t('%1 things below are to be mended first.', problems);
 }
 
 function deviceTime(job: IJob): number | null {

@@ -1,24 +1,20 @@
-import {
-  scaledLearningRate,
-  type Catalog,
-  type IEnvironments,
-  type IJob,
-  type JsonObject
-} from '@smtc-lab/protocol';
+import type { Catalog, IEnvironments, IJob } from '@smtc-lab/protocol';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { argumentsField } from '../forms/arguments_field.js';
-import {
-  batchSize,
-  batchSizeIn,
-  type IBatchSize
-} from '../forms/batch_size.js';
-import { clusterDesigner } from '../forms/cluster_designer.js';
+import { batchSize } from '../forms/batch_size.js';
 import { compilerSettings } from '../forms/compiler_settings.js';
 import type { IComponent } from '../forms/component.js';
 import { environmentField } from '../forms/environment_field.js';
 import { hyperparameters } from '../forms/hyperparameters.js';
 import { numberField } from '../forms/number_field.js';
+import {
+  clusterEditor,
+  type IClusterEditorProps,
+  type Look
+} from '../picture/cluster_editor.js';
+import { letterOf, setUpMark } from '../picture/set_up_mark.js';
+import { BatchOfJob } from './batch_of_job.js';
 import { nameOf, problemsByPart } from './set_up_words.js';
 
 /**
@@ -43,6 +39,16 @@ export interface ISetUpProps {
   readonly canRemove: boolean;
 
   /**
+   * How its cluster is looked at.
+   */
+  readonly look: Look;
+
+  /**
+   * The first set-up, which the others are compared with.
+   */
+  readonly baseline: IJob;
+
+  /**
    * Have the environments looked for again, or the one of XLA made.
    */
   readonly onAsk: (what: 'environments' | 'make-xla') => void;
@@ -64,13 +70,11 @@ export function setUp(
 class SetUp implements IComponent<ISetUpProps> {
   constructor(host: HTMLElement, props: ISetUpProps) {
     this._props = props;
-    this._batchSize = batchSizeIn(props.job.hyperparameters);
+    this._batchOfJob = new BatchOfJob(props.job);
     this.element = h('section', { class: 'smtc-set-up' });
-    const { job, catalog, environments } = props;
-    this._cluster = clusterDesigner(this._part(t('Cluster'), true), {
-      cluster: job.cluster,
-      catalog,
-      problems: problemsByPart(props).cluster,
+    const { job, environments } = props;
+    this._cluster = clusterEditor(this._part(t('Cluster'), true), {
+      ...this._clusterProps(),
       onChange: cluster => {
         this._change({ cluster });
       }
@@ -99,10 +103,12 @@ class SetUp implements IComponent<ISetUpProps> {
       }
     });
     this._batch = batchSize(this._part(t('Batch size'), false), {
-      values: this._batchSize,
+      values: this._batchOfJob.values,
       jobSteps: job.maxSteps,
       onChange: changed => {
-        this._changeBatchSize(changed);
+        this._change({
+          hyperparameters: this._batchOfJob.changed(this._props.job, changed)
+        });
       }
     });
     this._scriptPart = this._part(
@@ -141,7 +147,10 @@ class SetUp implements IComponent<ISetUpProps> {
 
   update(changed: Partial<ISetUpProps>): void {
     if (changed.job !== undefined) {
-      this._followBatchSize(changed.job.hyperparameters);
+      this._batchOfJob.follow(
+        this._props.job.hyperparameters,
+        changed.job.hyperparameters
+      );
     }
     this._props = { ...this._props, ...changed };
     this._show();
@@ -162,6 +171,7 @@ class SetUp implements IComponent<ISetUpProps> {
     return h(
       'div',
       { class: 'smtc-row smtc-set-up-head' },
+      this._mark,
       this._title,
       this._copy,
       this._remove
@@ -177,13 +187,14 @@ class SetUp implements IComponent<ISetUpProps> {
   }
 
   private _show(): void {
-    const { job, catalog, environments, place } = this._props;
+    const { job, environments, place } = this._props;
     const { canCopy, canRemove } = this._props;
     const problems = problemsByPart(this._props);
     const role = place === 0 ? t('baseline') : t('set-up %1', place + 1);
     const name = nameOf(job);
     const title = name === '' ? role : `${name}: ${role}`;
     this._title.textContent = title;
+    this._mark.replaceChildren(setUpMark(place), ` ${letterOf(place)}`);
     this.element.setAttribute('aria-label', title);
     this.element.style.setProperty(
       '--smtc-own-color',
@@ -193,11 +204,7 @@ class SetUp implements IComponent<ISetUpProps> {
     this._remove.setAttribute('aria-label', t('Remove %1', title));
     this._copy.disabled = !canCopy;
     this._remove.disabled = !canRemove;
-    this._cluster.update({
-      cluster: job.cluster,
-      catalog,
-      problems: problems.cluster
-    });
+    this._cluster.update(this._clusterProps());
     this._environment.update({
       value: job.pythonEnvironment,
       environments,
@@ -210,13 +217,30 @@ class SetUp implements IComponent<ISetUpProps> {
       environments,
       pythonEnvironment: job.pythonEnvironment
     });
-    this._batch.update({ values: this._batchSize, jobSteps: job.maxSteps });
+    this._batch.update({
+      values: this._batchOfJob.values,
+      jobSteps: job.maxSteps
+    });
     this._hyperparameters.update({ values: job.hyperparameters });
     this._arguments.update({
       value: job.arguments,
       problems: problems.script
     });
     this._steps.update({ value: job.maxSteps });
+  }
+
+  private _clusterProps(): Pick<
+    IClusterEditorProps,
+    'look' | 'cluster' | 'catalog' | 'problems' | 'baseline'
+  > {
+    const { job, catalog, look, place, baseline } = this._props;
+    return {
+      look,
+      cluster: job.cluster,
+      catalog,
+      problems: problemsByPart(this._props).cluster,
+      baseline: place === 0 ? null : baseline.cluster
+    };
   }
 
   /**
@@ -238,40 +262,12 @@ class SetUp implements IComponent<ISetUpProps> {
     this._props.onChange(job);
   }
 
-  /**
-   * Take note that the batch size has come or gone with the script.
-   */
-  private _followBatchSize(values: JsonObject): void {
-    const { batchSizeName } = this._batchSize;
-    const before = this._props.job.hyperparameters;
-    if (batchSizeName in values !== batchSizeName in before) {
-      const given = values[batchSizeName];
-      const batchSize = typeof given === 'number' ? given : null;
-      this._batchSize = { ...this._batchSize, batchSize };
-    }
-  }
-
-  private _changeBatchSize(changed: Partial<IBatchSize>): void {
-    this._batchSize = { ...this._batchSize, ...changed };
-    const { batchSize, batchSizeName, learningRateName } = this._batchSize;
-    const rate = scaledLearningRate({
-      ...this._batchSize,
-      jobSteps: this._props.job.maxSteps
-    });
-    const values: Record<string, unknown> = {
-      ...this._props.job.hyperparameters
-    };
-    if (batchSize !== null) {
-      values[batchSizeName] = batchSize;
-    }
-    if (rate !== null) {
-      values[learningRateName] = rate.learningRate;
-    }
-    this._change({ hyperparameters: values });
-  }
-
+  private readonly _mark = h('span', {
+    class: 'smtc-set-up-mark',
+    'aria-hidden': 'true'
+  });
   private readonly _title = h('h3', { class: 'smtc-set-up-title' });
-  private readonly _cluster: ReturnType<typeof clusterDesigner>;
+  private readonly _cluster: ReturnType<typeof clusterEditor>;
   private readonly _environment: ReturnType<typeof environmentField>;
   private readonly _compilerPart: HTMLElement;
   private readonly _compiler: ReturnType<typeof compilerSettings>;
@@ -282,7 +278,7 @@ class SetUp implements IComponent<ISetUpProps> {
   private readonly _steps: ReturnType<typeof numberField>;
   private readonly _withProblem = new Set<HTMLElement>();
   private _props: ISetUpProps;
-  private _batchSize: IBatchSize;
+  private readonly _batchOfJob: BatchOfJob;
   private _copy = h('button');
   private _remove = h('button');
 }

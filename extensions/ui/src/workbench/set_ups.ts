@@ -9,7 +9,10 @@ import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { isSameJson, type IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
+import type { Look } from '../picture/cluster_editor.js';
+import { History } from './history.js';
 import { setUp, type ISetUpProps } from './set_up.js';
+import { TEMPLATES, type ITemplate } from './templates.js';
 
 const MOST = 5;
 
@@ -21,7 +24,7 @@ export class SetUps {
     this._jobs = this._read();
     this.element = h(
       'div',
-      { class: 'smtc-set-ups' },
+      { class: 'smtc-set-ups', onkeydown: this._onKey },
       this._grid,
       h('div', { class: 'smtc-row' }, this._add)
     );
@@ -31,10 +34,28 @@ export class SetUps {
   readonly element: HTMLElement;
 
   /**
+   * Buttons that go back and forth between what the set-ups were.
+   */
+  readonly steps = h('span', { class: 'smtc-steps' });
+
+  /**
+   * Buttons that add a set-up like the baseline but for one thing.
+   */
+  readonly templates = h('span', { class: 'smtc-templates' });
+
+  /**
    * The set-ups as they are typed.
    */
   get jobs(): readonly IJob[] {
     return this._jobs;
+  }
+
+  /**
+   * Look at all clusters alike.
+   */
+  look(look: Look): void {
+    this._look = look;
+    this._show();
   }
 
   /**
@@ -57,9 +78,19 @@ export class SetUps {
    * Change all set-ups alike.
    */
   changeAll(change: (job: IJob) => IJob): void {
-    this._jobs = this._jobs.map(change);
+    this._set(this._jobs.map(change), 'all');
     this._show();
-    this._save();
+  }
+
+  /**
+   * Change one set-up from elsewhere, as when a cluster of a plan is put into it.
+   */
+  change(place: number, change: (job: IJob) => IJob): void {
+    const jobs = this._jobs.map((job, at) =>
+      at === place ? change(job) : job
+    );
+    this._set(jobs, `change ${place}`);
+    this._show();
   }
 
   dispose(): void {
@@ -89,6 +120,20 @@ export class SetUps {
       this._cards[place]?.update(this._props(job, place));
     });
     this._add.disabled = this._jobs.length >= MOST;
+    this._undo.disabled = !this._history.canUndo;
+    this._redo.disabled = !this._history.canRedo;
+    this._showTemplates();
+  }
+
+  private _showTemplates(): void {
+    const catalog = parseCatalog(this._model.get('catalog'));
+    const [baseline] = this._jobs;
+    this._offers.forEach(([template, offer]) => {
+      offer.disabled =
+        this._jobs.length >= MOST ||
+        baseline === undefined ||
+        template.of(baseline, catalog) === null;
+    });
   }
 
   private _props(job: IJob, place: number): ISetUpProps {
@@ -102,23 +147,28 @@ export class SetUps {
       problems: Array.isArray(own) ? own.map(String) : [],
       canCopy: this._jobs.length < MOST,
       canRemove: this._jobs.length > 1,
+      look: this._look,
+      baseline: this._jobs[0] ?? job,
       onAsk: type => {
         this._model.send({ type });
       },
       onChange: changed => {
-        this._jobs = this._jobs.map((other, at) =>
+        const jobs = this._jobs.map((other, at) =>
           at === place ? changed : other
         );
-        this._save();
+        this._set(jobs, `set-up ${place}`);
+        this._show(); // what sets the others apart from it
       },
       onCopy: () => {
         this._insert(place);
       },
       onRemove: () => {
-        this._jobs = this._jobs.filter((_, other) => other !== place);
+        this._set(
+          this._jobs.filter((_, other) => other !== place),
+          'remove'
+        );
         this._fill();
         this._focus(Math.min(place, this._jobs.length - 1));
-        this._save();
       }
     };
   }
@@ -130,38 +180,108 @@ export class SetUps {
     const job = this._jobs[place];
     if (job !== undefined) {
       const names = this._jobs.map(other => other.cluster.name);
-      const cluster = {
-        ...job.cluster,
-        name: freeName(job.cluster.name, names)
-      };
-      this._jobs = [
-        ...this._jobs.slice(0, place + 1),
-        { ...job, cluster },
-        ...this._jobs.slice(place + 1)
-      ];
-      this._fill();
-      this._focus(place + 1);
-      this._save();
+      const name = freeName(job.cluster.name, names);
+      this._insertAt(place + 1, { ...job, cluster: { ...job.cluster, name } });
     }
+  }
+
+  private _apply(template: ITemplate): void {
+    const catalog = parseCatalog(this._model.get('catalog'));
+    const made = this._jobs[0] && template.of(this._jobs[0], catalog);
+    if (made != null) {
+      const names = this._jobs.map(other => other.cluster.name);
+      const wish = t(template.name);
+      const name = names.includes(wish) ? freeName(wish, names) : wish;
+      this._insertAt(this._jobs.length, {
+        ...made,
+        cluster: { ...made.cluster, name }
+      });
+    }
+  }
+
+  private _insertAt(place: number, job: IJob): void {
+    const jobs = [...this._jobs];
+    jobs.splice(place, 0, job);
+    this._set(jobs, 'insert');
+    this._fill();
+    this._focus(place);
   }
 
   private _focus(place: number): void {
     this._cards[place]?.element
-      .querySelector<HTMLElement>('input, select, button')
+      .querySelector<HTMLElement>(
+        ':is(input, select, button):not([aria-label^="Copy"]):enabled'
+      )
       ?.focus();
   }
 
-  private _save(): void {
-    this._model.set('value', this._jobs.map(jobToJson));
+  private _set(jobs: readonly IJob[], gesture: string): void {
+    this._history.leave(this._jobs, gesture);
+    this._keep(jobs);
+  }
+
+  private _keep(jobs: readonly IJob[]): void {
+    this._jobs = jobs;
+    this._model.set('value', jobs.map(jobToJson));
     this._model.save_changes();
   }
+
+  private _goTo(jobs: readonly IJob[] | null): void {
+    if (jobs !== null) {
+      const isSameCount = jobs.length === this._jobs.length;
+      this._keep(jobs);
+      if (isSameCount) {
+        this._show();
+      } else {
+        this._fill();
+      }
+    }
+  }
+
+  private readonly _onKey = (event: KeyboardEvent): void => {
+    const isText =
+      event.target instanceof HTMLInputElement ||
+      event.target instanceof HTMLTextAreaElement;
+    const isUndo =
+      (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z';
+    if (isUndo && !isText) {
+      event.preventDefault();
+      (event.shiftKey ? this._redo : this._undo).click();
+    }
+  };
 
   private readonly _grid = h('div', { class: 'smtc-set-up-grid' });
   private readonly _add = button(t('Add a set-up'), () => {
     this._insert(this._jobs.length - 1);
   });
+  private readonly _history = new History<readonly IJob[]>();
+  private readonly _undo = this._step(t('Undo'), () =>
+    this._history.undo(this._jobs)
+  );
+  private readonly _redo = this._step(t('Redo'), () =>
+    this._history.redo(this._jobs)
+  );
+  private readonly _offers = TEMPLATES.map(template => {
+    const offer = button(`+ ${t(template.label)}`, () => {
+      this._apply(template);
+    });
+    this.templates.append(offer);
+    return [template, offer] as const;
+  });
+  private _look: Look = 'picture';
   private _jobs: readonly IJob[];
   private _cards: readonly IComponent<ISetUpProps>[] = [];
+
+  private _step(
+    words: string,
+    go: () => readonly IJob[] | null
+  ): HTMLButtonElement {
+    const made = button(words, () => {
+      this._goTo(go());
+    });
+    this.steps.append(made);
+    return made;
+  }
 }
 
 /**

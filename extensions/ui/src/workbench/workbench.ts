@@ -1,13 +1,14 @@
 import { h } from '../dom.js';
-import { t } from '../i18n.js';
+import { mark, t } from '../i18n.js';
+import { codeBox } from '../forms/code_box.js';
 import { onChanges } from '../forms/component.js';
 import type { IModel, IView } from '../model.js';
 import { monitorOf } from '../monitor/kinds.js';
-import { foldedCode } from '../monitor/section.js';
 import { FOLLOW_EVENT } from '../monitor/follow_event.js';
 import { RunBar } from './run_bar.js';
 import { ScopedModel } from './scoped_model.js';
 import { SetUps } from './set_ups.js';
+import { viewSwitch } from './view_switch.js';
 
 const MONITOR = monitorOf('comparison');
 
@@ -22,14 +23,16 @@ export const workbench: IView = {
     const shown = state as Shown;
     const setUps = new SetUps(model);
     const runBar = new RunBar(model, setUps);
-    const code = foldedCode(t('Code that does the same'));
+    const code = codeBox(h('div', { hidden: true }), { code: '' });
+    const looks = looksOf(setUps, code.element);
     const below = h('div', { class: 'smtc-workbench-result' });
     el.append(
       h(
         'section',
         { class: 'smtc-workbench', 'aria-label': t('Workbench') },
-        setUps.element,
         runBar.element,
+        h('div', { class: 'smtc-row smtc-looks' }, setUps.steps, looks),
+        setUps.element,
         code.element,
         below
       )
@@ -57,9 +60,12 @@ export const workbench: IView = {
         }
       }),
       onChanges(model, ['running'], () => {
-        runBar.settled();
+        const wasAsked = runBar.settled();
         away();
         away = shown.showIn(below);
+        if (wasAsked) {
+          below.scrollIntoView({ block: 'start' });
+        }
       })
     ];
     model.send({ type: 'environments' });
@@ -73,6 +79,30 @@ export const workbench: IView = {
     };
   }
 };
+
+/**
+ * Make the switch between the ways to look at the set-ups: three views of the same.
+ */
+function looksOf(setUps: SetUps, code: HTMLElement): HTMLElement {
+  const looks = viewSwitch(
+    t('Look at the set-ups'),
+    [
+      ['picture', mark('Picture')],
+      ['form', mark('Form')],
+      ['code', mark('Code')]
+    ] as const,
+    look => {
+      code.hidden = look !== 'code';
+      setUps.element.hidden = look === 'code';
+      if (look !== 'code') {
+        setUps.look(look);
+      }
+    }
+  );
+  looks.show('picture');
+  code.hidden = true;
+  return looks.element;
+}
 
 /**
  * The comparison that is shown below: its name, and what has come of it.

@@ -1,0 +1,137 @@
+import type { IInterval } from '@smtc-lab/protocol';
+import { format } from '../charts/units.js';
+import type { Unit } from '../charts/options.js';
+import { h } from '../dom.js';
+import { t } from '../i18n.js';
+import { s } from '../plan/svg.js';
+import { round } from './draw.js';
+
+/**
+ * A number of a set-up: as predicted, and as measured.
+ */
+export interface INumber {
+  readonly label: string;
+  readonly unit: Unit;
+  readonly predicted: IInterval | null;
+  readonly measured: IInterval | null;
+
+  /**
+   * What it says beside the baseline, in a few words.
+   */
+  readonly beside: string;
+}
+
+/**
+ * Draw a number with its interval, on a scale that all set-ups share.
+ *
+ * @param most - End of that scale.
+ * @param place - Of the set-up, for its colour.
+ */
+export function numberOf(
+  { label, unit, predicted, measured, beside }: INumber,
+  most: number,
+  place: number
+): HTMLElement {
+  const shown = measured ?? predicted;
+  const word = measured === null ? t('predicted') : t('measured');
+  return h(
+    'div',
+    { class: 'smtc-figure' },
+    h('div', { class: 'smtc-soft' }, `${label}, ${word}`),
+    h(
+      'div',
+      { class: 'smtc-figure-value' },
+      h('b', {}, shown === null ? t('unknown') : format(shown.mean, unit)),
+      ' ',
+      h(
+        'span',
+        { class: 'smtc-soft' },
+        shown === null ? '' : range(shown, unit)
+      )
+    ),
+    strip(predicted, measured, most, place),
+    h('div', { class: 'smtc-figure-beside' }, beside)
+  );
+}
+
+/**
+ * Return the ends of an interval; empty: it has none.
+ */
+function range({ low, high }: IInterval, unit: Unit): string {
+  return low === high ? '' : `${format(low, unit)}–${format(high, unit)}`;
+}
+
+function strip(
+  predicted: IInterval | null,
+  measured: IInterval | null,
+  most: number,
+  place: number
+): SVGSVGElement {
+  const x = (value: number): number =>
+    round(2 + 96 * Math.max(0, Math.min(1, value / most)));
+  const drawn = s(
+    'svg',
+    { class: 'smtc-strip', 'aria-hidden': 'true' },
+    s('line', { x1: '2%', x2: '98%', y1: 7, y2: 7 })
+  );
+  drawn.style.setProperty('--smtc-own-color', `var(--smtc-color-${place % 5})`);
+  const bar = (
+    { low, high }: IInterval,
+    own: Readonly<Record<string, string | number>>
+  ): SVGRectElement =>
+    s('rect', {
+      ...own,
+      x: `${x(low)}%`,
+      width: `${round(x(high) - x(low))}%`
+    });
+  if (predicted !== null) {
+    const at = `${x(predicted.mean)}%`;
+    drawn.append(
+      bar(predicted, { class: 'smtc-hollow', y: 2.5, height: 9, rx: 3 })
+    );
+    if (measured === null) {
+      drawn.append(
+        s('line', { class: 'smtc-mean', x1: at, x2: at, y1: 2.5, y2: 11.5 })
+      );
+    }
+  }
+  if (measured !== null) {
+    drawn.append(
+      bar(measured, { class: 'smtc-solid', y: 5, height: 4 }),
+      s('circle', {
+        class: 'smtc-solid',
+        cx: `${x(measured.mean)}%`,
+        cy: 7,
+        r: 3.5
+      })
+    );
+  }
+  return drawn;
+}
+
+/**
+ * Return how fast a set-up is beside the baseline, in words.
+ *
+ * @param ratio - Step time of the baseline over its own.
+ */
+export function fasterText(ratio: number): string {
+  if (Math.abs(ratio - 1) < 0.03) {
+    return t('as fast');
+  }
+  return ratio > 1
+    ? t('%1 faster', format(ratio, 'ratio'))
+    : t('%1 slower', format(1 / ratio, 'ratio'));
+}
+
+/**
+ * Return what a step costs beside the baseline, in words.
+ *
+ * @param ratio - Its cost over that of the baseline.
+ */
+export function cheaperText(ratio: number): string {
+  const share = Math.round(100 * Math.abs(1 - ratio));
+  if (share < 3) {
+    return t('at the same cost');
+  }
+  return ratio < 1 ? t('%1 % cheaper', share) : t('%1 % dearer', share);
+}

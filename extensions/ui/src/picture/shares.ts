@@ -1,0 +1,56 @@
+/**
+ * How busy the parts of a cluster are, each from 0 to 1; null: not known.
+ */
+export interface IShares {
+  readonly trainerCpu: number | null;
+  readonly dataCpu: number | null;
+  readonly device: number | null;
+  readonly network: number | null;
+}
+
+/**
+ * One of the parts that can be what a step waits for.
+ */
+export type Part = keyof IShares;
+
+/**
+ * What is told of a cluster while nothing was predicted or measured.
+ */
+export const NO_SHARES: IShares = {
+  trainerCpu: null,
+  dataCpu: null,
+  device: null,
+  network: null
+};
+
+/**
+ * What a picture says beyond what the cluster is made of.
+ */
+export interface IFilling {
+  readonly shares: IShares;
+
+  /**
+   * What was predicted where `shares` were measured; null: `shares` are predicted themselves.
+   */
+  readonly predicted: IShares | null;
+
+  /**
+   * What the steps wait for; null: not known.
+   */
+  readonly bottleneck: Part | null;
+
+  /**
+   * Steps in a second, which is how fast batches move; null: they stand still.
+   */
+  readonly stepsPerS: number | null;
+}
+
+/**
+ * A picture of what is not known to do anything.
+ */
+export const EMPTY: IFilling = {
+  shares: NO_SHARES,
+  predicted: null,
+  bottleneck: null,
+  stepsPerS: null
+};

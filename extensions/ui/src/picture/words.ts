@@ -1,0 +1,55 @@
+import type { ICluster } from '@smtc-lab/protocol';
+import { mark, t } from '../i18n.js';
+import { percent } from './draw.js';
+import type { ILayout } from './layout.js';
+import type { IFilling, Part } from './shares.js';
+
+const WAITS_FOR: Readonly<Record<Part, string>> = {
+  trainerCpu: mark('the vCPUs of the trainers are full'),
+  dataCpu: mark('the vCPUs of the data instances are full'),
+  device: mark('the device, as it should be'),
+  network: mark('the network')
+};
+
+/**
+ * Return what the steps wait for and what that leaves idle, in a sentence; empty: not known.
+ */
+export function bottleneckText(
+  { bottleneck, shares }: IFilling,
+  { emptyX }: ILayout
+): string {
+  if (bottleneck === null) {
+    return '';
+  }
+  const parts = [t('Bottleneck: %1.', t(WAITS_FOR[bottleneck]))];
+  if (bottleneck !== 'device' && shares.device !== null) {
+    parts.push(
+      t('Devices wait %1 of the time.', percent(1 - Math.min(1, shares.device)))
+    );
+  }
+  if (bottleneck === 'trainerCpu' && emptyX !== null) {
+    parts.push(t('Data instances would help.'));
+  }
+  if (bottleneck === 'device' && shares.dataCpu !== null) {
+    const idle = percent(1 - Math.min(1, shares.dataCpu));
+    parts.push(t('Data instances are idle %1 of the time.', idle));
+  }
+  return parts.join(' ');
+}
+
+/**
+ * Return what a picture shows, for those who do not see it.
+ */
+export function describedPicture(
+  { groups }: ICluster,
+  layout: ILayout,
+  filling: IFilling
+): string {
+  const told = layout.columns.map(({ group, role }) =>
+    role === 'data'
+      ? t('%1 × %2 prepares data', group.count ?? 0, group.instanceType)
+      : t('%1 × %2 trains', group.count ?? 0, group.instanceType)
+  );
+  const whole = groups.length === 0 ? t('No instances') : told.join(', ');
+  return [`${whole}.`, bottleneckText(filling, layout)].join(' ').trim();
+}
