@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.job import TrainingJob
 
-_SHARE_FOR_INSTANCES = 0.5
+SHARE_FOR_INSTANCES = 0.5
 """Share of the machine that the instances of an emulation may fill. The rest is for the agents,
 the launching process and the system, and for other programs: beside two busy ones on two cores
 a quota of more than half of them is not delivered."""
@@ -36,7 +36,7 @@ def common_scale(jobs: Collection[TrainingJob], catalog: Catalog, *, cores: floa
         CatalogError: The speed of this machine cannot be measured.
     """
     fitting = fitting_scale(jobs, catalog, cores=cores)
-    return min(fitting, _standard()) if any(map(_has_emulated, jobs)) else fitting
+    return min(fitting, standard_scale()) if any(map(_has_emulated, jobs)) else fitting
 
 
 def fitting_scale(jobs: Collection[TrainingJob], catalog: Catalog, *, cores: float) -> float:
@@ -47,7 +47,7 @@ def fitting_scale(jobs: Collection[TrainingJob], catalog: Catalog, *, cores: flo
         catalog: Where the instance types are looked up.
         cores: Cores of this machine.
     """
-    return cores * _SHARE_FOR_INSTANCES / max(speed_units(job, catalog) for job in jobs)
+    return cores * SHARE_FOR_INSTANCES / max(speed_units(job, catalog) for job in jobs)
 
 
 def at_scale(job: TrainingJob, scale: float, *, is_here: bool = True) -> TrainingJob:
@@ -62,7 +62,7 @@ def at_scale(job: TrainingJob, scale: float, *, is_here: bool = True) -> Trainin
     emulation = job.emulation
     if emulation is None or emulation.cores_per_vcpu is not None:
         return job
-    stretch = max(1.0, _standard() / scale) if is_here and _has_emulated(job) else 1.0
+    stretch = max(1.0, standard_scale() / scale) if is_here and _has_emulated(job) else 1.0
     chosen = {"cores_per_vcpu": scale, "time_stretch": emulation.time_stretch * stretch}
     return job.model_copy(update={"emulation": emulation.model_copy(update=chosen)})
 
@@ -97,8 +97,14 @@ def speed_units(job: TrainingJob, catalog: Catalog) -> float:
     )
 
 
-def _standard() -> float:
-    """Return the cores of this machine that do ``STANDARD_SCALE`` of a vCPU's work."""
+def standard_scale() -> float:
+    """Return the cores of this machine that do ``STANDARD_SCALE`` of a vCPU's work.
+
+    The first call measures how fast this machine is, in half a second.
+
+    Raises:
+        CatalogError: That cannot be measured.
+    """
     return STANDARD_SCALE / own_cpu_speed().value
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from smtc_lab.catalog.instance_types import InstanceType
 from smtc_lab.follow.frames import FrameHead
 from smtc_lab.views.environments.told import Environments
+from smtc_lab.views.forecast.info import Forecast
 from smtc_lab.views.live.list_row import Row
 from smtc_lab.views.live.watch import BeatInfo
 from smtc_lab.views.plan.info import PlanInfo
@@ -37,6 +38,7 @@ class Wire(BaseModel):
     row: Row
     instance_type: InstanceType
     environments: Environments
+    forecast: Forecast
 
 
 def wire_schema() -> dict[str, Any]:

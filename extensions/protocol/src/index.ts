@@ -6,6 +6,7 @@ export * from './compiler.js';
 export * from './curve.js';
 export * from './environments.js';
 export * from './errors.js';
+export * from './forecast.js';
 export * from './frame.js';
 export * from './generated/wire.js';
 export * from './job.js';

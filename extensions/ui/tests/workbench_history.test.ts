@@ -84,7 +84,7 @@ describe('set-ups', () => {
     });
     setUps = new SetUps(model);
     document.body.replaceChildren(
-      setUps.templates,
+      setUps.templates.element,
       setUps.steps,
       setUps.element
     );

@@ -85,7 +85,7 @@ def stages_of(inputs: ModelInputs, setup: Setup, inverse_p: NDArray[np.float64])
     """
     batch_size = setup.batch_size or inputs.batch_size
     samples = np.asarray(setup.trainers * setup.devices * batch_size)
-    local, remote, wire = _rates(inputs, setup)
+    local, remote, wire = rates(inputs, setup)
     is_fed = np.asarray(setup.data_instances) > 0
     overlaps = is_fed | (np.asarray(setup.loader_workers) > 0)
     host_core_s = inputs.host_at(batch_size)
@@ -95,7 +95,7 @@ def stages_of(inputs: ModelInputs, setup: Setup, inverse_p: NDArray[np.float64])
         _supply_s(inputs, setup, (local, each), samples=samples, host_core_s=host_core_s)
         for each in (remote, arriving)
     )
-    alone_s = samples / setup.trainers * _local_core_s(inputs, setup)
+    alone_s = samples / setup.trainers * local_core_s(inputs, setup)
     alone_s = alone_s / (setup.trainer_speed * np.minimum(setup.trainer_cores, setup.devices))
     cpu_s, supply_s = (np.where(overlaps, each, alone_s) for each in (cpu_s, supply_s))
     is_unknown = is_fed & _is_network_unknown(inputs, setup)
@@ -117,13 +117,32 @@ def _thread_share(setup: Setup) -> NDArray[np.float64]:
     return np.asarray(np.minimum(1.0, np.maximum(setup.trainer_cores, 1.0) / setup.devices))
 
 
-def _local_core_s(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
+def local_core_s(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
+    """Return the CPU-seconds of a sample that a trainer's own data workers prepare.
+
+    Raises:
+        PlannerError: It was not calibrated.
+    """
     if inputs.local is None:
         raise PlannerError(
             "The calibration has no worker_points of path 'in_process', so nothing is known of "
             "a trainer that prepares its own data. Calibrate again."
         )
     return _core_s(inputs.local, inputs, setup, setup.loader_workers, setup.trainer_cores)
+
+
+def remote_core_s(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
+    """Return the CPU-seconds of a sample that data instances prepare and send.
+
+    Raises:
+        PlannerError: It was not calibrated.
+    """
+    if inputs.remote is None:
+        raise PlannerError(
+            "The calibration has no worker_points of path 'service', so nothing is known of a "
+            "data group. Calibrate again, or plan without one."
+        )
+    return _core_s(inputs.remote, inputs, setup, setup.data_workers, setup.data_cores)
 
 
 def _core_s(
@@ -136,23 +155,21 @@ def _core_s(
     return cost.at(at_once, np.where(np.asarray(cores) < inputs.cores, cores, np.inf))
 
 
-def _rates(inputs: ModelInputs, setup: Setup) -> tuple[NDArray[np.float64], ...]:
-    """Return samples per second of the trainers, of the data instances, and of the network."""
+def rates(inputs: ModelInputs, setup: Setup) -> tuple[NDArray[np.float64], ...]:
+    """Return samples per second of the trainers, of the data instances, and of the network.
+
+    Raises:
+        PlannerError: Something that a set-up needs was not calibrated.
+    """
     busy = np.minimum(setup.loader_workers, setup.trainer_cores)
     local = _full_threads(busy, setup.trainer_cores, setup.trainer_threads)
-    core_s = np.maximum(_local_core_s(inputs, setup), _LEAST_CORE_S)
+    core_s = np.maximum(local_core_s(inputs, setup), _LEAST_CORE_S)
     local = setup.trainers * local * setup.trainer_speed / core_s
     if not np.any(setup.data_instances):
         return np.asarray(local), np.zeros((1, 1)), np.full((1, 1), np.inf)
-    if inputs.remote is None:
-        raise PlannerError(
-            "The calibration has no worker_points of path 'service', so nothing is known of a "
-            "data group. Calibrate again, or plan without one."
-        )
     busy = np.minimum(setup.data_workers, setup.data_cores)
     remote = _full_threads(busy, setup.data_cores, setup.data_threads)
-    core_s = _core_s(inputs.remote, inputs, setup, setup.data_workers, setup.data_cores)
-    core_s = np.maximum(core_s, _LEAST_CORE_S)
+    core_s = np.maximum(remote_core_s(inputs, setup), _LEAST_CORE_S)
     remote = setup.data_instances * remote * setup.data_speed / core_s
     return np.asarray(local), np.asarray(remote), _wire_per_s(inputs, setup, busy)
 
@@ -206,7 +223,7 @@ def _supply_s(
     others prepared; and the same with everything prepared elsewhere.
     """
     local, remote = per_s
-    core_s = _local_core_s(inputs, setup)
+    core_s = local_core_s(inputs, setup)
     cores = setup.trainers * setup.trainer_cores * setup.trainer_speed
     host_s = setup.trainers * setup.devices * host_core_s
     receive_s = np.minimum(inputs.receive_core_s, core_s)

@@ -95,7 +95,7 @@ def _checked(
 ) -> tuple[TrainingJob | None, tuple[str, ...]]:
     """Return the job of a form, or None and what is wrong with it."""
     try:
-        job = _runnable(TrainingJob.model_validate(value))
+        job = runnable(TrainingJob.model_validate(value))
     except SpecError as error:
         return None, tuple(error.problems)
     problems = [*_unknown_types(job), *environments.problems(job)]
@@ -142,7 +142,7 @@ def _environment(job: TrainingJob) -> str:
     return job.python_environment or TODAY
 
 
-def _runnable(job: TrainingJob) -> TrainingJob:
+def runnable(job: TrainingJob) -> TrainingJob:
     """Return the job with the emulation that its instance types need, and no other."""
     if all(group.instance_type == LOCAL for group in job.cluster.instance_groups):
         return job.model_copy(update={"emulation": None})

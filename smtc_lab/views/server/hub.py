@@ -14,6 +14,7 @@ from smtc_lab.study.trash import delete_run, delete_study, empty_trash, put_back
 from smtc_lab.views.environments.choices import asked_choices, named_choices
 from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import XLA_MAKER
+from smtc_lab.views.forecast.calibrator import CALIBRATOR
 from smtc_lab.views.kinds import family_of, kind_at
 from smtc_lab.views.live.stopping import stop_soon
 from smtc_lab.views.server.list_follower import ListFollower
@@ -82,6 +83,39 @@ class Hub:
         """Begin to make the environment of XLA, and return what ``environments`` does."""
         XLA_MAKER.start()
         return self.environments()
+
+    def forecast(self, value: list[Any], rounds: int) -> dict[str, Any]:
+        """Return what the set-ups of a form would be, as JSON values.
+
+        Args:
+            value: The set-ups as JSON, legal or not.
+            rounds: Launches of each, at least 1.
+        """
+        # what predicts is heavy, and a list of runs needs nothing of it
+        from smtc_lab.views.forecast.forecasting import forecast_of  # noqa: PLC0415
+
+        told = forecast_of(
+            value,
+            rounds,
+            catalog=Catalog.load(),
+            calibrating=CALIBRATOR.calibrating,
+            folder=self._root_dir,
+        )
+        return told.as_dict()
+
+    def calibrate(self, value: list[Any]) -> None:
+        """Begin to calibrate the set-ups of a form that have no calibration.
+
+        Args:
+            value: The set-ups as JSON, legal or not.
+        """
+        from smtc_lab.views.forecast.forecasting import calibrate_missing  # noqa: PLC0415
+
+        calibrate_missing(value, CALIBRATOR, folder=self._root_dir)
+
+    def stop_calibrating(self) -> None:
+        """Ask the calibration that goes on to end."""
+        CALIBRATOR.stop()
 
     def join(self, view: str, name: str, listener: Listener) -> None:
         """Let a listener watch, beside those that watch the same already.

@@ -9,6 +9,7 @@ from jupyter_server.utils import url_path_join
 from tornado.ioloop import IOLoop
 
 from smtc_lab.views.server.environments import EnvironmentsHandler
+from smtc_lab.views.server.forecast import CalibrationHandler, ForecastHandler
 from smtc_lab.views.server.lab import SETTING, Lab
 from smtc_lab.views.server.rest import (
     BundleHandler,
@@ -39,6 +40,8 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     (f"{_NAMED}/delete", DeleteHandler),
     ("deletions/([A-Za-z0-9-]{1,63})/undo", PutBackHandler),
     ("set-ups", SetUpsHandler),
+    ("forecast", ForecastHandler),
+    ("calibration", CalibrationHandler),
     ("stream", StreamSocket),
 )
 """What is answered by whom."""

@@ -12,8 +12,8 @@ from smtc_lab.views.server.rest import LabHandler, Refused
 if TYPE_CHECKING:
     from smtc_lab.views.server.hub import Hub
 
-_MOST_SET_UPS = 20
-_MOST_ROUNDS = 100
+MOST_SET_UPS = 20
+MOST_ROUNDS = 100
 
 
 class SetUpsHandler(LabHandler):
@@ -26,14 +26,14 @@ class SetUpsHandler(LabHandler):
         asked = self.asked()
         match asked:
             case {"value": list() | None as value, "rounds": int(rounds)}:
-                is_legal = 1 <= rounds <= _MOST_ROUNDS and len(value or ()) <= _MOST_SET_UPS
+                is_legal = 1 <= rounds <= MOST_ROUNDS and len(value or ()) <= MOST_SET_UPS
             case _:
                 is_legal = False
         if not is_legal:
             raise Refused(
                 400,
                 f"{str(asked)[:200]!r} holds no set-ups. Send value, a list of at most "
-                f"{_MOST_SET_UPS} jobs or null, and rounds, from 1 to {_MOST_ROUNDS}.",
+                f"{MOST_SET_UPS} jobs or null, and rounds, from 1 to {MOST_ROUNDS}.",
             )
         self.tell(await self.ask(lambda hub: _checked(value, rounds, hub)))
 

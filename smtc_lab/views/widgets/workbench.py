@@ -13,6 +13,7 @@ from smtc_lab.views.code.set_ups import checked_set_ups, first_jobs
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.widgets.catalog_trait import catalog_trait
 from smtc_lab.views.widgets.environments_trait import EnvironmentsView
+from smtc_lab.views.widgets.forecast_trait import ForecastView
 from smtc_lab.views.widgets.watching import WatchingView
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from smtc_lab.views.live.watch import Watch
 
 
-class Workbench(EnvironmentsView, WatchingView):
+class Workbench(ForecastView, EnvironmentsView, WatchingView):
     """Two or more set-ups side by side, run and compared live.
 
     It begins with the pair of the demo: the same training script on one accelerator instance,
@@ -83,8 +84,6 @@ class Workbench(EnvironmentsView, WatchingView):
         self._jobs: list[TrainingJob] = []
         self._watch: Watch | None = None
         self._starting = threading.Lock()
-        # environments are told by a thread, and what they make wrong with what is typed
-        self._checking = threading.RLock()
         first = first_jobs() if jobs is None else list(jobs)
         super().__init__(
             catalog=catalog or Catalog.load(),
@@ -175,7 +174,7 @@ class Workbench(EnvironmentsView, WatchingView):
             return
         if self._watch is not None and self._watch.answer(content):
             return
-        if self.answer_environments(content):
+        if self.answer_forecast(content) or self.answer_environments(content):
             return
         if content.get("type") == "run":
             threading.Thread(target=self._run_and_tell, name="smtc-run", daemon=True).start()
@@ -184,7 +183,8 @@ class Workbench(EnvironmentsView, WatchingView):
 
     @traitlets.observe("value", "rounds", "environments")
     def _check(self, _change: object) -> None:
-        with self._checking, self.hold_sync():
+        # environments are told by a thread, and what they make wrong with what is typed
+        with self._state_lock, self.hold_sync():
             checked = checked_set_ups(
                 self.value, self.rounds, environments=self.environment_choices
             )

@@ -6,6 +6,7 @@ import { diagnose } from '../diagnosis.js';
 import type { Texts } from '../texts.js';
 import type { IStream, IWatch } from '../tokens.js';
 import { EnvironmentsPoll } from './environments_poll.js';
+import { ForecastPoll } from './forecast_poll.js';
 
 const TYPING_MS = 200;
 const FORWARDED = ['info', 'result', 'beat', 'stop_problem'];
@@ -47,6 +48,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
       stop_problem: '',
       ...objectOf(checked, 'The checked set-ups')
     });
+    made._forecasts.change();
     if (running !== '') {
       made._follow(running, true);
     }
@@ -67,6 +69,21 @@ export class WorkbenchModel extends BaseModel implements IModel {
       },
       error => this._wordsOf(error)
     );
+    this._forecasts = new ForecastPoll(
+      () =>
+        _stream.request('forecast', {
+          value: this.get('value'),
+          rounds: this.get('rounds')
+        }),
+      isBegin =>
+        _stream.request('calibration', {
+          calibrate: isBegin ? this.get('value') : null
+        }),
+      told => {
+        this.set('forecast', told);
+      },
+      error => this._wordsOf(error)
+    );
   }
 
   /**
@@ -79,6 +96,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
   }
 
   save_changes(): void {
+    this._forecasts.change();
     clearTimeout(this._timer);
     this._timer = setTimeout(() => {
       void this._check();
@@ -89,6 +107,10 @@ export class WorkbenchModel extends BaseModel implements IModel {
     const { type } = objectOf(message, 'A message');
     if (type === 'run') {
       void this._start();
+    } else if (type === 'forecast') {
+      this._forecasts.change();
+    } else if (type === 'calibrate' || type === 'stop-calibrating') {
+      void this._forecasts.calibrate(type === 'calibrate');
     } else if (type === 'environments') {
       void this._environments.look();
     } else if (type === 'make-xla') {
@@ -103,6 +125,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
    */
   look(isVisible: boolean): void {
     this._environments.setVisible(isVisible);
+    this._forecasts.setVisible(isVisible);
     if (isVisible) {
       this._watch?.resume();
     } else {
@@ -114,6 +137,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
     clearTimeout(this._timer);
     this._asked += 1;
     this._environments.dispose();
+    this._forecasts.dispose();
     this._watch?.dispose();
     this._watch = null;
   }
@@ -215,6 +239,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
   }
 
   private readonly _environments: EnvironmentsPoll;
+  private readonly _forecasts: ForecastPoll;
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _watch: IWatch | null = null;
   private _asked = 0;

@@ -3,6 +3,26 @@
 import type { ISchema } from '../schema.js';
 
 /**
+ * What a set-up would be with one more group, which prepares data.
+ */
+export interface IAddedGroup {
+  /**
+   * Type of its one instance.
+   */
+  readonly instanceType: string;
+
+  /**
+   * Mean step time in seconds.
+   */
+  readonly stepTimeS: number;
+
+  /**
+   * Mean cost of 1,000 steps in USD; None: a price is unknown.
+   */
+  readonly usdPer1000Steps: number | null;
+}
+
+/**
  * A sign of life.
  */
 export interface IBeatInfo {
@@ -86,6 +106,31 @@ export interface IBinsHead {
    * Rows of each bin, above 1.
    */
   readonly width: number;
+}
+
+/**
+ * How far a calibration is that was begun here.
+ */
+export interface ICalibrating {
+  /**
+   * ``idle``: nobody asked for one in this process. ``stopping``: it was asked to end.
+   */
+  readonly state: 'idle' | 'calibrating' | 'stopping' | 'done' | 'stopped' | 'failed';
+
+  /**
+   * What is being done, or why it failed; empty: there is nothing to say.
+   */
+  readonly sentence: string;
+
+  /**
+   * Number of the launch that runs now, from 1; 0: none has begun.
+   */
+  readonly launch: number;
+
+  /**
+   * Launches in all; 0: not known yet.
+   */
+  readonly launches: number;
 }
 
 /**
@@ -368,6 +413,131 @@ export interface IFindingInfo {
 }
 
 /**
+ * What a form is told of its set-ups before they run.
+ */
+export interface IForecast {
+  /**
+   * Version of this description.
+   */
+  readonly version: 1;
+
+  /**
+   * The set-ups as JSON, as they were when it was made; empty: nobody asked yet.
+   */
+  readonly of: string;
+
+  /**
+   * What is predicted of each of them, in their order.
+   */
+  readonly setUps: readonly IForecastSetUp[];
+
+  /**
+   * Seconds that all launches of the comparison take about, one after another; None: that of
+   * one is not known.
+   */
+  readonly comparisonS: number | null;
+
+  /**
+   * What calibrating would take; None: every set-up that can be has a calibration.
+   */
+  readonly missing: IMissingCalibrations | null;
+
+  /**
+   * How far a calibration is.
+   */
+  readonly calibrating: ICalibrating;
+}
+
+/**
+ * What is predicted of one set-up, as its run in this comparison would show it.
+ *
+ * Where ``problem`` says why nothing is predicted, every number is None.
+ */
+export interface IForecastSetUp {
+  /**
+   * Why nothing is predicted, and what to do; empty: it is.
+   */
+  readonly problem: string;
+
+  /**
+   * What it is predicted with; None: there is none, or it is not the reason.
+   */
+  readonly calibration: IKeptCalibration | null;
+
+  /**
+   * Whether it is predicted as the scale model that its run here would be.
+   */
+  readonly isEmulated: boolean;
+
+  /**
+   * Mean step time in seconds.
+   */
+  readonly stepTimeS: IEstimate | null;
+
+  /**
+   * Price of all instances in USD per hour; None: one is unknown.
+   */
+  readonly usdPerHour: number | null;
+
+  /**
+   * Cost of 1,000 steps in USD; None: a price is unknown.
+   */
+  readonly usdPer1000Steps: IEstimate | null;
+
+  /**
+   * Cost of ``job_s`` in USD; None: that or a price is unknown.
+   */
+  readonly usdPerJob: IEstimate | null;
+
+  /**
+   * The job in seconds, start-up and end included; of an emulated one its steps alone, since
+   * the rest is on another scale. None: the number of steps or the start-up is not known.
+   */
+  readonly jobS: IEstimate | null;
+
+  /**
+   * The stage that takes longest.
+   */
+  readonly bottleneck: 'cpu' | 'network' | 'serial' | 'device' | null;
+
+  /**
+   * Whether another stage takes almost as long.
+   */
+  readonly isNearTie: boolean;
+
+  /**
+   * How far from its calibration the prediction is.
+   */
+  readonly evidence: 'predicted' | 'extrapolated' | 'estimated' | null;
+
+  /**
+   * Why a figure is unknown, and what to know before trusting the numbers; sentences.
+   */
+  readonly cautions: readonly string[];
+
+  /**
+   * How busy its parts would be.
+   */
+  readonly utilization: IPartUse;
+
+  /**
+   * Samples that data instances prepare, of 1; None: there are none, or the model cannot
+   * tell.
+   */
+  readonly dataShare: number | null;
+
+  /**
+   * For each instance group what other types would bring.
+   */
+  readonly offers: readonly ITypeOffers[];
+
+  /**
+   * What a data group would bring; None: it has one, or the model cannot say.
+   */
+  readonly added: IAddedGroup | null;
+}
+
+/**
  * What a frame says of its buffers.
  */
 export interface IFrameHead {
@@ -528,6 +698,26 @@ export interface IInterval {
 }
 
 /**
+ * The calibration that a set-up is predicted with.
+ */
+export interface IKeptCalibration {
+  /**
+   * When it was made, as ISO date and time in UTC.
+   */
+  readonly created: string;
+
+  /**
+   * What it was made on, in words.
+   */
+  readonly machine: string;
+
+  /**
+   * Declared seconds per step of an emulated device; None: there was none.
+   */
+  readonly emulatedDeviceS: number | null;
+}
+
+/**
  * One launch. Launch k, from 0, has the tables ``k/steps`` and ``k/system:<host>``.
  */
 export interface ILaunchInfo {
@@ -650,6 +840,106 @@ export interface IMeasuredInfo {
    * Cost of 1,000 steps in USD; None: a price is unknown.
    */
   readonly usdPer1000Steps: IEstimate | null;
+}
+
+/**
+ * What calibrating the set-ups would take.
+ */
+export interface IMissingCalibrations {
+  /**
+   * Scripts with their hyperparameters that have no calibration yet, at least 1.
+   */
+  readonly workloads: number;
+
+  /**
+   * Launches of all of them together.
+   */
+  readonly launches: number;
+
+  /**
+   * Seconds that it takes about; an assumption until it is begun.
+   */
+  readonly aboutS: number;
+
+  /**
+   * What it runs.
+   */
+  readonly sentence: string;
+}
+
+/**
+ * How busy each part of a cluster is, or would be, 0 to 1. None: not known.
+ */
+export interface IPartUse {
+  /**
+   * CPU time of the training instances over the CPU time that they have.
+   */
+  readonly trainerCpu: number | null;
+
+  /**
+   * The same of the data instances; None also where there are none.
+   */
+  readonly dataCpu: number | null;
+
+  /**
+   * Share of the step in which the devices compute, exchange of gradients included.
+   */
+  readonly device: number | null;
+
+  /**
+   * Share of the step in which batches of data instances cross the network.
+   */
+  readonly network: number | null;
+}
+
+/**
+ * An instance group as a picture shows it. None: not known, as of this machine.
+ */
+export interface IPicturedGroup {
+  /**
+   * What the set-up calls it.
+   */
+  readonly instanceGroupName: string;
+
+  /**
+   * SageMaker's name, or ``local``.
+   */
+  readonly instanceType: string;
+
+  /**
+   * Number of instances.
+   */
+  readonly instanceCount: number;
+
+  /**
+   * What its instances do.
+   */
+  readonly role: 'train' | 'data';
+
+  /**
+   * vCPUs of an instance.
+   */
+  readonly vcpus: number | null;
+
+  /**
+   * Memory of an instance in GiB.
+   */
+  readonly memoryGib: number | null;
+
+  /**
+   * Name of its accelerators; None also where it has none.
+   */
+  readonly accelerator: string | null;
+
+  /**
+   * Accelerators of an instance.
+   */
+  readonly acceleratorCount: number;
+
+  /**
+   * Bandwidth of an instance in Gbit/s.
+   */
+  readonly networkGbps: number | null;
 }
 
 /**
@@ -1115,6 +1405,21 @@ export interface ISetUpInfo {
    * What the planner predicted of a step, in seconds; None: nobody asked it.
    */
   readonly predictedStepTimeS: IInterval | null;
+
+  /**
+   * Its instance groups; empty: not told, as by an older version.
+   */
+  readonly groups: readonly IPicturedGroup[];
+
+  /**
+   * How busy its parts were in the measured steps so far; None: there are none.
+   */
+  readonly use: IPartUse | null;
+
+  /**
+   * Mean step time so far in seconds; None: no step.
+   */
+  readonly stepTimeS: number | null;
 }
 
 /**
@@ -1158,12 +1463,36 @@ export interface ISummaryInfo {
 }
 
 /**
+ * What a set-up would be with each instance type in the place of one group.
+ *
+ * Both lists are in the order of the catalog.
+ */
+export interface ITypeOffers {
+  /**
+   * The group.
+   */
+  readonly instanceGroupName: string;
+
+  /**
+   * Mean step time in seconds; None: the model cannot say.
+   */
+  readonly stepTimeS: readonly (number | null)[];
+
+  /**
+   * Mean cost of 1,000 steps in USD; None: as above, or a price is unknown.
+   */
+  readonly usdPer1000Steps: readonly (number | null)[];
+}
+
+/**
  * Everything that crosses, by the name of its Python type.
  */
 export interface IWire {
+  readonly AddedGroup: IAddedGroup;
   readonly BeatInfo: IBeatInfo;
   readonly Bill: IBill;
   readonly BinsHead: IBinsHead;
+  readonly Calibrating: ICalibrating;
   readonly ComparisonInfo: IComparisonInfo;
   readonly CompilerInfo: ICompilerInfo;
   readonly CurveInfo: ICurveInfo;
@@ -1171,14 +1500,20 @@ export interface IWire {
   readonly Environments: IEnvironments;
   readonly EventInfo: IEventInfo;
   readonly FindingInfo: IFindingInfo;
+  readonly Forecast: IForecast;
+  readonly ForecastSetUp: IForecastSetUp;
   readonly FrameHead: IFrameHead;
   readonly GroupInfo: IGroupInfo;
   readonly InstanceType: IInstanceType;
   readonly Interval: IInterval;
+  readonly KeptCalibration: IKeptCalibration;
   readonly LaunchInfo: ILaunchInfo;
   readonly LogInfo: ILogInfo;
   readonly Making: IMaking;
   readonly MeasuredInfo: IMeasuredInfo;
+  readonly MissingCalibrations: IMissingCalibrations;
+  readonly PartUse: IPartUse;
+  readonly PicturedGroup: IPicturedGroup;
   readonly PlanInfo: IPlanInfo;
   readonly PointInfo: IPointInfo;
   readonly Price: IPrice;
@@ -1187,15 +1522,18 @@ export interface IWire {
   readonly RunInfo: IRunInfo;
   readonly SetUpInfo: ISetUpInfo;
   readonly SummaryInfo: ISummaryInfo;
+  readonly TypeOffers: ITypeOffers;
 }
 
 /**
  * By what it is checked.
  */
 export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
+  AddedGroup: {"properties":{"instance_type":{"type":"string"},"step_time_s":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["instance_type","step_time_s","usd_per_1000_steps"],"type":"object"},
   BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["number","elapsed_s"],"type":"object"},
   Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"}},"required":["startup_s","steps_s","end_s","billed_s","startup_usd","steps_usd","end_usd","billed_usd","evidence"],"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"required":["first","width"],"type":"object"},
+  Calibrating: {"properties":{"state":{"default":"idle","enum":["idle","calibrating","stopping","done","stopped","failed"],"type":"string"},"sentence":{"default":"","type":"string"},"launch":{"default":0,"type":"integer"},"launches":{"default":0,"type":"integer"}},"type":"object"},
   ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
   CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["columns","num_rows","width","mean"],"type":"object"},
@@ -1203,20 +1541,27 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   Environments: {"properties":{"choices":{"items":{"$ref":"EnvironmentChoice"},"type":"array"},"no_xla":{"type":"string"},"making":{"$ref":"Making"}},"required":["choices","no_xla","making"],"type":"object"},
   EventInfo: {"properties":{"time_s":{"type":"number"},"kind":{"type":"string"},"host":{"type":"string"},"message":{"type":"string"}},"required":["time_s","kind","host","message"],"type":"object"},
   FindingInfo: {"properties":{"severity":{"enum":["warning","note"],"type":"string"},"sentence":{"type":"string"},"fix":{"type":"string"},"action":{"default":"","type":"string"}},"required":["severity","sentence","fix"],"type":"object"},
+  Forecast: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"set_ups":{"default":[],"items":{"$ref":"ForecastSetUp"},"type":"array"},"comparison_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"missing":{"anyOf":[{"$ref":"MissingCalibrations"},{"type":"null"}],"default":null},"calibrating":{"$ref":"Calibrating"}},"required":["calibrating"],"type":"object"},
+  ForecastSetUp: {"properties":{"problem":{"default":"","type":"string"},"calibration":{"anyOf":[{"$ref":"KeptCalibration"},{"type":"null"}],"default":null},"is_emulated":{"default":false,"type":"boolean"},"step_time_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"bottleneck":{"anyOf":[{"enum":["cpu","network","serial","device"],"type":"string"},{"type":"null"}],"default":null},"is_near_tie":{"default":false,"type":"boolean"},"evidence":{"anyOf":[{"enum":["predicted","extrapolated","estimated"],"type":"string"},{"type":"null"}],"default":null},"cautions":{"default":[],"items":{"type":"string"},"type":"array"},"utilization":{"$ref":"PartUse"},"data_share":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"offers":{"default":[],"items":{"$ref":"TypeOffers"},"type":"array"},"added":{"anyOf":[{"$ref":"AddedGroup"},{"type":"null"}],"default":null}},"required":["utilization"],"type":"object"},
   FrameHead: {"properties":{"type":{"enum":["rows","reset","part"],"type":"string"},"table":{"type":"string"},"columns":{"items":{"type":"string"},"type":"array"},"first":{"type":"integer"},"bins":{"anyOf":[{"$ref":"BinsHead"},{"type":"null"}]}},"required":["type","table","columns","first"],"type":"object"},
   GroupInfo: {"properties":{"name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"type":"string"},"hosts":{"items":{"type":"string"},"type":"array"},"cpu_quota_cores":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["name","instance_type","instance_count","role","hosts","cpu_quota_cores"],"type":"object"},
   InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"required":["name","vcpus","memory_gib","accelerator","accelerator_count","accelerator_memory_gib","network_gbps","price"],"type":"object"},
   Interval: {"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"},"spread":{"default":"unknown","enum":["launches","steps","none","unknown"],"type":"string"},"candidates":{"default":1,"type":"integer"},"looks":{"default":1,"type":"integer"}},"required":["mean","low","high"],"type":"object"},
+  KeptCalibration: {"properties":{"created":{"type":"string"},"machine":{"type":"string"},"emulated_device_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["created","machine","emulated_device_s"],"type":"object"},
   LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"required":["job_name","label","set_up","round","state","steps","max_steps","warm_up_steps"],"type":"object"},
   LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"}},"required":["first","lines"],"type":"object"},
   Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
   MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]}},"required":["label","job_name","is_heterogeneous","has_ended","evidence","step_time_s","predicted_s","error_fraction","usd_per_1000_steps"],"type":"object"},
+  MissingCalibrations: {"properties":{"workloads":{"type":"integer"},"launches":{"type":"integer"},"about_s":{"type":"number"},"sentence":{"type":"string"}},"required":["workloads","launches","about_s","sentence"],"type":"object"},
+  PartUse: {"properties":{"trainer_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"data_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"device":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"network":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"type":"object"},
+  PicturedGroup: {"properties":{"instance_group_name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"},"vcpus":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},"memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"accelerator_count":{"default":0,"type":"integer"},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"required":["instance_group_name","instance_type","instance_count","role"],"type":"object"},
   PlanInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"entry_point":{"type":"string"},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"sentence":{"type":"string"},"limits":{"type":"string"},"budget_usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"deadline_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"basis":{"type":"string"},"points":{"items":{"$ref":"PointInfo"},"type":"array"},"num_candidates":{"type":"integer"},"measured":{"items":{"$ref":"MeasuredInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"}},"required":["entry_point","steps","sentence","limits","budget_usd_per_hour","budget_usd","deadline_s","basis","points","num_candidates","measured","notes"],"type":"object"},
   PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"required":["label","is_heterogeneous","names","is_pareto","evidence","step_time_s","usd_per_hour","usd_per_1000_steps","job_s","usd_per_job","bottleneck","is_near_tie","stages_s","utilization","price","is_price_old","notes","explanation","code"],"type":"object"},
   Price: {"properties":{"usd_per_hour":{"type":"number"},"kind":{"enum":["list","historical","estimated","user"],"type":"string"},"date":{"type":"string"}},"required":["usd_per_hour","kind","date"],"type":"object"},
   Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["name","kind","state","reason","started_s","ended_s","cluster","entry_point","usd_per_hour","usd_so_far","steps","max_steps","step_time_s","evidence","newest_run"],"type":"object"},
   RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"required":["label","cells"],"type":"object"},
   RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"required":["job_name","cluster","launcher","entry_point","state","reason","ended","elapsed_s","max_steps","steps","evidence","cores_per_vcpu","device_step_time_s","groups","usd_per_hour","price_notes","usd_so_far","compiler","summary","events","findings","problem"],"type":"object"},
-  SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
-  SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"required":["steps","warm_up_steps","step_time_s","data_wait_fraction","device_utilization","cpu","usd_per_1000_steps"],"type":"object"}
+  SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
+  SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"required":["steps","warm_up_steps","step_time_s","data_wait_fraction","device_utilization","cpu","usd_per_1000_steps"],"type":"object"},
+  TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["instance_group_name","step_time_s","usd_per_1000_steps"],"type":"object"}
 };

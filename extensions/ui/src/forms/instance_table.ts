@@ -114,6 +114,26 @@ export class InstanceTable {
   }
 
   /**
+   * Tell what each type would bring, below its name.
+   *
+   * @param offers - In a few words, by the name of the type.
+   */
+  tell(offers: ReadonlyMap<string, string>): void {
+    for (const [name, row] of this._rows) {
+      const cell = row.querySelector('.smtc-name');
+      const text = offers.get(name) ?? '';
+      const told = cell?.querySelector('small') ?? null;
+      if (text === '') {
+        told?.remove();
+      } else if (told === null) {
+        cell?.append(h('small', {}, `→ ${text}`));
+      } else {
+        told.textContent = `→ ${text}`;
+      }
+    }
+  }
+
+  /**
    * Move the active row as a key says.
    *
    * @returns Whether the key is one that moves.

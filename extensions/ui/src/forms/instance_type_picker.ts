@@ -1,9 +1,8 @@
-import { LOCAL, type Catalog, type IInstanceType } from '@smtc-lab/protocol';
+import type { Catalog } from '@smtc-lab/protocol';
 import { Component, type IComponent } from './component.js';
 import { Field } from './field.js';
 import { instanceFilters } from './instance_filters.js';
 import { InstanceTable } from './instance_table.js';
-import { priceText, UNKNOWN } from './price.js';
 import {
   choicesOf,
   NO_FILTERS,
@@ -12,9 +11,9 @@ import {
   type IFilters,
   type IOrder
 } from './search.js';
+import { described, foundText } from './type_words.js';
 import { atClick, isKnown, typedType, typeProblems } from './typed_type.js';
 import { h } from '../dom.js';
-import { t } from '../i18n.js';
 
 /**
  * A field that chooses an instance type.
@@ -29,6 +28,12 @@ export interface IInstanceTypePickerProps {
 
   readonly catalog: Catalog;
   readonly problems?: readonly string[];
+
+  /**
+   * Returns what each type would bring, in a few words, asked when the list opens and while it
+   * is open; left out: nobody knows.
+   */
+  readonly offers?: () => ReadonlyMap<string, string>;
   readonly onChange: (name: string) => void;
 }
 
@@ -100,6 +105,7 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
       this._input.value = value;
     }
     this._table?.select(value);
+    this._tellOffers();
     this._field.showNote(described(value, catalog.get(value)));
     this._field.showProblems(problems ?? typeProblems(value, catalog));
   }
@@ -114,9 +120,16 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
     this._input.setAttribute('aria-controls', table.grid.id);
     const { catalog, value } = this.props;
     table.select(value);
+    this._tellOffers();
     this._query = isKnown(value, catalog) ? '' : value;
     this._list();
     document.addEventListener('mousedown', this._onMouseDown, true);
+  }
+
+  private _tellOffers(): void {
+    if (this._isOpen && this.props.offers !== undefined) {
+      this._table?.tell(this.props.offers());
+    }
   }
 
   private _close(): void {
@@ -264,34 +277,4 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
   private _isNear = false;
   private _isLeaving = false;
   private _table: InstanceTable | null = null;
-}
-
-/**
- * Return what an instance type has and costs, in one line.
- */
-function described(name: string, type: IInstanceType | undefined): string {
-  if (type === undefined) {
-    return name === LOCAL ? t('This machine as it is, without a price.') : '';
-  }
-  const parts = [t('%1 vCPUs', type.vcpus), t('%1 GiB', type.memoryGib)];
-  if (type.accelerator !== null) {
-    parts.push(`${type.acceleratorCount} × ${type.accelerator}`);
-  }
-  parts.push(
-    t('%1 Gbit/s', type.networkGbps ?? t(UNKNOWN)),
-    priceText(type.price)
-  );
-  return parts.join(', ');
-}
-
-function foundText(found: number, all: number, nearTo: string | null): string {
-  if (found === 0) {
-    return t(
-      'None of the %1 types fits. Clear a filter, or search for less.',
-      all
-    );
-  }
-  return nearTo === null
-    ? t('%1 of %2 types', found, all)
-    : t('No type is called “%1”; %2 are nearly', nearTo, found);
 }

@@ -19,6 +19,7 @@ import { drawPicture } from './still.js';
 import { bottleneckText } from './words.js';
 
 const BELOW = 30;
+const NO_OFFERS: ReadonlyMap<string, string> = new Map();
 const WIDTH_BEFORE_SEEN = 360;
 
 /**
@@ -34,6 +35,12 @@ export interface IClusterPictureProps extends IClusterDesignerProps {
    * What the first data instances would bring, in a few words; left out: nobody knows.
    */
   readonly offer?: string;
+
+  /**
+   * Returns what each type would be in the place of a group, in a few words; left out: nobody
+   * knows.
+   */
+  readonly offers?: (group: number) => ReadonlyMap<string, string>;
 
   /**
    * The cluster that it is compared with; left out: none, or this one.
@@ -149,6 +156,7 @@ class ClusterPicture extends Component<IClusterPictureProps> {
       canCopy: cluster.groups.length < MAX_GROUPS,
       canRemove: cluster.groups.length > 1,
       difference: differenceOf(column, baseline, catalog),
+      offers: () => this.props.offers?.(place) ?? NO_OFFERS,
       onChange: changed => {
         this._change(
           cluster.groups.map((other, at) =>

@@ -36,6 +36,11 @@ export interface IColumnProps {
    * What sets the group apart from that of the baseline; empty: nothing does.
    */
   readonly difference: string;
+
+  /**
+   * Returns what each type would be in its place, in a few words.
+   */
+  readonly offers: () => ReadonlyMap<string, string>;
   readonly onChange: (changed: Partial<IInstanceGroup>) => void;
   readonly onCopy: () => void;
   readonly onRemove: () => void;
@@ -57,6 +62,7 @@ export class Column extends Component<IColumnProps> {
       label: t('Instance type'),
       value: props.column.group.instanceType,
       catalog: props.catalog,
+      offers: () => this.props.offers(),
       onChange: instanceType => {
         this.props.onChange({ instanceType });
       }

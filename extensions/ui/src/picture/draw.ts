@@ -27,7 +27,8 @@ export function drawBox(
   const { host, type, x, y, height } = box;
   const at = boxLayout(type);
   const cpu = box.role === 'data' ? 'dataCpu' : 'trainerCpu';
-  const ring = (part: Part): boolean => isMarked && filling.bottleneck === part;
+  const ring = (part: Part): boolean =>
+    isMarked && ringedPart(filling) === part;
   const drawn = s(
     'g',
     { transform: `translate(${x} ${y})` },
@@ -47,6 +48,13 @@ export function drawBox(
     drawn.append(memory(type, at));
   }
   return drawn;
+}
+
+/**
+ * Return the part that has the ring: a thread is one of the trainer's vCPUs.
+ */
+function ringedPart({ bottleneck }: IFilling): Part | null {
+  return bottleneck === 'serial' ? 'trainerCpu' : bottleneck;
 }
 
 function cells(

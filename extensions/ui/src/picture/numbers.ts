@@ -1,4 +1,3 @@
-import type { IInterval } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import type { Unit } from '../charts/options.js';
 import { h } from '../dom.js';
@@ -7,13 +6,22 @@ import { s } from '../plan/svg.js';
 import { round } from './draw.js';
 
 /**
+ * A value with the ends of its interval.
+ */
+export interface ISpan {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
  * A number of a set-up: as predicted, and as measured.
  */
 export interface INumber {
   readonly label: string;
   readonly unit: Unit;
-  readonly predicted: IInterval | null;
-  readonly measured: IInterval | null;
+  readonly predicted: ISpan | null;
+  readonly measured: ISpan | null;
 
   /**
    * What it says beside the baseline, in a few words.
@@ -41,7 +49,7 @@ export function numberOf(
     h(
       'div',
       { class: 'smtc-figure-value' },
-      h('b', {}, shown === null ? t('unknown') : format(shown.mean, unit)),
+      h('b', {}, shown === null ? t('unknown') : format(shown.value, unit)),
       ' ',
       h(
         'span',
@@ -57,13 +65,13 @@ export function numberOf(
 /**
  * Return the ends of an interval; empty: it has none.
  */
-function range({ low, high }: IInterval, unit: Unit): string {
+function range({ low, high }: ISpan, unit: Unit): string {
   return low === high ? '' : `${format(low, unit)}–${format(high, unit)}`;
 }
 
 function strip(
-  predicted: IInterval | null,
-  measured: IInterval | null,
+  predicted: ISpan | null,
+  measured: ISpan | null,
   most: number,
   place: number
 ): SVGSVGElement {
@@ -76,7 +84,7 @@ function strip(
   );
   drawn.style.setProperty('--smtc-own-color', `var(--smtc-color-${place % 5})`);
   const bar = (
-    { low, high }: IInterval,
+    { low, high }: ISpan,
     own: Readonly<Record<string, string | number>>
   ): SVGRectElement =>
     s('rect', {
@@ -85,7 +93,7 @@ function strip(
       width: `${round(x(high) - x(low))}%`
     });
   if (predicted !== null) {
-    const at = `${x(predicted.mean)}%`;
+    const at = `${x(predicted.value)}%`;
     drawn.append(
       bar(predicted, { class: 'smtc-hollow', y: 2.5, height: 9, rx: 3 })
     );
@@ -100,7 +108,7 @@ function strip(
       bar(measured, { class: 'smtc-solid', y: 5, height: 4 }),
       s('circle', {
         class: 'smtc-solid',
-        cx: `${x(measured.mean)}%`,
+        cx: `${x(measured.value)}%`,
         cy: 7,
         r: 3.5
       })

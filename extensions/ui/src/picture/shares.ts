@@ -9,9 +9,14 @@ export interface IShares {
 }
 
 /**
- * One of the parts that can be what a step waits for.
+ * One of the parts.
  */
 export type Part = keyof IShares;
+
+/**
+ * What steps can wait for: a part, or the one thread of a trainer that feeds its device.
+ */
+export type Neck = Part | 'serial';
 
 /**
  * What is told of a cluster while nothing was predicted or measured.
@@ -37,7 +42,7 @@ export interface IFilling {
   /**
    * What the steps wait for; null: not known.
    */
-  readonly bottleneck: Part | null;
+  readonly bottleneck: Neck | null;
 
   /**
    * Steps in a second, which is how fast batches move; null: they stand still.

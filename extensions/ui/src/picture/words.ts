@@ -2,13 +2,14 @@ import type { ICluster } from '@smtc-lab/protocol';
 import { mark, t } from '../i18n.js';
 import { percent } from './draw.js';
 import type { ILayout } from './layout.js';
-import type { IFilling, Part } from './shares.js';
+import type { IFilling, Neck } from './shares.js';
 
-const WAITS_FOR: Readonly<Record<Part, string>> = {
+const WAITS_FOR: Readonly<Record<Neck, string>> = {
   trainerCpu: mark('the vCPUs of the trainers are full'),
   dataCpu: mark('the vCPUs of the data instances are full'),
   device: mark('the device, as it should be'),
-  network: mark('the network')
+  network: mark('the network'),
+  serial: mark('one thread of each trainer, which more vCPUs do not help')
 };
 
 /**

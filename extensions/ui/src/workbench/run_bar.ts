@@ -1,9 +1,11 @@
-import { objectOf, type IJob } from '@smtc-lab/protocol';
+import { objectOf, parseForecast, type IJob } from '@smtc-lab/protocol';
+import { format } from '../charts/units.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { Field } from '../forms/field.js';
 import { numberField } from '../forms/number_field.js';
 import type { IModel } from '../model.js';
+import { CalibrateBox } from './calibrate_box.js';
 import { ExampleValues } from './example_values.js';
 import type { SetUps } from './set_ups.js';
 
@@ -42,12 +44,17 @@ export class RunBar {
     this.element = h(
       'div',
       { class: 'smtc-run-bar' },
-      h('div', { class: 'smtc-story-part' }, this._script.element),
+      h(
+        'div',
+        { class: 'smtc-story-part' },
+        this._script.element,
+        this._calibrate.element
+      ),
       h(
         'div',
         { class: 'smtc-story-part', role: 'group', 'aria-label': compare },
         h('span', { class: 'smtc-soft' }, compare),
-        _setUps.templates
+        _setUps.templates.element
       ),
       h(
         'div',
@@ -79,11 +86,14 @@ export class RunBar {
     const problems = problemsOf(this._model);
     const isRunning = isAlive(this._model);
     this._run.disabled = problems > 0 || isRunning || this._isStarting;
+    const forecast = parseForecast(this._model.get('forecast'));
+    this._calibrate.show(forecast);
     this._status.textContent = statusText(
       problems,
       isRunning,
       this._isStarting,
-      this._isHeard
+      this._isHeard,
+      forecast.comparisonS
     );
     const problem = String(this._model.get('start_problem'));
     this._problem.textContent = problem;
@@ -138,6 +148,9 @@ export class RunBar {
     { class: 'smtc-primary' }
   );
   private readonly _status = h('span', { class: 'smtc-note', role: 'status' });
+  private readonly _calibrate = new CalibrateBox(type => {
+    this._model.send({ type });
+  });
   private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });
   private readonly _rounds: ReturnType<typeof numberField>;
   private readonly _device: ReturnType<typeof numberField>;
@@ -163,7 +176,8 @@ function statusText(
   problems: number,
   isRunning: boolean,
   isStarting: boolean,
-  isHeard: boolean
+  isHeard: boolean,
+  lastsS: number | null
 ): string {
   if (isStarting) {
     return t('Starting…');
@@ -175,7 +189,9 @@ function statusText(
     return t('Running. Stop it below, or wait for its end.');
   }
   if (problems === 0) {
-    return t('Runs on this machine: nothing is billed.');
+    return lastsS === null
+      ? t('Runs on this machine: nothing is billed.')
+      : t('About %1 on this machine: nothing is billed.', format(lastsS, 's'));
   }
   return problems === 1
     ? t('One thing below is to be mended first.')

@@ -15,6 +15,8 @@ import {
 } from '../picture/cluster_editor.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { BatchOfJob } from './batch_of_job.js';
+import { fillingOf, offersOf, offerText } from './foreseen.js';
+import { ForeseenFigures, type IForesight } from './foreseen_figures.js';
 import { nameOf, problemsByPart } from './set_up_words.js';
 
 /**
@@ -47,6 +49,11 @@ export interface ISetUpProps {
    * The first set-up, which the others are compared with.
    */
   readonly baseline: IJob;
+
+  /**
+   * What is predicted of it, and beside what.
+   */
+  readonly foresight: IForesight;
 
   /**
    * Have the environments looked for again, or the one of XLA made.
@@ -138,7 +145,7 @@ class SetUp implements IComponent<ISetUpProps> {
         this._change({ maxSteps });
       }
     });
-    this.element.prepend(this._head());
+    this.element.prepend(this._head(), this._figures.element);
     host.append(this.element);
     this._show();
   }
@@ -205,6 +212,7 @@ class SetUp implements IComponent<ISetUpProps> {
     this._copy.disabled = !canCopy;
     this._remove.disabled = !canRemove;
     this._cluster.update(this._clusterProps());
+    this._figures.show(this._props.foresight, place);
     this._environment.update({
       value: job.pythonEnvironment,
       environments,
@@ -229,12 +237,13 @@ class SetUp implements IComponent<ISetUpProps> {
     this._steps.update({ value: job.maxSteps });
   }
 
-  private _clusterProps(): Pick<
-    IClusterEditorProps,
-    'look' | 'cluster' | 'catalog' | 'problems' | 'baseline'
-  > {
-    const { job, catalog, look, place, baseline } = this._props;
+  private _clusterProps(): Omit<IClusterEditorProps, 'onChange'> {
+    const { job, catalog, look, place, baseline, foresight } = this._props;
+    const { foreseen } = foresight;
     return {
+      filling: fillingOf(foreseen),
+      offer: offerText(foreseen),
+      offers: group => offersOf(foreseen, group, [...catalog.keys()]),
       look,
       cluster: job.cluster,
       catalog,
@@ -262,6 +271,7 @@ class SetUp implements IComponent<ISetUpProps> {
     this._props.onChange(job);
   }
 
+  private readonly _figures = new ForeseenFigures();
   private readonly _mark = h('span', {
     class: 'smtc-set-up-mark',
     'aria-hidden': 'true'

@@ -11,8 +11,10 @@ import { isSameJson, type IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
 import type { Look } from '../picture/cluster_editor.js';
 import { History } from './history.js';
+import { foresightOf } from './foreseen_figures.js';
 import { setUp, type ISetUpProps } from './set_up.js';
-import { TEMPLATES, type ITemplate } from './templates.js';
+import { TemplateButtons } from './template_buttons.js';
+import type { ITemplate } from './templates.js';
 
 const MOST = 5;
 
@@ -41,7 +43,9 @@ export class SetUps {
   /**
    * Buttons that add a set-up like the baseline but for one thing.
    */
-  readonly templates = h('span', { class: 'smtc-templates' });
+  readonly templates = new TemplateButtons(template => {
+    this._apply(template);
+  });
 
   /**
    * The set-ups as they are typed.
@@ -122,18 +126,10 @@ export class SetUps {
     this._add.disabled = this._jobs.length >= MOST;
     this._undo.disabled = !this._history.canUndo;
     this._redo.disabled = !this._history.canRedo;
-    this._showTemplates();
-  }
-
-  private _showTemplates(): void {
-    const catalog = parseCatalog(this._model.get('catalog'));
-    const [baseline] = this._jobs;
-    this._offers.forEach(([template, offer]) => {
-      offer.disabled =
-        this._jobs.length >= MOST ||
-        baseline === undefined ||
-        template.of(baseline, catalog) === null;
-    });
+    this.templates.show(
+      this._jobs.length < MOST ? this._jobs[0] : undefined,
+      parseCatalog(this._model.get('catalog'))
+    );
   }
 
   private _props(job: IJob, place: number): ISetUpProps {
@@ -148,6 +144,7 @@ export class SetUps {
       canCopy: this._jobs.length < MOST,
       canRemove: this._jobs.length > 1,
       look: this._look,
+      foresight: foresightOf(this._model, place),
       baseline: this._jobs[0] ?? job,
       onAsk: type => {
         this._model.send({ type });
@@ -261,13 +258,6 @@ export class SetUps {
   private readonly _redo = this._step(t('Redo'), () =>
     this._history.redo(this._jobs)
   );
-  private readonly _offers = TEMPLATES.map(template => {
-    const offer = button(`+ ${t(template.label)}`, () => {
-      this._apply(template);
-    });
-    this.templates.append(offer);
-    return [template, offer] as const;
-  });
   private _look: Look = 'picture';
   private _jobs: readonly IJob[];
   private _cards: readonly IComponent<ISetUpProps>[] = [];

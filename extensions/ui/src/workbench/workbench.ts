@@ -1,3 +1,4 @@
+import { parseForecast } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
 import { codeBox } from '../forms/code_box.js';
@@ -5,6 +6,7 @@ import { onChanges } from '../forms/component.js';
 import type { IModel, IView } from '../model.js';
 import { monitorOf } from '../monitor/kinds.js';
 import { FOLLOW_EVENT } from '../monitor/follow_event.js';
+import { headline } from './foreseen.js';
 import { RunBar } from './run_bar.js';
 import { ScopedModel } from './scoped_model.js';
 import { SetUps } from './set_ups.js';
@@ -25,25 +27,41 @@ export const workbench: IView = {
     const runBar = new RunBar(model, setUps);
     const code = codeBox(h('div', { hidden: true }), { code: '' });
     const looks = looksOf(setUps, code.element);
+    const foreseen = h('p', {
+      class: 'smtc-foreseen-sentence',
+      role: 'status'
+    });
     const below = h('div', { class: 'smtc-workbench-result' });
     el.append(
       h(
         'section',
         { class: 'smtc-workbench', 'aria-label': t('Workbench') },
         runBar.element,
-        h('div', { class: 'smtc-row smtc-looks' }, setUps.steps, looks),
+        h(
+          'div',
+          { class: 'smtc-row smtc-looks' },
+          foreseen,
+          setUps.steps,
+          looks
+        ),
         setUps.element,
         code.element,
         below
       )
     );
+    const foresee = (): void => {
+      const forecast = parseForecast(model.get('forecast'));
+      foreseen.textContent = headline(forecast.setUps);
+    };
     const forms = (): void => {
       runBar.hear(true);
       setUps.update();
       runBar.update();
+      foresee();
       code.update({ code: String(model.get('code')) });
     };
     code.update({ code: String(model.get('code')) });
+    foresee();
     below.addEventListener(FOLLOW_EVENT, () => {
       runBar.hear(false);
     });
@@ -51,7 +69,15 @@ export const workbench: IView = {
     const leave = [
       onChanges(
         model,
-        ['value', 'problems', 'environments', 'code', 'rounds', 'info'],
+        [
+          'value',
+          'problems',
+          'environments',
+          'code',
+          'rounds',
+          'info',
+          'forecast'
+        ],
         forms
       ),
       onChanges(model, ['start_problem'], () => {

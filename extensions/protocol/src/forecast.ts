@@ -1,0 +1,36 @@
+import type { IForecast } from './generated/wire.js';
+import { readWire } from './wire.js';
+
+/**
+ * What is known before anybody asked.
+ */
+export const NO_FORECAST: IForecast = {
+  version: 1,
+  of: '',
+  setUps: [],
+  comparisonS: null,
+  missing: null,
+  calibrating: { state: 'idle', sentence: '', launch: 0, launches: 0 }
+};
+
+/**
+ * Read the forecast of a form's set-ups; undefined: nobody asked yet.
+ *
+ * @throws {@link ProtocolError} when a field is missing or of another kind.
+ */
+export function parseForecast(value: unknown): IForecast {
+  return value === undefined ? NO_FORECAST : readWire('Forecast', value);
+}
+
+/**
+ * Return whether a forecast is of these set-ups, and not of what was typed before.
+ *
+ * @param value - The set-ups as JSON values, as the model has them.
+ */
+export function isForecastOf(forecast: IForecast, value: unknown): boolean {
+  if (forecast.of === '') {
+    return false;
+  }
+  const then: unknown = JSON.parse(forecast.of);
+  return JSON.stringify(then) === JSON.stringify(value);
+}

@@ -1,0 +1,120 @@
+import {
+  isForecastOf,
+  parseForecast,
+  type IForecastSetUp
+} from '@smtc-lab/protocol';
+import { h } from '../dom.js';
+import { t } from '../i18n.js';
+import { numberOf } from '../picture/numbers.js';
+import type { IModel } from '../model.js';
+import { cheaperOf, fasterOf, scaleOf, type IScale } from './foreseen.js';
+
+/**
+ * What is predicted of a set-up, and how.
+ */
+export interface IForesight {
+  /**
+   * Undefined: nobody asked yet.
+   */
+  readonly foreseen: IForecastSetUp | undefined;
+
+  /**
+   * What is predicted of the first set-up.
+   */
+  readonly first: IForecastSetUp | undefined;
+  readonly most: IScale;
+
+  /**
+   * Whether it is of what was typed before.
+   */
+  readonly isStale: boolean;
+}
+
+/**
+ * Return what a model says of one of its set-ups.
+ */
+export function foresightOf(model: IModel, place: number): IForesight {
+  const forecast = parseForecast(model.get('forecast'));
+  return {
+    foreseen: forecast.setUps[place],
+    first: forecast.setUps[0],
+    most: scaleOf(forecast.setUps),
+    isStale: !isForecastOf(forecast, model.get('value'))
+  };
+}
+
+/**
+ * Show what is predicted of a set-up: step time and cost with their intervals, and what to know
+ * before trusting them.
+ */
+export class ForeseenFigures {
+  readonly element = h('div', { class: 'smtc-foreseen' });
+
+  show({ foreseen, first, most, isStale }: IForesight, place: number): void {
+    this.element.classList.toggle('smtc-stale', isStale);
+    const told = JSON.stringify([foreseen, first, most, place]);
+    if (told === this._told) {
+      return;
+    }
+    this._told = told;
+    this.element.replaceChildren(
+      ...(foreseen === undefined
+        ? []
+        : this._parts(foreseen, first, most, place))
+    );
+  }
+
+  private _parts(
+    foreseen: IForecastSetUp,
+    first: IForecastSetUp | undefined,
+    most: IScale,
+    place: number
+  ): readonly HTMLElement[] {
+    if (foreseen.stepTimeS === null) {
+      return foreseen.problem === ''
+        ? []
+        : [h('p', { class: 'smtc-note' }, foreseen.problem)];
+    }
+    const beside = (text: string): string =>
+      place === 0 ? t('baseline') : text;
+    const figures = h(
+      'div',
+      { class: 'smtc-figures' },
+      numberOf(
+        {
+          label: t('step time'),
+          unit: 's',
+          predicted: foreseen.stepTimeS,
+          measured: null,
+          beside: beside(fasterOf(foreseen, first))
+        },
+        most.stepTimeS,
+        place
+      ),
+      numberOf(
+        {
+          label: t('1,000 steps'),
+          unit: 'USD',
+          predicted: foreseen.usdPer1000Steps,
+          measured: null,
+          beside: beside(cheaperOf(foreseen, first))
+        },
+        most.usdPer1000Steps,
+        place
+      )
+    );
+    return foreseen.cautions.length === 0
+      ? [figures]
+      : [
+          figures,
+          h(
+            'details',
+            { class: 'smtc-cautions' },
+            h('summary', {}, t('What to know of these numbers')),
+            h('ul', {}, ...foreseen.cautions.map(text => h('li', {}, text)))
+          )
+        ];
+  }
+
+  private _told = '';
+}

@@ -1,0 +1,227 @@
+"""What a local comparison would show of each of its set-ups, from their calibrations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import CatalogError, PlannerError, SpecError
+from smtc_lab.launchers.scale import fitting_scale, speed_units
+from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
+from smtc_lab.planner.forecast.launched import (
+    Surroundings,
+    laid_out,
+    launched_jobs,
+    refuse_unknown,
+    setup_of,
+)
+from smtc_lab.planner.forecast.type_table import TypeTable, type_table
+from smtc_lab.planner.model.cpu_use import CpuUse, cpu_use
+from smtc_lab.planner.model.predict import Terms, predictions
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.planner.calibration.calibration import Calibration
+    from smtc_lab.planner.forecast.calibrated import CalibratedModel
+    from smtc_lab.planner.forecast.launched import AskedSetUp
+    from smtc_lab.planner.model.prediction import Prediction
+    from smtc_lab.planner.model.setup import Setup
+    from smtc_lab.spec.job import TrainingJob
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foreseen:
+    """What is predicted of a set-up, as its launch in this comparison will be."""
+
+    prediction: Prediction
+    """Step time and cost. Of an emulated set-up it is that of the scale model."""
+
+    setup: Setup
+    """Its quotas and data workers, as the model has them."""
+
+    cpu: CpuUse
+    """How busy the CPUs are, and who prepares the samples."""
+
+    job_s: Interval | None
+    """The job in seconds: of an emulated one its steps, since start-up and end are on another
+    scale. None: the number of steps or the start-up is not known."""
+
+    usd_per_job: Interval | None
+    """Cost of that in USD; None: that or a price is unknown."""
+
+    has_data: bool
+    """Whether it has data instances."""
+
+    whole_s: float | None
+    """A launch from start to end in seconds, whatever its scales; None: not known."""
+
+    of_groups: tuple[Exchange, ...]
+    """For each instance group what every type of the catalog would be there."""
+
+    with_data: Exchange
+    """What a data group would bring, shape (1,); NaN: it has one."""
+
+
+def forecast(
+    set_ups: Sequence[AskedSetUp],
+    models: Sequence[CalibratedModel | None],
+    catalog: Catalog,
+    *,
+    cores: float,
+) -> list[Foreseen | str]:
+    """Return what a local comparison would show of each set-up, or why nothing is predicted.
+
+    Args:
+        set_ups: The set-ups that would be compared.
+        models: For each the model of its workload; None: it has no calibration, and nothing
+            is said of it but what is wrong with it.
+        catalog: Instance types and prices.
+        cores: Cores of this machine.
+
+    Returns:
+        For each set-up what is predicted; or a sentence; empty: it has no model, and nothing
+        is wrong with it.
+    """
+    problems = [_problem(each.job, catalog, cores) for each in set_ups]
+    around = Surroundings(catalog=catalog, cores=cores)
+    sound = [place for place, problem in enumerate(problems) if not problem]
+    found: list[Foreseen | str] = list(problems)
+    if not any(models[place] for place in sound):
+        return found
+    try:
+        jobs = launched_jobs([set_ups[place].job for place in sound], catalog, cores=cores)
+    except CatalogError as error:
+        return [problem or str(error) for problem in problems]
+    for place, job in zip(sound, jobs, strict=True):
+        known = models[place]
+        if known is None:
+            continue
+        others = [set_ups[other] for other in sound if other != place]
+        try:
+            with np.errstate(all="ignore"):  # what is no finite number is refused below
+                found[place] = _foreseen(set_ups[place], job, others, known, around)
+        except (PlannerError, CatalogError) as error:
+            found[place] = str(error)
+        except (ArithmeticError, ValueError) as error:
+            found[place] = (
+                f"Nothing can be computed from the calibration of {job.entry_point} ({error}): "
+                "it holds numbers that no machine measures. Calibrate again."
+            )
+    return found
+
+
+def _problem(job: TrainingJob, catalog: Catalog, cores: float) -> str:
+    """Return why a set-up is not launched, or not known to the model; empty: neither."""
+    try:
+        refuse_unknown(job, roles(job.cluster, catalog))
+        wanted = speed_units(job, catalog)
+    except (SpecError, CatalogError, PlannerError) as error:
+        return str(error)
+    scale = None if job.emulation is None else job.emulation.cores_per_vcpu
+    if scale is None or scale * wanted <= cores:
+        return ""
+    fitting = fitting_scale([job], catalog, cores=cores)
+    return (
+        f"With cores_per_vcpu={scale:g} the instances need {scale * wanted:.2f} cores, but "
+        f"this machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
+    )
+
+
+def _foreseen(
+    asked: AskedSetUp,
+    launched: TrainingJob,
+    others: Sequence[AskedSetUp],
+    known: CalibratedModel,
+    around: Surroundings,
+) -> Foreseen:
+    catalog, cores = around.catalog, around.cores
+    table, model = type_table(asked.job, catalog), known.model
+    setup = launched_setup(launched, catalog, table, cores=cores)
+    job, is_emulated = asked.job, asked.job.emulation is not None
+    is_rented = any(group.instance_type != LOCAL for group in job.cluster.instance_groups)
+    terms = Terms(
+        usd_per_hour=catalog.usd_per_hour(job.cluster),
+        is_rented=is_rented,
+        steps=job.max_steps,
+        cautions=_cautions(job, known.calibration, cores),
+    )
+    made = predictions(model, setup, [terms])[0]
+    _refuse_endless(made)
+    parts = made.parts
+    *of_groups, with_data = exchanges(asked, others, known.of_means, table, around)
+    return Foreseen(
+        prediction=made,
+        setup=setup,
+        cpu=cpu_use(model, setup, step_s=made.step_time_s.mean, bottleneck=made.bottleneck),
+        job_s=parts.steps_s if parts is not None and is_emulated else made.job_s,
+        usd_per_job=parts.steps_usd if parts is not None and is_emulated else made.usd_per_job,
+        has_data=bool(np.any(setup.data_instances)),
+        whole_s=None if parts is None else parts.whole_s.mean,
+        of_groups=tuple(of_groups),
+        with_data=with_data,
+    )
+
+
+def launched_setup(
+    job: TrainingJob, catalog: Catalog, table: TypeTable, *, cores: float
+) -> Setup:
+    """Return a job that has its scale as a set-up of the model.
+
+    Args:
+        job: The job, as ``launched_jobs`` returns it.
+        catalog: Where the instance types are looked up.
+        table: The same as columns.
+        cores: Cores of this machine.
+    """
+    groups, emulation = job.cluster.instance_groups, job.emulation
+    rows = [np.array([table.row_of[group.instance_type]]) for group in groups]
+    laid = laid_out(groups, rows, roles(job.cluster, catalog), table)
+    return setup_of(
+        job,
+        laid,
+        table,
+        scale=None if emulation is None else emulation.cores_per_vcpu,
+        device_s=None if emulation is None else emulation.stretched_device_s,
+        cores=cores,
+    )
+
+
+def _cautions(job: TrainingJob, calibration: Calibration, cores: float) -> tuple[str, ...]:
+    """Return what makes a calibration of the same workload another one's."""
+    cautions = list(calibration.problems)
+    calibrated = calibration.machine.get("cores")
+    if isinstance(calibrated, int | float) and calibrated != cores:
+        cautions.append(
+            f"It was calibrated on {calibrated:g} cores, and this machine has {cores:g}. "
+            "Calibrate here."
+        )
+    config = job.compiler_config
+    compiles = config is not None and config.enabled and config.backend != "eager"
+    if compiles and calibration.compile_s is None:
+        cautions.append(
+            "The step is compiled here, and was not when it was calibrated: it may be faster. "
+            "Calibrate with this compiler."
+        )
+    if not compiles and calibration.compile_s is not None:
+        cautions.append(
+            "The step was compiled when it was calibrated, and is not here: it may be slower. "
+            "Calibrate without the compiler."
+        )
+    return tuple(cautions)
+
+
+def _refuse_endless(made: Prediction) -> None:
+    step = made.step_time_s
+    if not (math.isfinite(step.high) and step.low >= 0 and step.mean > 0):
+        raise PlannerError(
+            f"The calibration gives a step time of {step.mean:g} s ({step.low:g} to "
+            f"{step.high:g}), which is none. Calibrate again."
+        )

@@ -1,0 +1,237 @@
+"""What each set-up of a local comparison becomes: its scale, and its quotas as the model's."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from smtc_lab.errors import PlannerError
+from smtc_lab.launchers.scale import at_scale, common_scale
+from smtc_lab.planner.model.setup import Setup
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.planner.forecast.type_table import TypeTable
+    from smtc_lab.planner.model.setup import Numbers
+    from smtc_lab.spec.cluster import InstanceGroup, Role
+    from smtc_lab.spec.emulation import Emulation
+    from smtc_lab.spec.job import TrainingJob
+
+MOST_INSTANCES = 250
+"""Instances for which one machine can stand in, as the local launcher says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedSetUp:
+    """One set-up of a comparison, and what it would be with another instance type."""
+
+    job: TrainingJob
+    """What would be launched; without an emulation where all its instances are this machine."""
+
+    emulation: Emulation
+    """What it is emulated with as soon as one of its instances is another machine."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """What all set-ups of a forecast share."""
+
+    catalog: Catalog
+    """Instance types and prices."""
+
+    cores: float
+    """Cores of this machine."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LaidOut:
+    """Clusters of one training and at most one data group, as columns of shape (K,)."""
+
+    is_possible: NDArray[np.bool_]
+    """Whether the model knows such a cluster."""
+
+    trainer: NDArray[np.intp]
+    """Row of the training instances' type in the table."""
+
+    trainers: NDArray[np.float64]
+    """Training instances."""
+
+    data: NDArray[np.intp]
+    """Row of the data instances' type; where there are none it says nothing."""
+
+    data_instances: NDArray[np.float64]
+    """Data instances; 0: there are none."""
+
+    is_heterogeneous: NDArray[np.bool_]
+    """Whether it has more than one instance group."""
+
+    units: NDArray[np.float64]
+    """vCPUs of all instances, each weighted by its speed. NaN: unknown."""
+
+    usd_per_hour: NDArray[np.float64]
+    """Price of all instances in USD per hour. NaN: unknown."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[LaidOut]) -> LaidOut:
+        """Return the clusters of several, one after another."""
+        columns: dict[str, Any] = {
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in dataclasses.fields(cls)
+        }
+        return cls(**columns)
+
+
+def launched_jobs(
+    jobs: Sequence[TrainingJob], catalog: Catalog, *, cores: float
+) -> list[TrainingJob]:
+    """Return the jobs of a comparison at the scale that they would be launched at.
+
+    Args:
+        jobs: The set-ups.
+        catalog: Where the instance types are looked up.
+        cores: Cores of this machine.
+
+    Raises:
+        CatalogError: The speed of a type, or of this machine, is not known.
+    """
+    emulated = [job for job in jobs if job.emulation is not None]
+    if all(job.emulation and job.emulation.cores_per_vcpu is not None for job in emulated):
+        return list(jobs)
+    scale = common_scale(emulated, catalog, cores=cores)
+    return [at_scale(job, scale) for job in jobs]
+
+
+def laid_out(
+    groups: Sequence[InstanceGroup],
+    rows: Sequence[NDArray[np.intp]],
+    role_of: Mapping[str, Role],
+    table: TypeTable,
+) -> LaidOut:
+    """Return clusters of the same groups, whose types may differ, as the model knows them.
+
+    Groups of one role count as one group where they have the same type.
+
+    Args:
+        groups: The groups, whose own types do not count.
+        rows: Of each group, the row of its type in the table, shape (K,).
+        role_of: Role of each group, by its name.
+        table: The types.
+    """
+    places: dict[str, list[int]] = {"train": [], "data": []}
+    for place, group in enumerate(groups):
+        places[role_of[group.instance_group_name]].append(place)
+    train, data = places["train"], places["data"]
+    counts = [group.instance_count for group in groups]
+    is_possible = np.full(rows[0].shape, sum(counts) <= MOST_INSTANCES)
+    for of_role in (train, data):
+        for place in of_role[1:]:
+            is_possible &= rows[place] == rows[of_role[0]]
+    units, usd = np.zeros(is_possible.shape), np.zeros(is_possible.shape)
+    for count, of_group in zip(counts, rows, strict=True):
+        units += count * table.units[of_group]
+        usd += count * table.usd_per_hour[of_group]
+    like = units.shape
+    return LaidOut(
+        is_possible=is_possible & ~np.isnan(units),
+        trainer=rows[train[0]],
+        trainers=np.full(like, float(sum(counts[place] for place in train))),
+        data=rows[data[0]] if data else rows[train[0]],
+        data_instances=np.full(like, float(sum(counts[place] for place in data))),
+        is_heterogeneous=np.full(like, len(groups) > 1),
+        units=units,
+        usd_per_hour=usd,
+    )
+
+
+def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
+    job: TrainingJob,
+    laid: LaidOut,
+    table: TypeTable,
+    *,
+    scale: Numbers | None,
+    device_s: Numbers | None,
+    cores: float,
+) -> Setup:
+    """Return clusters as set-ups of the model, with the quotas of the local launcher.
+
+    Args:
+        job: What is run; its cluster does not count.
+        laid: The clusters.
+        table: The instance types.
+        scale: Cores of this machine that stand for one vCPU; None: nothing is emulated.
+        device_s: Time of the emulated device for a step in seconds; None: there is none.
+        cores: Cores of this machine.
+    """
+    trainer_quota, data_quota = (
+        _quota(rows, table, scale) for rows in (laid.trainer, laid.data)
+    )
+    trainer_cpus, data_cpus = (_num_cpus(quota, cores) for quota in (trainer_quota, data_quota))
+    # a trainer that is fed, and has less than a core to itself, keeps it
+    is_fed = laid.is_heterogeneous & ~np.isnan(trainer_quota)
+    loader_workers = np.where(is_fed, np.floor(trainer_quota), trainer_cpus)
+    if job.num_loader_workers is not None:
+        loader_workers = np.full(loader_workers.shape, float(job.num_loader_workers))
+    asked = job.num_data_workers
+    data_workers = data_cpus if asked is None else np.full(data_cpus.shape, float(asked))
+    has_data = laid.data_instances > 0
+    return Setup(
+        trainer_cores=np.where(np.isnan(trainer_quota), trainer_cpus, trainer_quota),
+        loader_workers=loader_workers,
+        trainers=laid.trainers,
+        data_instances=laid.data_instances,
+        data_cores=np.where(
+            has_data, np.where(np.isnan(data_quota), data_cpus, data_quota), 0.0
+        ),
+        data_workers=np.where(has_data, data_workers, 0.0),
+        device_s=device_s,
+    )
+
+
+def refuse_unknown(job: TrainingJob, role_of: Mapping[str, Role]) -> None:
+    """Refuse a cluster that the model does not know, or that this machine cannot stand in for.
+
+    Raises:
+        PlannerError: It has several training groups or several data groups of different
+            types, or too many instances.
+    """
+    cluster = job.cluster
+    if cluster.num_instances > MOST_INSTANCES:
+        raise PlannerError(
+            f"The cluster has {cluster.num_instances:,} instances, but one machine can stand "
+            f"in for {MOST_INSTANCES}. Lower instance_count."
+        )
+    for role, most in (("train", "one training group"), ("data", "at most one data group")):
+        names = [
+            group.instance_type
+            for group in cluster.instance_groups
+            if role_of[group.instance_group_name] == role
+        ]
+        if len(set(names)) > 1:
+            raise PlannerError(
+                f"Nothing is predicted of {len(names)} groups that {_DOES[role]} on "
+                f"{' and '.join(dict.fromkeys(names))}: the model knows {most}. Give them one "
+                "type, or drop a group."
+            )
+
+
+_DOES = {"train": "train", "data": "prepare data"}
+
+
+def _quota(
+    rows: NDArray[np.intp], table: TypeTable, scale: Numbers | None
+) -> NDArray[np.float64]:
+    """Return the CPU quota of an instance in cores; NaN: it has none."""
+    if scale is None:
+        return np.full(rows.shape, np.nan)
+    return np.where(rows == table.local, np.nan, scale * table.units[rows])
+
+
+def _num_cpus(quota: NDArray[np.float64], cores: float) -> NDArray[np.float64]:
+    return np.maximum(1.0, np.ceil(np.where(np.isnan(quota), cores, quota)))

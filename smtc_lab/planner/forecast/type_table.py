@@ -1,0 +1,67 @@
+"""The catalog's instance types as columns, with this machine as the last row."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.errors import CatalogError
+from smtc_lab.launchers.planning import speed_units_of_type
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.job import TrainingJob
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TypeTable:
+    """All instance types and ``local``, one row each. NaN: unknown."""
+
+    row_of: dict[str, int]
+    """Row of each type, by its name; ``local`` is the last one."""
+
+    units: NDArray[np.float64]
+    """vCPUs of one instance, weighted by their speed; 0 for ``local``, which has no quota."""
+
+    usd_per_hour: NDArray[np.float64]
+    """Price of one instance in USD per hour; NaN for ``local``, which has none."""
+
+    has_accelerator: NDArray[np.bool_]
+    """Whether the type has an accelerator; ``local`` counts as without one."""
+
+    @property
+    def local(self) -> int:
+        """Row of this machine."""
+        return len(self.units) - 1
+
+
+def type_table(job: TrainingJob, catalog: Catalog) -> TypeTable:
+    """Return the types of a catalog, with the CPU speeds that a job gives."""
+    types = catalog.instance_types
+    return TypeTable(
+        row_of={name: row for row, name in enumerate((*types, LOCAL))},
+        units=np.array([*(_units(job, catalog, name) for name in types), 0.0]),
+        usd_per_hour=np.array(
+            [
+                *(
+                    math.nan if each.price is None else each.price.usd_per_hour
+                    for each in types.values()
+                ),
+                math.nan,
+            ]
+        ),
+        has_accelerator=np.array([*(each.has_accelerator for each in types.values()), False]),
+    )
+
+
+def _units(job: TrainingJob, catalog: Catalog, name: str) -> float:
+    try:
+        return speed_units_of_type(job, catalog, name)
+    except CatalogError:
+        return math.nan

@@ -1,0 +1,194 @@
+"""From the set-ups of a form to what is told of them. Heavy: import it in a thread."""
+
+from __future__ import annotations
+
+import functools
+import json
+import stat
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtc_lab.errors import PlannerError, SpecError
+from smtc_lab.launchers.planning import is_in_s3
+from smtc_lab.machine.cores import available_cores
+from smtc_lab.planner.calibration.calibrate import DEFAULT_SECONDS
+from smtc_lab.planner.forecast.effort import effort_of
+from smtc_lab.planner.forecast.forecast import Foreseen, forecast
+from smtc_lab.planner.forecast.kept import KeptCalibrations
+from smtc_lab.planner.forecast.launched import AskedSetUp
+from smtc_lab.planner.workload_hash import workload_hash
+from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.run_folder import runs_root
+from smtc_lab.views.code.set_ups import runnable
+from smtc_lab.views.forecast.describer import described
+from smtc_lab.views.forecast.info import (
+    Forecast,
+    ForecastSetUp,
+    MissingCalibrations,
+)
+from smtc_lab.views.live.part_use import PartUse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.planner.forecast.calibrated import CalibratedModel
+    from smtc_lab.views.forecast.calibrator import Calibrating, Calibrator
+
+_MOST_SCRIPT_BYTES = 16 * 2**20
+_NOT_CALIBRATED = (
+    "Nothing is predicted yet: {} was not calibrated with these hyperparameters. Calibrate it."
+)
+_WRONG = "Nothing is predicted while this set-up cannot be run. Mend what is wrong with it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Typed:
+    """One set-up of a form."""
+
+    problem: str = ""
+    """Why it cannot be launched; empty: it can."""
+
+    asked: AskedSetUp | None = None
+    """What would be launched; None: nothing."""
+
+    workload: tuple[str, bool] = ("", False)
+    """Hash of its workload, and whether the device is emulated."""
+
+    model: CalibratedModel | None = None
+    """What predicts it; None: it was not calibrated."""
+
+
+def forecast_of(
+    value: Sequence[object],
+    rounds: int,
+    *,
+    catalog: Catalog,
+    calibrating: Calibrating,
+    folder: Path | None = None,
+) -> Forecast:
+    """Return what is told of the set-ups of a form.
+
+    Args:
+        value: Each a ``TrainingJob`` as JSON, legal or not; the baseline first.
+        rounds: Launches of each set-up, at least 1.
+        catalog: Instance types and prices.
+        calibrating: How far a calibration is.
+        folder: Folder from which relative paths count; None: that of this process.
+    """
+    read = [_read(each, folder) for each in value]
+    cores = available_cores()
+    legal = [(each.asked, each.model) for each in read if each.asked is not None]
+    found = iter(
+        forecast(
+            [asked for asked, _ in legal], [model for _, model in legal], catalog, cores=cores
+        )
+    )
+    told = [(each, each.problem if each.asked is None else next(found)) for each in read]
+    missing = effort_of(_missing(read), cores=cores)
+    return Forecast(
+        of=json.dumps(value),
+        set_ups=tuple(_told(each, what) for each, what in told),
+        comparison_s=_comparison_s([what for _, what in told], rounds),
+        missing=None if missing is None else MissingCalibrations(**asdict(missing)),
+        calibrating=calibrating,
+    )
+
+
+def calibrate_missing(
+    value: Sequence[object],
+    calibrator: Calibrator,
+    *,
+    folder: Path | None = None,
+    seconds: float = DEFAULT_SECONDS,
+) -> None:
+    """Begin to calibrate each workload of a form that has no calibration.
+
+    Args:
+        value: As for ``forecast_of``.
+        calibrator: What calibrates.
+        folder: As for ``forecast_of``.
+        seconds: How long each launch measures.
+    """
+    jobs = _missing([_read(each, folder) for each in value])
+    calibrator.start(jobs, root=runs_root(), seconds=seconds)
+
+
+@functools.lru_cache(maxsize=4)
+def _kept(root: Path) -> KeptCalibrations:
+    return KeptCalibrations(root)
+
+
+def _read(value: object, folder: Path | None) -> _Typed:
+    try:
+        given = _placed(TrainingJob.model_validate(value), folder)
+        asked = AskedSetUp(job=runnable(given), emulation=given.emulation or Emulation())
+    except SpecError:
+        return _Typed(problem=_WRONG)
+    job = asked.job
+    try:
+        _refuse_endless(job.entry_point)
+        found = workload_hash(job.entry_point, job.hyperparameters, job.arguments)
+    except PlannerError as error:
+        return _Typed(problem=str(error))
+    declared_s = None if job.emulation is None else job.emulation.device_step_time_s
+    is_emulated = declared_s is not None
+    model = _kept(runs_root()).newest(found, is_emulated=is_emulated)
+    return _Typed(asked=asked, workload=(found, is_emulated), model=model)
+
+
+def _placed(job: TrainingJob, folder: Path | None) -> TrainingJob:
+    """Return a job whose paths are absolute."""
+    folder = Path.cwd() if folder is None else folder
+    channels = tuple(
+        channel
+        if is_in_s3(channel)
+        else channel.model_copy(update={"source": str(folder / channel.source)})
+        for channel in job.channels
+    )
+    entry_point = str(folder / job.entry_point)
+    return job.model_copy(update={"entry_point": entry_point, "channels": channels})
+
+
+def _refuse_endless(entry_point: str) -> None:
+    """Refuse a script that is no plain file of a sane size: it is read at each key."""
+    try:
+        found = Path(entry_point).stat()
+    except (OSError, ValueError) as error:
+        raise PlannerError(
+            f"The entry point {entry_point[-200:]!r} cannot be read ({error}). Correct "
+            "the path."
+        ) from error
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_SCRIPT_BYTES:
+        raise PlannerError(
+            f"The entry point {entry_point[-200:]!r} is no plain file of at most "
+            f"{_MOST_SCRIPT_BYTES:,} bytes. Correct the path."
+        )
+
+
+def _missing(read: Sequence[_Typed]) -> list[TrainingJob]:
+    """Return one job for each workload that has no calibration."""
+    jobs = {
+        each.workload: each.asked.job
+        for each in reversed(read)
+        if each.asked is not None and each.model is None
+    }
+    return list(reversed(jobs.values()))
+
+
+def _told(read: _Typed, what: Foreseen | str) -> ForecastSetUp:
+    if isinstance(what, str):
+        script = "" if read.asked is None else Path(read.asked.job.entry_point).name
+        problem = what or _NOT_CALIBRATED.format(script)
+        return ForecastSetUp(problem=problem, utilization=PartUse())
+    assert read.asked is not None  # noqa: S101  something was foreseen of it
+    assert read.model is not None  # noqa: S101  as above
+    return described(what, read.asked.job, read.model.calibration)
+
+
+def _comparison_s(told: Sequence[Foreseen | str], rounds: int) -> float | None:
+    times_s = [None if isinstance(what, str) else what.whole_s for what in told]
+    known_s = [time_s for time_s in times_s if time_s is not None]
+    return rounds * sum(known_s) if known_s and len(known_s) == len(times_s) else None
