@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.study.comparison.comparison_run import ComparisonRun as ComparisonRun
     from smtc_lab.study.comparison.comparison_run import launch_comparison as launch_comparison
     from smtc_lab.study.watched_run import Progress as Progress
+    from smtc_lab.views.share.share import share as share
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
     from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor as ComparisonMonitor
     from smtc_lab.views.widgets.compiler_settings import CompilerSettings as CompilerSettings
@@ -94,6 +95,7 @@ _HOMES = {
     "launch_comparison": "smtc_lab.study.comparison.comparison_run",
     "plan": "smtc_lab.planner.plan",
     "render": "smtc_lab.launchers.render.render",
+    "share": "smtc_lab.views.share.share",
 }
 
 __all__ = ["catalog", "load_ipython_extension", *_HOMES]  # noqa: PLE0604

@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BUILT = {"widget.js", "widget.css", "third-party-notices.txt", "sources.sha256"}
+BUILT = {
+    *("widget.js", "widget.css", "share.js"),
+    *("third-party-notices.txt", "sources.sha256"),
+}
 STATIC = "smtc_lab/views/static/"
 LAB_EXTENSION = "smtc_lab/views/labextension/"
 SHARED = "share/jupyter/labextensions/@smtc-lab/lab/"
@@ -206,7 +209,8 @@ def test_no_lock_file_names_a_registry() -> None:
 
 
 def test_what_is_built_names_no_place_of_the_machine_that_built_it() -> None:
-    modules = [ROOT / STATIC / "widget.js", *(ROOT / LAB_EXTENSION).rglob("*.js*")]
+    ours = [ROOT / STATIC / name for name in ("widget.js", "share.js")]
+    modules = [*ours, *(ROOT / LAB_EXTENSION).rglob("*.js*")]
 
     for module in modules:
         text = module.read_text(encoding="utf-8")

@@ -1,5 +1,6 @@
 /**
- * Bundles the views into one module and one style sheet, which the Python package ships.
+ * Bundles the views into one module and one style sheet, which the Python package ships, and
+ * those that a shared file shows into a module of their own.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +12,7 @@ const target = new URL('../../smtc_lab/views/static/', import.meta.url);
 await build({
   absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
   bundle: true,
-  entryNames: 'widget',
-  entryPoints: ['src/widget.ts'],
+  entryPoints: { widget: 'src/widget.ts', share: 'src/share.ts' },
   format: 'esm',
   legalComments: 'none',
   minify: !isDev,
@@ -28,5 +28,5 @@ const { version } = JSON.parse(
 const license = await readFile(new URL('LICENSE', uplot), 'utf8');
 await writeFile(
   new URL('third-party-notices.txt', target),
-  `widget.js and widget.css hold uPlot ${version}, under this license:\n\n${license}`
+  `widget.js, widget.css and share.js hold uPlot ${version}, under this license:\n\n${license}`
 );

@@ -22,6 +22,7 @@ from smtc_lab.cli.environment import environment
 from smtc_lab.cli.plan import plan
 from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
+from smtc_lab.cli.share import share
 from smtc_lab.errors import PythonEnvironmentError, SmtcLabError, SpecError
 
 EXIT_FAILED = 1
@@ -49,6 +50,7 @@ cli.add_command(batch_size)
 cli.add_command(plan)
 cli.add_command(render_job)
 cli.add_command(runs)
+runs.add_command(share)
 cli.add_command(environment)
 cli.add_command(check)
 cli.add_command(bench)

@@ -43,6 +43,7 @@ def test_there_are_these_commands() -> None:
         "render",
         "runs",
         "runs delete",
+        "runs share",
         "runs show",
         "runs stop",
         "runs sweep",

@@ -1,0 +1,55 @@
+"""``smtc-lab runs share``: a run or a study as one file that anybody can open."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from smtc_lab.launchers.run import Run
+from smtc_lab.views.kinds import is_study, open_study
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--runs-dir",
+    "root",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="Folder of runs. Default: $SMTC_LAB_HOME/runs, or the user's data folder.",
+)
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write this file. Default: NAME.html, in this folder.",
+)
+@click.option("--force", is_flag=True, help="Replace the file if it is there already.")
+@click.pass_obj
+def share(
+    parents: Path | None, name: str, root: Path | None, target: Path | None, *, force: bool
+) -> None:
+    """Write a run as one HTML file with its interactive views. NAME may be the begin of a name.
+
+    The file opens in a browser with no JupyterLab and no network, and can send nothing. Of a
+    comparison or another study, NAME is the whole name. What goes on is shared as it is now.
+    """
+    root = root or parents
+    thing = (
+        open_study(name, root=root) if is_study(name, root=root) else Run.open(name, root=root)
+    )
+    target = Path(f"{thing.folder.path.name}.html") if target is None else target
+    if os.path.lexists(target) and not force:
+        raise click.UsageError(
+            f"{str(target)!r} is there already. Name another file with --to, or replace it "
+            "with --force."
+        )
+    # pydantic's models of all kinds, the planner and anywidget take half a second to import
+    from smtc_lab.views.share.share import share as share_thing  # noqa: PLC0415
+
+    goes_on = not thing.state.is_terminal
+    written = share_thing(thing, target, overwrite=force)
+    click.echo(f"Written: {written} ({written.stat().st_size / 1e6:.2f} MB)")
+    if goes_on:
+        click.echo(f"{thing.folder.path.name} goes on: the file has what there is so far.")
