@@ -118,9 +118,7 @@ def _is_harmless(text: bytes) -> bool:
     It is plain ASCII without an escape that could be a character to obey, has no number of 18
     digits or more, and too few brackets to be nested too deep.
     """
-    return (
-        _SUSPECT.search(text) is None and text.count(b"[") + text.count(b"{") <= _MOST_DEPTH
-    )
+    return _SUSPECT.search(text) is None and text.count(b"[") + text.count(b"{") <= _MOST_DEPTH
 
 
 def check_schema(values: object, name: str, *, newest: int = SCHEMA) -> None:

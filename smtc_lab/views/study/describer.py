@@ -13,11 +13,13 @@ from smtc_lab.store.state import current_state, lasted_s
 from smtc_lab.views.run.predicted import predicted_step_time_s
 from smtc_lab.views.study.followed_launch import FollowedLaunch
 from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
+from smtc_lab.views.study.pictured import part_use, pictured_groups
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.findings import told
 from smtc_lab.views.text.words import scale_of_jobs
 
 if TYPE_CHECKING:
+    from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.result import Interval
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import LaunchedRun
@@ -51,7 +53,8 @@ class StudyDescriber:
             sentence="",
             is_verdict=False,
             set_ups=tuple(
-                _set_up(job, price) for job, price in zip(jobs, follower.prices, strict=True)
+                _set_up(job, price, follower.catalog)
+                for job, price in zip(jobs, follower.prices, strict=True)
             ),
             launched=(),
             rows=(),
@@ -73,6 +76,7 @@ class StudyDescriber:
             StoreError: A file of a launch is damaged.
         """
         follower = self._follower
+        estimates = follower.estimates()
         self._latest = replace(
             self._standing(),
             is_verdict=self._kind.is_verdict(follower),
@@ -81,6 +85,8 @@ class StudyDescriber:
                     set_up,
                     predicted_step_time_s=self._predicted(place),
                     python_environment=follower.environment_of(place),
+                    use=part_use(set_up.groups, estimates[place]),
+                    step_time_s=_mean_of(estimates[place].step_time_s),
                 )
                 for place, set_up in enumerate(self._begin.set_ups)
             ),
@@ -123,7 +129,7 @@ class StudyDescriber:
         )
 
 
-def _set_up(job: TrainingJob, usd_per_hour: float | None) -> SetUpInfo:
+def _set_up(job: TrainingJob, usd_per_hour: float | None, catalog: Catalog) -> SetUpInfo:
     return SetUpInfo(
         label=job.cluster.label,
         hosts=tuple(
@@ -132,7 +138,12 @@ def _set_up(job: TrainingJob, usd_per_hour: float | None) -> SetUpInfo:
         usd_per_hour=usd_per_hour,
         evidence=evidence_of(job),
         python_environment=other_environment(job.python_environment),
+        groups=pictured_groups(job.cluster, catalog),
     )
+
+
+def _mean_of(interval: Interval | None) -> float | None:
+    return None if interval is None else interval.mean
 
 
 def _launch(launch: FollowedLaunch | LaunchedRun, follower: StudyFollower) -> LaunchInfo:

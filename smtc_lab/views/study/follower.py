@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
     from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.study.study_run import StudyRun
+    from smtc_lab.views.study.estimate import SetUpEstimate
     from smtc_lab.views.study.info import RowInfo
 
 _ESTIMATE_S = 1.0
@@ -58,6 +59,7 @@ class StudyFollower:
         self.own_tables: list[LiveTable] = []
         """What is sent beside the tables of its launches."""
         self._speedups: list[Interval | None] = []
+        self._estimates: list[SetUpEstimate] | None = None
         self._stream = stream
         self._estimate_s = 0.0
         self._has_news = True
@@ -93,6 +95,7 @@ class StudyFollower:
             StoreError: A file is damaged.
         """
         was_over = self.is_over
+        self._estimates = None
         before, self.state = self.state, self.run.state
         for launched in self.state.runs[len(self.launches) :]:
             self.launches.append(self._begin(launched))
@@ -122,14 +125,19 @@ class StudyFollower:
             return launches[-1].follower.python_environment
         return other_environment(self.jobs[set_up].python_environment)
 
+    def estimates(self) -> list[SetUpEstimate]:
+        """Return what is seen of each set-up since the last look."""
+        if self._estimates is None:
+            self._estimates = [
+                set_up_estimate(self._of(place), job.cluster, usd_per_hour=self.prices[place])
+                for place, job in enumerate(self.jobs)
+            ]
+        return self._estimates
+
     def rows(self) -> tuple[RowInfo, ...]:
         """Return the table of set-ups as it is now."""
-        estimates = [
-            set_up_estimate(self._of(place), job.cluster, usd_per_hour=self.prices[place])
-            for place, job in enumerate(self.jobs)
-        ]
         environments = [self.environment_of(place) for place in range(len(self.jobs))]
-        return live_rows(self.jobs, self.prices, estimates, environments, self._speedups)
+        return live_rows(self.jobs, self.prices, self.estimates(), environments, self._speedups)
 
     def read(self, table: str, first: int, end: int, most: int) -> Frame | None:
         """Return rows that were asked for in more detail; None: nobody keeps them."""

@@ -7,12 +7,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from smtc_lab.metrics.result import Evidence  # noqa: TC001  pydantic reads it
+from smtc_lab.views.live.part_use import PartUse  # noqa: TC001  pydantic reads it
 from smtc_lab.views.run.info import Predicted  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.json_values import json_values
+
+
+@dataclass(frozen=True, kw_only=True)
+class PicturedGroup:
+    """An instance group as a picture shows it. None: not known, as of this machine."""
+
+    instance_group_name: str
+    """What the set-up calls it."""
+
+    instance_type: str
+    """SageMaker's name, or ``local``."""
+
+    instance_count: int
+    """Number of instances."""
+
+    role: Literal["train", "data"]
+    """What its instances do."""
+
+    vcpus: int | None = None
+    """vCPUs of an instance."""
+
+    memory_gib: float | None = None
+    """Memory of an instance in GiB."""
+
+    accelerator: str | None = None
+    """Name of its accelerators; None also where it has none."""
+
+    accelerator_count: int = 0
+    """Accelerators of an instance."""
+
+    network_gbps: float | None = None
+    """Bandwidth of an instance in Gbit/s."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +69,15 @@ class SetUpInfo:
 
     predicted_step_time_s: Predicted | None = None
     """What the planner predicted of a step, in seconds; None: nobody asked it."""
+
+    groups: tuple[PicturedGroup, ...] = ()
+    """Its instance groups; empty: not told, as by an older version."""
+
+    use: PartUse | None = None
+    """How busy its parts were in the measured steps so far; None: there are none."""
+
+    step_time_s: float | None = None
+    """Mean step time so far in seconds; None: no step."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,8 @@ import type { IPart } from '../monitor/part.js';
 import { folded, foldedCode } from '../monitor/section.js';
 import { duration } from '../monitor/words.js';
 import { chartsOfInstances, chartsOfLaunches } from './charts.js';
+import { pictures } from './pictures.js';
+import { shareButtons } from '../share/buttons.js';
 import { doneFraction, progressWords } from './progress.js';
 import { readStudy } from './read.js';
 import { hasRounds } from './rounds.js';
@@ -71,6 +73,7 @@ export function studyParts(
 ): readonly IPart<IComparisonInfo>[] {
   return [
     verdict(),
+    pictures(),
     setUpTable(),
     new Charts(feed, info => ({
       // launches beside rounds differ in what they try: no chart adds them up
@@ -82,6 +85,7 @@ export function studyParts(
     folded(t('Launches'), false, launchTable()),
     messages(({ findings, notes }) => ({ findings, notes })),
     saveButton(model),
+    shareButtons(model),
     foldedCode(t('Code that does the same'))
   ];
 }

@@ -1,0 +1,105 @@
+import type {
+  Catalog,
+  IComparisonInfo,
+  ICluster,
+  IPicturedGroup,
+  ISetUpInfo
+} from '@smtc-lab/protocol';
+import { format } from '../charts/units.js';
+import { h } from '../dom.js';
+import { t } from '../i18n.js';
+import { drawn, type IPart } from '../monitor/part.js';
+import { letterOf, setUpMark } from '../picture/set_up_mark.js';
+import { EMPTY, type IFilling } from '../picture/shares.js';
+import { still } from '../picture/still.js';
+
+const WIDTH = 330;
+
+/**
+ * The clusters as pictures, filled as far as their parts were busy in the measured steps so far:
+ * the same as in the designer. One that has not run is empty.
+ */
+export function pictures(): IPart<IComparisonInfo> {
+  return drawn(h('div', { class: 'smtc-pictures' }), ({ setUps }) =>
+    setUps.flatMap((setUp, place) =>
+      setUp.groups.length === 0 ? [] : [picture(setUp, place)]
+    )
+  );
+}
+
+function picture(setUp: ISetUpInfo, place: number): HTMLElement {
+  const { label, groups, stepTimeS } = setUp;
+  return h(
+    'figure',
+    { class: setUp.use === null ? 'smtc-stale' : '' },
+    h(
+      'figcaption',
+      {},
+      setUpMark(place),
+      ` ${letterOf(place)} `,
+      h('b', {}, label),
+      stepTimeS === null
+        ? h('span', { class: 'smtc-soft' }, ` ${t('has not run')}`)
+        : ` ${t('%1 a step so far', format(stepTimeS, 's'))}`
+    ),
+    h(
+      'div',
+      {
+        class: 'smtc-scroll',
+        tabindex: 0,
+        role: 'region',
+        'aria-label': label
+      },
+      still(clusterOf(groups), catalogOf(groups), WIDTH, fillingOf(setUp))
+    )
+  );
+}
+
+function fillingOf({ use, stepTimeS }: ISetUpInfo): IFilling {
+  return use === null
+    ? EMPTY
+    : {
+        ...EMPTY,
+        shares: use,
+        stepsPerS: stepTimeS === null ? null : 1 / stepTimeS
+      };
+}
+
+function clusterOf(groups: readonly IPicturedGroup[]): ICluster {
+  return {
+    name: null,
+    groups: groups.map(group => ({
+      name: group.instanceGroupName,
+      instanceType: group.instanceType,
+      count: group.instanceCount,
+      role: group.role
+    }))
+  };
+}
+
+/**
+ * Return what a comparison says of its types: what is compared may be of another catalog.
+ */
+function catalogOf(groups: readonly IPicturedGroup[]): Catalog {
+  return new Map(
+    groups.flatMap(group =>
+      group.vcpus === null
+        ? []
+        : [
+            [
+              group.instanceType,
+              {
+                name: group.instanceType,
+                vcpus: group.vcpus,
+                memoryGib: group.memoryGib ?? 0,
+                accelerator: group.accelerator,
+                acceleratorCount: group.acceleratorCount,
+                acceleratorMemoryGib: null,
+                networkGbps: group.networkGbps,
+                price: null
+              }
+            ] as const
+          ]
+    )
+  );
+}

@@ -1,0 +1,69 @@
+"""What a picture shows of a set-up: its groups, and how busy they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.views.live.part_use import PartUse
+from smtc_lab.views.study.info import PicturedGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.cluster import Cluster
+    from smtc_lab.views.study.estimate import SetUpEstimate
+
+
+def pictured_groups(cluster: Cluster, catalog: Catalog) -> tuple[PicturedGroup, ...]:
+    """Return the groups of a cluster; none where the catalog cannot tell what they do."""
+    try:
+        role_of = roles(cluster, catalog)
+    except (CatalogError, SpecError):  # of an older or another catalog
+        return ()
+    found = []
+    for group in cluster.instance_groups:
+        known = catalog.instance_types.get(group.instance_type)
+        found.append(
+            PicturedGroup(
+                instance_group_name=group.instance_group_name,
+                instance_type=group.instance_type,
+                instance_count=group.instance_count,
+                role=role_of[group.instance_group_name],
+                vcpus=None if known is None else known.vcpus,
+                memory_gib=None if known is None else known.memory_gib,
+                accelerator=None if known is None else known.accelerator,
+                accelerator_count=0 if known is None else known.accelerator_count,
+                network_gbps=None if known is None else known.network_gbps,
+            )
+        )
+    return tuple(found)
+
+
+def part_use(groups: Sequence[PicturedGroup], estimate: SetUpEstimate) -> PartUse | None:
+    """Return how busy the parts of a set-up were in its measured steps; None: no step.
+
+    Groups of one role count by their vCPUs, or by their instances where those are unknown.
+    """
+    if estimate.steps == 0:
+        return None
+    return PartUse(
+        trainer_cpu=_cpu(groups, estimate, "train"),
+        data_cpu=_cpu(groups, estimate, "data"),
+        device=estimate.device_fraction,
+        network=None,
+    )
+
+
+def _cpu(groups: Sequence[PicturedGroup], estimate: SetUpEstimate, role: str) -> float | None:
+    shares = [
+        (estimate.cpu.get(group.instance_group_name), group.instance_count * (group.vcpus or 1))
+        for group in groups
+        if group.role == role
+    ]
+    known = [(share, weight) for share, weight in shares if share is not None]
+    if not known or len(known) < len(shares):
+        return None
+    return sum(share * weight for share, weight in known) / sum(weight for _, weight in known)
