@@ -20,14 +20,20 @@ const WIDTH = 330;
  * the same as in the designer. One that has not run is empty.
  */
 export function pictures(): IPart<IComparisonInfo> {
-  return drawn(h('div', { class: 'smtc-pictures' }), ({ setUps }) =>
-    setUps.flatMap((setUp, place) =>
-      setUp.groups.length === 0 ? [] : [picture(setUp, place)]
-    )
-  );
+  const row = h('div', { class: 'smtc-pictures' });
+  return drawn(row, ({ setUps, ended }) => {
+    row.classList.toggle('smtc-still', ended);
+    return setUps.flatMap((setUp, place) =>
+      setUp.groups.length === 0 ? [] : [picture(setUp, place, ended)]
+    );
+  });
 }
 
-function picture(setUp: ISetUpInfo, place: number): HTMLElement {
+function picture(
+  setUp: ISetUpInfo,
+  place: number,
+  ended: boolean
+): HTMLElement {
   const { label, groups, stepTimeS } = setUp;
   return h(
     'figure',
@@ -37,10 +43,10 @@ function picture(setUp: ISetUpInfo, place: number): HTMLElement {
       {},
       setUpMark(place),
       ` ${letterOf(place)} `,
-      h('b', {}, label),
+      h('strong', {}, label),
       stepTimeS === null
         ? h('span', { class: 'smtc-soft' }, ` ${t('has not run')}`)
-        : ` ${t('%1 a step so far', format(stepTimeS, 's'))}`
+        : ` ${ended ? t('%1 a step', format(stepTimeS, 's')) : t('%1 a step so far', format(stepTimeS, 's'))}`
     ),
     h(
       'div',

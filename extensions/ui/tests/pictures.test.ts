@@ -1,0 +1,38 @@
+import { readWire } from '@smtc-lab/protocol';
+import { expect, it } from 'vitest';
+import wire from '../../../tests/fixtures/comparison_info.json';
+import { pictures } from '../src/study/pictures.js';
+
+const INFO = readWire('ComparisonInfo', wire);
+
+it('fill a set-up that has run, and leave one that has not empty', () => {
+  const part = pictures();
+
+  part.update(INFO);
+
+  const [ran, waits] = part.element.querySelectorAll('figure');
+  expect(ran?.querySelectorAll('.smtc-busy').length).toBeGreaterThan(0);
+  expect(ran?.textContent).toContain('200 ms a step so far');
+  expect(waits?.querySelector('.smtc-busy, .smtc-flow')).toBeNull();
+  expect(waits?.textContent).toContain('has not run');
+});
+
+it('stand still once it is over', () => {
+  const part = pictures();
+
+  part.update({ ...INFO, ended: true });
+
+  expect(part.element.classList.contains('smtc-still')).toBe(true);
+  expect(part.element.textContent).not.toContain('so far');
+});
+
+it('are not there for a comparison of an older version', () => {
+  const part = pictures();
+
+  part.update({
+    ...INFO,
+    setUps: INFO.setUps.map(setUp => ({ ...setUp, groups: [] }))
+  });
+
+  expect(part.element.childElementCount).toBe(0);
+});
