@@ -60,6 +60,7 @@ OTHER_FILES = {
     "launchers/source_archive.py",
     "planner/workload_hash.py",
     "planner/calibration",
+    "planner/forecast/calibrating.py",
     "views/share/share.py",
     "views/widgets/base.py",
     "cli",

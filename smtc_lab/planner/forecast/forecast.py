@@ -20,7 +20,7 @@ from smtc_lab.planner.forecast.launched import (
     setup_of,
 )
 from smtc_lab.planner.forecast.type_table import TypeTable, type_table
-from smtc_lab.planner.model.cpu_use import CpuUse, cpu_use
+from smtc_lab.planner.model.cpu_use import CpuShares, cpu_use
 from smtc_lab.planner.model.predict import Terms, predictions
 from smtc_lab.spec.cluster import LOCAL
 
@@ -47,7 +47,7 @@ class Foreseen:
     setup: Setup
     """Its quotas and data workers, as the model has them."""
 
-    cpu: CpuUse
+    cpu: CpuShares
     """How busy the CPUs are, and who prepares the samples."""
 
     job_s: Interval | None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CpuUse:
+class CpuShares:
     """What the CPUs do in a step. None: the model does not know."""
 
     trainer_fraction: float | None = None
@@ -29,7 +29,7 @@ class CpuUse:
     """Samples that data instances prepare, of 1; None also where there are none."""
 
 
-def cpu_use(model: Model, setup: Setup, *, step_s: float, bottleneck: Stage) -> CpuUse:
+def cpu_use(model: Model, setup: Setup, *, step_s: float, bottleneck: Stage) -> CpuShares:
     """Return how busy the CPUs of one set-up are.
 
     Where trainers and data instances both prepare samples, and something else bounds the step,
@@ -50,7 +50,7 @@ def cpu_use(model: Model, setup: Setup, *, step_s: float, bottleneck: Stage) -> 
     local, remote = (_first(each) for each in rates(inputs, columns)[:2])
     share = _data_share(local, remote, samples / step_s, is_supply=bottleneck == "cpu")
     if share is None:
-        return CpuUse()
+        return CpuShares()
     core_s = _first(local_core_s(inputs, columns))
     receive_s = min(inputs.receive_core_s, core_s)
     host_s = ranks * float(inputs.host_at(setup.batch_size or inputs.batch_size)[0])
@@ -58,11 +58,11 @@ def cpu_use(model: Model, setup: Setup, *, step_s: float, bottleneck: Stage) -> 
     cores = _first(columns.trainers) * _first(columns.trainer_cores)
     trainer = min(1.0, busy_s / (cores * _first(columns.trainer_speed) * step_s))
     if remote == 0:
-        return CpuUse(trainer_fraction=trainer)
+        return CpuShares(trainer_fraction=trainer)
     busy_s = share * samples * _first(remote_core_s(inputs, columns))
     cores = _first(columns.data_instances) * _first(columns.data_cores)
     data = min(1.0, busy_s / (cores * _first(columns.data_speed) * step_s))
-    return CpuUse(trainer_fraction=trainer, data_fraction=data, data_share=share)
+    return CpuShares(trainer_fraction=trainer, data_fraction=data, data_share=share)
 
 
 def _data_share(local: float, remote: float, needed: float, *, is_supply: bool) -> float | None:

@@ -9,7 +9,6 @@ from jupyter_server.utils import url_path_join
 from tornado.ioloop import IOLoop
 
 from smtc_lab.views.server.environments import EnvironmentsHandler
-from smtc_lab.views.server.forecast import CalibrationHandler, ForecastHandler
 from smtc_lab.views.server.lab import SETTING, Lab
 from smtc_lab.views.server.rest import (
     BundleHandler,
@@ -20,7 +19,11 @@ from smtc_lab.views.server.rest import (
     RunsHandler,
     StopHandler,
 )
-from smtc_lab.views.server.set_ups import SetUpsHandler
+from smtc_lab.views.server.set_ups import (
+    CalibrationHandler,
+    ForecastHandler,
+    SetUpsHandler,
+)
 from smtc_lab.views.server.stream_socket import StreamSocket
 
 if TYPE_CHECKING:

@@ -50,7 +50,15 @@ export function foresightOf(model: IModel, place: number): IForesight {
 export class ForeseenFigures {
   readonly element = h('div', { class: 'smtc-foreseen' });
 
-  show({ foreseen, first, most, isStale }: IForesight, place: number): void {
+  /**
+   * @param isWrong - Whether the set-up has problems, which are said beside its fields.
+   */
+  show(
+    { foreseen, first, most, isStale }: IForesight,
+    place: number,
+    isWrong = false
+  ): void {
+    this.element.hidden = isWrong;
     this.element.classList.toggle('smtc-stale', isStale);
     const told = JSON.stringify([foreseen, first, most, place]);
     if (told === this._told) {

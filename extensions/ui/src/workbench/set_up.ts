@@ -212,7 +212,11 @@ class SetUp implements IComponent<ISetUpProps> {
     this._copy.disabled = !canCopy;
     this._remove.disabled = !canRemove;
     this._cluster.update(this._clusterProps());
-    this._figures.show(this._props.foresight, place);
+    this._figures.show(
+      this._props.foresight,
+      place,
+      this._props.problems.length > 0
+    );
     this._environment.update({
       value: job.pythonEnvironment,
       environments,
