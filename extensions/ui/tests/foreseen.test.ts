@@ -115,6 +115,8 @@ describe('what is predicted', () => {
     figures.show({ foreseen, first: foreseen, most, isStale: false }, 0);
 
     expect(figures.element.textContent).toBe('No calibration.');
+    figures.show({ foreseen, first: foreseen, most, isStale: false }, 0, true);
+    expect(figures.element.textContent).toBe('');
   });
 });
 

@@ -58,7 +58,11 @@ export class ForeseenFigures {
     place: number,
     isWrong = false
   ): void {
-    this.element.hidden = isWrong;
+    if (isWrong) {
+      this._told = '';
+      this.element.replaceChildren();
+      return;
+    }
     this.element.classList.toggle('smtc-stale', isStale);
     const told = JSON.stringify([foreseen, first, most, place]);
     if (told === this._told) {
