@@ -12,14 +12,23 @@ export const LOCAL = 'local';
  */
 export type Catalog = ReadonlyMap<string, IInstanceType>;
 
+const READ = new WeakMap<object, Catalog>();
+
 /**
- * Read a catalog.
+ * Read a catalog; the same value is the same catalog each time, so that a list of its types stays
+ * open while something else is news.
  *
  * @throws {@link ProtocolError} when it is none.
  */
 export function parseCatalog(json: unknown): Catalog {
+  const known = json instanceof Object ? READ.get(json) : undefined;
+  if (known !== undefined) {
+    return known;
+  }
   const types = listField({ catalog: json }, 'catalog', item =>
     readWire('InstanceType', item)
   );
-  return new Map(types.map(type => [type.name, type]));
+  const catalog: Catalog = new Map(types.map(type => [type.name, type]));
+  READ.set(json as object, catalog);
+  return catalog;
 }

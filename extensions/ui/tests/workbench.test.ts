@@ -79,6 +79,18 @@ describe('the set-ups of the workbench', () => {
     expect(setUps.element.contains(document.activeElement)).toBe(true);
   });
 
+  it('leave a list of types open when there is news', () => {
+    const field = setUps.element.querySelector<HTMLInputElement>(
+      'input[role=combobox]'
+    ) as HTMLInputElement;
+    field.click();
+    type(field, 'ml.p3.3xl');
+    setUps.update();
+
+    expect(field.getAttribute('aria-expanded')).toBe('true');
+    expect(field.value).toBe('ml.p3.3xl');
+  });
+
   it('show what Python has set', () => {
     model.set('value', [
       { ...JOB, cluster: { ...JOB.cluster, name: 'other' } },
