@@ -136,7 +136,7 @@ def test_an_interrupted_write_leaves_the_older_checkpoint(
 
 
 def test_a_state_that_cannot_be_written_leaves_no_draft(folder: Path) -> None:
-    with pytest.raises(Exception, match="pickle|local object"):  # as Python 3.13 says it
+    with pytest.raises(Exception, match=r"pickle|local object"):  # as Python 3.13 says it
         save_checkpoint(folder, {"transform": lambda x: x}, step=1)
 
     assert list(folder.iterdir()) == []
