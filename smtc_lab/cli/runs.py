@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.study.study_run import StudyRun
 
-_ROOT = click.option(
+RUNS_DIR = click.option(
     "--runs-dir",
     "root",
     type=click.Path(path_type=Path, resolve_path=True),
@@ -44,7 +44,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group(invoke_without_command=True)
-@_ROOT
+@RUNS_DIR
 @_JSON
 @click.option(
     "-n",
@@ -70,7 +70,7 @@ def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool)
 
 @runs.command()
 @click.argument("name")
-@_ROOT
+@RUNS_DIR
 @_JSON
 @click.option("--log", is_flag=True, help="Print what the entry points printed, too.")
 @click.pass_obj
@@ -133,7 +133,7 @@ def show(
 
 @runs.command()
 @click.argument("name")
-@_ROOT
+@RUNS_DIR
 @click.pass_obj
 def stop(parents: Path | None, name: str, root: Path | None) -> None:
     """Stop a run and everything that belongs to it. NAME may be the begin of a name.
@@ -150,7 +150,7 @@ def stop(parents: Path | None, name: str, root: Path | None) -> None:
 
 @runs.command()
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@_ROOT
+@RUNS_DIR
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def delete(

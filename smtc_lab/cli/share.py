@@ -7,18 +7,14 @@ from pathlib import Path
 
 import click
 
+from smtc_lab.cli.runs import RUNS_DIR
 from smtc_lab.launchers.run import Run
 from smtc_lab.views.kinds import is_study, open_study
 
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "--runs-dir",
-    "root",
-    type=click.Path(path_type=Path, resolve_path=True),
-    help="Folder of runs. Default: $SMTC_LAB_HOME/runs, or the user's data folder.",
-)
+@RUNS_DIR
 @click.option(
     "--to",
     "target",

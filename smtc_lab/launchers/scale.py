@@ -10,10 +10,13 @@ from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.spec.emulation import STANDARD_SCALE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.job import TrainingJob
+
+MOST_INSTANCES = 250
+"""Instances for which one machine can stand in."""
 
 SHARE_FOR_INSTANCES = 0.5
 """Share of the machine that the instances of an emulation may fill. The rest is for the agents,
@@ -65,6 +68,61 @@ def at_scale(job: TrainingJob, scale: float, *, is_here: bool = True) -> Trainin
     stretch = max(1.0, standard_scale() / scale) if is_here and _has_emulated(job) else 1.0
     chosen = {"cores_per_vcpu": scale, "time_stretch": emulation.time_stretch * stretch}
     return job.model_copy(update={"emulation": emulation.model_copy(update=chosen)})
+
+
+def at_one_scale(
+    jobs: Sequence[TrainingJob],
+    chosen: Callable[[list[TrainingJob]], float | None],
+    *,
+    is_here: bool = True,
+) -> list[TrainingJob]:
+    """Return jobs that are to be compared at one scale; those that name their own stay.
+
+    Args:
+        jobs: The jobs.
+        chosen: Chooses the cores per vCPU of those that are emulated; None: there is no scale.
+        is_here: As for ``at_scale``.
+    """
+    emulated = [job for job in jobs if job.emulation is not None]
+    if all(job.emulation and job.emulation.cores_per_vcpu is not None for job in emulated):
+        return list(jobs)
+    scale = chosen(emulated)
+    if scale is None:
+        return list(jobs)
+    return [at_scale(job, scale, is_here=is_here) for job in jobs]
+
+
+def number_problems(job: TrainingJob) -> list[str]:
+    """Return why this machine cannot stand in for so many instances; empty: it can."""
+    if job.cluster.num_instances <= MOST_INSTANCES:
+        return []
+    too_many = (
+        f"The cluster has {job.cluster.num_instances} instances, but one machine can stand "
+        f"in for {MOST_INSTANCES}. Lower instance_count."
+    )
+    return [too_many]
+
+
+def scale_problems(job: TrainingJob, catalog: Catalog, *, cores: float) -> list[str]:
+    """Return why a job does not fit on this machine at the scale that it names; empty: it does.
+
+    Args:
+        job: The job.
+        catalog: Where the instance types are looked up.
+        cores: Cores of this machine.
+    """
+    scale = job.emulation.cores_per_vcpu if job.emulation else None
+    if scale is None:
+        return []
+    wanted = scale * speed_units(job, catalog)
+    if wanted <= cores:
+        return []
+    fitting = fitting_scale([job], catalog, cores=cores)
+    too_large = (
+        f"With cores_per_vcpu={scale:g} (--scale) the instances need {wanted:.2f} cores, but "
+        f"this machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
+    )
+    return [too_large]
 
 
 def emulation_facts(job: TrainingJob) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from smtc_lab.launchers.scale import (
     at_scale,
     common_scale,
     emulation_facts,
-    fitting_scale,
-    speed_units,
+    number_problems,
+    scale_problems,
 )
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.spec.cluster import LOCAL
@@ -38,20 +38,21 @@ if TYPE_CHECKING:
     from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 
-_MOST_INSTANCES = 250
-
 
 def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     """Return every reason why this machine cannot run a job; empty: it can."""
-    problems = [*entry_point_problems(job), *instance_type_problems(job, catalog)]
-    if job.cluster.num_instances > _MOST_INSTANCES:
-        problems.append(
-            f"The cluster has {job.cluster.num_instances} instances, but one machine can stand "
-            f"in for {_MOST_INSTANCES}. Lower instance_count."
-        )
-    problems += [*channel_problems(job), *environment_problems(job)]
+    problems = [
+        *entry_point_problems(job),
+        *instance_type_problems(job, catalog),
+        *number_problems(job),
+        *channel_problems(job),
+        *environment_problems(job),
+    ]
     if not problems:
-        problems = [*group_problems(job, catalog), *_scale_problems(job, catalog)]
+        problems = [
+            *group_problems(job, catalog),
+            *scale_problems(job, catalog, cores=available_cores()),
+        ]
     return problems
 
 
@@ -106,21 +107,6 @@ def _instances(job: TrainingJob, catalog: Catalog, cores: float) -> tuple[Instan
         )
 
     return instance_plans(job, roles(job.cluster, catalog), slot_of)
-
-
-def _scale_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
-    scale = job.emulation.cores_per_vcpu if job.emulation else None
-    if scale is None:
-        return []
-    wanted, cores = scale * speed_units(job, catalog), available_cores()
-    if wanted <= cores:
-        return []
-    fitting = fitting_scale([job], catalog, cores=cores)
-    too_large = (
-        f"With cores_per_vcpu={scale:g} (--scale) the instances need {wanted:.2f} cores, but "
-        f"this machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
-    )
-    return [too_large]
 
 
 def _loopback_prefix(job_name: str) -> str:

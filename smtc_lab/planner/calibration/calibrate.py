@@ -12,7 +12,7 @@ from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
-from smtc_lab.planner.calibration.calibration import Calibration
+from smtc_lab.planner.calibration.calibration import FOLDER, Calibration
 from smtc_lab.planner.calibration.host_speed import BENCHMARK_SECONDS, host_speed
 from smtc_lab.planner.calibration.plan import num_launches, run_all
 from smtc_lab.planner.calibration.points import measured_fields
@@ -115,7 +115,7 @@ def kept_at(calibration: Calibration, root: Path | None = None) -> Path:
     """
     created = datetime.fromisoformat(calibration.created)
     stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(calibration.entry_point).stem).strip("-") or "job"
-    folder = (runs_root() if root is None else root) / "calibrations"
+    folder = (runs_root() if root is None else root) / FOLDER
     return folder / f"{stem}-{created:%Y%m%d-%H%M%S}.json"
 
 

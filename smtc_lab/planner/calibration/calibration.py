@@ -21,6 +21,9 @@ from smtc_lab.planner.intervals import Measured  # noqa: TC001  pydantic reads i
 
 SCHEMA_VERSION: Literal[1] = 1
 
+FOLDER = "calibrations"
+"""Name of the folder below that of runs in which ``calibrate`` keeps calibrations."""
+
 _LONGEST_SHOWN = 80
 
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner.calibration.calibrate import calibrate
+from smtc_lab.planner.calibration.calibration import FOLDER
 from smtc_lab.planner.forecast.effort import launches_of
-from smtc_lab.planner.forecast.kept import FOLDER
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:

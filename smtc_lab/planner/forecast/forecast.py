@@ -10,7 +10,7 @@ import numpy as np
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, PlannerError, SpecError
-from smtc_lab.launchers.scale import fitting_scale, speed_units
+from smtc_lab.launchers.scale import scale_problems, speed_units
 from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
 from smtc_lab.planner.forecast.launched import (
     Surroundings,
@@ -122,17 +122,11 @@ def _problem(job: TrainingJob, catalog: Catalog, cores: float) -> str:
     """Return why a set-up is not launched, or not known to the model; empty: neither."""
     try:
         refuse_unknown(job, roles(job.cluster, catalog))
-        wanted = speed_units(job, catalog)
+        speed_units(job, catalog)  # of a type whose speed nobody knows it says so
+        problems = scale_problems(job, catalog, cores=cores)
     except (SpecError, CatalogError, PlannerError) as error:
         return str(error)
-    scale = None if job.emulation is None else job.emulation.cores_per_vcpu
-    if scale is None or scale * wanted <= cores:
-        return ""
-    fitting = fitting_scale([job], catalog, cores=cores)
-    return (
-        f"With cores_per_vcpu={scale:g} the instances need {scale * wanted:.2f} cores, but "
-        f"this machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
-    )
+    return "".join(problems)
 
 
 def _foreseen(

@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.machine.beneath import names_beneath, read_beneath
-from smtc_lab.planner.calibration.calibration import Calibration
+from smtc_lab.planner.calibration.calibration import FOLDER, Calibration
 from smtc_lab.planner.forecast.calibrated import CalibratedModel
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-FOLDER = "calibrations"
-"""Name of the folder below that of runs in which ``calibrate`` keeps calibrations."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.json")
 _MOST_FILES = 1000

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smtc_lab.errors import PlannerError
-from smtc_lab.launchers.scale import at_scale, common_scale
+from smtc_lab.launchers.scale import MOST_INSTANCES, at_one_scale, common_scale, number_problems
 from smtc_lab.planner.model.setup import Setup
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from smtc_lab.spec.cluster import InstanceGroup, Role
     from smtc_lab.spec.emulation import Emulation
     from smtc_lab.spec.job import TrainingJob
-
-MOST_INSTANCES = 250
-"""Instances for which one machine can stand in, as the local launcher says."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +98,7 @@ def launched_jobs(
     Raises:
         CatalogError: The speed of a type, or of this machine, is not known.
     """
-    emulated = [job for job in jobs if job.emulation is not None]
-    if all(job.emulation and job.emulation.cores_per_vcpu is not None for job in emulated):
-        return list(jobs)
-    scale = common_scale(emulated, catalog, cores=cores)
-    return [at_scale(job, scale) for job in jobs]
+    return at_one_scale(jobs, lambda emulated: common_scale(emulated, catalog, cores=cores))
 
 
 def laid_out(
@@ -202,11 +195,8 @@ def refuse_unknown(job: TrainingJob, role_of: Mapping[str, Role]) -> None:
             types, or too many instances.
     """
     cluster = job.cluster
-    if cluster.num_instances > MOST_INSTANCES:
-        raise PlannerError(
-            f"The cluster has {cluster.num_instances:,} instances, but one machine can stand "
-            f"in for {MOST_INSTANCES}. Lower instance_count."
-        )
+    for problem in number_problems(job):
+        raise PlannerError(problem)
     for role, most in (("train", "one training group"), ("data", "at most one data group")):
         names = [
             group.instance_type

@@ -11,7 +11,7 @@ from smtc_lab.catalog.own_types import own_types
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
 from smtc_lab.launchers.run import launcher_named
-from smtc_lab.launchers.scale import at_scale
+from smtc_lab.launchers.scale import at_one_scale
 from smtc_lab.study.folder import StudyRequest
 from smtc_lab.study.launch_name import launch_name
 
@@ -126,14 +126,8 @@ def _comparable(
         problems += [f"{job.cluster.label}: {text}" for text in launcher.check(job)]
     if problems:
         raise SpecError(list(dict.fromkeys(problems)))
-    emulations = [job.emulation for job in jobs if job.emulation is not None]
-    if all(each.cores_per_vcpu is not None for each in emulations):
-        return list(jobs)
-    scale = launcher.common_scale([job for job in jobs if job.emulation is not None])
-    if scale is None:
-        return list(jobs)
     is_here = bool(runs_here(launcher.name))
-    return [at_scale(job, scale, is_here=is_here) for job in jobs]
+    return at_one_scale(jobs, launcher.common_scale, is_here=is_here)
 
 
 def _launches(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.examples import example
+from smtc_lab.launchers.planning import is_in_s3
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.spec.cluster import LOCAL, Cluster
 from smtc_lab.spec.emulation import Emulation
@@ -17,6 +18,7 @@ from smtc_lab.views.environments.choices import EnvironmentChoices, named_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 _FIRST_CLUSTERS = (
     "homogeneous@dnn_group=ml.p3.2xlarge:1",
@@ -140,6 +142,18 @@ def _named_by_environment(job: TrainingJob, jobs: Sequence[TrainingJob]) -> Trai
 
 def _environment(job: TrainingJob) -> str:
     return job.python_environment or TODAY
+
+
+def placed(job: TrainingJob, folder: Path) -> TrainingJob:
+    """Return a job of a form whose relative paths count from a folder."""
+    channels = tuple(
+        channel
+        if is_in_s3(channel)
+        else channel.model_copy(update={"source": str(folder / channel.source)})
+        for channel in job.channels
+    )
+    entry_point = str(folder / job.entry_point)
+    return job.model_copy(update={"entry_point": entry_point, "channels": channels})
 
 
 def runnable(job: TrainingJob) -> TrainingJob:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import PlannerError, SpecError
-from smtc_lab.launchers.planning import is_in_s3
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner.calibration.calibrate import DEFAULT_SECONDS
 from smtc_lab.planner.forecast.effort import effort_of
@@ -21,7 +20,7 @@ from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
-from smtc_lab.views.code.set_ups import runnable
+from smtc_lab.views.code.set_ups import placed, runnable
 from smtc_lab.views.forecast.describer import described
 from smtc_lab.views.forecast.info import (
     Forecast,
@@ -123,7 +122,7 @@ def _kept(root: Path) -> KeptCalibrations:
 
 def _read(value: object, folder: Path | None) -> _Typed:
     try:
-        given = _placed(TrainingJob.model_validate(value), folder)
+        given = placed(TrainingJob.model_validate(value), folder or Path.cwd())
         asked = AskedSetUp(job=runnable(given), emulation=given.emulation or Emulation())
     except SpecError:
         return _Typed(problem=_WRONG)
@@ -137,19 +136,6 @@ def _read(value: object, folder: Path | None) -> _Typed:
     is_emulated = declared_s is not None
     model = _kept(runs_root()).newest(found, is_emulated=is_emulated)
     return _Typed(asked=asked, workload=(found, is_emulated), model=model)
-
-
-def _placed(job: TrainingJob, folder: Path | None) -> TrainingJob:
-    """Return a job whose paths are absolute."""
-    folder = Path.cwd() if folder is None else folder
-    channels = tuple(
-        channel
-        if is_in_s3(channel)
-        else channel.model_copy(update={"source": str(folder / channel.source)})
-        for channel in job.channels
-    )
-    entry_point = str(folder / job.entry_point)
-    return job.model_copy(update={"entry_point": entry_point, "channels": channels})
 
 
 def _refuse_endless(entry_point: str) -> None:

@@ -12,8 +12,8 @@ from smtc_lab.views.server.rest import LabHandler, Refused
 if TYPE_CHECKING:
     from smtc_lab.views.server.hub import Hub
 
-MOST_SET_UPS = 20
-MOST_ROUNDS = 100
+_MOST_SET_UPS = 20
+_MOST_ROUNDS = 100
 
 
 class SetUpsHandler(LabHandler):
@@ -23,18 +23,7 @@ class SetUpsHandler(LabHandler):
     @authorized_to(READ)
     async def post(self) -> None:
         """Tell what a ``CheckedSetUps`` holds, and the set-ups: those of the demo for null."""
-        asked = self.asked()
-        match asked:
-            case {"value": list() | None as value, "rounds": int(rounds)}:
-                is_legal = 1 <= rounds <= MOST_ROUNDS and len(value or ()) <= MOST_SET_UPS
-            case _:
-                is_legal = False
-        if not is_legal:
-            raise Refused(
-                400,
-                f"{str(asked)[:200]!r} holds no set-ups. Send value, a list of at most "
-                f"{MOST_SET_UPS} jobs or null, and rounds, from 1 to {MOST_ROUNDS}.",
-            )
+        value, rounds = _set_ups(self.asked(), may_be_null=True)
         self.tell(await self.ask(lambda hub: _checked(value, rounds, hub)))
 
 
@@ -45,13 +34,7 @@ class ForecastHandler(LabHandler):
     @authorized_to(READ)
     async def post(self) -> None:
         """Tell a ``Forecast`` of the set-ups."""
-        match asked := self.asked():
-            case {"value": list() as value, "rounds": int(rounds)}:
-                is_legal = 1 <= rounds <= MOST_ROUNDS and len(value) <= MOST_SET_UPS
-            case _:
-                is_legal = False
-        if not is_legal:
-            raise Refused(400, _no_set_ups(asked))
+        value, rounds = _set_ups(self.asked(), may_be_null=False)
         self.tell(await self.ask(lambda hub: hub.forecast(value, rounds)))
 
 
@@ -63,7 +46,7 @@ class CalibrationHandler(LabHandler):
     async def post(self) -> None:
         """Begin to calibrate what has no calibration, or stop it; a forecast tells the end."""
         match asked := self.asked():
-            case {"calibrate": list() as value} if len(value) <= MOST_SET_UPS:
+            case {"calibrate": list() as value} if len(value) <= _MOST_SET_UPS:
                 await self.ask(lambda hub: hub.calibrate(value), is_slow=True)
             case {"calibrate": None}:
                 await self.ask(lambda hub: hub.stop_calibrating())
@@ -71,15 +54,27 @@ class CalibrationHandler(LabHandler):
                 raise Refused(
                     400,
                     f"{str(asked)[:200]!r} is nothing that can be calibrated. Send "
-                    f"calibrate, a list of at most {MOST_SET_UPS} jobs, or null to stop.",
+                    f"calibrate, a list of at most {_MOST_SET_UPS} jobs, or null to stop.",
                 )
         self.tell({}, 202)
 
 
-def _no_set_ups(asked: Any) -> str:  # noqa: ANN401  what a browser sent
-    return (
-        f"{str(asked)[:200]!r} holds no set-ups. Send value, a list of at most {MOST_SET_UPS} "
-        f"jobs, and rounds, from 1 to {MOST_ROUNDS}."
+def _set_ups(asked: Any, *, may_be_null: bool) -> tuple[Any, int]:  # noqa: ANN401  what a browser sent
+    """Return the set-ups of a form, and how often each is launched.
+
+    Raises:
+        Refused: It is something else; says what to send.
+    """
+    match asked:
+        case {"value": list() | None as value, "rounds": int(rounds)}:
+            is_legal = 1 <= rounds <= _MOST_ROUNDS and len(value or ()) <= _MOST_SET_UPS
+            if is_legal and (may_be_null or value is not None):
+                return value, rounds
+    or_null = " or null" if may_be_null else ""
+    raise Refused(
+        400,
+        f"{str(asked)[:200]!r} holds no set-ups. Send value, a list of at most {_MOST_SET_UPS} "
+        f"jobs{or_null}, and rounds, from 1 to {_MOST_ROUNDS}.",
     )
 
 

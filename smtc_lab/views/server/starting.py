@@ -8,6 +8,7 @@ from smtc_lab.errors import SpecError
 from smtc_lab.launchers.run import launch
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.comparison_run import launch_comparison
+from smtc_lab.views.code.set_ups import placed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +38,4 @@ def start(asked: object, root_dir: Path) -> str:
 
 def _job(values: object, root_dir: Path) -> TrainingJob:
     """Return a job that a browser sent, its paths counted from the server's folder."""
-    job = TrainingJob.model_validate(values)
-    channels = tuple(
-        channel.model_copy(update={"source": str(root_dir / channel.source)})
-        for channel in job.channels
-    )
-    entry_point = str(root_dir / job.entry_point)
-    return job.model_copy(update={"entry_point": entry_point, "channels": channels})
+    return placed(TrainingJob.model_validate(values), root_dir)

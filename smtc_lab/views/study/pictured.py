@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.instance_types import InstanceType
     from smtc_lab.spec.cluster import Cluster
     from smtc_lab.views.study.estimate import SetUpEstimate
 
@@ -25,21 +27,26 @@ def pictured_groups(cluster: Cluster, catalog: Catalog) -> tuple[PicturedGroup, 
         return ()
     found = []
     for group in cluster.instance_groups:
-        known = catalog.instance_types.get(group.instance_type)
-        found.append(
-            PicturedGroup(
-                instance_group_name=group.instance_group_name,
-                instance_type=group.instance_type,
-                instance_count=group.instance_count,
-                role=role_of[group.instance_group_name],
-                vcpus=None if known is None else known.vcpus,
-                memory_gib=None if known is None else known.memory_gib,
-                accelerator=None if known is None else known.accelerator,
-                accelerator_count=0 if known is None else known.accelerator_count,
-                network_gbps=None if known is None else known.network_gbps,
-            )
+        told = PicturedGroup(
+            instance_group_name=group.instance_group_name,
+            instance_type=group.instance_type,
+            instance_count=group.instance_count,
+            role=role_of[group.instance_group_name],
         )
+        known = catalog.instance_types.get(group.instance_type)
+        found.append(told if known is None else _with_size(told, known))
     return tuple(found)
+
+
+def _with_size(told: PicturedGroup, known: InstanceType) -> PicturedGroup:
+    return replace(
+        told,
+        vcpus=known.vcpus,
+        memory_gib=known.memory_gib,
+        accelerator=known.accelerator,
+        accelerator_count=known.accelerator_count,
+        network_gbps=known.network_gbps,
+    )
 
 
 def part_use(groups: Sequence[PicturedGroup], estimate: SetUpEstimate) -> PartUse | None:
