@@ -1,5 +1,5 @@
 import type { IInstanceType } from './generated/wire.js';
-import { listField } from './read.js';
+import { listField, readOnce } from './read.js';
 import { readWire } from './wire.js';
 
 /**
@@ -12,23 +12,15 @@ export const LOCAL = 'local';
  */
 export type Catalog = ReadonlyMap<string, IInstanceType>;
 
-const READ = new WeakMap<object, Catalog>();
-
 /**
  * Read a catalog; the same value is the same catalog each time, so that a list of its types stays
  * open while something else is news.
  *
  * @throws {@link ProtocolError} when it is none.
  */
-export function parseCatalog(json: unknown): Catalog {
-  const known = json instanceof Object ? READ.get(json) : undefined;
-  if (known !== undefined) {
-    return known;
-  }
+export const parseCatalog = readOnce((json: unknown): Catalog => {
   const types = listField({ catalog: json }, 'catalog', item =>
     readWire('InstanceType', item)
   );
-  const catalog: Catalog = new Map(types.map(type => [type.name, type]));
-  READ.set(json as object, catalog);
-  return catalog;
-}
+  return new Map(types.map(type => [type.name, type]));
+});

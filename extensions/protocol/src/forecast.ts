@@ -1,4 +1,5 @@
 import type { IForecast } from './generated/wire.js';
+import { readOnce } from './read.js';
 import { readWire } from './wire.js';
 
 /**
@@ -14,13 +15,15 @@ export const NO_FORECAST: IForecast = {
 };
 
 /**
- * Read the forecast of a form's set-ups; undefined: nobody asked yet.
+ * Read the forecast of a form's set-ups; undefined: nobody asked yet. It is asked for by each of
+ * them, at each move of a pointer, and has thousands of numbers.
  *
  * @throws {@link ProtocolError} when a field is missing or of another kind.
  */
-export function parseForecast(value: unknown): IForecast {
-  return value === undefined ? NO_FORECAST : readWire('Forecast', value);
-}
+export const parseForecast = readOnce(
+  (value: unknown): IForecast =>
+    value === undefined ? NO_FORECAST : readWire('Forecast', value)
+);
 
 /**
  * Return whether a forecast is of these set-ups, and not of what was typed before.

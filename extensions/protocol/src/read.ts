@@ -110,3 +110,19 @@ function shown(value: unknown): string {
   const text = JSON.stringify(value) as string | undefined;
   return (text ?? 'undefined').slice(0, LONGEST_VALUE);
 }
+
+/**
+ * Return a reader that reads each object once: the same object is the same result from then on, as
+ * long as nobody changes it. For what is large, or asked for many times between two changes.
+ */
+export function readOnce<T>(read: (json: unknown) => T): (json: unknown) => T {
+  const known = new WeakMap<object, { readonly value: T }>();
+  return json => {
+    if (typeof json !== 'object' || json === null) {
+      return read(json);
+    }
+    const found = known.get(json) ?? { value: read(json) };
+    known.set(json, found);
+    return found.value;
+  };
+}

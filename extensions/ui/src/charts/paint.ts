@@ -4,7 +4,7 @@ import type { Evidence } from './options.js';
 import type { IStrip } from './outline.js';
 import type { IBox, IInk, IPen, Shape } from './pen.js';
 import { isWithin, type IRange } from './ranges.js';
-import { colorOf, type ITheme } from './theme.js';
+import { colorOf, shapeOf, type ITheme } from './theme.js';
 
 /**
  * Where what is seen lies on the page.
@@ -15,13 +15,6 @@ export interface IGeometry {
   readonly y: IRange;
 }
 
-const SHAPES: readonly Shape[] = [
-  'circle',
-  'square',
-  'triangle',
-  'diamond',
-  'cross'
-];
 const DASHES: Readonly<Record<Evidence, readonly [number, number] | null>> = {
   measured: null,
   emulated: [7, 4],
@@ -268,7 +261,7 @@ function markOf({ color, evidence }: Pick<ILayer, 'evidence' | 'color'>): {
   isHollow: boolean;
 } {
   return {
-    shape: SHAPES[color % SHAPES.length] as Shape,
+    shape: shapeOf(color),
     isHollow: evidence !== 'measured'
   };
 }

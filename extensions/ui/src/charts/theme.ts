@@ -1,3 +1,5 @@
+import type { Shape } from './pen.js';
+
 /**
  * Colours and letters of charts, as the page has them now.
  */
@@ -93,4 +95,19 @@ export function watchTheme(listener: () => void): () => void {
       query.removeEventListener('change', listener);
     }
   };
+}
+
+const SHAPES: readonly Shape[] = [
+  'circle',
+  'square',
+  'triangle',
+  'diamond',
+  'cross'
+];
+
+/**
+ * Return the shape of what has a place in the palette, for those who do not tell its colour.
+ */
+export function shapeOf(place: number): Shape {
+  return SHAPES[place % SHAPES.length] as Shape;
 }

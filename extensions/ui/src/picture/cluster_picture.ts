@@ -185,9 +185,7 @@ class ClusterPicture extends Component<IClusterPictureProps> {
   private _insert(group: IInstanceGroup, place: number): void {
     const { groups } = this.props.cluster;
     this._change([...groups.slice(0, place), group, ...groups.slice(place)]);
-    this._columns
-      .find(({ element }) => element.ariaLabel?.startsWith(`${group.name}:`))
-      ?.focus();
+    this._columns.find(column => column.place === place)?.focus();
   }
 
   private _change(groups: readonly IInstanceGroup[]): void {

@@ -92,6 +92,13 @@ export class Column extends Component<IColumnProps> {
   }
 
   /**
+   * Place of its group in the cluster, from 0.
+   */
+  get place(): number {
+    return this.props.column.place;
+  }
+
+  /**
    * Put the focus on what another count is chosen with.
    */
   focus(): void {

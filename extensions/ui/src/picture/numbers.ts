@@ -1,9 +1,10 @@
 import { format } from '../charts/units.js';
+import { paletteColor } from '../charts/theme.js';
 import type { Unit } from '../charts/options.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { s } from '../plan/svg.js';
-import { round } from './draw.js';
+import { clamped, round } from './draw.js';
 
 /**
  * A value with the ends of its interval.
@@ -75,14 +76,13 @@ function strip(
   most: number,
   place: number
 ): SVGSVGElement {
-  const x = (value: number): number =>
-    round(2 + 96 * Math.max(0, Math.min(1, value / most)));
+  const x = (value: number): number => round(2 + 96 * clamped(value / most));
   const drawn = s(
     'svg',
     { class: 'smtc-strip', 'aria-hidden': 'true' },
     s('line', { x1: '2%', x2: '98%', y1: 7, y2: 7 })
   );
-  drawn.style.setProperty('--smtc-own-color', `var(--smtc-color-${place % 5})`);
+  drawn.style.setProperty('--smtc-own-color', paletteColor(place));
   const bar = (
     { low, high }: ISpan,
     own: Readonly<Record<string, string | number>>

@@ -1,18 +1,17 @@
+import type { Shape } from '../charts/pen.js';
+import { paletteColor, shapeOf } from '../charts/theme.js';
 import { s } from '../plan/svg.js';
 
 const SIZE = 14;
 const MIDDLE = SIZE / 2;
 
-/**
- * A shape for each set-up, so that nobody needs to tell colours apart.
- */
-const SHAPES: readonly (() => SVGElement)[] = [
-  () => s('circle', { cx: MIDDLE, cy: MIDDLE, r: 5 }),
-  () => s('rect', { x: 2, y: 2, width: 10, height: 10 }),
-  () => s('path', { d: 'M7 1.5l5.5 10.5h-11z' }),
-  () => s('path', { d: 'M7 1l6 6-6 6-6-6z' }),
-  () => s('path', { d: 'M5 1h4v4h4v4h-4v4h-4v-4h-4v-4h4z' })
-];
+const DRAWN: Readonly<Record<Shape, () => SVGElement>> = {
+  circle: () => s('circle', { cx: MIDDLE, cy: MIDDLE, r: 5 }),
+  square: () => s('rect', { x: 2, y: 2, width: 10, height: 10 }),
+  triangle: () => s('path', { d: 'M7 1.5l5.5 10.5h-11z' }),
+  diamond: () => s('path', { d: 'M7 1l6 6-6 6-6-6z' }),
+  cross: () => s('path', { d: 'M5 1h4v4h4v4h-4v4h-4v-4h-4v-4h4z' })
+};
 
 /**
  * Return the letter of a set-up: the baseline is A.
@@ -25,7 +24,6 @@ export function letterOf(place: number): string {
  * Draw the mark of a set-up, in its colour.
  */
 export function setUpMark(place: number): SVGSVGElement {
-  const shape = SHAPES[place % SHAPES.length] as () => SVGElement;
   const drawn = s(
     'svg',
     {
@@ -35,8 +33,8 @@ export function setUpMark(place: number): SVGSVGElement {
       viewBox: `0 0 ${SIZE} ${SIZE}`,
       'aria-hidden': 'true'
     },
-    shape()
+    DRAWN[shapeOf(place)]()
   );
-  drawn.style.fill = `var(--smtc-color-${place % SHAPES.length})`;
+  drawn.style.fill = paletteColor(place);
   return drawn;
 }

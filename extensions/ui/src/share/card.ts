@@ -1,6 +1,6 @@
 import type { IComparisonInfo, IRowInfo } from '@smtc-lab/protocol';
-import type { IPen, Shape } from '../charts/pen.js';
-import { colorOf, type ITheme } from '../charts/theme.js';
+import type { IPen } from '../charts/pen.js';
+import { colorOf, shapeOf, type ITheme } from '../charts/theme.js';
 import { t } from '../i18n.js';
 import { cut, wrapped, type Measure } from './fit.js';
 
@@ -22,13 +22,6 @@ const TITLE = { size: 38, line: 48, top: 140, mostLines: 4 };
 const NUMBERS = { top: 336, row: 64, left: 400, most: 3 };
 const FOOT = { size: 18, line: 26, top: 562, mostLines: 2 };
 const MOST_SET_UPS = 3;
-const SHAPES: readonly Shape[] = [
-  'circle',
-  'square',
-  'triangle',
-  'diamond',
-  'cross'
-];
 
 /**
  * The rows of the table of set-ups that a card shows: the first three that are there. Mirrors
@@ -191,8 +184,4 @@ function drawFoot(card: Card, info: IComparisonInfo): void {
 
 function numberOf({ cells }: IRowInfo, place: number): string {
   return cells[place]?.[0] ?? t('unknown');
-}
-
-function shapeOf(place: number): Shape {
-  return SHAPES[place % SHAPES.length] as Shape;
 }

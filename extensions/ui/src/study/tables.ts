@@ -1,4 +1,5 @@
 import type { IComparisonInfo, ILaunchInfo } from '@smtc-lab/protocol';
+import { paletteColor } from '../charts/theme.js';
 import { format } from '../charts/units.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
@@ -21,7 +22,7 @@ export function setUpTable(): IPart<IComparisonInfo> {
       column(
         h('span', {
           class: 'smtc-swatch',
-          style: `background: var(--smtc-color-${place % 5})`,
+          style: `background: ${paletteColor(place)}`,
           'aria-hidden': 'true'
         }),
         label

@@ -31,16 +31,19 @@ export interface IForesight {
 }
 
 /**
- * Return what a model says of one of its set-ups.
+ * Return what a model says now of its set-ups, by their places.
  */
-export function foresightOf(model: IModel, place: number): IForesight {
+export function foresightsOf(model: IModel): (place: number) => IForesight {
   const forecast = parseForecast(model.get('forecast'));
-  return {
-    foreseen: forecast.setUps[place],
-    first: forecast.setUps[0],
-    most: scaleOf(forecast.setUps),
-    isStale: !isForecastOf(forecast, model.get('value'))
-  };
+  const { setUps } = forecast;
+  const most = scaleOf(setUps);
+  const isStale = !isForecastOf(forecast, model.get('value'));
+  return place => ({
+    foreseen: setUps[place],
+    first: setUps[0],
+    most,
+    isStale
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Catalog, IEnvironments, IJob } from '@smtc-lab/protocol';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
+import { paletteColor } from '../charts/theme.js';
 import { argumentsField } from '../forms/arguments_field.js';
 import { batchSize } from '../forms/batch_size.js';
 import { compilerSettings } from '../forms/compiler_settings.js';
@@ -203,10 +204,7 @@ class SetUp implements IComponent<ISetUpProps> {
     this._title.textContent = title;
     this._mark.replaceChildren(setUpMark(place), ` ${letterOf(place)}`);
     this.element.setAttribute('aria-label', title);
-    this.element.style.setProperty(
-      '--smtc-own-color',
-      `var(--smtc-color-${place % 5})`
-    );
+    this.element.style.setProperty('--smtc-own-color', paletteColor(place));
     this._copy.setAttribute('aria-label', t('Copy %1', title));
     this._remove.setAttribute('aria-label', t('Remove %1', title));
     this._copy.disabled = !canCopy;
@@ -271,8 +269,7 @@ class SetUp implements IComponent<ISetUpProps> {
   private _change(changed: Partial<IJob>): void {
     const job = { ...this._props.job, ...changed };
     this._props = { ...this._props, job };
-    this._show();
-    this._props.onChange(job);
+    this._props.onChange(job); // which shows all set-ups, this one too
   }
 
   private readonly _figures = new ForeseenFigures();

@@ -11,7 +11,7 @@ import { isSameJson, type IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
 import type { Look } from '../picture/cluster_editor.js';
 import { History } from './history.js';
-import { foresightOf } from './foreseen_figures.js';
+import { foresightsOf, type IForesight } from './foreseen_figures.js';
 import { setUp, type ISetUpProps } from './set_up.js';
 import { TemplateButtons } from './template_buttons.js';
 import type { ITemplate } from './templates.js';
@@ -86,17 +86,6 @@ export class SetUps {
     this._show();
   }
 
-  /**
-   * Change one set-up from elsewhere, as when a cluster of a plan is put into it.
-   */
-  change(place: number, change: (job: IJob) => IJob): void {
-    const jobs = this._jobs.map((job, at) =>
-      at === place ? change(job) : job
-    );
-    this._set(jobs, `change ${place}`);
-    this._show();
-  }
-
   dispose(): void {
     this._cards.forEach(card => {
       card.dispose();
@@ -113,15 +102,17 @@ export class SetUps {
     this._cards.forEach(card => {
       card.dispose();
     });
+    const foresight = foresightsOf(this._model);
     this._cards = this._jobs.map((job, place) =>
-      setUp(this._grid, this._props(job, place))
+      setUp(this._grid, this._props(job, place, foresight(place)))
     );
     this._show();
   }
 
   private _show(): void {
+    const foresight = foresightsOf(this._model);
     this._jobs.forEach((job, place) => {
-      this._cards[place]?.update(this._props(job, place));
+      this._cards[place]?.update(this._props(job, place, foresight(place)));
     });
     this._add.disabled = this._jobs.length >= MOST;
     this._undo.disabled = !this._history.canUndo;
@@ -132,7 +123,7 @@ export class SetUps {
     );
   }
 
-  private _props(job: IJob, place: number): ISetUpProps {
+  private _props(job: IJob, place: number, foresight: IForesight): ISetUpProps {
     const problems = this._model.get('problems');
     const own: unknown = Array.isArray(problems) ? problems[place] : [];
     return {
@@ -144,7 +135,7 @@ export class SetUps {
       canCopy: this._jobs.length < MOST,
       canRemove: this._jobs.length > 1,
       look: this._look,
-      foresight: foresightOf(this._model, place),
+      foresight,
       baseline: this._jobs[0] ?? job,
       onAsk: type => {
         this._model.send({ type });

@@ -1,4 +1,4 @@
-import { h } from '../dom.js';
+import { h, newId } from '../dom.js';
 import { t } from '../i18n.js';
 
 /**
@@ -23,7 +23,7 @@ export function viewSwitch<T extends string>(
   choices: readonly (readonly [T, string])[],
   onChange: (value: T) => void
 ): IViewSwitch<T> {
-  const name = `smtc-view-${Math.random().toString(36).slice(2)}`;
+  const name = newId();
   const inputs = choices.map(
     ([value]) =>
       [
