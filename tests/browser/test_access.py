@@ -137,7 +137,7 @@ SHOWN = """async ({ code, info }) => {
   widget.render({ model, el: document.getElementById('here') });
 }"""
 LINES_OF = """word => [...document.querySelectorAll('table.smtc-set-ups :is(th, td)')]
-  .filter(cell => cell.textContent === word)
+  .filter(cell => cell.lastChild?.textContent === word)
   .map(cell => {
     const range = document.createRange();
     range.selectNodeContents(cell.lastChild);

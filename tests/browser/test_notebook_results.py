@@ -109,6 +109,9 @@ def test_saved_results_are_interactive_without_a_kernel_and_without_trust(
         chart.wait_for()
         chart.get_by_role("button", name="Show as a table").click()
 
+        chart.get_by_role("row", name="homogeneous (emulated)").wait_for()
+        page.get_by_role("button", name="Single rounds").first.click()
+        chart.get_by_role("button", name="Show as a table").click()
         chart.get_by_role("row", name="homogeneous, round 1").wait_for()
         page.locator(".smtc-run").wait_for(state="attached")
         assert not page.get_by_role("button", name="Stop").is_visible()
@@ -268,6 +271,7 @@ def test_who_has_chosen_german_reads_german(german_server: Server, browser: Brow
 
     with german_server.page(browser, f"lab/tree/{path.name}") as page:
         page.get_by_role("figure", name="Schrittzeit").first.wait_for()
+        page.get_by_role("button", name="Einzelne Runden").click()
         command(page, "smtc-lab:open-designer")
         page.get_by_role("button", name="Aufbau hinzufügen").wait_for()
 

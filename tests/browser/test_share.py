@@ -154,6 +154,9 @@ def test_its_charts_are_interactive(files: dict[str, Path], browser: Browser) ->
         chart = page.get_by_role("figure", name="Step time").first
         chart.get_by_role("button", name="Show as a table").click()
 
+        chart.get_by_role("row", name="homogeneous (emulated)").wait_for()
+        page.get_by_role("button", name="Single rounds").first.click()
+        chart.get_by_role("button", name="Show as a table").click()
         chart.get_by_role("row", name="homogeneous, round 1").wait_for()
         assert not page.get_by_role("button", name="Stop").is_visible()
 

@@ -132,8 +132,15 @@ describe('SeriesContent', () => {
 
     expect(content.readout(7)).toEqual({
       x: 10,
-      lines: [{ label: 'homogeneous (measured)', text: '2 s', color: 0 }]
+      lines: [{ label: 'homogeneous', text: '2 s', color: 0 }]
     });
+    content.add(
+      seriesOf(tableOf({ x: [10], y: [1] }), { evidence: 'predicted' })
+    );
+    expect(content.readout(7)?.lines.map(({ label }) => label)).toEqual([
+      'homogeneous (measured)',
+      'homogeneous (predicted)'
+    ]);
     expect(content.next(0, 1)).toBe(10);
     expect(content.next(0, -1)).toBeNull();
   });

@@ -6,7 +6,7 @@ import { doneFraction, progressWords } from '../src/study/progress.js';
 import fixture from '../../../tests/fixtures/comparison_info.json';
 import { buttonIn, FakeModel, HOST, shownIn, STEPS } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
-import { charts, shades } from './no_chart.js';
+import { charts, endLabels, shades } from './no_chart.js';
 
 vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
 
@@ -31,6 +31,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   charts.clear();
   shades.clear();
+  endLabels.clear();
   model = new FakeModel({
     info: wire,
     result: '',
@@ -53,6 +54,20 @@ const button = (words: string): HTMLButtonElement => buttonIn(el, words);
 function measured(title: string): ISeries[] {
   const series = charts.get(title) ?? [];
   return series.filter(({ evidence }) => evidence !== 'predicted');
+}
+
+/**
+ * Unfold a part of the page; jsdom tells of it later than a browser does.
+ */
+function unfold(title: string): void {
+  const found = [...el.querySelectorAll('details')].find(
+    each => each.querySelector('summary')?.firstChild?.textContent === title
+  );
+  if (found === undefined) {
+    throw new Error(`Nothing is folded under '${title}'.`);
+  }
+  found.open = true;
+  found.dispatchEvent(new Event('toggle'));
 }
 
 function labels(title: string): string[] {
@@ -170,17 +185,95 @@ describe('the monitor', () => {
     expect(el.textContent).toContain('1 vCPU = 0.04 cores');
   });
 
-  it('draws each launch once, in the colour of its set-up', () => {
+  it('draws the rounds of a set-up as one line in its colour', () => {
     model.rows('0/steps', STEPS);
     model.rows('1/steps', STEPS);
     model.change({ elapsed_s: 13 });
 
+    expect(labels('Step time')).toEqual(['homogeneous', 'fed <b>&</b>']);
+    expect(measured('Step time').map(series => series.color)).toEqual([0, 1]);
+    expect(measured('Step time')[0]).toMatchObject({
+      ...{ as: 'interval', evidence: 'emulated', low: 'low', high: 'high' }
+    });
+  });
+
+  it('takes a round into the line of its set-up when its steps come', () => {
+    const row = (step: number, timeS: number): number[] => [step, 0, timeS];
+    model.rows('0/steps', STEPS, row(3, 0.2), row(4, 0.2));
+    const launched = fixture.launched.map(launch => ({
+      ...launch,
+      set_up: 0
+    }));
+    model.change({ launched });
+    model.rows('1/steps', STEPS, row(3, 0.4));
+    vi.advanceTimersByTime(1_000);
+
+    const [line] = measured('Step time');
+    expect([...(line?.table.column('step') ?? [])]).toEqual([3, 4]);
+    expect(line?.table.column('mean')[0]).toBeCloseTo(0.3);
+    expect([...(line?.table.column('high') ?? [])]).toEqual([0.4, NaN]);
+  });
+
+  it('draws each launch once, in the colour of its set-up, on demand', () => {
+    model.rows('0/steps', STEPS);
+    model.rows('1/steps', STEPS);
+    const single = button('Single rounds');
+    expect(single.getAttribute('aria-pressed')).toBe('false');
+
+    single.click();
+
+    expect(single.getAttribute('aria-pressed')).toBe('true');
     expect(labels('Step time')).toEqual([
       'homogeneous, round 1',
       'fed <b>&</b>, round 1'
     ]);
     expect(measured('Step time').map(series => series.color)).toEqual([0, 1]);
-    expect(measured('Step time')[0]?.evidence).toBe('emulated');
+    single.click();
+    expect(labels('Step time')).toEqual(['homogeneous', 'fed <b>&</b>']);
+  });
+
+  it('writes letter and number of a set-up at the end of its line', () => {
+    model.rows('0/steps', STEPS);
+    const [first, second] = fixture.set_ups;
+    model.change({ set_ups: [{ ...first, step_time_s: 0.748 }, second] });
+
+    expect(endLabels.get('Step time')?.[0]).toEqual({
+      color: 0,
+      text: 'A 748 ms'
+    });
+    expect(endLabels.get('Cost of 1,000 steps')).toEqual([
+      { color: 0, text: 'A $0.795' }
+    ]);
+    button('Single rounds').click();
+    expect(endLabels.has('Step time')).toBe(false);
+  });
+
+  it('shows two charts and the money first, and draws the others unfolded', () => {
+    model.rows('0/steps', STEPS);
+    expect([...charts.keys()]).toEqual(['Step time', 'Cost of 1,000 steps']);
+    expect(el.querySelector('.smtc-money figcaption')?.textContent).toBe(
+      'Where the money goes'
+    );
+
+    unfold('Data');
+
+    expect(labels('Data wait')).toEqual(['homogeneous']);
+    expect(charts.has('Speed-up over homogeneous')).toBe(false);
+  });
+
+  it('finds unfolded what was unfolded in another view of the same comparison', () => {
+    model.rows('ratio:1', RATIO);
+    unfold('Speed-up and saving');
+    dispose();
+    charts.clear();
+    el.replaceChildren();
+
+    dispose = shownIn(el, model, 'comparison-monitor');
+
+    expect(charts.has('Speed-up over homogeneous')).toBe(true);
+    const shut = [...el.querySelectorAll('details')].find(each => each.open);
+    shut?.removeAttribute('open');
+    shut?.dispatchEvent(new Event('toggle'));
   });
 
   it('draws what was predicted of a set-up in its colour, over the steps so far', () => {
@@ -214,7 +307,7 @@ describe('the monitor', () => {
     model.rows('0/steps', STEPS);
     model.rows('1/steps', STEPS);
 
-    expect(labels('Cost of 1,000 steps')).toEqual(['homogeneous, round 1']);
+    expect(labels('Cost of 1,000 steps')).toEqual(['homogeneous']);
     expect(charts.get('Cost of 1,000 steps')?.[0]?.factor).toBeCloseTo(
       (1000 * 3.825) / 3600
     );
@@ -222,6 +315,7 @@ describe('the monitor', () => {
 
   it('draws the ratio with its interval, and no cost ratio without prices', () => {
     model.rows('ratio:1', RATIO);
+    unfold('Speed-up and saving');
 
     const [ratio] = charts.get('Speed-up over homogeneous') ?? [];
     expect(ratio).toMatchObject({
@@ -240,6 +334,7 @@ describe('the monitor', () => {
     model.rows('1/system:algo-2', HOST);
     model.rows('1/steps', STEPS);
     const title = 'Utilization: fed <b>&</b>';
+    unfold('Utilization');
     expect(labels(title)).toEqual([
       'CPU of dnn_group',
       'CPU of data_group',

@@ -1,3 +1,4 @@
+import type { IEndLabel } from '../src/charts/end_labels.js';
 import type { ISeries, IShade } from '../src/charts/options.js';
 
 /**
@@ -5,6 +6,7 @@ import type { ISeries, IShade } from '../src/charts/options.js';
  */
 export const charts = new Map<string, ISeries[]>();
 export const shades = new Map<string, readonly IShade[]>();
+export const endLabels = new Map<string, readonly IEndLabel[]>();
 
 /**
  * A chart that draws nothing: jsdom has no canvas.
@@ -24,12 +26,17 @@ export class Chart {
     shades.set(this._options.title, parts);
   }
 
+  label(labels: readonly IEndLabel[]): void {
+    endLabels.set(this._options.title, labels);
+  }
+
   end(): void {
     // nothing is drawn
   }
 
   dispose(): void {
     charts.delete(this._options.title);
+    endLabels.delete(this._options.title);
     this.element.remove();
   }
 }

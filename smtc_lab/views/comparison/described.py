@@ -13,6 +13,7 @@ from smtc_lab.views.study.info import (
     RowInfo,
     SetUpInfo,
 )
+from smtc_lab.views.study.money import launch_cost_of, steps_cost_of
 from smtc_lab.views.text.findings import beside_verdict, told
 from smtc_lab.views.text.table import comparison_rows
 from smtc_lab.views.text.words import price_line, scale_line, tells_cost
@@ -60,6 +61,16 @@ def described(comparison: Comparison, runs: Sequence[RunRecords]) -> ComparisonI
         notes=(price_line(comparison),) if tells_cost(comparison) else (),
         findings=told(beside_verdict(comparison)),
         code=_code(comparison, runs, names),
+        steps_cost=tuple(
+            part
+            for place, cluster in enumerate(comparison.clusters)
+            for part in steps_cost_of(place, cluster)
+        ),
+        launch_cost=tuple(
+            part
+            for place, cluster in enumerate(comparison.clusters)
+            for part in launch_cost_of(place, cluster)
+        ),
     )
 
 
@@ -96,6 +107,7 @@ def _set_up(
         usd_per_hour=cluster.usd_per_hour,
         evidence="emulated" if is_emulated else "measured",
         python_environment=_environment(cluster, runs),
+        step_time_s=cluster.step_time_s.mean,
     )
 
 

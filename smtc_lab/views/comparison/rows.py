@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.result import evidence_of
 from smtc_lab.views.study.info import RowInfo
+from smtc_lab.views.study.rows import evidence_rows
 from smtc_lab.views.text.table import comparison_rows
 
 if TYPE_CHECKING:
@@ -26,9 +26,8 @@ def final_rows(comparison: Comparison, jobs: Sequence[TrainingJob]) -> tuple[Row
     """
     places = {cluster.name: place for place, cluster in enumerate(comparison.clusters)}
     columns = [places.get(job.cluster.label) for job in jobs]
-    evidence = RowInfo(label="numbers are", cells=tuple((evidence_of(job),) for job in jobs))
     return (
-        evidence,
+        *evidence_rows(jobs),
         *(
             RowInfo(
                 label=row.label,

@@ -13,6 +13,7 @@ from smtc_lab.store.state import current_state, lasted_s
 from smtc_lab.views.run.predicted import predicted_step_time_s
 from smtc_lab.views.study.followed_launch import FollowedLaunch
 from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
+from smtc_lab.views.study.money import launch_cost_of, steps_cost_so_far
 from smtc_lab.views.study.pictured import part_use, pictured_groups
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.findings import told
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.views.study.follower import StudyFollower
+    from smtc_lab.views.study.info import LaunchCostPart
     from smtc_lab.views.study.own import StudyOwn
 
 
@@ -94,6 +96,14 @@ class StudyDescriber:
             rows=self._kind.rows(follower),
             notes=tuple(filter(None, (*self._kind.notes(follower), self._price_note))),
             findings=told(self._kind.findings(follower)),
+            steps_cost=tuple(
+                part
+                for place, set_up in enumerate(self._begin.set_ups)
+                for part in steps_cost_so_far(
+                    place, set_up.groups, estimates[place], follower.catalog
+                )
+            ),
+            launch_cost=self._launch_cost(),
         )
         return self._latest
 
@@ -114,6 +124,19 @@ class StudyDescriber:
                 if predicted is not None:
                     return predicted
         return None
+
+    def _launch_cost(self) -> tuple[LaunchCostPart, ...]:
+        """Return what a launch costs by cause, of the rounds that are complete."""
+        comparison = self._follower.comparison
+        clusters = (
+            {} if comparison is None else {each.name: each for each in comparison.clusters}
+        )
+        return tuple(
+            part
+            for place, set_up in enumerate(self._begin.set_ups)
+            if set_up.label in clusters
+            for part in launch_cost_of(place, clusters[set_up.label])
+        )
 
     def _standing(self) -> ComparisonInfo:
         """Return the latest description with what the state alone tells."""

@@ -109,6 +109,66 @@ class LaunchInfo:
     """Steps at its begin that are left out, as far as it is known by now."""
 
 
+StepsCause = Literal[
+    "compute",
+    "step",
+    "data_wait",
+    "device_idle",
+    "trainers_unknown",
+    "prepare_data",
+    "data_idle",
+    "data_unknown",
+]
+"""What 1,000 steps are paid for.
+
+Of training instances: ``compute``, the devices compute; ``data_wait``, the trainers wait for
+the next batch; ``device_idle``, neither of both; ``step``, all but the data wait, where nobody
+told when the devices computed; ``trainers_unknown``, not even the data wait is known. Of data
+instances: ``prepare_data``, their CPUs are busy; ``data_idle``, they are not; ``data_unknown``,
+nobody told."""
+
+LaunchCause = Literal["startup", "first_steps", "steps", "all_steps", "end"]
+"""What a launch is paid for.
+
+``startup``, until the first step begins; ``first_steps``, what the first steps take beyond as
+many steady ones, as for compiling; ``steps``, all else until the last step ends; ``all_steps``,
+both of these, not told apart; ``end``, what comes behind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepsCostPart:
+    """A part of what 1,000 steps of a set-up cost. All of its parts add up to that."""
+
+    set_up: int
+    """Place of the set-up."""
+
+    cause: StepsCause
+    """What is paid for."""
+
+    usd_per_1000_steps: float
+    """In USD, above 0."""
+
+    is_waiting: bool
+    """Whether it is paid while what it is paid for waits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchCostPart:
+    """A part of what one launch of a set-up costs, a mean over its launches."""
+
+    set_up: int
+    """Place of the set-up."""
+
+    cause: LaunchCause
+    """What is paid for."""
+
+    usd: float
+    """In USD."""
+
+    is_waiting: bool
+    """Whether it is paid while no step is made that would be made again."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowInfo:
     """One line of the table of set-ups, in words."""
@@ -178,6 +238,14 @@ class ComparisonInfo:
 
     code: str
     """The lines of a notebook that do the same; empty: they cannot be written."""
+
+    steps_cost: tuple[StepsCostPart, ...] = ()
+    """By set-up and cause, what 1,000 steps cost; no part of one whose price is unknown, or
+    that made no step. Empty also: an older version wrote it, which did not tell."""
+
+    launch_cost: tuple[LaunchCostPart, ...] = ()
+    """The same of one launch; no part of one that was emulated, whose start-up and end are on a
+    scale of their own."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the information as JSON values."""

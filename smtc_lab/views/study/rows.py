@@ -54,7 +54,7 @@ def live_rows(
         return (_saving(speedups[i], prices[0], prices[i]),) if i else _BASELINE
 
     rows = [
-        row("numbers are", lambda i: (evidence_of(jobs[i]),)),
+        *evidence_rows(jobs),
         row("instances", lambda i: _instances(jobs[i])),
         *(
             [row("Python environment", lambda i: (environments[i] or TODAY,))]
@@ -88,6 +88,17 @@ def live_rows(
         row("CPU utilization", lambda i: _cpu(estimates[i])),
         row("device utilization", lambda i: (fmt.percent(estimates[i].device_fraction),)),
     )
+
+
+def evidence_rows(jobs: Sequence[TrainingJob]) -> list[RowInfo]:
+    """Return what the numbers of each set-up are, where they are not alike.
+
+    Where they are, it is said once, beside the sentence.
+    """
+    found = [evidence_of(job) for job in jobs]
+    if len(set(found)) < 2:
+        return []
+    return [RowInfo(label="numbers are", cells=tuple((each,) for each in found))]
 
 
 def _rows_of_launches(

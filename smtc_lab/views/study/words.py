@@ -39,9 +39,14 @@ def study_html(
 def study_text(info: ComparisonInfo) -> str:
     """Return a study for a terminal and an e-mail."""
     names = ", ".join(fmt.plain(set_up.label) for set_up in info.set_ups)
+    # a table says it where the set-ups differ
+    evidence = {set_up.evidence for set_up in info.set_ups}
     rows = [
-        f"  {row.label}: {' | '.join(', '.join(cell) for cell in row.cells)}"
-        for row in info.rows
+        *(f"  numbers are: {word}" for word in evidence if len(evidence) == 1),
+        *(
+            f"  {row.label}: {' | '.join(', '.join(cell) for cell in row.cells)}"
+            for row in info.rows
+        ),
     ]
     return "\n".join(
         [

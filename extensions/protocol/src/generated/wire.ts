@@ -227,6 +227,18 @@ export interface IComparisonInfo {
    * The lines of a notebook that do the same; empty: they cannot be written.
    */
   readonly code: string;
+
+  /**
+   * By set-up and cause, what 1,000 steps cost; no part of one whose price is unknown, or
+   * that made no step. Empty also: an older version wrote it, which did not tell.
+   */
+  readonly stepsCost: readonly IStepsCostPart[];
+
+  /**
+   * The same of one launch; no part of one that was emulated, whose start-up and end are on a
+   * scale of their own.
+   */
+  readonly launchCost: readonly ILaunchCostPart[];
 }
 
 /**
@@ -715,6 +727,31 @@ export interface IKeptCalibration {
    * Declared seconds per step of an emulated device; None: there was none.
    */
   readonly emulatedDeviceS: number | null;
+}
+
+/**
+ * A part of what one launch of a set-up costs, a mean over its launches.
+ */
+export interface ILaunchCostPart {
+  /**
+   * Place of the set-up.
+   */
+  readonly setUp: number;
+
+  /**
+   * What is paid for.
+   */
+  readonly cause: 'startup' | 'first_steps' | 'steps' | 'all_steps' | 'end';
+
+  /**
+   * In USD.
+   */
+  readonly usd: number;
+
+  /**
+   * Whether it is paid while no step is made that would be made again.
+   */
+  readonly isWaiting: boolean;
 }
 
 /**
@@ -1423,6 +1460,31 @@ export interface ISetUpInfo {
 }
 
 /**
+ * A part of what 1,000 steps of a set-up cost. All of its parts add up to that.
+ */
+export interface IStepsCostPart {
+  /**
+   * Place of the set-up.
+   */
+  readonly setUp: number;
+
+  /**
+   * What is paid for.
+   */
+  readonly cause: 'compute' | 'step' | 'data_wait' | 'device_idle' | 'trainers_unknown' | 'prepare_data' | 'data_idle' | 'data_unknown';
+
+  /**
+   * In USD, above 0.
+   */
+  readonly usdPer1000Steps: number;
+
+  /**
+   * Whether it is paid while what it is paid for waits.
+   */
+  readonly isWaiting: boolean;
+}
+
+/**
  * The steps so far in a few numbers, warm-up left out.
  */
 export interface ISummaryInfo {
@@ -1507,6 +1569,7 @@ export interface IWire {
   readonly InstanceType: IInstanceType;
   readonly Interval: IInterval;
   readonly KeptCalibration: IKeptCalibration;
+  readonly LaunchCostPart: ILaunchCostPart;
   readonly LaunchInfo: ILaunchInfo;
   readonly LogInfo: ILogInfo;
   readonly Making: IMaking;
@@ -1521,6 +1584,7 @@ export interface IWire {
   readonly RowInfo: IRowInfo;
   readonly RunInfo: IRunInfo;
   readonly SetUpInfo: ISetUpInfo;
+  readonly StepsCostPart: IStepsCostPart;
   readonly SummaryInfo: ISummaryInfo;
   readonly TypeOffers: ITypeOffers;
 }
@@ -1534,7 +1598,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"}},"required":["startup_s","steps_s","end_s","billed_s","startup_usd","steps_usd","end_usd","billed_usd","evidence"],"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"required":["first","width"],"type":"object"},
   Calibrating: {"properties":{"state":{"default":"idle","enum":["idle","calibrating","stopping","done","stopped","failed"],"type":"string"},"sentence":{"default":"","type":"string"},"launch":{"default":0,"type":"integer"},"launches":{"default":0,"type":"integer"}},"type":"object"},
-  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
+  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
   CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["columns","num_rows","width","mean"],"type":"object"},
   EnvironmentChoice: {"properties":{"name":{"type":"string"},"torch":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"torch_xla":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"problem":{"default":"","type":"string"},"no_xla":{"default":"","type":"string"}},"required":["name"],"type":"object"},
@@ -1548,6 +1612,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"required":["name","vcpus","memory_gib","accelerator","accelerator_count","accelerator_memory_gib","network_gbps","price"],"type":"object"},
   Interval: {"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"},"spread":{"default":"unknown","enum":["launches","steps","none","unknown"],"type":"string"},"candidates":{"default":1,"type":"integer"},"looks":{"default":1,"type":"integer"}},"required":["mean","low","high"],"type":"object"},
   KeptCalibration: {"properties":{"created":{"type":"string"},"machine":{"type":"string"},"emulated_device_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["created","machine","emulated_device_s"],"type":"object"},
+  LaunchCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["startup","first_steps","steps","all_steps","end"],"type":"string"},"usd":{"type":"number"},"is_waiting":{"type":"boolean"}},"required":["set_up","cause","usd","is_waiting"],"type":"object"},
   LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"required":["job_name","label","set_up","round","state","steps","max_steps","warm_up_steps"],"type":"object"},
   LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"}},"required":["first","lines"],"type":"object"},
   Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
@@ -1562,6 +1627,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"required":["label","cells"],"type":"object"},
   RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"required":["job_name","cluster","launcher","entry_point","state","reason","ended","elapsed_s","max_steps","steps","evidence","cores_per_vcpu","device_step_time_s","groups","usd_per_hour","price_notes","usd_so_far","compiler","summary","events","findings","problem"],"type":"object"},
   SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
+  StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"required":["set_up","cause","usd_per_1000_steps","is_waiting"],"type":"object"},
   SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"required":["steps","warm_up_steps","step_time_s","data_wait_fraction","device_utilization","cpu","usd_per_1000_steps"],"type":"object"},
   TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["instance_group_name","step_time_s","usd_per_1000_steps"],"type":"object"}
 };

@@ -1,6 +1,7 @@
 import { Figure } from './figure.js';
 import { Legend } from './legend.js';
 import { Older } from './older.js';
+import type { IEndLabel } from './end_labels.js';
 import type { IChart, IChartOptions, ISeries, IShade } from './options.js';
 import { SeriesContent } from './series_content.js';
 
@@ -11,7 +12,7 @@ export class Chart implements IChart {
   readonly element: HTMLElement;
 
   constructor(options: IChartOptions) {
-    const { title, height, read } = options;
+    const { title, height, read, link } = options;
     this._content = new SeriesContent(options);
     this._legend = new Legend(series => {
       this._content.toggle(series);
@@ -21,10 +22,12 @@ export class Chart implements IChart {
     this._figure = new Figure({
       title,
       height,
+      link,
       content: this._content,
       legend: this._legend.element,
       onDrawn: (seen, columns) => {
         const rows = this._content.shown.map(series => series.table.numRows);
+        this._legend.leaveOut(this._content.labelled);
         this.element.dataset['rows'] = String(Math.max(0, ...rows));
         if (this._figure.isZoomed) {
           this._older?.look(this._content.shown, seen, columns);
@@ -42,6 +45,11 @@ export class Chart implements IChart {
 
   shade(shades: readonly IShade[]): void {
     this._content.shades = shades;
+    this.schedule();
+  }
+
+  label(labels: readonly IEndLabel[]): void {
+    this._content.labels = labels;
     this.schedule();
   }
 

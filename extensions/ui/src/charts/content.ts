@@ -18,6 +18,14 @@ export interface IContent {
   readonly rows: readonly string[] | null;
 
   /**
+   * Return the room at the right of the plot that it writes into, in CSS pixels; left out: it
+   * writes nothing there.
+   *
+   * @param width - Of the plot with that room.
+   */
+  roomFor?(width: number): number;
+
+  /**
    * Return from where to where the x axis goes, or null: there is nothing yet.
    */
   extent(): IRange | null;

@@ -4,7 +4,9 @@ import { t } from '../i18n.js';
 import type { IContent } from './content.js';
 import { drawing, Throttle, type IDrawable } from './drawing.js';
 import { KEYS, listen, type IActions } from './gestures.js';
-import { isWithin, XView, type IRange } from './ranges.js';
+import { FigureView } from './figure_view.js';
+import type { ILinked, Link } from './link.js';
+import { isWithin, type IRange, type XView } from './ranges.js';
 import { saveFigure } from './save.js';
 import { Stage } from './stage.js';
 import { tableElement } from './table_view.js';
@@ -29,6 +31,11 @@ export interface IFigureOptions {
   readonly legend?: HTMLElement;
 
   /**
+   * The figures that show the same part of the same x axis.
+   */
+  readonly link?: Link | undefined;
+
+  /**
    * Called after each drawing, with what is seen.
    */
   readonly onDrawn?: (seen: IRange, columns: number) => void;
@@ -38,7 +45,7 @@ export interface IFigureOptions {
  * A plot with its title, tools, tooltip, table and texts: what charts and heat maps have in
  * common.
  */
-export class Figure implements IDrawable, IActions, ITooled {
+export class Figure implements IDrawable, IActions, ITooled, ILinked {
   readonly element: HTMLElement;
 
   constructor(private readonly _options: IFigureOptions) {
@@ -48,6 +55,7 @@ export class Figure implements IDrawable, IActions, ITooled {
     this._stage = new Stage(title, content, height, () => {
       this.schedule();
     });
+    this._view = new FigureView(this, content, _options.link);
     this._stage.element.setAttribute('aria-describedby', keysId);
     this._table = h('div', {
       class: 'smtc-chart-table',
@@ -117,8 +125,7 @@ export class Figure implements IDrawable, IActions, ITooled {
   }
 
   draw(): void {
-    const all = this._all();
-    const seen = all === null ? null : this._view.of(all);
+    const { seen } = this._view;
     if (this.isTable) {
       this._tableText.ask();
       return;
@@ -139,6 +146,7 @@ export class Figure implements IDrawable, IActions, ITooled {
     this._isDisposed = true;
     drawing.cancel(this);
     this._tableText.dispose();
+    this._view.dispose();
     this._leave.forEach(leave => {
       leave();
     });
@@ -151,7 +159,7 @@ export class Figure implements IDrawable, IActions, ITooled {
   }
 
   get isPaused(): boolean {
-    return this._pausedAt !== null;
+    return this._view.isPaused;
   }
 
   get isTable(): boolean {
@@ -167,29 +175,29 @@ export class Figure implements IDrawable, IActions, ITooled {
    */
   end(): void {
     this._isEnded = true;
-    this._pausedAt = null;
+    this._view.resume();
     this._update();
   }
 
   zoomBy(factor: number, left?: number): void {
-    this._change(all => {
+    this._change((view, all) => {
       const at = left === undefined ? 0.5 : this._stage.shareOf(left);
-      this._view.zoomBy(factor, all, at);
+      view.zoomBy(factor, all, at);
     });
   }
 
   zoomTo(left: number, right: number): void {
-    this._change(all => {
-      const seen = this._view.of(all);
+    this._change((view, all) => {
+      const seen = view.of(all);
       const valueAt = (pixels: number): number =>
         seen.from + this._stage.shareOf(pixels) * (seen.to - seen.from);
-      this._view.zoomTo({ from: valueAt(left), to: valueAt(right) }, all);
+      view.zoomTo({ from: valueAt(left), to: valueAt(right) }, all);
     });
   }
 
   panBy(share: number): void {
-    this._change(all => {
-      this._view.panBy(share, all);
+    this._change((view, all) => {
+      view.panBy(share, all);
     });
   }
 
@@ -204,8 +212,7 @@ export class Figure implements IDrawable, IActions, ITooled {
 
   togglePause(): void {
     if (!this._isEnded) {
-      const end = this._options.content.extent()?.to ?? null;
-      this._pausedAt = this.isPaused ? null : end;
+      this._view.togglePause();
       this._update();
     }
   }
@@ -220,22 +227,31 @@ export class Figure implements IDrawable, IActions, ITooled {
   point(left: number | null): void {
     this._stage.pointer.follow(left);
     this._stage.point();
+    this._view.point(this._stage.pointer.shown);
+  }
+
+  pointAt(x: number | null): void {
+    this._stage.pointer.goTo(x);
+    this._stage.point();
+  }
+
+  see(part: IRange | null): void {
+    this._view.see(part);
+    this._update();
   }
 
   step(to: 1 | -1 | 'first' | 'last'): void {
-    this._change(all => {
-      const { pointer } = this._stage;
-      const seen = this._view.of(all);
+    const { pointer } = this._stage;
+    this._change((view, all) => {
+      const seen = view.of(all);
       pointer.step(to, seen);
       if (pointer.x !== null && !isWithin(pointer.x, seen)) {
         const half = (seen.to - seen.from) / 2;
-        this._view.zoomTo(
-          { from: pointer.x - half, to: pointer.x + half },
-          all
-        );
+        view.zoomTo({ from: pointer.x - half, to: pointer.x + half }, all);
       }
       this._stage.point();
     });
+    this._view.point(pointer.x);
   }
 
   select(part: { readonly left: number; readonly width: number } | null): void {
@@ -249,10 +265,8 @@ export class Figure implements IDrawable, IActions, ITooled {
     await saveFigure(kind, this._options, this._stage.picture());
   }
 
-  private _change(act: (all: IRange) => void): void {
-    const all = this._all();
-    if (all !== null) {
-      act(all);
+  private _change(act: (view: XView, all: IRange) => void): void {
+    if (this._view.change(act)) {
       this._update();
     }
   }
@@ -265,33 +279,19 @@ export class Figure implements IDrawable, IActions, ITooled {
     this.schedule();
   }
 
-  /**
-   * Return all of the x axis; while paused, as it was then.
-   */
-  private _all(): IRange | null {
-    const all = this._options.content.extent();
-    if (all === null || this._pausedAt === null) {
-      return all;
-    }
-    const to = Math.min(all.to, this._pausedAt);
-    return { from: Math.min(all.from, to), to };
-  }
-
   private readonly _stage: Stage;
   private readonly _state: HTMLElement;
   private readonly _table: HTMLElement;
   private readonly _toolbar: Toolbar;
   private readonly _leave = new Map<Table, () => void>();
-  private readonly _view = new XView();
+  private readonly _view: FigureView;
   private readonly _tableText = new Throttle(TABLE_EVERY_MS, () => {
-    const all = this._all();
-    if (all !== null) {
-      const seen = this._view.of(all);
+    const { seen } = this._view;
+    if (seen !== null) {
       const table = this._options.content.table(seen, MOST_TABLE_ROWS);
       this._table.replaceChildren(tableElement(table));
     }
   });
   private _isEnded = false;
   private _isDisposed = false;
-  private _pausedAt: number | null = null;
 }

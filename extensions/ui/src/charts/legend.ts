@@ -37,6 +37,18 @@ export class Legend {
   constructor(private readonly _toggle: (series: ISeries) => void) {}
 
   /**
+   * Leave out the series whose names stand elsewhere.
+   */
+  leaveOut(series: readonly ISeries[]): void {
+    for (const [each, button] of this._buttons) {
+      const isLeftOut = series.includes(each);
+      if (button.hidden !== isLeftOut) {
+        button.hidden = isLeftOut; // else the page would be laid out for nothing
+      }
+    }
+  }
+
+  /**
    * Add a series.
    */
   add(series: ISeries): void {
@@ -61,6 +73,9 @@ export class Legend {
       ' ', // not seen, but heard
       h('span', { class: 'smtc-chart-evidence' }, t(series.evidence))
     );
+    this._buttons.set(series, button);
     this.element.append(button);
   }
+
+  private readonly _buttons = new Map<ISeries, HTMLElement>();
 }

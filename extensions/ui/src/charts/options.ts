@@ -1,5 +1,7 @@
 import { mark } from '../i18n.js';
 import type { Table } from '../live/table.js';
+import type { IEndLabel } from './end_labels.js';
+import type { Link } from './link.js';
 
 /**
  * Where a number comes from. Each has a word and a mark of its own in every chart: measured
@@ -57,6 +59,11 @@ export interface IChartOptions {
    * Height of the plot in CSS pixels.
    */
   readonly height?: number;
+
+  /**
+   * The charts of the page with the same x axis: cursor and zoom of one are those of all.
+   */
+  readonly link?: Link | undefined;
 
   /**
    * Ask for older rows of a table in more detail than is kept here; without it they are shown
@@ -143,6 +150,12 @@ export interface IChart {
    * Replace the shaded parts.
    */
   shade(shades: readonly IShade[]): void;
+
+  /**
+   * Replace what stands at the ends of the lines. Where there is room for it, these lines are in
+   * no legend.
+   */
+  label(labels: readonly IEndLabel[]): void;
 
   /**
    * Draw at the next animation frame. Any number of calls make one drawing.

@@ -9,6 +9,7 @@ import { formatTicks, tickSteps } from './units.js';
 
 const FONT_PIXELS = 11;
 const X_SIZE = 22;
+const RIGHT = 14;
 const X_SPACE = 72;
 const Y_SPACE = 30;
 const LARGEST_SHARE = 0.4; // of the width, for the names of rows
@@ -29,7 +30,12 @@ export interface IPlotOptions {
   readonly rows: () => readonly string[] | null;
 
   /**
-   * Paint on the axes. It keeps to its area.
+   * Return the room at the right that is painted into, of a width in CSS pixels.
+   */
+  readonly room: (width: number) => number;
+
+  /**
+   * Paint on the axes. It keeps to its area, and to that room.
    */
   readonly paint: (pen: IPen, geometry: IGeometry) => void;
 }
@@ -64,7 +70,12 @@ export class Plot {
       {
         width,
         height,
-        padding: [8, 14, 0, 0],
+        padding: [
+          8,
+          (plot): number => Math.max(RIGHT, _options.room(plot.width)),
+          0,
+          0
+        ],
         legend: { show: false },
         cursor: { show: false },
         select: { show: false, left: 0, top: 0, width: 0, height: 0 },

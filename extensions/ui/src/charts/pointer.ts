@@ -41,6 +41,20 @@ export class Pointer {
   }
 
   /**
+   * The x whose values are shown; null: none.
+   */
+  get shown(): number | null {
+    return this.element.hidden ? null : this._shown;
+  }
+
+  /**
+   * Show the values next to an x, as another figure does; null: show none.
+   */
+  goTo(x: number | null): void {
+    this._place = x;
+  }
+
+  /**
    * Follow the mouse.
    *
    * @param left - CSS pixels from the left of the stage, or null: it has left.
@@ -79,6 +93,7 @@ export class Pointer {
     if (!isShown) {
       return;
     }
+    this._shown = readout.x;
     const left = xOf(geometry, readout.x);
     this._line.style.transform = `translateX(${left}px)`;
     this._line.style.top = `${area.top}px`;
@@ -121,4 +136,5 @@ export class Pointer {
   private readonly _line: HTMLElement;
   private readonly _tip: HTMLElement;
   private _place: number | { readonly left: number } | null = null;
+  private _shown: number | null = null;
 }

@@ -72,6 +72,13 @@ export class XView {
   }
 
   /**
+   * The part that is seen; null: all.
+   */
+  get part(): IRange | null {
+    return this._part;
+  }
+
+  /**
    * Return what is seen, when all of it is this.
    */
   of(all: IRange): IRange {

@@ -1,3 +1,4 @@
+import { paintEndLabels, roomFor, type IEndLabel } from './end_labels.js';
 import type { IContent, IKeyItem, IReadout, ITextTable } from './content.js';
 import { heightOf, layerOf, type ILayer } from './layers.js';
 import { nearestRow, nextX } from './nearest.js';
@@ -31,6 +32,11 @@ export class SeriesContent implements IContent {
    */
   shades: readonly IShade[] = [];
 
+  /**
+   * What stands at the ends of the lines, where there is room.
+   */
+  labels: readonly IEndLabel[] = [];
+
   constructor({ title, x, y }: IChartOptions) {
     this.title = title;
     this.x = x;
@@ -42,6 +48,24 @@ export class SeriesContent implements IContent {
    */
   get shown(): readonly ISeries[] {
     return this._series.filter(series => !this._hidden.has(series));
+  }
+
+  /**
+   * The series whose names stand at their ends.
+   */
+  get labelled(): readonly ISeries[] {
+    return this._room === 0
+      ? []
+      : this._series.filter(
+          ({ color, evidence }) =>
+            evidence !== 'predicted' &&
+            this.labels.some(label => label.color === color)
+        );
+  }
+
+  roomFor(width: number): number {
+    this._room = roomFor(this.labels, width);
+    return this._room;
   }
 
   /**
@@ -77,6 +101,9 @@ export class SeriesContent implements IContent {
     this._paintShades(pen, geometry, theme);
     this._paintReference(pen, geometry, theme);
     paintLayers(pen, this._layers, geometry, theme);
+    if (this._room > 0) {
+      paintEndLabels(pen, this.labels, this._layers, geometry, theme);
+    }
   }
 
   readout(x: number): IReadout | null {
@@ -89,10 +116,13 @@ export class SeriesContent implements IContent {
     if (nearest === undefined) {
       return null;
     }
+    // said once, by what the chart belongs to, where all numbers are alike
+    const isAlike =
+      new Set(this._series.map(({ evidence }) => evidence)).size === 1;
     return {
       x: nearest,
       lines: found.map(({ series, place }) => ({
-        label: fullLabel(series),
+        label: isAlike ? series.label : fullLabel(series),
         text: rowText(this, series, place),
         color: series.color
       }))
@@ -160,4 +190,5 @@ export class SeriesContent implements IContent {
   private readonly _hidden = new Set<ISeries>();
   private _layers: readonly ILayer[] = [];
   private _seen: IRange | null = null;
+  private _room = 0;
 }

@@ -51,6 +51,10 @@ export function rowText(
     return t('%1 (mean of %2 rows, %3)', value, width, range);
   }
   if (series.as === 'interval') {
+    // one round, say, has no spread
+    if (Number.isNaN(segment.low[row])) {
+      return value;
+    }
     return t(
       '%1 (%2 to %3)',
       value,

@@ -200,6 +200,7 @@ export class Stage {
       height,
       theme,
       rows: () => content.rows,
+      room: all => content.roomFor?.(all) ?? 0,
       paint: (pen, geometry) => {
         content.paint(pen, geometry, theme);
       }

@@ -28,9 +28,13 @@ export const comparison: IKind<IComparisonInfo> = {
   draw: place => studyParts(place, drawingsOf)
 };
 
-function drawingsOf(info: IComparisonInfo, feed: Feed): readonly IDrawing[] {
+function drawingsOf(
+  info: IComparisonInfo,
+  feed: Feed,
+  isSingle: boolean
+): readonly IDrawing[] {
   const { setUps, evidence } = info;
-  const [stepTime, ...others] = chartsOfLaunches(info);
+  const [stepTime, ...others] = chartsOfLaunches(info, isSingle);
   const [baseline] = setUps;
   if (baseline === undefined || setUps.length === 1) {
     return [stepTime, ...others];
@@ -42,6 +46,7 @@ function drawingsOf(info: IComparisonInfo, feed: Feed): readonly IDrawing[] {
     shown: (setUp: ISetUpInfo) => boolean = () => true
   ): IDrawing => ({
     title,
+    subject: 'ratios',
     x: { label: t('time since the begin'), unit: 's' },
     y: { label, unit: 'ratio', including: 1 },
     series: setUps

@@ -1,10 +1,13 @@
 import { Chart } from '../charts/chart.js';
 import { HeatMap } from '../charts/heat_map.js';
+import type { IEndLabel } from '../charts/end_labels.js';
+import type { Links } from '../charts/link.js';
 import type { IChartOptions, ISeries, IShade } from '../charts/options.js';
 import { h } from '../dom.js';
-import type { Feed } from '../live/feed.js';
+import type { Table } from '../live/table.js';
 import type { IStanding } from './kind.js';
 import type { IPart } from './part.js';
+import type { Subject } from './subject.js';
 import { PredictedSteps, type IPrediction } from './predicted.js';
 
 /**
@@ -13,9 +16,24 @@ import { PredictedSteps, type IPrediction } from './predicted.js';
 export type NamedSeries = Omit<ISeries, 'table'> & { readonly table: string };
 
 /**
+ * Where tables come from.
+ */
+export interface ITables {
+  /**
+   * Return a table, or undefined: no row of it has come yet.
+   */
+  table(name: string): Table | undefined;
+
+  /**
+   * Ask for rows in more detail.
+   */
+  read(table: string, first: number, end: number, most: number): void;
+}
+
+/**
  * What a chart is to show.
  */
-export interface IDrawing extends Omit<IChartOptions, 'read'> {
+export interface IDrawing extends Omit<IChartOptions, 'read' | 'link'> {
   /**
    * What no other chart of the same part has; left out: the title.
    */
@@ -28,10 +46,20 @@ export interface IDrawing extends Omit<IChartOptions, 'read'> {
   readonly series: readonly NamedSeries[];
 
   /**
+   * What it is about; left out: it is among the first charts of its page.
+   */
+  readonly subject?: Subject;
+
+  /**
    * Drawn behind the series, once there are steps.
    */
   readonly predicted?: readonly IPrediction[];
   readonly shades?: readonly IShade[];
+
+  /**
+   * What stands at the ends of the lines, in place of a legend.
+   */
+  readonly labels?: readonly IEndLabel[];
 
   /**
    * Whether it is a heat map of fractions.
@@ -54,6 +82,7 @@ interface IDrawn {
   readonly series: Set<string>;
   readonly predicted: Map<number, PredictedSteps>;
   shades: string;
+  labels: string;
 }
 
 /**
@@ -64,8 +93,9 @@ export class Charts<T extends IStanding> implements IPart<T> {
   readonly element = h('div', { class: 'smtc-charts' });
 
   constructor(
-    private readonly _feed: Feed,
-    private readonly _describe: (info: T) => IDrawings
+    private readonly _feed: ITables,
+    private readonly _describe: (info: T) => IDrawings,
+    private readonly _links?: Links
   ) {
     this.element.append(this._note);
   }
@@ -114,7 +144,8 @@ export class Charts<T extends IStanding> implements IPart<T> {
         edition: drawing.edition,
         series: new Set(),
         predicted: new Map(),
-        shades: '[]'
+        shades: '[]',
+        labels: '[]'
       };
       this._drawn.set(key, drawn);
     }
@@ -130,6 +161,7 @@ export class Charts<T extends IStanding> implements IPart<T> {
     }
     return new Chart({
       ...drawing,
+      link: this._links?.of(x),
       read: (...request) => {
         this._feed.read(...request);
       }
@@ -161,6 +193,11 @@ export class Charts<T extends IStanding> implements IPart<T> {
     if (shades !== drawn.shades && 'shade' in chart) {
       drawn.shades = shades;
       chart.shade(drawing.shades ?? []);
+    }
+    const labels = JSON.stringify(drawing.labels ?? []);
+    if (labels !== drawn.labels && 'label' in chart) {
+      drawn.labels = labels;
+      chart.label(drawing.labels ?? []);
     }
   }
 

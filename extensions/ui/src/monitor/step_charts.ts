@@ -1,7 +1,9 @@
+import { DEFAULT_WINDOW } from '../charts/layers.js';
 import type { Evidence } from '../charts/options.js';
 import { t } from '../i18n.js';
 import type { IDrawing, NamedSeries } from './charts.js';
 import type { IPrediction } from './predicted.js';
+import type { Subject } from './subject.js';
 
 const SECONDS_PER_HOUR = 3600;
 
@@ -26,12 +28,20 @@ export interface IStepLine {
    * Left out: the chart's own.
    */
   readonly color?: number;
+
+  /**
+   * Name of the table that has several launches as one, with its interval: of a column, and of
+   * rolling means of so many steps. Left out: the line is of one launch.
+   */
+  readonly merged?: (column: string, window: number) => string;
 }
 
 interface IStepChart {
   readonly title: string;
   readonly axis: string;
   readonly series: Pick<NamedSeries, 'label' | 'y' | 'color'>;
+
+  readonly subject?: Subject;
 
   /**
    * The cost of how many times y it shows; left out: y itself.
@@ -68,7 +78,8 @@ export function stepCharts(
     {
       title: t('Data wait'),
       axis: t('data wait of each step'),
-      series: { label: t('data wait'), y: 'data_wait_s', color: 1 }
+      series: { label: t('data wait'), y: 'data_wait_s', color: 1 },
+      subject: 'data'
     },
     {
       title: t('Cost of 1,000 steps'),
@@ -80,12 +91,13 @@ export function stepCharts(
       title: total,
       axis: t('USD, start-up included'),
       series: { label: t('cost so far'), y: 'time_s', color: 2 },
+      subject: 'launches',
       times: 1
     }
   ];
   const [stepTime, ...others] = described
     .filter(({ times }) => times === undefined || isPriced)
-    .map(({ title, axis, series, times }): IDrawing => {
+    .map(({ title, axis, series, times, subject }): IDrawing => {
       const isTotal = series.y === 'time_s';
       // start-up is not on the scale of emulated steps
       const isOneScale = ({ evidence }: IStepLine): boolean =>
@@ -97,17 +109,42 @@ export function stepCharts(
         series: lines
           .filter(isOneScale)
           .filter(({ usdPerHour }) => !times || usdPerHour !== null)
-          .map(({ usdPerHour, ...line }) => ({
+          .map(line => ({
             ...series,
             ...rolling,
-            ...line,
-            x: 'step',
-            factor: times ? (times * (usdPerHour ?? 0)) / SECONDS_PER_HOUR : 1,
-            as: isTotal ? 'line' : 'rolling'
+            ...drawnAs(line, series.y, isTotal ? 1 : rolling.window),
+            factor: times
+              ? (times * (line.usdPerHour ?? 0)) / SECONDS_PER_HOUR
+              : 1
           })),
-        shades: isTotal ? [] : shades
+        shades: isTotal ? [] : shades,
+        ...(subject === undefined ? {} : { subject })
       };
     })
     .filter(({ series }) => lines.length === 0 || series.length > 0);
   return [{ ...(stepTime as IDrawing), predicted }, ...others];
+}
+
+/**
+ * Return how a line is drawn.
+ *
+ * @param window - Steps of its means; 1: they are no rolling means.
+ */
+function drawnAs(
+  { table, label, evidence, color, merged }: IStepLine,
+  column: string,
+  window = DEFAULT_WINDOW
+): Pick<NamedSeries, 'table' | 'x' | 'as' | 'evidence'> & Partial<NamedSeries> {
+  const line = {
+    ...{ x: 'step', evidence },
+    ...(label === undefined ? {} : { label }),
+    ...(color === undefined ? {} : { color })
+  };
+  return merged === undefined
+    ? { ...line, table, as: window === 1 ? 'line' : 'rolling' }
+    : {
+        ...line,
+        table: merged(column, window),
+        ...{ y: 'mean', low: 'low', high: 'high', as: 'interval' }
+      };
 }

@@ -1,25 +1,36 @@
 import type { IComparisonInfo, ISetUpInfo } from '@smtc-lab/protocol';
+import type { IEndLabel } from '../charts/end_labels.js';
+import { format } from '../charts/units.js';
 import { t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
 import type { IDrawing, NamedSeries } from '../monitor/charts.js';
 import { stepCharts, type IStepLine } from '../monitor/step_charts.js';
+import { letterOf } from '../picture/set_up_mark.js';
+import { hasRounds } from './rounds.js';
+import { roundsTable, warmUpOf } from './rounds_feed.js';
+
+const SECONDS_PER_HOUR = 3600;
 
 /**
- * Describe the steps of all launches. A set-up has one colour in all charts; later launches are
- * drawn over earlier ones.
+ * Describe the steps of all launches. A set-up has one colour in all charts, and its rounds are
+ * one line.
+ *
+ * @param isSingle - Whether each launch is a line of its own; later ones are drawn over earlier
+ * ones.
  */
 export function chartsOfLaunches(
-  info: IComparisonInfo
+  info: IComparisonInfo,
+  isSingle = false
 ): readonly [IDrawing, ...IDrawing[]] {
-  const { setUps, launched } = info;
-  const known = launched
-    .map(launch => launch.warmUpSteps)
-    .filter(steps => steps > 0);
-  return stepCharts(linesOf(info), {
+  const { setUps, launched, rounds } = info;
+  const isMerged = !isSingle && hasRounds(info) && rounds > 1;
+  const isOneLine = isMerged || rounds === 1;
+  const lines = isMerged ? mergedLines(info) : linesOf(info);
+  const [stepTime, ...others] = stepCharts(lines, {
     isPriced: setUps.some(setUp => setUp.usdPerHour !== null),
     total: t('Cost of a launch so far'),
     // a compiler's first step would else be all that a chart shows
-    warmUp: known.length === 0 ? 0 : Math.min(...known),
+    warmUp: warmUpOf(info),
     predicted: setUps.map(({ label, predictedStepTimeS }, color) => ({
       label,
       color,
@@ -32,6 +43,56 @@ export function chartsOfLaunches(
       )
     }))
   });
+  const shown = (drawing: IDrawing): IDrawing => ({
+    ...drawing,
+    edition: Number(isMerged),
+    labels: isOneLine && setUps.length > 1 ? labelsOf(info, drawing) : []
+  });
+  return [shown(stepTime), ...others.map(shown)];
+}
+
+/**
+ * Return what stands at the ends of the lines: the letter of the set-up and the number that its
+ * picture and the table have.
+ */
+function labelsOf(
+  { setUps }: IComparisonInfo,
+  { y, subject }: IDrawing
+): readonly IEndLabel[] {
+  return setUps.flatMap((setUp, color): readonly IEndLabel[] => {
+    const { stepTimeS, usdPerHour } = setUp;
+    const letter = letterOf(color);
+    if (subject !== undefined || stepTimeS === null) {
+      return stepTimeS === null ? [] : [{ color, text: letter }];
+    }
+    if (y.unit === 's') {
+      return [{ color, text: `${letter} ${format(stepTimeS, 's')}` }];
+    }
+    const usd = (1000 * stepTimeS * (usdPerHour ?? NaN)) / SECONDS_PER_HOUR;
+    return usdPerHour === null
+      ? []
+      : [{ color, text: `${letter} ${format(usd, 'USD')}` }];
+  });
+}
+
+/**
+ * Return a line for each set-up that was launched: all its rounds together.
+ */
+function mergedLines({
+  setUps,
+  launched
+}: IComparisonInfo): readonly IStepLine[] {
+  return setUps.flatMap(({ label, usdPerHour, evidence }, color) =>
+    launched.some(({ setUp }) => setUp === color)
+      ? [
+          {
+            ...{ table: '', label, usdPerHour, evidence, color },
+            merged: (column: string, window: number) =>
+              roundsTable(color, column, window)
+          }
+        ]
+      : []
+  );
 }
 
 /**
@@ -81,6 +142,7 @@ export function chartsOfInstances(
       .lastIndexOf(true);
     const drawing: IDrawing = {
       key: `utilization:${place}`,
+      subject: 'utilization',
       edition,
       title: t('Utilization: %1', setUp.label),
       x: { label: t('time of the newest launch'), unit: 's' },

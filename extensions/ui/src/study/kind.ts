@@ -1,20 +1,18 @@
 import type { IComparisonInfo } from '@smtc-lab/protocol';
 import { mark, t } from '../i18n.js';
-import type { Feed } from '../live/feed.js';
-import { Charts, type IDrawing } from '../monitor/charts.js';
 import type { IDescription, IKind, IPlace } from '../monitor/kind.js';
 import { messages } from '../monitor/messages.js';
 import type { IPart } from '../monitor/part.js';
-import { folded, foldedCode } from '../monitor/section.js';
+import { foldedCode } from '../monitor/section.js';
 import { duration } from '../monitor/words.js';
-import { chartsOfInstances, chartsOfLaunches } from './charts.js';
+import { chartsOfLaunches } from './charts.js';
+import { PageCharts, type Describe } from './page_charts.js';
 import { pictures } from './pictures.js';
 import { shareButtons } from '../share/buttons.js';
 import { doneFraction, progressWords } from './progress.js';
 import { readStudy } from './read.js';
-import { hasRounds } from './rounds.js';
 import { saveButton } from './save_button.js';
-import { launchTable, setUpTable } from './tables.js';
+import { setUpTable } from './tables.js';
 import { verdict } from './verdict.js';
 
 /**
@@ -32,7 +30,10 @@ export function studyOf(kind: string): IKind<IComparisonInfo> {
       label: t('Study %1', info.name),
       spoken: `${info.state}. ${info.sentence}`
     }),
-    draw: place => studyParts(place, chartsOfLaunches)
+    draw: place =>
+      studyParts(place, (shown, _, isSingle) =>
+        chartsOfLaunches(shown, isSingle)
+      )
   };
 }
 
@@ -63,26 +64,22 @@ function elapsedOf(
 }
 
 /**
- * Return what is drawn of all studies.
+ * Return what is drawn of all studies: the answer, the pictures, the charts that matter, the table,
+ * and all else folded.
  *
  * @param describe - Describes their charts, but for those of the instances.
  */
 export function studyParts(
   { model, feed }: IPlace,
-  describe: (info: IComparisonInfo, feed: Feed) => readonly IDrawing[]
+  describe: Describe
 ): readonly IPart<IComparisonInfo>[] {
+  const charts = new PageCharts(feed, describe);
   return [
     verdict(),
     pictures(),
+    charts.first(),
     setUpTable(),
-    new Charts(feed, info => ({
-      // launches beside rounds differ in what they try: no chart adds them up
-      charts:
-        info.setUps.length > 0 && !hasRounds(info)
-          ? []
-          : [...describe(info, feed), ...chartsOfInstances(info, feed)]
-    })),
-    folded(t('Launches'), false, launchTable()),
+    ...charts.folds(),
     messages(({ findings, notes }) => ({ findings, notes })),
     saveButton(model),
     shareButtons(model),

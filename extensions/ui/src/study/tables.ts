@@ -1,14 +1,14 @@
 import type { IComparisonInfo, ILaunchInfo } from '@smtc-lab/protocol';
-import { paletteColor } from '../charts/theme.js';
 import { format } from '../charts/units.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { drawn, type IPart } from '../monitor/part.js';
 import { column, table } from '../monitor/table.js';
+import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { hasRounds } from './rounds.js';
 
 /**
- * The table of set-ups: one column each, in the colour that it has in all charts.
+ * The table of set-ups: one column each, with the mark and the letter that it has everywhere.
  */
 export function setUpTable(): IPart<IComparisonInfo> {
   const region = h('div', {
@@ -19,14 +19,7 @@ export function setUpTable(): IPart<IComparisonInfo> {
   });
   return drawn(region, ({ setUps, rows }) => {
     const heads = setUps.map(({ label }, place) =>
-      column(
-        h('span', {
-          class: 'smtc-swatch',
-          style: `background: ${paletteColor(place)}`,
-          'aria-hidden': 'true'
-        }),
-        label
-      )
+      column(setUpMark(place), ` ${letterOf(place)} `, label)
     );
     const lines = rows.map(({ label, cells }) => [label, ...cells] as const);
     const shown = table('smtc-set-ups', [h('td', {}), ...heads], lines);

@@ -1,0 +1,4 @@
+/**
+ * What a chart is about, where it is not among the first ones of a page.
+ */
+export type Subject = 'utilization' | 'data' | 'ratios' | 'launches';

@@ -1,0 +1,155 @@
+import type { IComparisonInfo } from '@smtc-lab/protocol';
+import { Links } from '../charts/link.js';
+import { button, h } from '../dom.js';
+import { t } from '../i18n.js';
+import type { Feed } from '../live/feed.js';
+import { Charts, type IDrawing } from '../monitor/charts.js';
+import type { IPart } from '../monitor/part.js';
+import type { Subject } from '../monitor/subject.js';
+import { chartsOfInstances } from './charts.js';
+import { fold } from './fold.js';
+import { Money } from './money/money.js';
+import { hasRounds } from './rounds.js';
+import { RoundsFeed } from './rounds_feed.js';
+import { launchTable } from './tables.js';
+
+/**
+ * Describes the charts of a kind of study, but for those of the instances.
+ *
+ * @param isSingle - Whether each launch is a line of its own; else the rounds of a set-up are one.
+ */
+export type Describe = (
+  info: IComparisonInfo,
+  feed: Feed,
+  isSingle: boolean
+) => readonly IDrawing[];
+
+/**
+ * The charts of a study: those that matter first, the others folded by what they are about. They
+ * share cursor and zoom.
+ */
+export class PageCharts {
+  constructor(
+    private readonly _feed: Feed,
+    private readonly _describe: Describe
+  ) {
+    this._tables = new RoundsFeed(_feed);
+  }
+
+  /**
+   * Step time, cost, and where the money goes.
+   */
+  first(): IPart<IComparisonInfo> {
+    const charts = this._chartsOf(null);
+    const money = new Money();
+    let shown: IComparisonInfo | null = null;
+    const update = (info: IComparisonInfo): void => {
+      shown = info;
+      row.hidden = !(hasRounds(info) && info.rounds > 1);
+      this._tables.update(info);
+      charts.update(info);
+      money.update(info);
+    };
+    const press = (): void => {
+      this._isSingle = !this._isSingle;
+      toggle.setAttribute('aria-pressed', String(this._isSingle));
+      if (shown !== null) {
+        update(shown);
+        this._folds.forEach(each => {
+          each.update(shown as IComparisonInfo);
+        });
+      }
+    };
+    const toggle = button(t('Single rounds'), press, {
+      'aria-pressed': 'false'
+    });
+    const row = h('div', { class: 'smtc-row' }, toggle);
+    return {
+      element: h(
+        'div',
+        {},
+        row,
+        h('div', { class: 'smtc-first-charts' }, charts.element, money.element)
+      ),
+      update,
+      dispose: () => {
+        charts.dispose();
+        this._tables.dispose();
+      }
+    };
+  }
+
+  /**
+   * All other charts, and the launches.
+   */
+  folds(): readonly IPart<IComparisonInfo>[] {
+    this._folds = [
+      this._fold('utilization', t('Utilization'), () =>
+        t('vCPUs and devices of each instance group')
+      ),
+      this._fold('data', t('Data'), () =>
+        t('how long each step waits for its batch')
+      ),
+      this._fold('ratios', t('Speed-up and saving'), ({ setUps }) =>
+        t('ratios to %1, and how sure they are', setUps[0]?.label ?? '')
+      ),
+      this._launches()
+    ];
+    return this._folds;
+  }
+
+  private _fold(
+    subject: Subject,
+    title: string,
+    words: (info: IComparisonInfo) => string
+  ): IPart<IComparisonInfo> {
+    return fold({
+      title,
+      words,
+      isThere: info =>
+        this._drawings(info, subject).some(({ isHidden }) => isHidden !== true),
+      part: this._chartsOf(subject)
+    });
+  }
+
+  private _launches(): IPart<IComparisonInfo> {
+    return fold({
+      title: t('Launches'),
+      words: () => t('their states, steps and runs'),
+      isThere: () => true,
+      part: this._chartsOf('launches'),
+      text: launchTable()
+    });
+  }
+
+  private _chartsOf(subject: Subject | null): Charts<IComparisonInfo> {
+    return new Charts(
+      this._tables,
+      info => ({ charts: this._drawings(info, subject) }),
+      this._links
+    );
+  }
+
+  /**
+   * Return the charts about a subject; null: those that come first.
+   */
+  private _drawings(
+    info: IComparisonInfo,
+    subject: Subject | null
+  ): readonly IDrawing[] {
+    // launches beside rounds differ in what they try: no chart adds them up
+    if (info.setUps.length > 0 && !hasRounds(info)) {
+      return [];
+    }
+    const drawings =
+      subject === 'utilization'
+        ? chartsOfInstances(info, this._feed)
+        : this._describe(info, this._feed, this._isSingle);
+    return drawings.filter(drawing => (drawing.subject ?? null) === subject);
+  }
+
+  private readonly _tables: RoundsFeed;
+  private readonly _links = new Links();
+  private _folds: readonly IPart<IComparisonInfo>[] = [];
+  private _isSingle = false;
+}
