@@ -1,13 +1,11 @@
 import { h } from '../dom.js';
-import { CanvasPen } from './canvas_pen.js';
 import type { IContent } from './content.js';
+import { pngFile, svgFile, type IImage } from './image_file.js';
 import { xOf, yOf, type IGeometry } from './paint.js';
 import type { IPen } from './pen.js';
 import type { ITick } from './plot.js';
-import { SvgPen } from './svg_pen.js';
 import type { ITheme } from './theme.js';
 
-const PNG_SCALE = 2;
 const TITLE_PIXELS = 14;
 const TEXT_PIXELS = 11;
 const LINE = 20;
@@ -43,13 +41,41 @@ export async function saveFigure(
   { title, content }: { readonly title: string; readonly content: IContent },
   picture: IPicture | null
 ): Promise<void> {
-  const name = fileName(title, kind);
   if (kind === 'csv') {
-    const lines = Array.from(content.csv(), csvLine);
-    download(name, new Blob(lines, { type: 'text/csv' }));
+    saveCsv(title, content.csv());
   } else if (picture !== null) {
-    download(name, kind === 'svg' ? toSvg(picture) : await toPng(picture));
+    const size = { ...sizeOf(picture), font: picture.theme.font };
+    await saveImage(kind, title, size, pen => {
+      drawPicture(pen, picture);
+    });
   }
+}
+
+/**
+ * Let the browser save an image.
+ *
+ * @throws Error when the browser makes none.
+ */
+export async function saveImage(
+  kind: 'png' | 'svg',
+  title: string,
+  image: IImage,
+  paint: (pen: IPen) => void
+): Promise<void> {
+  const file =
+    kind === 'svg' ? svgFile(image, paint) : await pngFile(image, paint);
+  download(fileName(title, kind), file);
+}
+
+/**
+ * Let the browser save a table.
+ */
+export function saveCsv(
+  title: string,
+  lines: Iterable<readonly (string | number)[]>
+): void {
+  const file = new Blob(Array.from(lines, csvLine), { type: 'text/csv' });
+  download(fileName(title, 'csv'), file);
 }
 
 /**
@@ -70,43 +96,6 @@ export function download(name: string, file: Blob): void {
 export function fileName(title: string, ending: string): string {
   const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
   return `${name.replace(/^-|-$/g, '').slice(0, 60) || 'chart'}.${ending}`;
-}
-
-/**
- * Return a figure as an SVG file.
- */
-function toSvg(picture: IPicture): Blob {
-  const { width, height } = sizeOf(picture);
-  const pen = new SvgPen(width, height, picture.theme.font);
-  drawPicture(pen, picture);
-  return new Blob([pen.toText()], { type: 'image/svg+xml' });
-}
-
-/**
- * Return a figure as a PNG file.
- *
- * @throws Error when the browser does not make one.
- */
-async function toPng(picture: IPicture): Promise<Blob> {
-  const { width, height } = sizeOf(picture);
-  const canvas = h('canvas', {
-    width: width * PNG_SCALE,
-    height: height * PNG_SCALE
-  });
-  const context = canvas.getContext('2d') as CanvasRenderingContext2D;
-  context.scale(PNG_SCALE, PNG_SCALE);
-  drawPicture(new CanvasPen(context, picture.theme.font), picture);
-  return new Promise((resolve, reject) => {
-    canvas.toBlob(file => {
-      if (file === null) {
-        reject(
-          new Error(`No image of ${width} x ${height} pixels. Save it as SVG.`)
-        );
-      } else {
-        resolve(file);
-      }
-    });
-  });
 }
 
 /**

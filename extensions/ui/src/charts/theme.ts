@@ -35,14 +35,7 @@ const ATTRIBUTES = [
  * Read the theme that holds for an element; `styles/tokens.css` makes it.
  */
 export function readTheme(element: Element): ITheme {
-  // a token is read as it was written; only a colour that is used tells what comes of it
-  const probe = document.createElement('span');
-  element.append(probe);
-  const color = (name: string): string => {
-    probe.style.color = `var(--smtc-${name})`;
-    return getComputedStyle(probe).color;
-  };
-  const theme = {
+  return readColors(element, color => ({
     ink: color('ink'),
     muted: color('muted'),
     paper: color('paper'),
@@ -52,9 +45,25 @@ export function readTheme(element: Element): ITheme {
     colors: Array.from({ length: NUM_COLORS }, (_, place) =>
       color(`color-${place}`)
     )
-  };
+  }));
+}
+
+/**
+ * Read colours that hold for an element, by the names of their tokens.
+ */
+export function readColors<T>(
+  element: Element,
+  read: (color: (token: string) => string) => T
+): T {
+  // a token is read as it was written; only a colour that is used tells what comes of it
+  const probe = document.createElement('span');
+  element.append(probe);
+  const found = read(token => {
+    probe.style.color = `var(--smtc-${token})`;
+    return getComputedStyle(probe).color;
+  });
   probe.remove();
-  return theme;
+  return found;
 }
 
 /**

@@ -23,17 +23,7 @@ const STEP = 0.5;
  * Return the buttons of a figure.
  */
 export function toolsOf(figure: ITooled): ITool[] {
-  let isSaving = false;
   const isWhole = (): boolean => !figure.isZoomed;
-  const save = (kind: 'csv' | 'png' | 'svg'): ITool => ({
-    name: t('Save as %1', kind.toUpperCase()),
-    sign: kind.toUpperCase(),
-    act: () => {
-      void figure.save(kind);
-    },
-    // there is no picture while the table is shown
-    isHidden: () => !isSaving || (figure.isTable && kind !== 'csv')
-  });
   return [
     {
       name: t('Zoom in'),
@@ -83,6 +73,30 @@ export function toolsOf(figure: ITooled): ITool[] {
       isPressed: () => figure.isPaused,
       isHidden: () => figure.isEnded
     },
+    // there is no picture while the table is shown
+    ...keepingTools(figure, () => !figure.isTable)
+  ];
+}
+
+/**
+ * Return the buttons that show a figure as a table, and save it.
+ *
+ * @param hasPicture - Whether an image can be saved now.
+ */
+export function keepingTools(
+  figure: Pick<ITooled, 'isTable' | 'toggleTable' | 'save'>,
+  hasPicture: () => boolean
+): ITool[] {
+  let isSaving = false;
+  const save = (kind: 'csv' | 'png' | 'svg'): ITool => ({
+    name: t('Save as %1', kind.toUpperCase()),
+    sign: kind.toUpperCase(),
+    act: () => {
+      void figure.save(kind);
+    },
+    isHidden: () => !isSaving || (kind !== 'csv' && !hasPicture())
+  });
+  return [
     {
       name: t('Show as a table'),
       sign: t('Table'),

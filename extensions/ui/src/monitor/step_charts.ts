@@ -5,7 +5,7 @@ import type { IDrawing, NamedSeries } from './charts.js';
 import type { IPrediction } from './predicted.js';
 import type { Subject } from './subject.js';
 
-const SECONDS_PER_HOUR = 3600;
+export const SECONDS_PER_HOUR = 3600;
 
 /**
  * The steps of one run in each chart.

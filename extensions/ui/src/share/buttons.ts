@@ -1,5 +1,5 @@
 import type { IComparisonInfo } from '@smtc-lab/protocol';
-import { CanvasPen } from '../charts/canvas_pen.js';
+import { pngFile } from '../charts/image_file.js';
 import { download, fileName } from '../charts/save.js';
 import { readTheme } from '../charts/theme.js';
 import { button, h } from '../dom.js';
@@ -8,7 +8,6 @@ import type { IModel } from '../model.js';
 import type { IPart } from '../monitor/part.js';
 import { CARD, drawCard } from './card.js';
 
-const SCALE = 2;
 const PNG = 'image/png';
 
 /**
@@ -75,32 +74,12 @@ async function pictureOf(
   info: IComparisonInfo,
   element: Element
 ): Promise<Blob> {
-  const canvas = h('canvas', {
-    width: CARD.width * SCALE,
-    height: CARD.height * SCALE
-  });
-  const context = canvas.getContext('2d');
-  if (context === null) {
-    throw new Error('This browser has no canvas. Save the numbers as JSON.');
-  }
-  context.scale(SCALE, SCALE);
   const theme = readTheme(element);
-  drawCard(new CanvasPen(context, theme.font), info, theme, (size, isBold) => {
-    const font = `${isBold ? '600 ' : ''}${size}px ${theme.font}`;
-    return text => {
-      context.font = font;
+  const { font } = theme;
+  return pngFile({ ...CARD, font }, (pen, context) => {
+    drawCard(pen, info, theme, (size, isBold) => text => {
+      context.font = `${isBold ? '600 ' : ''}${size}px ${font}`;
       return context.measureText(text).width;
-    };
-  });
-  return new Promise((resolve, reject) => {
-    canvas.toBlob(file => {
-      if (file === null) {
-        reject(
-          new Error('This browser makes no PNG. Save the numbers as JSON.')
-        );
-      } else {
-        resolve(file);
-      }
-    }, PNG);
+    });
   });
 }

@@ -4,12 +4,14 @@ import { format } from '../charts/units.js';
 import { t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
 import type { IDrawing, NamedSeries } from '../monitor/charts.js';
-import { stepCharts, type IStepLine } from '../monitor/step_charts.js';
+import {
+  SECONDS_PER_HOUR,
+  stepCharts,
+  type IStepLine
+} from '../monitor/step_charts.js';
 import { letterOf } from '../picture/set_up_mark.js';
 import { hasRounds } from './rounds.js';
 import { roundsTable, warmUpOf } from './rounds_feed.js';
-
-const SECONDS_PER_HOUR = 3600;
 
 /**
  * Describe the steps of all launches. A set-up has one colour in all charts, and its rounds are

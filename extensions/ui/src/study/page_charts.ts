@@ -53,10 +53,11 @@ export class PageCharts {
     const press = (): void => {
       this._isSingle = !this._isSingle;
       toggle.setAttribute('aria-pressed', String(this._isSingle));
-      if (shown !== null) {
-        update(shown);
+      const info = shown;
+      if (info !== null) {
+        update(info);
         this._folds.forEach(each => {
-          each.update(shown as IComparisonInfo);
+          each.update(info);
         });
       }
     };

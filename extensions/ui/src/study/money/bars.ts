@@ -65,6 +65,16 @@ export function barsOfLaunches({
 }
 
 /**
+ * Return the causes that any bar has, in the order in which a bar has them.
+ */
+export function causesOf(bars: readonly IBar[]): readonly Cause[] {
+  const found = new Set(
+    bars.flatMap(({ parts }) => parts.map(({ cause }) => cause))
+  );
+  return (Object.keys(CAUSES) as Cause[]).filter(cause => found.has(cause));
+}
+
+/**
  * Say how much of a bar is paid for waiting, or why there is no bar.
  */
 export function waitingWords({ parts, usd, why }: IBar): string {

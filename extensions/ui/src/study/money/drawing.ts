@@ -3,14 +3,8 @@ import { h } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { letterOf, setUpMark } from '../../picture/set_up_mark.js';
 import { s } from '../../plan/svg.js';
-import { barWords, waitingWords, type IBar } from './bars.js';
-import {
-  CAUSES,
-  INSTANCES,
-  type Cause,
-  type ICause,
-  type Instances
-} from './causes.js';
+import { barWords, causesOf, waitingWords, type IBar } from './bars.js';
+import { CAUSES, INSTANCES, type ICause, type Instances } from './causes.js';
 
 const HEIGHT = 18;
 const SAMPLE = { width: 18, height: 12 };
@@ -71,12 +65,7 @@ export function drawKey(
   bars: readonly IBar[],
   id: string
 ): readonly HTMLElement[] {
-  const found = new Set<Cause>(
-    bars.flatMap(({ parts }) => parts.map(({ cause }) => cause))
-  );
-  const causes = Object.entries(CAUSES)
-    .filter(([name]) => found.has(name as Cause))
-    .map(([, each]) => each);
+  const causes = causesOf(bars).map(cause => CAUSES[cause]);
   return (Object.keys(INSTANCES) as Instances[])
     .map(of => ({ of, own: causes.filter(each => each.of === of) }))
     .filter(({ own }) => own.length > 0)

@@ -1,13 +1,11 @@
-import { CanvasPen } from '../../charts/canvas_pen.js';
 import type { IBox, IPen } from '../../charts/pen.js';
-import { SvgPen } from '../../charts/svg_pen.js';
-import { readTheme, type ITheme } from '../../charts/theme.js';
+import { saveImage } from '../../charts/save.js';
+import { readColors, readTheme, type ITheme } from '../../charts/theme.js';
 import { format } from '../../charts/units.js';
-import { h } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { letterOf } from '../../picture/set_up_mark.js';
-import { waitingWords, type IBar } from './bars.js';
-import { CAUSES, type Cause, type ICause, type Part } from './causes.js';
+import { causesOf, waitingWords, type IBar } from './bars.js';
+import { CAUSES, type ICause, type Part } from './causes.js';
 
 const WIDTH = 640;
 const LINE = 20;
@@ -16,12 +14,11 @@ const LEFT = 8;
 const BAR = { left: 32, width: 500, height: 18 };
 const SAMPLE = { width: 18, height: 12 };
 const TEXT = 11;
-const SCALE = 2;
 
 /**
  * What an image file shows.
  */
-export interface IMoneyImage {
+interface IMoneyImage {
   readonly title: string;
   readonly subtitle: string;
   readonly bars: readonly IBar[];
@@ -30,63 +27,34 @@ export interface IMoneyImage {
 }
 
 /**
- * Return an image of bars in the colours that an element has now.
+ * Let the browser save bars as an image, in the colours that an element has now.
+ *
+ * @throws Error when the browser makes none.
  */
-export function imageOf(
-  element: HTMLElement,
+export async function saveMoney(
+  kind: 'png' | 'svg',
+  element: Element,
   shown: Pick<IMoneyImage, 'title' | 'subtitle' | 'bars'>
-): IMoneyImage {
-  const probe = h('span');
-  element.append(probe);
-  const color = (token: string): string => {
-    probe.style.color = `var(--smtc-${token})`;
-    return getComputedStyle(probe).color;
-  };
-  const parts = {
+): Promise<void> {
+  const parts = readColors(element, color => ({
     dev: color('part-dev'),
     cpu: color('part-cpu'),
     all: color('muted')
-  };
-  probe.remove();
-  return { ...shown, theme: readTheme(element), parts };
-}
-
-/**
- * Return the bars as an SVG file.
- */
-export function moneySvg(image: IMoneyImage): Blob {
-  const pen = new SvgPen(WIDTH, heightOf(image), image.theme.font);
-  paint(pen, image);
-  return new Blob([pen.toText()], { type: 'image/svg+xml' });
-}
-
-/**
- * Return the bars as a PNG file; null: the browser made none.
- */
-export async function moneyPng(image: IMoneyImage): Promise<Blob | null> {
-  const canvas = document.createElement('canvas');
-  canvas.width = WIDTH * SCALE;
-  canvas.height = heightOf(image) * SCALE;
-  const context = canvas.getContext('2d');
-  if (context === null) {
-    return null;
-  }
-  context.scale(SCALE, SCALE);
-  paint(new CanvasPen(context, image.theme.font), image);
-  return new Promise(resolve => {
-    canvas.toBlob(resolve);
-  });
-}
-
-function causesOf({ bars }: IMoneyImage): readonly Cause[] {
-  const found = new Set(
-    bars.flatMap(({ parts }) => parts.map(({ cause }) => cause))
+  }));
+  const image = { ...shown, theme: readTheme(element), parts };
+  const size = { width: WIDTH, height: heightOf(image) };
+  await saveImage(
+    kind,
+    shown.title,
+    { ...size, font: image.theme.font },
+    pen => {
+      paint(pen, image);
+    }
   );
-  return (Object.keys(CAUSES) as Cause[]).filter(cause => found.has(cause));
 }
 
 function heightOf(image: IMoneyImage): number {
-  return LINE * (3 + causesOf(image).length) + ROW * image.bars.length;
+  return LINE * (3 + causesOf(image.bars).length) + ROW * image.bars.length;
 }
 
 function paint(pen: IPen, image: IMoneyImage): void {
@@ -112,7 +80,7 @@ function paint(pen: IPen, image: IMoneyImage): void {
     const words = `${bar.label}: ${waitingWords(bar)}`;
     pen.text(words, BAR.left, top + BAR.height + 10, soft);
   });
-  causesOf(image).forEach((cause, place) => {
+  causesOf(bars).forEach((cause, place) => {
     const top = LINE * (2.5 + place) + ROW * bars.length;
     fill(pen, { ...SAMPLE, left: BAR.left, top }, CAUSES[cause], image);
     const words = t(CAUSES[cause].words);

@@ -1,7 +1,8 @@
 import type { IComparisonInfo } from '@smtc-lab/protocol';
-import { csvLine, download, fileName } from '../../charts/save.js';
+import { saveCsv } from '../../charts/save.js';
 import { tableElement } from '../../charts/table_view.js';
-import { Toolbar, type ITool } from '../../charts/toolbar.js';
+import { Toolbar } from '../../charts/toolbar.js';
+import { keepingTools, type ITooled } from '../../charts/tools.js';
 import { format } from '../../charts/units.js';
 import { h, newId } from '../../dom.js';
 import { t } from '../../i18n.js';
@@ -10,18 +11,25 @@ import { letterOf } from '../../picture/set_up_mark.js';
 import { barsOfLaunches, barsOfSteps, type IBar } from './bars.js';
 import { CAUSES, INSTANCES } from './causes.js';
 import { drawBars, drawKey, hatchings } from './drawing.js';
-import { imageOf, moneyPng, moneySvg } from './image.js';
+import { saveMoney } from './image.js';
 
 /**
  * Where the money goes: a bar for each set-up of what its steps are paid for, and where the whole
  * launches are on one scale, of those too. Hatched is paid for waiting.
  */
-export class Money implements IPart<IComparisonInfo> {
+export class Money
+  implements
+    IPart<IComparisonInfo>,
+    Pick<ITooled, 'isTable' | 'toggleTable' | 'save'>
+{
   readonly element: HTMLElement;
 
   constructor() {
     const titleId = newId();
-    this._toolbar = new Toolbar(t('Tools of %1', this._title), this._tools());
+    this._toolbar = new Toolbar(
+      t('Tools of %1', this._title),
+      keepingTools(this, () => true)
+    );
     this.element = h(
       'figure',
       {
@@ -50,8 +58,32 @@ export class Money implements IPart<IComparisonInfo> {
     }
   }
 
+  get isTable(): boolean {
+    return !this._table.hidden;
+  }
+
+  toggleTable(): void {
+    this._table.hidden = !this._table.hidden;
+    this._bars.hidden = this.isTable;
+    this._draw();
+  }
+
+  /**
+   * Let the browser save it; an image is of the steps alone.
+   */
+  async save(kind: 'csv' | 'png' | 'svg'): Promise<void> {
+    if (kind === 'csv') {
+      saveCsv(this._title, [this._head, ...this._lines()]);
+      return;
+    }
+    await saveMoney(kind, this.element, {
+      title: this._title,
+      subtitle: this._subtitle,
+      bars: this._steps
+    });
+  }
+
   private _draw(): void {
-    const isTable = !this._table.hidden;
     const label = (words: string): HTMLElement =>
       h('p', { class: 'smtc-chart-label' }, words);
     const launches =
@@ -62,7 +94,7 @@ export class Money implements IPart<IComparisonInfo> {
             ...drawBars(this._launches, this._id),
             ...drawKey(this._launches, this._id)
           ];
-    if (isTable) {
+    if (this.isTable) {
       patch(this._table, [this._tableOf()]);
     } else {
       patch(this._bars, [
@@ -112,59 +144,6 @@ export class Money implements IPart<IComparisonInfo> {
         ...[name, of, who, words, format(usd, 'USD'), waits]
       ])
     });
-  }
-
-  private _tools(): ITool[] {
-    let isSaving = false;
-    const save = (kind: 'csv' | 'png' | 'svg'): ITool => ({
-      name: t('Save as %1', kind.toUpperCase()),
-      sign: kind.toUpperCase(),
-      act: () => {
-        void this._save(kind);
-      },
-      isHidden: () => !isSaving
-    });
-    return [
-      {
-        name: t('Show as a table'),
-        sign: t('Table'),
-        act: () => {
-          this._table.hidden = !this._table.hidden;
-          this._bars.hidden = !this._table.hidden;
-          this._draw();
-        },
-        isPressed: () => !this._table.hidden
-      },
-      {
-        name: t('Save as PNG, SVG or CSV'),
-        sign: t('Save'),
-        act: () => {
-          isSaving = !isSaving;
-        },
-        isPressed: () => isSaving
-      },
-      save('png'),
-      save('svg'),
-      save('csv')
-    ];
-  }
-
-  private async _save(kind: 'csv' | 'png' | 'svg'): Promise<void> {
-    const name = fileName(this._title, kind);
-    if (kind === 'csv') {
-      const lines = [this._head, ...this._lines()].map(csvLine);
-      download(name, new Blob(lines, { type: 'text/csv' }));
-      return;
-    }
-    const image = imageOf(this.element, {
-      title: this._title,
-      subtitle: this._subtitle,
-      bars: this._steps
-    });
-    const file = kind === 'svg' ? moneySvg(image) : await moneyPng(image);
-    if (file !== null) {
-      download(name, file);
-    }
   }
 
   private readonly _title = t('Where the money goes');
