@@ -169,6 +169,36 @@ def test_its_numbers_can_be_saved_from_it(files: dict[str, Path], browser: Brows
         assert "verdict" in json.loads(saved.value.path().read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("figure", ["Step time", "Where the money goes"])
+def test_its_figures_can_be_saved_from_it(
+    files: dict[str, Path], browser: Browser, figure: str
+) -> None:
+    begins = {"PNG": b"\x89PNG\r\n", "SVG": b"<svg xmlns=", "CSV": b""}
+    with opened(browser, files["comparison"]) as (page, _):
+        shown = page.get_by_role("figure", name=figure).first
+        shown.scroll_into_view_if_needed()
+        shown.get_by_role("button", name="Save as PNG, SVG or CSV").click()
+        for kind, begin in begins.items():
+            with page.expect_download() as saved:
+                shown.get_by_role("button", name=f"Save as {kind}", exact=True).click()
+
+            content = saved.value.path().read_bytes()
+            assert saved.value.suggested_filename.endswith(f".{kind.lower()}")
+            assert content.startswith(begin)
+            assert b"homogeneous" in content or kind == "PNG"
+
+
+def test_its_card_can_be_saved_from_it(files: dict[str, Path], browser: Browser) -> None:
+    with opened(browser, files["comparison"]) as (page, _):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Save picture").click()
+
+        content = saved.value.path().read_bytes()
+
+    width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
+    assert (content[:4], width, height) == (b"\x89PNG", 2400, 1260)
+
+
 def test_texts_of_others_stay_texts(files: dict[str, Path], browser: Browser) -> None:
     with opened(browser, files["run"]) as (page, _):
         page.wait_for_selector(".smtc-run", state="attached")
