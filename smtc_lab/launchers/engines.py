@@ -70,6 +70,16 @@ def runs_here(name: str) -> bool | None:
     return None if engine is None else engine.runs_here
 
 
+def is_billed(name: str) -> bool | None:
+    """Return whether an engine orders what is paid for; None: it is not known, as on a cluster
+    of which nobody said who pays for it.
+    """
+    engine = find_engine(name)
+    if engine is None:
+        return None
+    return engine.is_billed or (False if engine.runs_here else None)
+
+
 def engine_named(name: str) -> Engine:
     """Return the engine of a name.
 

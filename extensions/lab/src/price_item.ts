@@ -2,9 +2,11 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { h } from '@smtc-lab/ui/dom.js';
-import { numLive, priceNow } from './connection/row.js';
+import { numLive, priceNow, type IPriceNow } from './connection/row.js';
+import { priceWords } from './price_words.js';
 import type { Texts } from './texts.js';
 import type { IRuns } from './tokens.js';
+import './price_item.css';
 
 const TWO_DIGITS = new Intl.NumberFormat('en-US', {
   minimumFractionDigits: 2,
@@ -27,7 +29,6 @@ export class PriceItem extends Widget {
       // looks as the other items of the bar
       class: 'jp-StatusBar-TextItem',
       style: 'border: 0; background: none; cursor: pointer',
-      title: _texts.__('Show the training runs. List prices; see each run.'),
       onclick: show
     });
     this.node.append(this._button);
@@ -65,11 +66,15 @@ export class PriceItem extends Widget {
   }
 
   private readonly _update = (): void => {
-    this._numLive = numLive(this._runs.rows);
+    const { rows } = this._runs;
+    this._numLive = numLive(rows);
+    const price = priceNow(rows);
+    this.node.toggleAttribute('data-is-billed', price.isBilled === true);
+    this._button.title = `${this._billing(price)} ${this._texts.__('Show the training runs. List prices; see each run.')}`;
     const words = this._texts.__(
       '%1 running · %2',
       this._numLive,
-      this._price()
+      this._price(price)
     );
     if (this._button.textContent !== words) {
       this._button.textContent = words;
@@ -80,9 +85,19 @@ export class PriceItem extends Widget {
     }
   };
 
-  private _price(): string {
-    const { usdPerHour, numKnown, numUnknown } = priceNow(this._runs.rows);
-    const known = `$${TWO_DIGITS.format(usdPerHour)}/h`;
+  private _billing({ isBilled }: IPriceNow): string {
+    return isBilled === null
+      ? ''
+      : isBilled
+        ? this._texts.__('What runs is billed until it ends or is stopped.')
+        : this._texts.__('It runs on this machine: nothing is billed.');
+  }
+
+  private _price(price: IPriceNow): string {
+    const { isBilled, usdPerHour, numKnown, numUnknown } = price;
+    const usd = isBilled === true ? price.billedUsdPerHour : usdPerHour;
+    const plain = `$${TWO_DIGITS.format(usd)}/h`;
+    const known = priceWords(plain, isBilled, this._texts);
     if (numUnknown === 0) {
       return known;
     }

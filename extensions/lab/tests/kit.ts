@@ -30,6 +30,7 @@ export function row(given: Partial<IRow> = {}): IRow {
     cluster: 'ml.p4d.24xlarge ×1',
     entryPoint: 'train.py',
     usdPerHour: 1.5,
+    isBilled: null,
     usdSoFar: 0.25,
     steps: 50,
     maxSteps: 200,

@@ -12,6 +12,8 @@ vi.hoisted(() => {
 
 describe('the price in the status bar', () => {
   const dear = row({ name: 'dear', usdPerHour: 3.5 });
+  const here = row({ name: 'here', usdPerHour: 2, isBilled: false });
+  const paid = row({ name: 'paid', usdPerHour: 12, isBilled: true });
   const unknown = row({ name: 'unknown', usdPerHour: null });
   const ended = row({ name: 'ended', state: 'Completed', usdPerHour: null });
   const items: PriceItem[] = [];
@@ -25,7 +27,9 @@ describe('the price in the status bar', () => {
   it.each([
     [[dear], '1 running · $3.50/h'],
     [[dear, unknown], '2 running · $3.50/h, 1 of unknown price'],
-    [[unknown, ended], '1 running · price unknown']
+    [[unknown, ended], '1 running · price unknown'],
+    [[here], '1 running · would cost $2.00/h'],
+    [[here, paid], '2 running · $12.00/h is billed']
   ])('is told as far as it is known', (rows, words) => {
     const runs: IRuns = {
       rows,
@@ -41,5 +45,6 @@ describe('the price in the status bar', () => {
     item.want(true);
 
     expect(item.node.textContent).toBe(words);
+    expect(item.node.hasAttribute('data-is-billed')).toBe(rows.includes(paid));
   });
 });

@@ -31,6 +31,8 @@ describe('what all that goes on costs', () => {
 
     expect(priceNow([study, dear, ended])).toEqual({
       usdPerHour: 3.5,
+      isBilled: null,
+      billedUsdPerHour: 0,
       numKnown: 1,
       numUnknown: 0
     });
@@ -39,8 +41,22 @@ describe('what all that goes on costs', () => {
   it('says how many runs have no price', () => {
     expect(priceNow([dear, unknown, ended])).toEqual({
       usdPerHour: 3.5,
+      isBilled: null,
+      billedUsdPerHour: 0,
       numKnown: 1,
       numUnknown: 1
     });
+  });
+
+  it('is billed where any run is, and only for what is known to be', () => {
+    const paid = row({ name: 'paid', usdPerHour: 12, isBilled: true });
+    const here = row({ name: 'here', usdPerHour: 2, isBilled: false });
+
+    expect(priceNow([paid, here, dear])).toMatchObject({
+      isBilled: true,
+      billedUsdPerHour: 12
+    });
+    expect(priceNow([here]).isBilled).toBe(false);
+    expect(priceNow([here, dear]).isBilled).toBeNull();
   });
 });

@@ -99,6 +99,15 @@ describe('a row', () => {
     expect(progress(live)).toBe(0.25);
   });
 
+  it('tells what is billed from what would cost', () => {
+    const facts = (isBilled: boolean, state = 'InProgress'): unknown =>
+      rowFacts(row({ isBilled, state }), TEXTS).slice(0, 2);
+
+    expect(facts(true)).toEqual(['$1.50/h is billed', '$0.25']);
+    expect(facts(false)).toEqual(['would cost $1.50/h', '$0.25']);
+    expect(facts(false, 'Completed')[0]).toBe('would have cost $0.25');
+  });
+
   it('calls an emulated step time so, and an unknown one nothing', () => {
     const emulated = row({ evidence: 'emulated', stepTimeS: null });
 

@@ -47,6 +47,11 @@ class Row(TypedDict):
     """Price of its instances per hour in USD, of a comparison of the launch that runs now;
     None: unknown, or no launch runs."""
 
+    is_billed: bool | None
+    """Whether somebody is billed for it; False: it runs on the machine that launched it, so that
+    prices are what it would cost; None: not known.
+    """
+
     usd_so_far: float | None
     """Price times time, of a comparison over all its launches; None: unknown."""
 
@@ -78,6 +83,7 @@ def empty_row(name: str, kind: str) -> Row:
         cluster="",
         entry_point="",
         usd_per_hour=None,
+        is_billed=None,
         usd_so_far=None,
         steps=None,
         max_steps=None,

@@ -10,6 +10,7 @@ import numpy as np
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.growing import Growing
 from smtc_lab.follow.run_follower import rank_files, read_plan
+from smtc_lab.launchers.engines import is_billed
 from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.metrics.records.facts import number_of
@@ -87,6 +88,7 @@ class ListedRun(Listed):
             "max_steps": job.max_steps,
             "evidence": evidence_of(job),
             "usd_per_hour": number_of(plan, "usd_per_hour"),
+            "is_billed": is_billed(str(plan.get("launcher", ""))),
         }
 
     def _standing(self, runs: Mapping[str, Row]) -> Row:  # noqa: ARG002  no run has others

@@ -61,6 +61,7 @@ class ListedStudy(Listed):
             "started_s": state.started_s,
             "ended_s": state.ended_s,
             "usd_per_hour": live[-1]["usd_per_hour"] if live else None,
+            "is_billed": launches[-1]["is_billed"] if launches else None,
             "usd_so_far": known_sum([launch["usd_so_far"] for launch in launches]),
             "steps": sum(count for count in counts if count is not None) if in_plan else None,
             "newest_run": state.runs[-1].job_name if state.runs else None,

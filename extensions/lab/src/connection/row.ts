@@ -30,9 +30,13 @@ export function numLive(rows: readonly IRow[]): number {
 export function priceNow(rows: readonly IRow[]): IPriceNow {
   // the launches of a study are rows themselves
   const live = rows.filter(row => row.kind === 'run' && isLive(row));
-  const known = live.flatMap(({ usdPerHour }) => usdPerHour ?? []);
+  const known = live.filter(({ usdPerHour }) => usdPerHour !== null);
+  const sumOf = (rows: readonly IRow[]): number =>
+    rows.reduce((sum, { usdPerHour }) => sum + (usdPerHour ?? 0), 0);
   return {
-    usdPerHour: known.reduce((sum, usd) => sum + usd, 0),
+    usdPerHour: sumOf(known),
+    isBilled: oneOf(live.map(({ isBilled }) => isBilled)),
+    billedUsdPerHour: sumOf(known.filter(({ isBilled }) => isBilled === true)),
     numKnown: known.length,
     numUnknown: live.length - known.length
   };
@@ -40,6 +44,17 @@ export function priceNow(rows: readonly IRow[]): IPriceNow {
 
 export interface IPriceNow {
   readonly usdPerHour: number;
+
+  /**
+   * Whether somebody is billed for any of them; false: for none, they run on this machine; null:
+   * nobody knows.
+   */
+  readonly isBilled: boolean | null;
+
+  /**
+   * What of the price is billed for sure.
+   */
+  readonly billedUsdPerHour: number;
 
   /**
    * Runs whose price it has.
@@ -50,6 +65,10 @@ export interface IPriceNow {
    * Runs whose price nobody knows.
    */
   readonly numUnknown: number;
+}
+
+function oneOf(billed: readonly (boolean | null)[]): boolean | null {
+  return billed.includes(true) ? true : billed.includes(null) ? null : false;
 }
 
 /**

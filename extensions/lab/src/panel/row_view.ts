@@ -67,6 +67,10 @@ export class RowView {
       .join('\n');
     this._name.textContent = row.name;
     this._state.textContent = stateFacts(row, this._texts).join(' · ');
+    this._facts.toggleAttribute(
+      'data-is-billed',
+      row.isBilled === true && isLive(row)
+    );
     this._facts.textContent = rowFacts(row, this._texts).join(' · ');
     this._bar.style.transform = `scaleX(${share ?? 0})`;
   }

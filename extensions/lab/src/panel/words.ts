@@ -3,6 +3,7 @@ import { usdPerHourText } from '@smtc-lab/ui/forms/price.js';
 import type { IRow } from '@smtc-lab/protocol';
 import { isLive } from '../connection/row.js';
 import { kindWord } from '../kind_words.js';
+import { priceWords } from '../price_words.js';
 import type { Texts } from '../texts.js';
 
 /**
@@ -26,9 +27,9 @@ export function rowFacts(row: IRow, texts: Texts): readonly string[] {
   return told([
     kindWord(row.kind, texts),
     isLive(row) && row.usdPerHour !== null
-      ? usdPerHourText(row.usdPerHour)
+      ? priceWords(usdPerHourText(row.usdPerHour), row.isBilled, texts)
       : null,
-    row.usdSoFar === null ? null : format(row.usdSoFar, 'USD'),
+    row.usdSoFar === null ? null : spentWords(row, row.usdSoFar, texts),
     stepWords(row, texts),
     // data of users, so not in anybody's language
     isLive(row) || row.reason === '' ? null : row.reason
@@ -65,6 +66,13 @@ export function stateWords(row: IRow, texts: Texts): string {
     default:
       return row.state;
   }
+}
+
+function spentWords(row: IRow, usd: number, texts: Texts): string {
+  const spent = format(usd, 'USD');
+  return row.isBilled === false && !isLive(row)
+    ? texts.__('would have cost %1', spent)
+    : spent;
 }
 
 function stepWords(row: IRow, texts: Texts): string | null {
