@@ -71,8 +71,9 @@ def runs_here(name: str) -> bool | None:
 
 
 def is_billed(name: str) -> bool | None:
-    """Return whether an engine orders what is paid for; None: it is not known, as on a cluster
-    of which nobody said who pays for it.
+    """Return whether an engine orders what is paid for.
+
+    None: it is not known, as on a cluster of which nobody said who pays for it.
     """
     engine = find_engine(name)
     if engine is None:

@@ -16,7 +16,7 @@ from smtc_lab.errors import LauncherError
 from smtc_lab.follow.run_follower import RunFollower
 from smtc_lab.follow.stream import Stream
 from smtc_lab.launchers import engines
-from smtc_lab.launchers.engines import ENGINES, engine_named, find_engine
+from smtc_lab.launchers.engines import ENGINES, engine_named, find_engine, is_billed
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.run import Run, launch, launcher_named
 from smtc_lab.views.run.describer import RunDescriber
@@ -164,6 +164,13 @@ def test_a_run_of_an_engine_that_has_gone_is_read_all_the_same(
     assert (opened.status, opened.logs("algo-1")) == ("Completed", "was here")
     assert opened.stop().status == "Completed"
     assert (info.launcher, info.runs_here, evidence_words(info)) == ("gone", None, "measured")
+
+
+@pytest.mark.parametrize(
+    ("name", "billed"), [("local", False), ("sagemaker", True), ("ray", None), ("gone", None)]
+)
+def test_nobody_is_billed_on_this_machine(name: str, *, billed: bool | None) -> None:
+    assert is_billed(name) is billed
 
 
 def test_an_engine_that_is_not_there_names_those_that_are() -> None:

@@ -100,7 +100,10 @@ describe('a row', () => {
   });
 
   it('tells what is billed from what would cost', () => {
-    const facts = (isBilled: boolean, state = 'InProgress'): unknown =>
+    const facts = (
+      isBilled: boolean,
+      state = 'InProgress'
+    ): readonly string[] =>
       rowFacts(row({ isBilled, state }), TEXTS).slice(0, 2);
 
     expect(facts(true)).toEqual(['$1.50/h is billed', '$0.25']);

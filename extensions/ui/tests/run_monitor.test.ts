@@ -69,7 +69,7 @@ describe('the run monitor', () => {
     ]);
 
     model.change({ bill: null });
-    expect(el.textContent).not.toContain('billed');
+    expect(el.textContent).not.toContain('billed start-up');
   });
 
   it('says that it is starting while there is no step', () => {
@@ -91,6 +91,20 @@ describe('the run monitor', () => {
     expect(charts.get('Step time')?.[0]?.evidence).toBe('emulated');
     expect(charts.get('Cost of 1,000 steps')?.[0]?.factor).toBeCloseTo(1);
     expect(el.textContent).toContain('cost so far$0.0095 its steps alone');
+  });
+
+  it('says of money whether it is billed, and marks it while it is', () => {
+    const marked = (): unknown => el.querySelector('.is-billed')?.textContent;
+
+    expect(el.textContent).toContain('$3.60/h; nothing is billed');
+    expect(marked()).toBeUndefined();
+
+    model.change({ is_billed: true });
+    expect(marked()).toContain('billed until it ends or is stopped');
+
+    model.change({ is_billed: true, ended: true });
+    expect(marked()).toBeUndefined();
+    expect(el.textContent).not.toContain('is billed');
   });
 
   it('adds start-up to the cost of steps where both were measured', () => {

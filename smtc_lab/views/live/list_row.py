@@ -48,7 +48,7 @@ class Row(TypedDict):
     None: unknown, or no launch runs."""
 
     is_billed: bool | None
-    """Whether somebody is billed for it; False: it runs on the machine that launched it, so that
+    """Whether somebody is billed for it; False: it runs on the machine that launched it, and
     prices are what it would cost; None: not known.
     """
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.changes import Changes
-from smtc_lab.launchers.engines import runs_here
+from smtc_lab.launchers.engines import is_billed, runs_here
 from smtc_lab.metrics.bill import bill_of
 from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.records.facts import number_of
@@ -91,6 +91,7 @@ class RunDescriber:
             cluster=job.cluster.label,
             launcher=launcher,
             runs_here=runs_here(launcher),
+            is_billed=is_billed(launcher),
             entry_point=fmt.brief(script_words(job)),
             python_environment=fmt.brief(follower.python_environment),
             state=state.state,

@@ -122,6 +122,10 @@ class RunInfo:
     """Whether its instances are processes of the machine that launched it, and share what that
     has; None: its engine is not known."""
 
+    is_billed: bool | None = None
+    """Whether somebody is billed for it; False: its prices are what it would cost; None: not
+    known."""
+
     entry_point: str
     """The script."""
 

@@ -73,9 +73,15 @@ function factsOf(info: IRunInfo, elapsedS: number | null): readonly Fact[] {
       : isEmulated
         ? t('its steps alone, at %1/h', format(usdPerHour, 'USD'))
         : t('at %1/h', format(usdPerHour, 'USD'));
+  const isBilledNow = info.isBilled === true && !info.ended;
   return [
     [t('elapsed'), elapsedS === null ? t('not begun') : duration(elapsedS)],
-    [t('cost so far'), cost, price],
+    [
+      t('cost so far'),
+      cost,
+      [price, ...billingWords(info)].join('; '),
+      isBilledNow ? 'is-billed' : undefined
+    ],
     [t(info.evidence), evidenceWords(info)],
     [t('prices'), priceNotes.join('; ') || t('unknown')],
     [t('script'), info.entryPoint],
@@ -83,6 +89,15 @@ function factsOf(info: IRunInfo, elapsedS: number | null): readonly Fact[] {
       ? []
       : [[t('Python environment'), pythonEnvironment] as const])
   ];
+}
+
+function billingWords({ isBilled, ended }: IRunInfo): readonly string[] {
+  if (isBilled === false) {
+    return [t('nothing is billed')];
+  }
+  return isBilled === true && !ended
+    ? [t('billed until it ends or is stopped')]
+    : [];
 }
 
 /**
