@@ -73,6 +73,7 @@ def test_a_run_that_ended_has_all_its_numbers(runs: Path) -> None:
         "cluster": "homogeneous",
         "entry_point": "train.py",
         "usd_per_hour": 3.6,
+        "is_billed": False,
         "usd_so_far": pytest.approx(3.6 / 3600 * sum(times_s)),
         "steps": 35,
         "max_steps": None,

@@ -1220,7 +1220,7 @@ export interface IRow {
   readonly usdPerHour: number | null;
 
   /**
-   * Whether somebody is billed for it; False: it runs on the machine that launched it, so that
+   * Whether somebody is billed for it; False: it runs on the machine that launched it, and
    * prices are what it would cost; None: not known.
    */
   readonly isBilled: boolean | null;
