@@ -196,7 +196,7 @@ class RunFollower:
     def _drop_absent_ranks(self) -> None:
         """Show the steps of the other ranks when one died before it recorded any."""
         planned = rank_files(self.folder, self.plan)
-        present = [path for path in planned if StepColumns([path]).count()]
+        present = [path for path in planned if StepColumns([path]).has_rows()]
         if present and present != list(self.steps.paths):
             self.steps = StepTable(present, self.steps.table.name)
 

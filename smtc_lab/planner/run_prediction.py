@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Literal[1] = 1
 _PLAN_BYTES = 16 * MIB
 
-FILE_NAME = "prediction.json"
-"""File of a run's folder that holds a ``RunPrediction``."""
-
 
 class RunPrediction(Result):
     """What is predicted of a run, and what was measured of it so far."""
@@ -104,7 +101,7 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
         if launch is None
         else mean_interval([launch.step_time_s]).of(evidence),
     )
-    replace_file(folder.path / FILE_NAME, made.model_dump_json(indent=1))
+    replace_file(folder.prediction_file, made.model_dump_json(indent=1))
     return made
 
 
@@ -112,7 +109,7 @@ def kept_prediction(folder: RunFolder) -> RunPrediction | None:
     """Return what is kept of a run's prediction; None: nothing that can be read."""
     try:
         return RunPrediction.model_validate(
-            stored_json(folder.path, FILE_NAME, newest=SCHEMA_VERSION)
+            stored_json(folder.path, folder.prediction_file, newest=SCHEMA_VERSION)
         )
     except (OSError, ValueError, StoreError):
         return None

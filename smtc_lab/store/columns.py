@@ -77,6 +77,14 @@ class StepColumns:
         """
         return min(map(_count, self._paths), default=0)
 
+    def has_rows(self) -> bool:
+        """Return whether each rank has recorded a step; told at once, however many there are.
+
+        Raises:
+            StoreError: A file is damaged or cannot be read.
+        """
+        return all(query([path], "SELECT 1 FROM step_record LIMIT 1") for path in self._paths)
+
     def read(
         self,
         first: int,

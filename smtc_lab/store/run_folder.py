@@ -142,6 +142,11 @@ class RunFolder:
         return self.path / "state.json"
 
     @property
+    def prediction_file(self) -> Path:
+        """What the planner predicted of the run, as JSON."""
+        return self.path / "prediction.json"
+
+    @property
     def lock_file(self) -> Path:
         """Locked by the run's supervisor for as long as it lives."""
         return self.path / "supervisor.lock"

@@ -13,7 +13,6 @@ from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.plan import plan
 from smtc_lab.planner.run_prediction import (
-    FILE_NAME,
     RunPrediction,
     compared_runs,
     kept_prediction,
@@ -105,7 +104,7 @@ def test_the_error_is_kept_in_the_folder_of_the_run(
 
     made = predict_run(calibrated, folder)
 
-    kept = (folder.path / FILE_NAME).read_text(encoding="utf-8")
+    kept = folder.prediction_file.read_text(encoding="utf-8")
     assert RunPrediction.model_validate_json(kept) == made
 
 
@@ -118,7 +117,7 @@ def test_runs_that_were_compared_are_found_again_and_growing_ones_looked_at_agai
     set_state(growing, "InProgress")
     for folder in (ended, growing, other):
         predict_run(calibrated, folder)
-    (other.path / FILE_NAME).write_text("torn", encoding="utf-8")
+    other.prediction_file.write_text("torn", encoding="utf-8")
     set_state(growing, "Completed")
 
     found = compared_runs(calibrated, tmp_path / "runs")

@@ -1,4 +1,7 @@
-"""From the start of a cell, in a kernel that has imported nothing, to what it shows."""
+"""From the start of a cell to what it shows.
+
+The first of a server has a kernel that has imported nothing; all others have the same kernel.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +53,23 @@ def running(tmp_path: Path) -> Iterator[Run]:
 def run_in(folder: RunFolder) -> Run:
     handle = Handle(launcher="local", job_name=folder.job_name, run_folder=str(folder.path))
     return Run(LocalLauncher(root=folder.path.parent), handle)
+
+
+def test_a_run_that_nobody_predicted_is_shown_without_the_model(tmp_path: Path) -> None:
+    folder = write_run_folder(tmp_path, run_records([0.5] * 30))
+    handle = Handle(launcher="local", job_name=folder.job_name, run_folder=str(folder.path))
+    folder.handle_file.write_text(handle.to_json(), encoding="utf-8")
+    code = (
+        "import sys; from smtc_lab.views.widgets.run_monitor import RunMonitor;"
+        f"RunMonitor({str(folder.path)!r}).close();"
+        "print(*[name for name in sys.modules if name.startswith('smtc_lab.planner.model')])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split() == []
 
 
 def from_browser(monitor: RunMonitor, message: object) -> None:
