@@ -1,6 +1,8 @@
 import { readWire, type IComparisonInfo } from '@smtc-lab/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
+import waits from '../../../tests/fixtures/causes.json';
 import fixture from '../../../tests/fixtures/comparison_info.json';
+import { CAUSES } from '../src/study/money/causes.js';
 import { Money } from '../src/study/money/money.js';
 import { buttonIn } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
@@ -23,6 +25,17 @@ function texts(selector: string): (string | null)[] {
 beforeEach(() => {
   money = new Money();
   document.body.replaceChildren(money.element);
+});
+
+describe('causes', () => {
+  it('are those of the server, and look like waiting where it says so', () => {
+    const hatched: Record<string, boolean> = {};
+    for (const [cause, { filling }] of Object.entries(CAUSES)) {
+      hatched[cause] = ['hatched', 'crossed'].includes(filling);
+    }
+
+    expect(hatched).toEqual(waits);
+  });
 });
 
 describe('where the money goes', () => {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from smtc_lab.metrics.result import Evidence  # noqa: TC001  pydantic reads it
+from smtc_lab.metrics.spent import LaunchCause, StepsCause  # noqa: TC001  pydantic reads it
 from smtc_lab.views.live.part_use import PartUse  # noqa: TC001  pydantic reads it
 from smtc_lab.views.run.info import Predicted  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
@@ -107,32 +108,6 @@ class LaunchInfo:
 
     warm_up_steps: int
     """Steps at its begin that are left out, as far as it is known by now."""
-
-
-StepsCause = Literal[
-    "compute",
-    "step",
-    "data_wait",
-    "device_idle",
-    "trainers_unknown",
-    "prepare_data",
-    "data_idle",
-    "data_unknown",
-]
-"""What 1,000 steps are paid for.
-
-Of training instances: ``compute``, the devices compute; ``data_wait``, the trainers wait for
-the next batch; ``device_idle``, neither of both; ``step``, all but the data wait, where nobody
-told when the devices computed; ``trainers_unknown``, not even the data wait is known. Of data
-instances: ``prepare_data``, their CPUs are busy; ``data_idle``, they are not; ``data_unknown``,
-nobody told."""
-
-LaunchCause = Literal["startup", "first_steps", "steps", "all_steps", "end"]
-"""What a launch is paid for.
-
-``startup``, until the first step begins; ``first_steps``, what the first steps take beyond as
-many steady ones, as for compiling; ``steps``, all else until the last step ends; ``all_steps``,
-both of these, not told apart; ``end``, what comes behind."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pytest
@@ -11,14 +13,17 @@ from hypothesis import strategies as st
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.bill import bill_of
 from smtc_lab.metrics.compared.compare import compare_runs
+from smtc_lab.metrics.spent import (
+    LAUNCH_CAUSES,
+    STEPS_CAUSES,
+    LaunchCause,
+    PaidGroup,
+    StepsCause,
+    launch_spent,
+    steps_spent,
+)
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.views.comparison.described import described
-from smtc_lab.views.study.info import StepsCause
-from smtc_lab.views.study.money import (
-    PaidGroup,
-    launch_cost,
-    steps_cost,
-)
 from tests.kit.records import HETEROGENEOUS, HOMOGENEOUS, interleaved_runs, run_records
 
 if TYPE_CHECKING:
@@ -27,6 +32,9 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.cluster import Role
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "causes.json"
+"""The page's table of causes is held to it, too."""
 
 SHARES = st.floats(0, 1)
 USD = st.floats(0.01, 100)
@@ -50,8 +58,16 @@ def usd_by_cause(**known: object) -> Mapping[str, float]:
         "groups": groups,
         **known,
     }
-    parts = steps_cost(0, **told)  # type: ignore[arg-type]
-    return {part.cause: part.usd_per_1000_steps for part in parts}
+    parts = steps_spent(**told)  # type: ignore[arg-type]
+    return {part.cause: part.usd for part in parts}
+
+
+def test_the_page_knows_each_cause_and_which_of_them_is_waiting() -> None:
+    known = json.loads(FIXTURE.read_text(encoding="utf-8"))
+
+    assert known == {**STEPS_CAUSES, **LAUNCH_CAUSES}
+    assert list(STEPS_CAUSES) == list(get_args(StepsCause))
+    assert set(LAUNCH_CAUSES) == set(get_args(LaunchCause))
 
 
 def test_each_group_pays_for_what_its_instances_did() -> None:
@@ -110,8 +126,7 @@ def test_nothing_is_told_without_a_price_or_a_step() -> None:
 def test_the_parts_add_up_to_the_cost_of_1000_steps(
     groups: list[PaidGroup], step_time_s: float, data_wait: float | None, device: float | None
 ) -> None:
-    parts = steps_cost(
-        2,
+    parts = steps_spent(
         groups,
         step_time_s=step_time_s,
         data_wait_fraction=data_wait,
@@ -119,12 +134,11 @@ def test_the_parts_add_up_to_the_cost_of_1000_steps(
     )
 
     usd_per_hour = sum(group.usd_per_hour or 0 for group in groups)
-    assert sum(part.usd_per_1000_steps for part in parts) == pytest.approx(
+    assert sum(part.usd for part in parts) == pytest.approx(
         1000 * step_time_s * usd_per_hour / 3600, rel=1e-9
     )
-    assert all(part.usd_per_1000_steps > 0 for part in parts)
+    assert all(part.usd > 0 for part in parts)
     assert {part.cause for part in parts} <= set(get_args(StepsCause))
-    assert {part.set_up for part in parts} == {2}
 
 
 @given(
@@ -161,7 +175,7 @@ def test_the_parts_of_a_launch_add_up_to_what_was_billed() -> None:
         started_s=0.0, steps=(30.0, 90.0), ended_s=95.0, usd_per_hour=3600, evidence="measured"
     )
 
-    parts = launch_cost(1, bill, first_steps_s=10.0, usd_per_hour=3600)
+    parts = launch_spent(bill, first_steps_s=10.0, usd_per_hour=3600)
 
     assert [(part.cause, part.usd) for part in parts] == [
         ("startup", 30.0),
@@ -170,7 +184,7 @@ def test_the_parts_of_a_launch_add_up_to_what_was_billed() -> None:
         ("end", 5.0),
     ]
     assert sum(part.usd for part in parts) == bill.billed_usd
-    alone = launch_cost(1, bill, first_steps_s=None, usd_per_hour=3600)
+    alone = launch_spent(bill, first_steps_s=None, usd_per_hour=3600)
     assert [part.cause for part in alone] == ["startup", "all_steps", "end"]
 
 
