@@ -4,7 +4,8 @@ import { t } from '../i18n.js';
 import type { Fact } from '../monitor/facts.js';
 
 /**
- * Return where the billed time went, as far as it is known.
+ * Return where the time of a run went, as far as it is known. Whether it is billed is said beside
+ * its cost.
  *
  * Start-up and end of an emulated run are not on the scale of its steps and have no price.
  */
@@ -17,9 +18,9 @@ export function billFacts(bill: IRunInfo['bill']): readonly Fact[] {
       ? t("this machine's own, not on the scale of the model: no price")
       : '';
   const parts = [
-    [t('billed start-up'), bill.startupS, bill.startupUsd, ownNote],
-    [t('billed steps'), bill.stepsS, bill.stepsUsd, t('warm-up included')],
-    [t('billed end'), bill.endS, bill.endUsd, ownNote]
+    [t('start-up'), bill.startupS, bill.startupUsd, ownNote],
+    [t('all steps'), bill.stepsS, bill.stepsUsd, t('warm-up included')],
+    [t('end'), bill.endS, bill.endUsd, ownNote]
   ] as const;
   return parts.flatMap(([name, seconds, usd, note]) =>
     seconds === null
