@@ -9,7 +9,7 @@ adds up two scales.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from smtc_lab.metrics.cost import usd_per_job
 
@@ -44,7 +44,6 @@ LaunchCause = Literal["startup", "first_steps", "steps", "all_steps", "end"]
 many steady ones, as for compiling; ``steps``, all else until the last step ends; ``all_steps``,
 both of these, not told apart; ``end``, what comes behind."""
 
-Cause = TypeVar("Cause", StepsCause, LaunchCause)
 _STEPS = 1000
 
 
@@ -62,28 +61,14 @@ class PaidGroup:
     """CPU time that they used over CPU time at hand, 0 to 1; None: not known."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spent(Generic[Cause]):
-    """A part of what something costs."""
-
-    cause: Cause
-    """What is paid for."""
-
-    usd: float
-    """In USD."""
-
-    is_waiting: bool
-    """Whether it is paid while no step is made that would be made again."""
-
-
 def steps_spent(
     groups: Sequence[PaidGroup],
     *,
     step_time_s: float | None,
     data_wait_fraction: float | None,
     device_fraction: float | None,
-) -> tuple[Spent[StepsCause], ...]:
-    """Return the cost of 1,000 steps by cause; the parts add up to it.
+) -> dict[StepsCause, float]:
+    """Return the cost of 1,000 steps in USD by cause, in their order; the parts add up to it.
 
     Args:
         groups: All its instance groups.
@@ -97,7 +82,7 @@ def steps_spent(
     """
     prices = [group.usd_per_hour for group in groups]
     if step_time_s is None or None in prices:
-        return ()
+        return {}
     found: dict[StepsCause, float] = {}
     for group in groups:
         usd = usd_per_job(billed_s=_STEPS * step_time_s, usd_per_hour=group.usd_per_hour) or 0.0
@@ -108,17 +93,13 @@ def steps_spent(
         )
         for cause, share in shares:
             found[cause] = found.get(cause, 0.0) + usd * share
-    return tuple(
-        Spent(cause=cause, usd=usd, is_waiting=waits)
-        for cause, waits in STEPS_CAUSES.items()
-        if (usd := found.get(cause, 0.0)) > 0
-    )
+    return {cause: usd for cause in STEPS_CAUSES if (usd := found.get(cause, 0.0)) > 0}
 
 
 def launch_spent(
     bill: Bill | None, *, first_steps_s: float | None, usd_per_hour: float | None
-) -> tuple[Spent[LaunchCause], ...]:
-    """Return the cost of one launch by cause; the parts add up to what was billed.
+) -> dict[LaunchCause, float]:
+    """Return the cost of one launch in USD by cause; the parts add up to what was billed.
 
     Args:
         bill: Where the time of its launches went, means; None: not known.
@@ -130,17 +111,14 @@ def launch_spent(
         No part where one is unknown, or was emulated and so is on a scale of its own.
     """
     if bill is None or bill.startup_usd is None or bill.end_usd is None:
-        return ()
+        return {}
     if bill.steps_usd is None or bill.evidence == "emulated":
-        return ()
-    parts: tuple[tuple[LaunchCause, float], ...] = (
-        ("startup", bill.startup_usd),
-        *_of_steps(bill.steps_usd, first_steps_s, usd_per_hour),
-        ("end", bill.end_usd),
-    )
-    return tuple(
-        Spent(cause=cause, usd=usd, is_waiting=LAUNCH_CAUSES[cause]) for cause, usd in parts
-    )
+        return {}
+    return {
+        "startup": bill.startup_usd,
+        **_of_steps(bill.steps_usd, first_steps_s, usd_per_hour),
+        "end": bill.end_usd,
+    }
 
 
 STEPS_CAUSES: dict[StepsCause, bool] = {
@@ -193,15 +171,13 @@ def _of_data_instances(cpu: float | None) -> Iterator[tuple[StepsCause, float]]:
 
 def _of_steps(
     steps_usd: float, first_steps_s: float | None, usd_per_hour: float | None
-) -> Iterator[tuple[LaunchCause, float]]:
-    """Return the parts of what all steps cost: cause and USD."""
+) -> dict[LaunchCause, float]:
+    """Return the parts of what all steps cost, in USD."""
     if first_steps_s is None or usd_per_hour is None:
-        yield "all_steps", steps_usd
-        return
+        return {"all_steps": steps_usd}
     usd = usd_per_job(billed_s=max(0.0, first_steps_s), usd_per_hour=usd_per_hour) or 0.0
     first_usd = min(usd, steps_usd)
-    yield "first_steps", first_usd
-    yield "steps", steps_usd - first_usd
+    return {"first_steps": first_usd, "steps": steps_usd - first_usd}
 
 
 def _within(share: float) -> float:

@@ -70,7 +70,8 @@ export class PriceItem extends Widget {
     this._numLive = numLive(rows);
     const price = priceNow(rows);
     this.node.toggleAttribute('data-is-billed', price.isBilled === true);
-    this._button.title = `${this._billing(price)} ${this._texts.__('Show the training runs. List prices; see each run.')}`;
+    this._button.title =
+      `${this._billing(price)} ${this._texts.__('Show the training runs. List prices; see each run.')}`.trim();
     const words = this._texts.__(
       '%1 running · %2',
       this._numLive,

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.spent import PaidGroup, Spent, launch_spent, steps_spent
+from smtc_lab.metrics.spent import (
+    LAUNCH_CAUSES,
+    STEPS_CAUSES,
+    PaidGroup,
+    launch_spent,
+    steps_spent,
+)
 from smtc_lab.views.study.info import LaunchCostPart, StepsCostPart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.bill import Bill
@@ -86,22 +92,19 @@ def launch_cost(
     """
     parts = launch_spent(bill, first_steps_s=first_steps_s, usd_per_hour=usd_per_hour)
     return tuple(
-        LaunchCostPart(
-            set_up=set_up, cause=part.cause, usd=part.usd, is_waiting=part.is_waiting
-        )
-        for part in parts
+        LaunchCostPart(set_up=set_up, cause=cause, usd=usd, is_waiting=LAUNCH_CAUSES[cause])
+        for cause, usd in parts.items()
     )
 
 
-def _steps_parts(set_up: int, parts: Iterable[Spent[StepsCause]]) -> tuple[StepsCostPart, ...]:
+def _steps_parts(
+    set_up: int, usd_by_cause: Mapping[StepsCause, float]
+) -> tuple[StepsCostPart, ...]:
     return tuple(
         StepsCostPart(
-            set_up=set_up,
-            cause=part.cause,
-            usd_per_1000_steps=part.usd,
-            is_waiting=part.is_waiting,
+            set_up=set_up, cause=cause, usd_per_1000_steps=usd, is_waiting=STEPS_CAUSES[cause]
         )
-        for part in parts
+        for cause, usd in usd_by_cause.items()
     )
 
 

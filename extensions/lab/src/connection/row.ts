@@ -31,11 +31,11 @@ export function priceNow(rows: readonly IRow[]): IPriceNow {
   // the launches of a study are rows themselves
   const live = rows.filter(row => row.kind === 'run' && isLive(row));
   const known = live.filter(({ usdPerHour }) => usdPerHour !== null);
-  const sumOf = (rows: readonly IRow[]): number =>
-    rows.reduce((sum, { usdPerHour }) => sum + (usdPerHour ?? 0), 0);
+  const sumOf = (some: readonly IRow[]): number =>
+    some.reduce((sum, { usdPerHour }) => sum + (usdPerHour ?? 0), 0);
   return {
     usdPerHour: sumOf(known),
-    isBilled: oneOf(live.map(({ isBilled }) => isBilled)),
+    isBilled: billedOf(live.map(({ isBilled }) => isBilled)),
     billedUsdPerHour: sumOf(known.filter(({ isBilled }) => isBilled === true)),
     numKnown: known.length,
     numUnknown: live.length - known.length
@@ -67,7 +67,7 @@ export interface IPriceNow {
   readonly numUnknown: number;
 }
 
-function oneOf(billed: readonly (boolean | null)[]): boolean | null {
+function billedOf(billed: readonly (boolean | null)[]): boolean | null {
   return billed.includes(true) ? true : billed.includes(null) ? null : false;
 }
 

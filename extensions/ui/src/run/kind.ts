@@ -74,12 +74,17 @@ function factsOf(info: IRunInfo, elapsedS: number | null): readonly Fact[] {
         ? t('its steps alone, at %1/h', format(usdPerHour, 'USD'))
         : t('at %1/h', format(usdPerHour, 'USD'));
   const isBilledNow = info.isBilled === true && !info.ended;
+  const billing = isBilledNow
+    ? `; ${t('billed until it ends or is stopped')}`
+    : info.isBilled === false
+      ? `; ${t('nothing is billed')}`
+      : '';
   return [
     [t('elapsed'), elapsedS === null ? t('not begun') : duration(elapsedS)],
     [
       t('cost so far'),
       cost,
-      [price, ...billingWords(info)].join('; '),
+      price + billing,
       isBilledNow ? 'is-billed' : undefined
     ],
     [t(info.evidence), evidenceWords(info)],
@@ -89,15 +94,6 @@ function factsOf(info: IRunInfo, elapsedS: number | null): readonly Fact[] {
       ? []
       : [[t('Python environment'), pythonEnvironment] as const])
   ];
-}
-
-function billingWords({ isBilled, ended }: IRunInfo): readonly string[] {
-  if (isBilled === false) {
-    return [t('nothing is billed')];
-  }
-  return isBilled === true && !ended
-    ? [t('billed until it ends or is stopped')]
-    : [];
 }
 
 /**
