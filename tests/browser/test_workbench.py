@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tests.kit.browser.jupyter import command
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
     from tests.kit.browser.jupyter import Server
 
@@ -117,6 +117,23 @@ def test_a_wrong_set_up_cannot_be_run_and_says_why(server: Server, browser: Brow
         assert page.get_by_role("button", name="Run", exact=True).is_disabled()
 
 
+def drag_while_the_page_scrolls(page: Page, handle: Locator, by: int) -> None:
+    handle.hover()
+    at, stage = handle.bounding_box(), handle.locator("..")
+    above = stage.bounding_box()
+    assert at is not None
+    assert above is not None
+    x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
+    page.mouse.down()
+    page.mouse.wheel(0, by)
+    page.wait_for_function(
+        "([element, limit]) => element.getBoundingClientRect().top <= limit",
+        arg=[stage.element_handle(), above["y"] - by + 1],
+    )
+    page.mouse.move(x, y + 1)
+    page.mouse.up()
+
+
 def test_a_cluster_is_changed_in_its_picture_by_mouse_and_by_keyboard(
     server: Server, browser: Browser
 ) -> None:
@@ -134,7 +151,7 @@ def test_a_cluster_is_changed_in_its_picture_by_mouse_and_by_keyboard(
         handle.focus()
         handle.press("ArrowUp")
         assert handle.get_attribute("aria-valuenow") == "2"
-        handle.drag_to(second.locator(".smtc-sentence"), force=True)
+        drag_while_the_page_scrolls(page, handle, 120)
         assert int(handle.get_attribute("aria-valuenow") or 0) > 2
         handle.press("Control+z")
         handle.press("Control+z")

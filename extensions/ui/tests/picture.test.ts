@@ -160,6 +160,32 @@ describe('a picture that is edited', () => {
     expect(handle().getAttribute('aria-valuenow')).toBe('5');
   });
 
+  it('counts by how far its handle is dragged, while the page scrolls', () => {
+    const { handle, last } = picture(PAIR);
+    const element = handle();
+    element.setPointerCapture = vi.fn();
+    const top = vi.spyOn(
+      element.parentElement as HTMLElement,
+      'getBoundingClientRect'
+    );
+    const pointer = (type: string, clientY: number): boolean =>
+      element.dispatchEvent(new MouseEvent(type, { clientY }));
+
+    top.mockReturnValue(new DOMRect(0, 700, 500, 300));
+    pointer('pointerdown', 900);
+    top.mockReturnValue(new DOMRect(0, 100, 500, 300));
+    pointer('pointermove', 300);
+    expect(handle().getAttribute('aria-valuenow')).toBe('1');
+    pointer('pointermove', 480);
+
+    expect(last().groups[1]?.count).toBeGreaterThan(2);
+    pointer('pointerup', 480);
+    pointer('pointermove', 900);
+    expect(String(last().groups[1]?.count)).toBe(
+      handle().getAttribute('aria-valuenow')
+    );
+  });
+
   it('keeps the handle that has the focus while the count changes', () => {
     const { root, handle } = picture(PAIR);
     const before = handle();

@@ -40,7 +40,10 @@ export function countHandle(onChange: (count: number) => void): ICountHandle {
   const release = (): void => {
     from = null;
   };
-  const element = h(
+  // Below the picture's upper edge, so that a page that scrolls meanwhile changes nothing.
+  const height = (event: PointerEvent): number =>
+    event.clientY - (element.parentElement?.getBoundingClientRect().top ?? 0);
+  const element: HTMLElement = h(
     'div',
     {
       class: 'smtc-handle',
@@ -57,14 +60,14 @@ export function countHandle(onChange: (count: number) => void): ICountHandle {
         }
       },
       onpointerdown: (event: PointerEvent) => {
-        from = { y: event.clientY, count };
+        from = { y: height(event), count };
         element.setPointerCapture(event.pointerId);
         element.focus();
         event.preventDefault();
       },
       onpointermove: (event: PointerEvent) => {
         if (from !== null) {
-          const by = Math.round((event.clientY - from.y) / step);
+          const by = Math.round((height(event) - from.y) / step);
           onChange(from.count + by);
         }
       },
