@@ -25,7 +25,7 @@ from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
 from smtc_lab.views.kinds import is_study, kind_of, open_study
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
-from smtc_lab.views.text.format import plain
+from smtc_lab.views.text.format import plain, state_word
 from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def show(
         }
         click.echo(json.dumps(values, indent=1))
         return
-    click.echo(f"{run.job_name}: {state.state}")
+    click.echo(f"{run.job_name}: {state_word(state.state)}")
     for line in state.reason.splitlines():
         click.echo(f"  {line}")
     click.echo(f"  cluster    {run.job.cluster}")

@@ -45,6 +45,7 @@ class StudyFolder:
         process.json   the process that carries it out
         state.json     state, reason, times and the launches so far
         <kind>.json    the result, once it has completed
+        foretold.json  what a form had predicted of it
         stop           is there once its user has asked for its end
         process.log    what that process said
     """

@@ -20,7 +20,7 @@ from smtc_lab.study.folder import (
     studies_root,
 )
 from smtc_lab.study.stored import find_studies
-from smtc_lab.views.text.format import brief
+from smtc_lab.views.text.format import brief, state_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,7 +163,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         told = brief(row["damaged"])
         return [name, told if row.get("is_newer") else f"damaged: {told}"]
     times = moment(row["started_s"]), took(row["started_s"], row["ended_s"])
-    return [name, row["state"], *times, brief(row["cluster"])]
+    return [name, state_word(row["state"]), *times, brief(row["cluster"])]
 
 
 def _line(name: str, state: str, started: str, lasted: str, cluster: str) -> str:

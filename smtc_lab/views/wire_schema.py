@@ -19,6 +19,7 @@ from smtc_lab.views.live.watch import BeatInfo
 from smtc_lab.views.plan.info import PlanInfo
 from smtc_lab.views.run.info import LogInfo, RunInfo
 from smtc_lab.views.run.snapshot import CurveInfo
+from smtc_lab.views.scripts.info import Scripts
 from smtc_lab.views.study.info import ComparisonInfo
 from smtc_lab.views.widgets.catalog_trait import SHOWN
 
@@ -39,6 +40,7 @@ class Wire(BaseModel):
     instance_type: InstanceType
     environments: Environments
     forecast: Forecast
+    scripts: Scripts
 
 
 def wire_schema() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.planner import intervals
+from smtc_lab.planner.calibration.calibrate import kept_at
 from smtc_lab.planner.calibration.calibration import Calibration
 from smtc_lab.planner.calibration.parts import (
     CpuSpeedFact,
@@ -13,9 +14,13 @@ from smtc_lab.planner.calibration.parts import (
     RunPoint,
     WorkerPoint,
 )
+from smtc_lab.planner.workload_hash import workload_hash
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.spec.job import TrainingJob
 
 PATHS: tuple[Literal["in_process", "service"], ...] = ("in_process", "service")
 """Both ways of a sample."""
@@ -75,3 +80,13 @@ def calibration(**fields: Any) -> Calibration:  # noqa: ANN401  any field of a C
         "cpu_speed": CpuSpeedFact(value=1.0, kind="user", of="a CPU"),
     }
     return Calibration(**(values | fields))
+
+
+def keep_calibration(job: TrainingJob, root: Path, **fields: Any) -> Calibration:  # noqa: ANN401  any field of a Calibration
+    """Keep a calibration of a job's workload below a folder of runs, as ``calibrate`` does."""
+    workload = workload_hash(job.entry_point, job.hyperparameters)
+    made = calibration(workload=workload, **fields)
+    path = kept_at(made, root)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made.save(path)
+    return made

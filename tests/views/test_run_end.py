@@ -115,7 +115,7 @@ def test_the_first_look_reads_no_record(
 
     words = words_of(RUN.html(first_look(folder)))
 
-    assert words.startswith("train-r1 InProgress")
+    assert words.startswith("train-r1 Running")
     assert "steps" not in words
 
 

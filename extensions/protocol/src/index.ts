@@ -16,4 +16,5 @@ export * from './plan.js';
 export * from './python_text.js';
 export * from './read.js';
 export * from './schema.js';
+export * from './scripts.js';
 export * from './wire.js';

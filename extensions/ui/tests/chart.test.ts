@@ -228,7 +228,8 @@ describe('SvgPen', () => {
         grid: 'silver',
         shade: 'silver',
         font: 'serif',
-        colors: ['blue', 'orange']
+        colors: ['blue', 'orange'],
+        parts: []
       }
     );
     const lines = [...pen.svg.querySelectorAll('path[fill=none]')];

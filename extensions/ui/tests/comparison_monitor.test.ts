@@ -398,7 +398,7 @@ describe('the monitor', () => {
       ended: true
     });
     vi.advanceTimersByTime(0);
-    expect(spoken?.textContent).toBe('The comparison is Completed. Last.');
+    expect(spoken?.textContent).toBe('Completed. Last.');
   });
 
   it('says when no news comes, and takes it back', () => {

@@ -11,7 +11,7 @@ const LABELS = [
 const COLORS = ['#000', '#111', '#222', '#333', '#444'];
 const THEME = {
   ...{ ink: '#000', muted: '#555', paper: '#fff', grid: '#eee' },
-  ...{ shade: '#ddd', font: 'sans-serif', colors: COLORS }
+  ...{ shade: '#ddd', font: 'sans-serif', colors: COLORS, parts: [] }
 };
 
 function content(): SeriesContent {

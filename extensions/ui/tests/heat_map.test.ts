@@ -13,7 +13,8 @@ const THEME: ITheme = {
   grid: 'silver',
   shade: 'silver',
   font: 'serif',
-  colors: ['blue']
+  colors: ['blue'],
+  parts: []
 };
 
 function contentOf(...rows: (readonly number[])[]): HeatContent {

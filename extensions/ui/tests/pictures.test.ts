@@ -17,6 +17,31 @@ it('fill a set-up that has run, and leave one that has not empty', () => {
   expect(waits?.textContent).toContain('has not run');
 });
 
+it('show what was predicted below what is measured, and before it', () => {
+  const part = pictures();
+  const [first, second] = INFO.setUps;
+  const later = { ...second, foretold: first?.foretold } as typeof first;
+
+  part.update({ ...INFO, setUps: [first, later] as typeof INFO.setUps });
+
+  const [ran, waits] = part.element.querySelectorAll('figure');
+  expect(ran?.querySelector('.smtc-level')).not.toBeNull();
+  expect(ran?.textContent).toContain('step time, measured200 ms');
+  expect(ran?.textContent).toContain('as predicted: 170 ms–210 ms');
+  expect(waits?.classList.contains('smtc-stale')).toBe(true);
+  expect(waits?.querySelector('.smtc-busy')).not.toBeNull();
+  expect(waits?.textContent).toContain('step time, predicted190 ms');
+});
+
+it('say no number of a set-up that was neither predicted nor measured', () => {
+  const part = pictures();
+
+  part.update(INFO);
+
+  const [, waits] = part.element.querySelectorAll('figure');
+  expect(waits?.querySelector('.smtc-figures')).toBeNull();
+});
+
 it('stand still once it is over', () => {
   const part = pictures();
 

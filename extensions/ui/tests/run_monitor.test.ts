@@ -50,7 +50,7 @@ describe('the run monitor', () => {
 
   it('shows name, state, price and what the numbers are', () => {
     expect(el.querySelector('h3')?.textContent).toBe('train-r1');
-    expect(el.querySelector('.smtc-badge')?.textContent).toBe('InProgress');
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('Running');
     expect(el.textContent).toContain('$3.60/h');
     expect(el.textContent).toContain('emulated');
     expect(el.textContent).toContain('1 vCPU = 0.05 cores of this machine');
@@ -225,7 +225,7 @@ describe('the run monitor', () => {
 
   it('does not say what it does not know once no news come', () => {
     model.set('beat', { number: 2, elapsed_s: 60 });
-    expect(el.querySelector('.smtc-badge')?.textContent).toBe('InProgress');
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('Running');
 
     vi.advanceTimersByTime(60_000);
 
@@ -234,7 +234,7 @@ describe('the run monitor', () => {
     expect(el.textContent).toContain('elapsed1 min');
     expect(el.textContent).not.toContain('2 min');
     model.set('beat', { number: 3, elapsed_s: 121 });
-    expect(el.querySelector('.smtc-badge')?.textContent).toBe('InProgress');
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('Running');
     expect(el.querySelector<HTMLElement>('.smtc-stop')?.hidden).toBe(false);
     expect(el.querySelector('.smtc-stale')).toBeNull();
   });

@@ -22,7 +22,8 @@ const THEME: ITheme = {
   grid: 'silver',
   shade: 'silver',
   font: 'serif',
-  colors: ['blue', 'orange', 'green', 'pink', 'red']
+  colors: ['blue', 'orange', 'green', 'pink', 'red'],
+  parts: []
 };
 const INFO = readWire('ComparisonInfo', comparisonInfo);
 

@@ -35,7 +35,7 @@ afterEach(() => {
 describe('a study of a kind that another package brings', () => {
   it('shows its question, state, runs and messages', () => {
     expect(el.querySelector('h3')?.textContent).toBe('scaling-1');
-    expect(el.querySelector('.smtc-badge')?.textContent).toBe('InProgress');
+    expect(el.querySelector('.smtc-badge')?.textContent).toBe('Running');
     expect(el.querySelector('.smtc-verdict')?.textContent).toBe(
       'How far does it scale?'
     );

@@ -131,7 +131,7 @@ describe('a view whose kernel is silent', () => {
     kernel.set('beat', { number: 2, elapsed_s: 11 });
 
     expect(end).toHaveBeenCalledTimes(1);
-    expect(badge()).toBe('InProgress');
+    expect(badge()).toBe('Running');
   });
 
   it('lets go of the server when it goes away', () => {

@@ -108,6 +108,7 @@ def _set_up(
         evidence="emulated" if is_emulated else "measured",
         python_environment=_environment(cluster, runs),
         step_time_s=cluster.step_time_s.mean,
+        step_time_interval_s=cluster.step_time_s,
     )
 
 

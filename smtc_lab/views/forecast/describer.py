@@ -12,6 +12,7 @@ from smtc_lab.views.forecast.info import (
     KeptCalibration,
     TypeOffers,
 )
+from smtc_lab.views.live.foretold import Foretold
 from smtc_lab.views.live.part_use import PartUse
 from smtc_lab.views.text import format as fmt
 
@@ -59,6 +60,17 @@ def described(foreseen: Foreseen, job: TrainingJob, calibration: Calibration) ->
             for group, exchange in zip(groups, foreseen.of_groups, strict=True)
         ),
         added=_added(foreseen.with_data),
+    )
+
+
+def foretold_of(said: ForecastSetUp) -> Foretold | None:
+    """Return what is kept of a prediction beside what it predicts; None: there is none."""
+    if said.step_time_s is None:
+        return None
+    return Foretold(
+        step_time_s=said.step_time_s,
+        usd_per_1000_steps=said.usd_per_1000_steps,
+        use=said.utilization,
     )
 
 

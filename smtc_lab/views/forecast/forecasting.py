@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import stat
@@ -9,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.errors import PlannerError, SpecError
+from smtc_lab.errors import PlannerError, SmtcLabError, SpecError
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner.calibration.calibrate import DEFAULT_SECONDS
 from smtc_lab.planner.forecast.effort import effort_of
@@ -21,12 +22,14 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.views.code.set_ups import placed, runnable
-from smtc_lab.views.forecast.describer import described
+from smtc_lab.views.forecast.calibrator import CALIBRATOR
+from smtc_lab.views.forecast.describer import described, foretold_of
 from smtc_lab.views.forecast.info import (
     Forecast,
     ForecastSetUp,
     MissingCalibrations,
 )
+from smtc_lab.views.live.foretold import keep_foretold
 from smtc_lab.views.live.part_use import PartUse
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.planner.forecast.calibrated import CalibratedModel
+    from smtc_lab.study.folder import StudyFolder
     from smtc_lab.views.forecast.calibrator import Calibrating, Calibrator
 
 _MOST_SCRIPT_BYTES = 16 * 2**20
@@ -94,6 +98,26 @@ def forecast_of(
         missing=None if missing is None else MissingCalibrations(**asdict(missing)),
         calibrating=calibrating,
     )
+
+
+def keep_forecast(
+    study: StudyFolder, value: Sequence[object], *, catalog: Catalog, folder: Path | None = None
+) -> None:
+    """Keep what is predicted now of the set-ups of a study that was just started.
+
+    It is told beside what comes; where it cannot be kept, the study goes on without.
+
+    Args:
+        study: Where it is kept.
+        value: As for ``forecast_of``.
+        catalog: Instance types and prices.
+        folder: As for ``forecast_of``.
+    """
+    with contextlib.suppress(SmtcLabError, OSError):
+        told = forecast_of(
+            value, 1, catalog=catalog, calibrating=CALIBRATOR.calibrating, folder=folder
+        )
+        keep_foretold(study, [foretold_of(each) for each in told.set_ups])
 
 
 def calibrate_missing(

@@ -30,11 +30,12 @@ def run_figure(run: RunSnapshot, *, subtitle: Sequence[str], theme: Theme = LIGH
         subtitle: What its numbers are, with its mean; one line each.
         theme: Colours and fonts.
     """
+    state = fmt.plain(fmt.state_word(run.info.state))
     with styled(theme):
         figure = framed_figure(
             theme,
             height_in=3.6,
-            title=f"Run {fmt.plain(run.info.job_name, 60)}: {fmt.plain(run.info.state)}",
+            title=f"Run {fmt.plain(run.info.job_name, 60)}: {state}",
             subtitle=[fmt.plain(line) for line in subtitle],
         )
         steps, busy = figure.subplots(2, 1, height_ratios=(3, 2))

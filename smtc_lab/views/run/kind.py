@@ -56,6 +56,7 @@ class RunKind(ViewKind[RunSnapshot]):
         return render(
             "run_end.html.j2",
             info=seen.info,
+            state=fmt.state_word(seen.info.state),
             rows=[*rows, *group_rows(seen.info)],
             bars=bar_rows(seen),
             findings=seen.info.findings,

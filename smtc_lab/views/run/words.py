@@ -88,7 +88,7 @@ def run_text(run: RunSnapshot) -> str:
     info = run.info
     rows = [*run_rows(run), *((name, f"{bar}  {scale}") for name, bar, scale in bar_rows(run))]
     width = max(len(fmt.plain(name)) for name, _ in rows)
-    lines = [f"{fmt.plain(info.job_name)}: {fmt.plain(info.state)}"]
+    lines = [f"{fmt.plain(info.job_name)}: {fmt.plain(fmt.state_word(info.state))}"]
     lines += [f"  {fmt.plain(line)}" for line in info.reason.splitlines()]
     lines += [f"  {fmt.plain(name):<{width}}  {fmt.plain(value)}" for name, value in rows]
     lines += [f"  {finding}" for finding in info.findings]

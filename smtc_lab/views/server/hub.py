@@ -117,6 +117,16 @@ class Hub:
         """Ask the calibration that goes on to end."""
         CALIBRATOR.stop()
 
+    def scripts(self, folder: str) -> dict[str, Any]:
+        """Return the scripts that a form offers, as JSON values.
+
+        Args:
+            folder: The folder to look into; empty: the server's own.
+        """
+        from smtc_lab.views.scripts.offered import offered_scripts  # noqa: PLC0415  seldom needed
+
+        return offered_scripts(folder, base=self._root_dir, root=self.root).as_dict()
+
     def join(self, view: str, name: str, listener: Listener) -> None:
         """Let a listener watch, beside those that watch the same already.
 
@@ -216,7 +226,7 @@ class Hub:
         info = kind.first(path).info
         if not info.ended:
             raise LauncherError(
-                f"The {kind.name} {name!r} is {info.state}: nothing is kept of it before its "
+                f"The {kind.name} {name!r} goes on: nothing is kept of it before its "
                 "end. Watch it, or wait."
             )
         from smtc_lab.views.kept import drawn_elsewhere  # noqa: PLC0415  see start

@@ -22,6 +22,7 @@ from smtc_lab.views.server.rest import (
 from smtc_lab.views.server.set_ups import (
     CalibrationHandler,
     ForecastHandler,
+    ScriptsHandler,
     SetUpsHandler,
 )
 from smtc_lab.views.server.stream_socket import StreamSocket
@@ -45,6 +46,7 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("set-ups", SetUpsHandler),
     ("forecast", ForecastHandler),
     ("calibration", CalibrationHandler),
+    ("scripts", ScriptsHandler),
     ("stream", StreamSocket),
 )
 """What is answered by whom."""

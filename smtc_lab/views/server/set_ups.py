@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _MOST_SET_UPS = 20
 _MOST_ROUNDS = 100
+_LONGEST_PATH = 4096
 
 
 class SetUpsHandler(LabHandler):
@@ -57,6 +58,24 @@ class CalibrationHandler(LabHandler):
                     f"calibrate, a list of at most {_MOST_SET_UPS} jobs, or null to stop.",
                 )
         self.tell({}, 202)
+
+
+class ScriptsHandler(LabHandler):
+    """The scripts that a form offers."""
+
+    @web.authenticated
+    @authorized_to(EXECUTE)
+    async def post(self) -> None:
+        """Tell ``Scripts``, with those in a folder of the machine; empty: the server's own."""
+        match asked := self.asked():
+            case {"folder": str(folder)} if len(folder) <= _LONGEST_PATH:
+                self.tell(await self.ask(lambda hub: hub.scripts(folder)))
+            case _:
+                raise Refused(
+                    400,
+                    f"{str(asked)[:200]!r} names no folder. Send folder, a path of at most "
+                    f"{_LONGEST_PATH} characters.",
+                )
 
 
 def _set_ups(asked: Any, *, may_be_null: bool) -> tuple[Any, int]:  # noqa: ANN401  what a browser sent

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.run import launch
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.comparison_run import launch_comparison
 from smtc_lab.views.code.set_ups import placed
+from smtc_lab.views.forecast.forecasting import keep_forecast
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +31,9 @@ def start(asked: object, root_dir: Path) -> str:
             return launch(_job(job, root_dir), detach=True).job_name
         case {"kind": "comparison", "jobs": list(jobs), "rounds": int(rounds)}:
             found = [_job(job, root_dir) for job in jobs]
-            return launch_comparison(found, rounds=rounds, detach=True).name
+            started = launch_comparison(found, rounds=rounds, detach=True)
+            keep_forecast(started.folder, jobs, catalog=Catalog.load(), folder=root_dir)
+            return started.name
     raise SpecError(
         "Only a run {kind: 'run', job} or a comparison {kind: 'comparison', jobs, rounds} can "
         f"be started, and {str(asked)[:200]!r} is neither. Load the page again."

@@ -10,6 +10,7 @@ from smtc_lab.metrics.result import evidence_of
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import current_state, lasted_s
+from smtc_lab.views.live.foretold import kept_foretold
 from smtc_lab.views.run.predicted import predicted_step_time_s
 from smtc_lab.views.study.followed_launch import FollowedLaunch
 from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import LaunchedRun
+    from smtc_lab.views.live.foretold import Foretold
     from smtc_lab.views.study.follower import StudyFollower
     from smtc_lab.views.study.info import LaunchCostPart
     from smtc_lab.views.study.own import StudyOwn
@@ -65,6 +67,7 @@ class StudyDescriber:
         )
         self._latest = self._begin
         self._price_note = _price_note(follower)
+        self._foretold: tuple[Foretold | None, ...] = ()
 
     def elapsed_s(self) -> float:
         """Return seconds since the begin, or from the begin to the end."""
@@ -79,6 +82,8 @@ class StudyDescriber:
         """
         follower = self._follower
         estimates = follower.estimates()
+        # what started it writes it at once, but behind its begin
+        self._foretold = self._foretold or kept_foretold(follower.run.folder)
         self._latest = replace(
             self._standing(),
             is_verdict=self._kind.is_verdict(follower),
@@ -89,6 +94,8 @@ class StudyDescriber:
                     python_environment=follower.environment_of(place),
                     use=part_use(set_up.groups, estimates[place]),
                     step_time_s=_mean_of(estimates[place].step_time_s),
+                    step_time_interval_s=estimates[place].step_time_s,
+                    foretold=self._foretold_of(place),
                 )
                 for place, set_up in enumerate(self._begin.set_ups)
             ),
@@ -123,7 +130,12 @@ class StudyDescriber:
                 predicted = predicted_step_time_s(launch.follower.folder)
                 if predicted is not None:
                     return predicted
-        return None
+        foretold = self._foretold_of(set_up)
+        return None if foretold is None else foretold.step_time_s
+
+    def _foretold_of(self, set_up: int) -> Foretold | None:
+        # a folder that somebody changed may tell of fewer
+        return self._foretold[set_up] if set_up < len(self._foretold) else None
 
     def _launch_cost(self) -> tuple[LaunchCostPart, ...]:
         """Return what a launch costs by cause, of the rounds that are complete."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from smtc_lab.metrics.result import Evidence  # noqa: TC001  pydantic reads it
+from smtc_lab.metrics.result import Evidence, Interval  # noqa: TC001  pydantic reads it
 from smtc_lab.metrics.spent import LaunchCause, StepsCause  # noqa: TC001  pydantic reads it
+from smtc_lab.views.live.foretold import Foretold  # noqa: TC001  pydantic reads it
 from smtc_lab.views.live.part_use import PartUse  # noqa: TC001  pydantic reads it
 from smtc_lab.views.run.info import Predicted  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
@@ -79,6 +80,12 @@ class SetUpInfo:
 
     step_time_s: float | None = None
     """Mean step time so far in seconds; None: no step."""
+
+    step_time_interval_s: Interval | None = None
+    """The same with its interval."""
+
+    foretold: Foretold | None = None
+    """What the form that started it had predicted; None: nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

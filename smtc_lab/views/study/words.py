@@ -24,7 +24,7 @@ def study_html(
         title: Of its table; None: its name and its state.
     """
     if title is None:
-        title = f"{info.name}: {info.state}. {info.reason}".strip()
+        title = f"{info.name}: {fmt.state_word(info.state)}. {info.reason}".strip()
     names = [set_up.label for set_up in info.set_ups]
     return render(
         "study.html.j2",
@@ -50,7 +50,7 @@ def study_text(info: ComparisonInfo) -> str:
     ]
     return "\n".join(
         [
-            f"{info.name} {info.state}".strip(),
+            f"{info.name} {fmt.state_word(info.state)}".strip(),
             *filter(None, (info.reason, info.sentence)),
             f"  set-ups: {names}",
             *rows,

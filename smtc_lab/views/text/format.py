@@ -20,6 +20,8 @@ TIMES = "\u00d7"
 UNKNOWN = "unknown"
 """What stands for a number that is not known. Never 0, never empty."""
 
+_STATES = {"Pending": "Starting", "InProgress": "Running"}
+
 TimeUnit = Literal["h", "min", "s", "ms", "µs"]
 """Units that times are written in."""
 
@@ -39,6 +41,11 @@ class _Scale(NamedTuple):
 
     factor: float
     suffix: str
+
+
+def state_word(state: str) -> str:
+    """Return the word that people read for a state in SageMaker's spelling."""
+    return _STATES.get(state, state)
 
 
 def seconds(value_s: float | None, *, unit: TimeUnit | None = None) -> str:

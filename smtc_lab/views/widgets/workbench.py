@@ -14,6 +14,7 @@ from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.widgets.catalog_trait import catalog_trait
 from smtc_lab.views.widgets.environments_trait import EnvironmentsView
 from smtc_lab.views.widgets.forecast_trait import ForecastView
+from smtc_lab.views.widgets.scripts_trait import ScriptsView
 from smtc_lab.views.widgets.watching import WatchingView
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from smtc_lab.views.live.watch import Watch
 
 
-class Workbench(ForecastView, EnvironmentsView, WatchingView):
+class Workbench(ForecastView, EnvironmentsView, ScriptsView, WatchingView):
     """Two or more set-ups side by side, run and compared live.
 
     It begins with the pair of the demo: the same training script on one accelerator instance,
@@ -110,6 +111,7 @@ class Workbench(ForecastView, EnvironmentsView, WatchingView):
         """
         # numpy and what runs and compares: half of what the first look would wait for
         from smtc_lab.study.comparison.comparison_run import launch_comparison  # noqa: PLC0415
+        from smtc_lab.views.forecast.forecasting import keep_forecast  # noqa: PLC0415
 
         problems = [problem for of_one in self.problems for problem in of_one]
         if problems:
@@ -120,7 +122,9 @@ class Workbench(ForecastView, EnvironmentsView, WatchingView):
                     f"Comparison {self.comparison.name!r} still runs. Stop it, or wait for its "
                     "end."
                 )
-            self._show(launch_comparison(self.jobs, rounds=self.rounds))
+            started = launch_comparison(self.jobs, rounds=self.rounds)
+            keep_forecast(started.folder, self.value, catalog=self.catalog)
+            self._show(started)
         return self._started()
 
     def outcome(self, timeout_s: float | None = None) -> Any:  # noqa: ANN401  ComparisonOutcome, whose module is heavy
@@ -174,7 +178,8 @@ class Workbench(ForecastView, EnvironmentsView, WatchingView):
             return
         if self._watch is not None and self._watch.answer(content):
             return
-        if self.answer_forecast(content) or self.answer_environments(content):
+        answers = (self.answer_forecast, self.answer_environments, self.answer_scripts)
+        if any(answer(content) for answer in answers):
             return
         if content.get("type") == "run":
             threading.Thread(target=self._run_and_tell, name="smtc-run", daemon=True).start()

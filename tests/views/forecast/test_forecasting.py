@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.planner.calibration.calibrate import kept_at
 from smtc_lab.planner.intervals import estimate
-from smtc_lab.planner.workload_hash import workload_hash
+from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.folder import StudyFolder
 from smtc_lab.views.code.set_ups import first_jobs
 from smtc_lab.views.forecast.calibrator import Calibrating
-from smtc_lab.views.forecast.forecasting import calibrate_missing, forecast_of
+from smtc_lab.views.forecast.forecasting import calibrate_missing, forecast_of, keep_forecast
 from smtc_lab.views.forecast.info import (
     AddedGroup,
     Forecast,
@@ -25,13 +25,13 @@ from smtc_lab.views.forecast.info import (
     PartUse,
     TypeOffers,
 )
-from tests.kit.calibrations import calibration
+from smtc_lab.views.live.foretold import kept_foretold
+from tests.kit.calibrations import keep_calibration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.planner.calibration.calibration import Calibration
-    from smtc_lab.spec.job import TrainingJob
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "forecast.json"
 CATALOG = Catalog.load()
@@ -48,14 +48,8 @@ def pair() -> list[dict[str, Any]]:
 
 
 def keep(value: dict[str, Any], **fields: Any) -> Calibration:
-    """Keep a calibration of a set-up's workload, as ``calibrate`` does."""
-    made = calibration(
-        workload=workload_hash(value["entry_point"], value["hyperparameters"]), **fields
-    )
-    path = kept_at(made, runs_root())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    made.save(path)
-    return made
+    """Keep a calibration of a set-up's workload."""
+    return keep_calibration(TrainingJob.model_validate(value), runs_root(), **fields)
 
 
 def told(value: Sequence[object], *, folder: Path | None = None) -> Forecast:
@@ -112,6 +106,39 @@ def test_what_is_calibrated_is_predicted_with_all_that_a_form_shows() -> None:
     place = CATALOG.names().index("ml.p3.2xlarge")
     assert offer.step_time_s[place] == pytest.approx(alone.step_time_s.mean, rel=1e-3)
     json.dumps(made.as_dict(), allow_nan=False)
+
+
+def test_what_a_form_predicts_is_kept_of_what_it_starts(tmp_path: Path) -> None:
+    value = pair()
+    keep(value[0])
+    said = told(value)
+
+    keep_forecast(StudyFolder(tmp_path), value, catalog=CATALOG)
+
+    kept = kept_foretold(StudyFolder(tmp_path))
+    for one, made in zip(kept, said.set_ups, strict=True):
+        assert one is not None
+        assert one.step_time_s == made.step_time_s
+        assert one.usd_per_1000_steps == made.usd_per_1000_steps
+        assert one.use == made.utilization
+
+
+def test_what_was_not_calibrated_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+
+    keep_forecast(StudyFolder(folder), pair(), catalog=CATALOG)
+
+    assert list(folder.iterdir()) == []
+
+
+def test_what_cannot_be_kept_holds_up_nothing(tmp_path: Path) -> None:
+    value = pair()
+    keep(value[0])
+
+    keep_forecast(StudyFolder(tmp_path / "gone"), value, catalog=CATALOG)
+
+    assert not (tmp_path / "gone").exists()
 
 
 def test_a_set_up_that_cannot_be_run_says_so_and_the_others_are_predicted() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from smtc_lab.follow.stream import Stream
 from smtc_lab.machine.processes import send_signal
+from smtc_lab.metrics.result import Interval
 from smtc_lab.planner.run_prediction import predict_run
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.cluster import Cluster
@@ -22,6 +23,8 @@ from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_compa
 from smtc_lab.study.folder import StudyFolder, read_process, write_study_state
 from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.comparison.kind import COMPARISON
+from smtc_lab.views.live.foretold import Foretold, keep_foretold
+from smtc_lab.views.live.part_use import PartUse
 from smtc_lab.views.study.describer import StudyDescriber
 from smtc_lab.views.study.snapshot import study_snapshot
 from smtc_lab.views.study.words import study_text
@@ -209,6 +212,20 @@ def growing(ended: ComparisonRun, tmp_path: Path) -> ComparisonRun:
     folder.request_file.write_text(request.to_json(), encoding="utf-8")
     write_study_state(folder, replace(ended.state, state="InProgress", ended_s=None))
     return ComparisonRun(folder)
+
+
+def test_what_a_form_had_predicted_is_told_beside_what_comes(growing: ComparisonRun) -> None:
+    follower = follow(growing, Told())
+    describer = StudyDescriber(COMPARISON, follower)
+    assert [each.foretold for each in describer.describe().set_ups] == [None, None]
+    step = Interval(mean=0.002, low=0.001, high=0.003, level=0.8, evidence="predicted")
+    foretold = Foretold(step_time_s=step, usd_per_1000_steps=None, use=PartUse(device=0.5))
+
+    keep_foretold(growing.folder, [None, foretold])
+
+    slow, fast = describer.describe().set_ups
+    assert (slow.foretold, fast.foretold) == (None, foretold)
+    assert fast.predicted_step_time_s == step
 
 
 def test_who_comes_late_sees_the_ratio_from_its_begin(growing: ComparisonRun) -> None:

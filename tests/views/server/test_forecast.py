@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.planner.calibration.calibrate import kept_at
-from smtc_lab.planner.workload_hash import workload_hash
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.forecast.calibrator import Calibrating, Calibrator
+from smtc_lab.views.live.foretold import kept_foretold
 from smtc_lab.views.server import hub
-from tests.kit.calibrations import calibration
+from tests.kit.calibrations import keep_calibration
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
-
-    from smtc_lab.spec.job import TrainingJob
 
     Ask = Callable[..., Awaitable[tuple[int, Any]]]
 
@@ -53,10 +52,7 @@ async def demo(ask: Ask, **changes: Any) -> list[dict[str, Any]]:
 
 async def test_what_is_calibrated_is_told_with_intervals(ask: Ask, root: Path) -> None:
     value = await demo(ask)
-    script, given = value[0]["entry_point"], value[0]["hyperparameters"]
-    made = calibration(workload=workload_hash(script, given))
-    kept_at(made, root).parent.mkdir(parents=True)
-    made.save(kept_at(made, root))
+    keep_calibration(TrainingJob.model_validate(value[0]), root)
 
     status, told = await ask("forecast", body={"value": value, "rounds": 3})
 
@@ -65,6 +61,21 @@ async def test_what_is_calibrated_is_told_with_intervals(ask: Ask, root: Path) -
     step = told["set_ups"][0]["step_time_s"]
     assert step["low"] <= step["value"] <= step["high"]
     assert told["missing"] is None
+
+
+async def test_what_was_predicted_stays_with_what_is_started(ask: Ask, root: Path) -> None:
+    value = await demo(ask, max_steps=1)
+    keep_calibration(TrainingJob.model_validate(value[0]), root)
+    _, checked = await ask("set-ups", body={"value": value, "rounds": 1})
+
+    _, started = await ask(
+        "runs", body={"kind": "comparison", "jobs": checked["jobs"], "rounds": 1}
+    )
+
+    comparison = ComparisonRun.open(started["name"], root=root)
+    comparison.stop()
+    assert all(kept_foretold(comparison.folder))
+    assert len(kept_foretold(comparison.folder)) == 2
 
 
 async def test_a_calibration_is_begun_from_the_folder_of_the_server_and_stopped(

@@ -12,7 +12,9 @@ from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.machine.home import HOME_VARIABLE
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.run_folder import runs_root
 from smtc_lab.views.widgets.workbench import Workbench
+from tests.kit.calibrations import keep_calibration
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.runs import wait_until
 
@@ -86,6 +88,15 @@ def test_run_starts_what_the_form_says_and_tells_where_it_stands(workbench: Work
     assert [cluster.name for cluster in outcome.comparison.clusters] == ["one", "other"]
     wait_until(lambda: workbench.info["ended"], what="the view has seen the end")
     assert workbench.result
+
+
+def test_what_runs_is_told_beside_what_was_predicted_of_it(workbench: Workbench) -> None:
+    keep_calibration(workbench.jobs[0], runs_root(), emulated_device_s=None)
+
+    workbench.run()
+
+    foretold = [each["foretold"] for each in workbench.info["set_ups"]]
+    assert all(each["step_time_s"]["evidence"] == "predicted" for each in foretold)
 
 
 def test_a_second_run_waits_for_the_end_of_the_first(workbench: Workbench) -> None:

@@ -111,6 +111,10 @@ export class WorkbenchModel extends BaseModel implements IModel {
       this._forecasts.change();
     } else if (type === 'calibrate' || type === 'stop-calibrating') {
       void this._forecasts.calibrate(type === 'calibrate');
+    } else if (type === 'scripts') {
+      void this._offerScripts(
+        textField(objectOf(message, 'A message'), 'folder')
+      );
     } else if (type === 'environments') {
       void this._environments.look();
     } else if (type === 'make-xla') {
@@ -198,6 +202,24 @@ export class WorkbenchModel extends BaseModel implements IModel {
     } catch (error) {
       this.set('start_problem', this._wordsOf(error));
     }
+  }
+
+  /**
+   * Tell the scripts at hand, with those of a folder; empty: the server's own.
+   */
+  private async _offerScripts(folder: string): Promise<void> {
+    let told: unknown;
+    try {
+      told = await this._stream.request('scripts', { folder });
+    } catch (error) {
+      const problem = this._wordsOf(error);
+      const empty = { parent: null, folders: [], files: [], is_cut: false };
+      told = {
+        ...{ version: 1, recent: [], examples: [], cells: [], saved: null },
+        folder: { ...empty, path: folder, problem }
+      };
+    }
+    this.set('scripts', told);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { format } from '@smtc-lab/ui/charts/units.js';
 import { usdPerHourText } from '@smtc-lab/ui/forms/price.js';
+import { stateWord } from '@smtc-lab/ui/monitor/words.js';
 import type { IRow } from '@smtc-lab/protocol';
 import { isLive } from '../connection/row.js';
 import { kindWord } from '../kind_words.js';
@@ -47,25 +48,10 @@ export function progress(row: IRow): number | null {
 }
 
 /**
- * Return a state in the reader's language. The spelling of the states is that of SageMaker.
+ * Return a state in the reader's language.
  */
 export function stateWords(row: IRow, texts: Texts): string {
-  switch (row.state) {
-    case 'Pending':
-      return texts.__('Starting');
-    case 'InProgress':
-      return texts.__('Running');
-    case 'Stopping':
-      return texts.__('Stopping');
-    case 'Completed':
-      return texts.__('Completed');
-    case 'Failed':
-      return texts.__('Failed');
-    case 'Stopped':
-      return texts.__('Stopped');
-    default:
-      return row.state;
-  }
+  return texts.__(stateWord(row.state));
 }
 
 function spentWords(row: IRow, usd: number, texts: Texts): string {

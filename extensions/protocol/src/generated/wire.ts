@@ -550,6 +550,26 @@ export interface IForecastSetUp {
 }
 
 /**
+ * What was predicted of a set-up before it ran, as its launches here would show it.
+ */
+export interface IForetold {
+  /**
+   * Mean step time in seconds.
+   */
+  readonly stepTimeS: IInterval;
+
+  /**
+   * Cost of 1,000 steps in USD; None: a price is unknown.
+   */
+  readonly usdPer1000Steps: IInterval | null;
+
+  /**
+   * How busy its parts would be.
+   */
+  readonly use: IPartUse;
+}
+
+/**
  * What a frame says of its buffers.
  */
 export interface IFrameHead {
@@ -902,6 +922,41 @@ export interface IMissingCalibrations {
    * What it runs.
    */
   readonly sentence: string;
+}
+
+/**
+ * A cell of the notebook that was run, and that can be run as a script.
+ */
+export interface IOfferedCell {
+  /**
+   * The number in its prompt, from 1.
+   */
+  readonly number: number;
+
+  /**
+   * Its first line of code.
+   */
+  readonly about: string;
+}
+
+/**
+ * A script that can be chosen.
+ */
+export interface IOfferedScript {
+  /**
+   * What it is called: the name of its file.
+   */
+  readonly label: string;
+
+  /**
+   * What the entry point becomes.
+   */
+  readonly path: string;
+
+  /**
+   * What it does, in a sentence, or the folder in which it lies.
+   */
+  readonly about: string;
 }
 
 /**
@@ -1422,6 +1477,96 @@ export interface IRunInfo {
 }
 
 /**
+ * What came of a cell that was chosen.
+ */
+export interface ISavedCell {
+  /**
+   * The number in its prompt.
+   */
+  readonly number: number;
+
+  /**
+   * The file that it became; empty: it became none.
+   */
+  readonly path: string;
+
+  /**
+   * Why it became none; empty: it did.
+   */
+  readonly problem: string;
+}
+
+/**
+ * A folder that is looked into.
+ */
+export interface IScriptFolder {
+  /**
+   * Where it is, from the root.
+   */
+  readonly path: string;
+
+  /**
+   * The folder that it lies in; None: it is the root.
+   */
+  readonly parent: string | null;
+
+  /**
+   * Names of the folders in it, in order; hidden ones are left out.
+   */
+  readonly folders: readonly string[];
+
+  /**
+   * Names of the Python files in it, in order.
+   */
+  readonly files: readonly string[];
+
+  /**
+   * Whether it holds more than is told.
+   */
+  readonly isCut: boolean;
+
+  /**
+   * Why nothing of it is told; empty: it is.
+   */
+  readonly problem: string;
+}
+
+/**
+ * All scripts that a form offers.
+ */
+export interface IScripts {
+  /**
+   * Version of this description.
+   */
+  readonly version: 1;
+
+  /**
+   * Those of the newest runs, the newest first.
+   */
+  readonly recent: readonly IOfferedScript[];
+
+  /**
+   * Those that come with smtc_lab.
+   */
+  readonly examples: readonly IOfferedScript[];
+
+  /**
+   * Cells of the notebook whose kernel shows the form, the newest first.
+   */
+  readonly cells: readonly IOfferedCell[];
+
+  /**
+   * The folder that was asked for; None: nobody has asked yet.
+   */
+  readonly folder: IScriptFolder | null;
+
+  /**
+   * The cell that was chosen last; None: none yet.
+   */
+  readonly saved: ISavedCell | null;
+}
+
+/**
  * One set-up of a comparison: a cluster, with its compiler settings.
  */
 export interface ISetUpInfo {
@@ -1469,6 +1614,16 @@ export interface ISetUpInfo {
    * Mean step time so far in seconds; None: no step.
    */
   readonly stepTimeS: number | null;
+
+  /**
+   * The same with its interval.
+   */
+  readonly stepTimeIntervalS: IInterval | null;
+
+  /**
+   * What the form that started it had predicted; None: nothing.
+   */
+  readonly foretold: IForetold | null;
 }
 
 /**
@@ -1576,6 +1731,7 @@ export interface IWire {
   readonly FindingInfo: IFindingInfo;
   readonly Forecast: IForecast;
   readonly ForecastSetUp: IForecastSetUp;
+  readonly Foretold: IForetold;
   readonly FrameHead: IFrameHead;
   readonly GroupInfo: IGroupInfo;
   readonly InstanceType: IInstanceType;
@@ -1587,6 +1743,8 @@ export interface IWire {
   readonly Making: IMaking;
   readonly MeasuredInfo: IMeasuredInfo;
   readonly MissingCalibrations: IMissingCalibrations;
+  readonly OfferedCell: IOfferedCell;
+  readonly OfferedScript: IOfferedScript;
   readonly PartUse: IPartUse;
   readonly PicturedGroup: IPicturedGroup;
   readonly PlanInfo: IPlanInfo;
@@ -1595,6 +1753,9 @@ export interface IWire {
   readonly Row: IRow;
   readonly RowInfo: IRowInfo;
   readonly RunInfo: IRunInfo;
+  readonly SavedCell: ISavedCell;
+  readonly ScriptFolder: IScriptFolder;
+  readonly Scripts: IScripts;
   readonly SetUpInfo: ISetUpInfo;
   readonly StepsCostPart: IStepsCostPart;
   readonly SummaryInfo: ISummaryInfo;
@@ -1619,6 +1780,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   FindingInfo: {"properties":{"severity":{"enum":["warning","note"],"type":"string"},"sentence":{"type":"string"},"fix":{"type":"string"},"action":{"default":"","type":"string"}},"required":["severity","sentence","fix"],"type":"object"},
   Forecast: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"set_ups":{"default":[],"items":{"$ref":"ForecastSetUp"},"type":"array"},"comparison_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"missing":{"anyOf":[{"$ref":"MissingCalibrations"},{"type":"null"}],"default":null},"calibrating":{"$ref":"Calibrating"}},"required":["calibrating"],"type":"object"},
   ForecastSetUp: {"properties":{"problem":{"default":"","type":"string"},"calibration":{"anyOf":[{"$ref":"KeptCalibration"},{"type":"null"}],"default":null},"is_emulated":{"default":false,"type":"boolean"},"step_time_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"bottleneck":{"anyOf":[{"enum":["cpu","network","serial","device"],"type":"string"},{"type":"null"}],"default":null},"is_near_tie":{"default":false,"type":"boolean"},"evidence":{"anyOf":[{"enum":["predicted","extrapolated","estimated"],"type":"string"},{"type":"null"}],"default":null},"cautions":{"default":[],"items":{"type":"string"},"type":"array"},"utilization":{"$ref":"PartUse"},"data_share":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"offers":{"default":[],"items":{"$ref":"TypeOffers"},"type":"array"},"added":{"anyOf":[{"$ref":"AddedGroup"},{"type":"null"}],"default":null}},"required":["utilization"],"type":"object"},
+  Foretold: {"properties":{"step_time_s":{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},"usd_per_1000_steps":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}]},"use":{"$ref":"PartUse"}},"required":["step_time_s","usd_per_1000_steps","use"],"type":"object"},
   FrameHead: {"properties":{"type":{"enum":["rows","reset","part"],"type":"string"},"table":{"type":"string"},"columns":{"items":{"type":"string"},"type":"array"},"first":{"type":"integer"},"bins":{"anyOf":[{"$ref":"BinsHead"},{"type":"null"}]}},"required":["type","table","columns","first"],"type":"object"},
   GroupInfo: {"properties":{"name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"type":"string"},"hosts":{"items":{"type":"string"},"type":"array"},"cpu_quota_cores":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["name","instance_type","instance_count","role","hosts","cpu_quota_cores"],"type":"object"},
   InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"required":["name","vcpus","memory_gib","accelerator","accelerator_count","accelerator_memory_gib","network_gbps","price"],"type":"object"},
@@ -1630,6 +1792,8 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
   MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]}},"required":["label","job_name","is_heterogeneous","has_ended","evidence","step_time_s","predicted_s","error_fraction","usd_per_1000_steps"],"type":"object"},
   MissingCalibrations: {"properties":{"workloads":{"type":"integer"},"launches":{"type":"integer"},"about_s":{"type":"number"},"sentence":{"type":"string"}},"required":["workloads","launches","about_s","sentence"],"type":"object"},
+  OfferedCell: {"properties":{"number":{"type":"integer"},"about":{"type":"string"}},"required":["number","about"],"type":"object"},
+  OfferedScript: {"properties":{"label":{"type":"string"},"path":{"type":"string"},"about":{"type":"string"}},"required":["label","path","about"],"type":"object"},
   PartUse: {"properties":{"trainer_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"data_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"device":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"network":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"type":"object"},
   PicturedGroup: {"properties":{"instance_group_name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"},"vcpus":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},"memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"accelerator_count":{"default":0,"type":"integer"},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"required":["instance_group_name","instance_type","instance_count","role"],"type":"object"},
   PlanInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"entry_point":{"type":"string"},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"sentence":{"type":"string"},"limits":{"type":"string"},"budget_usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"deadline_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"basis":{"type":"string"},"points":{"items":{"$ref":"PointInfo"},"type":"array"},"num_candidates":{"type":"integer"},"measured":{"items":{"$ref":"MeasuredInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"}},"required":["entry_point","steps","sentence","limits","budget_usd_per_hour","budget_usd","deadline_s","basis","points","num_candidates","measured","notes"],"type":"object"},
@@ -1638,7 +1802,10 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["name","kind","state","reason","started_s","ended_s","cluster","entry_point","usd_per_hour","is_billed","usd_so_far","steps","max_steps","step_time_s","evidence","newest_run"],"type":"object"},
   RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"required":["label","cells"],"type":"object"},
   RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"required":["job_name","cluster","launcher","entry_point","state","reason","ended","elapsed_s","max_steps","steps","evidence","cores_per_vcpu","device_step_time_s","groups","usd_per_hour","price_notes","usd_so_far","compiler","summary","events","findings","problem"],"type":"object"},
-  SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
+  SavedCell: {"properties":{"number":{"type":"integer"},"path":{"type":"string"},"problem":{"type":"string"}},"required":["number","path","problem"],"type":"object"},
+  ScriptFolder: {"properties":{"path":{"type":"string"},"parent":{"anyOf":[{"type":"string"},{"type":"null"}]},"folders":{"items":{"type":"string"},"type":"array"},"files":{"items":{"type":"string"},"type":"array"},"is_cut":{"type":"boolean"},"problem":{"type":"string"}},"required":["path","parent","folders","files","is_cut","problem"],"type":"object"},
+  Scripts: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"recent":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"examples":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"cells":{"default":[],"items":{"$ref":"OfferedCell"},"type":"array"},"folder":{"anyOf":[{"$ref":"ScriptFolder"},{"type":"null"}],"default":null},"saved":{"anyOf":[{"$ref":"SavedCell"},{"type":"null"}],"default":null}},"type":"object"},
+  SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
   StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"required":["set_up","cause","usd_per_1000_steps","is_waiting"],"type":"object"},
   SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"required":["steps","warm_up_steps","step_time_s","data_wait_fraction","device_utilization","cpu","usd_per_1000_steps"],"type":"object"},
   TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["instance_group_name","step_time_s","usd_per_1000_steps"],"type":"object"}

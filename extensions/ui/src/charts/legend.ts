@@ -3,7 +3,7 @@ import { t } from '../i18n.js';
 import type { ISeries } from './options.js';
 import { paintSample } from './paint.js';
 import { SvgPen } from './svg_pen.js';
-import { paletteColor, type ITheme } from './theme.js';
+import { paletteColor, partPalettes, type ITheme } from './theme.js';
 
 const WIDTH = 28;
 const HEIGHT = 12;
@@ -18,7 +18,8 @@ const THEME: ITheme = {
   grid: 'var(--smtc-grid)',
   shade: 'var(--smtc-shade)',
   font: 'inherit',
-  colors: [0, 1, 2, 3, 4].map(paletteColor)
+  colors: [0, 1, 2, 3, 4].map(paletteColor),
+  parts: partPalettes()
 };
 
 /**

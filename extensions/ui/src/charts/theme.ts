@@ -16,12 +16,20 @@ export interface ITheme {
   readonly font: string;
 
   /**
-   * The palette; a place beyond its end begins again.
+   * The palette of set-ups; a place beyond its end begins again.
    */
   readonly colors: readonly string[];
+
+  /**
+   * The palettes of the parts of a cluster, in the order of {@link partColor}.
+   */
+  readonly parts: readonly (readonly string[])[];
 }
 
 const NUM_COLORS = 5;
+const NUM_SHADES = 3;
+const FIRST_PART = 1000;
+const PARTS = ['cpu', 'dev', 'net'] as const;
 const ATTRIBUTES = [
   'class',
   'data-jp-theme-light',
@@ -44,6 +52,11 @@ export function readTheme(element: Element): ITheme {
     font: getComputedStyle(element).fontFamily || 'sans-serif',
     colors: Array.from({ length: NUM_COLORS }, (_, place) =>
       color(`color-${place}`)
+    ),
+    parts: PARTS.map(part =>
+      Array.from({ length: NUM_SHADES }, (_, place) =>
+        color(tokenOf(part, place))
+      )
     )
   }));
 }
@@ -70,14 +83,48 @@ export function readColors<T>(
  * Return a colour of the palette, as style sheets call it.
  */
 export function paletteColor(place: number): string {
-  return `var(--smtc-color-${place % NUM_COLORS})`;
+  const part = PARTS[Math.floor(place / FIRST_PART) - 1];
+  const token =
+    part === undefined
+      ? `color-${place % NUM_COLORS}`
+      : tokenOf(part, place % FIRST_PART);
+  return `var(--smtc-${token})`;
+}
+
+/**
+ * Return the place in the palette of a part of a cluster, which no set-up has.
+ *
+ * @param number - Of the instance or of its group, from 0.
+ */
+export function partColor(
+  part: (typeof PARTS)[number],
+  number: number
+): number {
+  return FIRST_PART * (PARTS.indexOf(part) + 1) + number;
+}
+
+/**
+ * Return the palettes of the parts, as style sheets call them.
+ */
+export function partPalettes(): readonly (readonly string[])[] {
+  return PARTS.map(part =>
+    Array.from({ length: NUM_SHADES }, (_, place) =>
+      paletteColor(partColor(part, place))
+    )
+  );
+}
+
+function tokenOf(part: string, number: number): string {
+  const shade = number % NUM_SHADES;
+  return shade === 0 ? `part-${part}` : `part-${part}-${shade}`;
 }
 
 /**
  * Return a colour of the palette.
  */
-export function colorOf({ colors }: ITheme, place: number): string {
-  return colors[place % colors.length] as string;
+export function colorOf({ colors, parts }: ITheme, place: number): string {
+  const palette = parts[Math.floor(place / FIRST_PART) - 1] ?? colors;
+  return palette[(place % FIRST_PART) % palette.length] as string;
 }
 
 /**
@@ -118,5 +165,5 @@ const SHAPES: readonly Shape[] = [
  * Return the shape of what has a place in the palette, for those who do not tell its colour.
  */
 export function shapeOf(place: number): Shape {
-  return SHAPES[place % SHAPES.length] as Shape;
+  return SHAPES[(place % FIRST_PART) % SHAPES.length] as Shape;
 }

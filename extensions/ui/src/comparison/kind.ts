@@ -7,6 +7,7 @@ import { mark, t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
 import type { IDrawing, NamedSeries } from '../monitor/charts.js';
 import type { IKind } from '../monitor/kind.js';
+import { stateWord } from '../monitor/words.js';
 import { chartsOfLaunches } from '../study/charts.js';
 import { describeStudy, studyParts } from '../study/kind.js';
 
@@ -22,7 +23,7 @@ export const comparison: IKind<IComparisonInfo> = {
     ...describeStudy(info, elapsedS),
     label: t('Comparison %1', info.name),
     spoken: info.ended
-      ? t('The comparison is %1. %2', info.state, info.sentence)
+      ? `${t(stateWord(info.state))}. ${info.sentence}`
       : info.sentence
   }),
   draw: place => studyParts(place, drawingsOf)

@@ -7,7 +7,7 @@ import type { IKind, IStanding } from './kind.js';
 import { openerOf } from './openers.js';
 import { patch, type IPart } from './part.js';
 import { StopButton } from './stop_button.js';
-import { duration } from './words.js';
+import { duration, stateWord } from './words.js';
 
 const SILENT_MS = 6_000;
 const SPEECH_MS = 10_000;
@@ -100,7 +100,7 @@ export class Header<T extends IStanding> implements IPart<T> {
         : this._elapsedS + (isSilent ? 0 : silentMs / 1000);
     const told = this._kind.describe(info, elapsedS, this._feed);
     say(this._name, told.name);
-    say(this._state, isSilent ? t('Unknown') : info.state);
+    say(this._state, isSilent ? t('Unknown') : t(stateWord(info.state)));
     const look = isSilent ? 'unknown' : info.state.toLowerCase();
     this._state.className = `smtc-badge smtc-state-${look}`;
     say(this._count, told.progress);

@@ -1,7 +1,23 @@
 import type { IInterval } from '@smtc-lab/protocol';
 import type { Unit } from '../charts/options.js';
 import { format } from '../charts/units.js';
-import { t } from '../i18n.js';
+import { mark, t } from '../i18n.js';
+
+const STATES: Readonly<Record<string, string>> = {
+  Pending: mark('Starting'),
+  InProgress: mark('Running'),
+  Stopping: mark('Stopping'),
+  Completed: mark('Completed'),
+  Failed: mark('Failed'),
+  Stopped: mark('Stopped')
+};
+
+/**
+ * Return the word that people read for a state in SageMaker's spelling, to be translated.
+ */
+export function stateWord(state: string): string {
+  return STATES[state] ?? state;
+}
 
 /**
  * Write how long something lasted: `12 s`, `3 min 05 s`, `2 h 04 min`.

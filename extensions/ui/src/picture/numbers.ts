@@ -50,7 +50,11 @@ export function numberOf(
     h(
       'div',
       { class: 'smtc-figure-value' },
-      h('b', {}, shown === null ? t('unknown') : format(shown.value, unit)),
+      h(
+        'strong',
+        {},
+        shown === null ? t('unknown') : format(shown.value, unit)
+      ),
       ' ',
       h(
         'span',

@@ -9,7 +9,12 @@ import { LogView } from '../monitor/log_view.js';
 import { messages, type IMessages } from '../monitor/messages.js';
 import { drawn } from '../monitor/part.js';
 import { folded } from '../monitor/section.js';
-import { duration, intervalWords, percent } from '../monitor/words.js';
+import {
+  duration,
+  intervalWords,
+  percent,
+  stateWord
+} from '../monitor/words.js';
 import { billFacts } from './bill.js';
 import { chartsOfSteps } from './charts.js';
 import { utilization } from './utilization.js';
@@ -30,7 +35,7 @@ export const run: IKind<IRunInfo> = {
     return {
       name: jobName,
       label: t('Run %1', jobName),
-      spoken: t('Run %1: %2. %3', jobName, state, reason),
+      spoken: t('Run %1: %2. %3', jobName, t(stateWord(state)), reason),
       done: maxSteps && Math.min(1, steps / maxSteps),
       progress: stepWords(steps, maxSteps),
       facts: factsOf(info, elapsedS),

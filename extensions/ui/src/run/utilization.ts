@@ -1,5 +1,6 @@
 import type { IRunInfo } from '@smtc-lab/protocol';
 import type { Unit } from '../charts/options.js';
+import { partColor } from '../charts/theme.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
@@ -46,45 +47,53 @@ function drawingsOf(
   const { evidence } = run;
   const hosts = hostsOf(run, feed);
   const line = (
-    { table, label, color }: IHost,
+    { table, label, number }: IHost,
+    part: Parameters<typeof partColor>[0],
     y: string,
     more: Partial<NamedSeries> = {}
   ): NamedSeries => ({
-    ...{ table, label, color, x: 'time_s', y, as: 'line', evidence },
-    ...more
+    ...{ table, label, x: 'time_s', y, as: 'line', evidence },
+    ...{ color: partColor(part, number), ...more }
   });
-  const trainers = { table: 'steps', label: deviceWords(run), color: 3 };
+  const trainers = { table: 'steps', label: deviceWords(run), number: 0 };
   const isShared = run.runsHere === true;
-  const networks = isShared ? hosts.filter(({ color }) => color === 0) : hosts;
+  const networks = isShared
+    ? hosts.filter(({ number }) => number === 0)
+    : hosts;
   const lines = [
     drawing(
       t('CPU'),
       'fraction',
-      hosts.map(host => line(host, 'cpu'))
+      hosts.map(host => line(host, 'cpu', 'cpu'))
     ),
     drawing(t('Device'), 'fraction', [
       ...hosts
         .filter(({ table }) => feed.hasNumbers(table, 'gpu'))
-        .map(host => line(host, 'gpu')),
+        .map(host => line(host, 'dev', 'gpu')),
       // where trainers tell how long the device computed, as an emulated one does
       ...(feed.hasNumbers('steps', 'device')
-        ? [line(trainers, 'device', { as: 'rolling', window: 20 })]
+        ? [line(trainers, 'dev', 'device', { as: 'rolling', window: 20 })]
         : [])
     ]),
     drawing(
       t('Memory'),
       'bytes',
-      hosts.map(host => line(host, 'memory_bytes'))
+      hosts.map(host => line(host, 'cpu', 'memory_bytes'))
     ),
     drawing(
       t('Network'),
       'bytes/s',
       networks.flatMap(host => {
         const of = isShared ? '' : `, ${host.label}`;
-        const color = 2 * host.color;
+        const twice = (more: number): IHost => ({
+          ...host,
+          number: 2 * host.number + more
+        });
         return [
-          line(host, 'received_per_s', { label: t('received%1', of), color }),
-          line(host, 'sent_per_s', { label: t('sent%1', of), color: color + 1 })
+          line(twice(0), 'net', 'received_per_s', {
+            label: t('received%1', of)
+          }),
+          line(twice(1), 'net', 'sent_per_s', { label: t('sent%1', of) })
         ];
       })
     )
@@ -133,10 +142,12 @@ function noteOf(run: IRunInfo, feed: Feed): string {
     : '';
 }
 
-type IHost = Pick<NamedSeries, 'table' | 'label' | 'color'>;
+interface IHost extends Pick<NamedSeries, 'table' | 'label'> {
+  readonly number: number;
+}
 
 /**
- * Return the instances that have told something, each in a colour of its own.
+ * Return the instances that have told something, each with its number.
  */
 function hostsOf({ groups }: IRunInfo, feed: Feed): readonly IHost[] {
   return groups
@@ -146,6 +157,6 @@ function hostsOf({ groups }: IRunInfo, feed: Feed): readonly IHost[] {
         label: hosts.length > 1 ? `${name} ${host}` : name
       }))
     )
-    .map((host, color) => ({ ...host, color }))
+    .map((host, number) => ({ ...host, number }))
     .filter(({ table }) => feed.table(table) !== undefined);
 }

@@ -1,5 +1,6 @@
 import type { IComparisonInfo, ISetUpInfo } from '@smtc-lab/protocol';
 import type { IEndLabel } from '../charts/end_labels.js';
+import { partColor } from '../charts/theme.js';
 import { format } from '../charts/units.js';
 import { t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
@@ -162,13 +163,16 @@ function seriesOf(
 ): readonly NamedSeries[] {
   const groups = hosts.map(([, group]) => group);
   const common = { x: 'time_s', evidence };
-  const cpus = hosts.map(([host, group], color): NamedSeries => {
+  const cpus = hosts.map(([host, group], number): NamedSeries => {
     const isAlone = groups.indexOf(group) === groups.lastIndexOf(group);
     const label = isAlone
       ? t('CPU of %1', group)
       : t('CPU of %1, %2', group, host);
     const table = `${launch}/system:${host}`;
-    return { ...common, table, y: 'cpu', as: 'line', label, color };
+    return {
+      ...{ ...common, table, y: 'cpu', as: 'line', label },
+      color: partColor('cpu', number)
+    };
   });
   const device: NamedSeries = {
     ...common,
@@ -177,7 +181,7 @@ function seriesOf(
     label: t('device'),
     as: 'rolling',
     window: 20,
-    color: hosts.length
+    color: partColor('dev', 0)
   };
   return feed.hasNumbers(device.table, device.y) ? [...cpus, device] : cpus;
 }

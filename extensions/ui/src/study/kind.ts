@@ -4,7 +4,7 @@ import type { IDescription, IKind, IPlace } from '../monitor/kind.js';
 import { messages } from '../monitor/messages.js';
 import type { IPart } from '../monitor/part.js';
 import { foldedCode } from '../monitor/section.js';
-import { duration } from '../monitor/words.js';
+import { duration, stateWord } from '../monitor/words.js';
 import { chartsOfLaunches } from './charts.js';
 import { PageCharts, type Describe } from './page_charts.js';
 import { pictures } from './pictures.js';
@@ -28,7 +28,7 @@ export function studyOf(kind: string): IKind<IComparisonInfo> {
     describe: (info, elapsedS) => ({
       ...describeStudy(info, elapsedS),
       label: t('Study %1', info.name),
-      spoken: `${info.state}. ${info.sentence}`
+      spoken: `${t(stateWord(info.state))}. ${info.sentence}`
     }),
     draw: place =>
       studyParts(place, (shown, _, isSingle) =>

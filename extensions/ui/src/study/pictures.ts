@@ -12,19 +12,25 @@ import { drawn, type IPart } from '../monitor/part.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { EMPTY, type IFilling } from '../picture/shares.js';
 import { still } from '../picture/still.js';
+import { pictureNumbers } from './picture_numbers.js';
 
 const WIDTH = 330;
 
 /**
  * The clusters as pictures, filled as far as their parts were busy in the measured steps so far:
- * the same as in the designer. One that has not run is empty.
+ * the same as in the designer. One that has not run is filled as predicted, and pale; what was
+ * not predicted either is empty.
  */
 export function pictures(): IPart<IComparisonInfo> {
   const row = h('div', { class: 'smtc-pictures' });
-  return drawn(row, ({ setUps, ended }) => {
+  return drawn(row, info => {
+    const { setUps, ended } = info;
+    const numbers = pictureNumbers(info);
     row.classList.toggle('smtc-still', ended);
     return setUps.flatMap((setUp, place) =>
-      setUp.groups.length === 0 ? [] : [picture(setUp, place, ended)]
+      setUp.groups.length === 0
+        ? []
+        : [picture(setUp, place, ended, numbers[place] ?? null)]
     );
   });
 }
@@ -32,7 +38,8 @@ export function pictures(): IPart<IComparisonInfo> {
 function picture(
   setUp: ISetUpInfo,
   place: number,
-  ended: boolean
+  ended: boolean,
+  numbers: HTMLElement | null
 ): HTMLElement {
   const { label, groups, stepTimeS } = setUp;
   return h(
@@ -57,16 +64,19 @@ function picture(
         'aria-label': label
       },
       still(clusterOf(groups), catalogOf(groups), WIDTH, fillingOf(setUp))
-    )
+    ),
+    numbers
   );
 }
 
-function fillingOf({ use, stepTimeS }: ISetUpInfo): IFilling {
+function fillingOf({ use, foretold, stepTimeS }: ISetUpInfo): IFilling {
+  const predicted = foretold?.use ?? null;
   return use === null
-    ? EMPTY
+    ? { ...EMPTY, shares: predicted ?? EMPTY.shares }
     : {
         ...EMPTY,
         shares: use,
+        predicted,
         stepsPerS: stepTimeS === null ? null : 1 / stepTimeS
       };
 }

@@ -4,6 +4,7 @@ import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { drawn, type IPart } from '../monitor/part.js';
 import { column, table } from '../monitor/table.js';
+import { stateWord } from '../monitor/words.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { hasRounds } from './rounds.js';
 
@@ -47,7 +48,7 @@ export function launchTable(): IPart<IComparisonInfo> {
         [
           launch.label,
           ...(isInRounds ? [roundOf(launch)] : []),
-          launch.state,
+          t(stateWord(launch.state)),
           format(launch.steps, 'count'),
           h('code', {}, launch.jobName)
         ] as const

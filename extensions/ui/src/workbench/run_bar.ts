@@ -2,9 +2,9 @@ import { objectOf, parseForecast, type IJob } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
-import { Field } from '../forms/field.js';
 import { numberField } from '../forms/number_field.js';
 import type { IModel } from '../model.js';
+import { ScriptField } from '../scripts/script_field.js';
 import { CalibrateBox } from './calibrate_box.js';
 import { ExampleValues } from './example_values.js';
 import type { SetUps } from './set_ups.js';
@@ -75,10 +75,7 @@ export class RunBar {
   update(): void {
     const [first] = this._setUps.jobs;
     this._examples.note(this._setUps.jobs);
-    const script = first?.entryPoint ?? '';
-    if (this._script.control.value !== script) {
-      this._script.control.value = script;
-    }
+    this._script.show(first?.entryPoint ?? '');
     this._rounds.update({ value: Number(this._model.get('rounds')) });
     this._device.update({
       value: first === undefined ? null : deviceTime(first)
@@ -109,6 +106,13 @@ export class RunBar {
   }
 
   /**
+   * Offer the scripts that the model tells of.
+   */
+  offer(): void {
+    this._script.offer(this._model.get('scripts'));
+  }
+
+  /**
    * Take note that something was started, or could not be.
    *
    * @returns Whether it was asked for here.
@@ -126,19 +130,13 @@ export class RunBar {
     this._model.send({ type: 'run' });
   }
 
-  private readonly _script = new Field(
-    t('Training script'),
-    h('input', {
-      type: 'text',
-      spellcheck: 'false',
-      size: 40,
-      oninput: () => {
-        const entryPoint = this._script.control.value;
-        this._setUps.changeAll(job =>
-          this._examples.withScript(job, entryPoint)
-        );
-      }
-    })
+  private readonly _script = new ScriptField(
+    entryPoint => {
+      this._setUps.changeAll(job => this._examples.withScript(job, entryPoint));
+    },
+    message => {
+      this._model.send(message);
+    }
   );
   private readonly _run = button(
     t('Run'),

@@ -80,6 +80,9 @@ export const workbench: IView = {
         ],
         forms
       ),
+      onChanges(model, ['scripts'], () => {
+        runBar.offer();
+      }),
       onChanges(model, ['start_problem'], () => {
         if (model.get('start_problem') !== '') {
           runBar.settled();
