@@ -15,7 +15,7 @@ export function pictureNumbers({
 }: IComparisonInfo): readonly (HTMLElement | null)[] {
   const times = setUps.map(setUp => ({
     predicted: spanOf(setUp.foretold?.stepTimeS),
-    measured: spanOf(setUp.stepTimeIntervalS)
+    measured: spanOf(setUp.stepTimeIntervalS) ?? pointOf(setUp.stepTimeS)
   }));
   const costs = setUps.map((setUp, place) => ({
     predicted: spanOf(setUp.foretold?.usdPer1000Steps),
@@ -84,7 +84,11 @@ function costOf(
 ): ISpan | null {
   const own = parts.filter(({ setUp }) => setUp === place);
   const value = own.reduce((sum, part) => sum + part.usdPer1000Steps, 0);
-  return own.length === 0 ? null : { value, low: value, high: value };
+  return own.length === 0 ? null : pointOf(value);
+}
+
+function pointOf(value: number | null): ISpan | null {
+  return value === null ? null : { value, low: value, high: value };
 }
 
 function mostOf(pairs: readonly IPair[]): number {

@@ -5,7 +5,6 @@ import type {
   IPicturedGroup,
   ISetUpInfo
 } from '@smtc-lab/protocol';
-import { format } from '../charts/units.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { drawn, type IPart } from '../monitor/part.js';
@@ -44,21 +43,19 @@ function picture(
   const { label, groups, stepTimeS } = setUp;
   return h(
     'figure',
-    { class: setUp.use === null ? 'smtc-stale' : '' },
+    {},
     h(
       'figcaption',
       {},
       setUpMark(place),
       ` ${letterOf(place)} `,
       h('strong', {}, label),
-      stepTimeS === null
-        ? h('span', { class: 'smtc-soft' }, ` ${t('has not run')}`)
-        : ` ${ended ? t('%1 a step', format(stepTimeS, 's')) : t('%1 a step so far', format(stepTimeS, 's'))}`
+      h('span', { class: 'smtc-soft' }, ` ${standing(stepTimeS, ended)}`)
     ),
     h(
       'div',
       {
-        class: 'smtc-scroll',
+        class: setUp.use === null ? 'smtc-scroll smtc-pale' : 'smtc-scroll',
         tabindex: 0,
         role: 'region',
         'aria-label': label
@@ -67,6 +64,13 @@ function picture(
     ),
     numbers
   );
+}
+
+function standing(stepTimeS: number | null, ended: boolean): string {
+  if (stepTimeS === null) {
+    return t('has not run');
+  }
+  return ended ? '' : t('so far');
 }
 
 function fillingOf({ use, foretold, stepTimeS }: ISetUpInfo): IFilling {
