@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import re
 import sys
@@ -34,10 +35,10 @@ _CONFIG = re.compile(
     r'(?<=id="jupyter-config-data" type="application/json">).*?(?=</script>)', re.DOTALL
 )
 _RESTORED = "() => window.jupyterapp?.restored.then(() => performance.now() / 1000) ?? null"
-_BYTES = """seconds => performance.getEntriesByType('resource')
+_SCRIPTS = """seconds => performance.getEntriesByType('resource')
   .filter(({ name, startTime }) =>
     name.includes('/@smtc-lab/lab/static/') && startTime < 1000 * seconds)
-  .reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)"""
+  .map(({ name }) => name)"""
 _LIST = """async () => {
   const begin = performance.now();
   window.jupyterapp.commands.execute('smtc-lab:show-runs');
@@ -81,6 +82,9 @@ class PageRound:
 
     start_bytes: int
     """JavaScript of the extension that JupyterLab waits for."""
+
+    zipped_bytes: int
+    """The same as gzip makes it."""
 
     list_s: float
     """From the command that shows the list, in a page at rest, to its rows, in seconds."""
@@ -129,7 +133,7 @@ def _round(server: Server, browser: Browser, live: RunFolder, *, seconds: float)
         bare_start_s: float = page.evaluate(_RESTORED)
     with _opened(server, browser, has_ours=True) as page:
         start_s: float = page.evaluate(_RESTORED)
-        start_bytes: int = page.evaluate(_BYTES, start_s)
+        scripts = [page.request.get(url).body() for url in page.evaluate(_SCRIPTS, start_s)]
     # Chromium lets no page that was changed on its way open a WebSocket to this machine
     with _opened(server, browser, has_ours=None) as page:
         page.wait_for_selector(".jp-Smtc-price", state="visible")
@@ -146,7 +150,8 @@ def _round(server: Server, browser: Browser, live: RunFolder, *, seconds: float)
     return PageRound(
         start_s=start_s,
         bare_start_s=bare_start_s,
-        start_bytes=start_bytes,
+        start_bytes=sum(map(len, scripts)),
+        zipped_bytes=sum(len(gzip.compress(script, mtime=0)) for script in scripts),
         list_s=list_s,
         scroll_frames_per_s=scrolled,
         live_frames_per_s=followed,
@@ -219,6 +224,12 @@ def _figures(
             "kB",
             30,
             [one.start_bytes / 1000 for one in rounds],
+        ),
+        _less(
+            "JavaScript of the extension at the start, gzipped",
+            "kB",
+            30,
+            [one.zipped_bytes / 1000 for one in rounds],
         ),
         _less(f"{num_ended} runs shown", "ms", 300, [1000 * one.list_s for one in rounds]),
         _more(f"{num_ended} runs scrolled", 60, [one.scroll_frames_per_s for one in rounds]),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-_HEAD = """
+HEAD = """
 import asyncio, json, resource, time
 import numpy as np
 from smtc_lab.views.widgets.live_chart import LiveChart
 """
+"""What each first cell begins with."""
 
 
 def dashboard(num_charts: int, *, updates_per_s: float, seconds: float) -> list[str]:
@@ -29,7 +30,7 @@ async def go():
                                "cpu": (time.process_time() - cpu) / spent}}))
 await go()
 """
-    return [_HEAD + show, loop]
+    return [HEAD + show, loop]
 
 
 def flood(*, rows_per_s: int, seconds: float, one_by_one: bool = False) -> list[str]:
@@ -57,4 +58,4 @@ async def go():
                                "grown_kib": grown}}))
 await go()
 """
-    return [f'{_HEAD}chart = LiveChart(["one", "two"])\nchart', loop]
+    return [f'{HEAD}chart = LiveChart(["one", "two"])\nchart', loop]

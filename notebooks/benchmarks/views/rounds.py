@@ -15,6 +15,7 @@ from notebooks.benchmarks.views import ours, peers
 from notebooks.benchmarks.views.figures import Measured
 from notebooks.benchmarks.views.latency import step_latencies_s
 from notebooks.benchmarks.views.openings import long_run_s, workbench_s
+from notebooks.benchmarks.views.pictured import change_latencies_s, live_picture
 from notebooks.benchmarks.views.scenario import Seen, run_scenario
 from tests.kit.browser.chromium import running_browser
 from tests.kit.browser.jupyter import running_server
@@ -42,6 +43,12 @@ class Everything:
 
     trickles: list[Seen] = field(default_factory=list)
     """As many rows as a loop pushes one by one, each round."""
+
+    live_pictures: list[Seen] = field(default_factory=list)
+    """Live pictures above eight charts, each round."""
+
+    changes_s: list[list[float]] = field(default_factory=list)
+    """From a change in a picture to its prediction, of each change, each round."""
 
     latencies_s: list[list[float]] = field(default_factory=list)
     """From a step's end to its point, of each step, each round."""
@@ -83,6 +90,7 @@ def _measure(libraries: Sequence[str], sizes: Sizes) -> Everything:
         for number in range(sizes.repeats):
             _beside_peers(found, server, browser, libraries, sizes, number)
             _alone(found, server, browser, sizes)
+            found.changes_s.append(change_latencies_s(server, browser))
             found.latencies_s.append(step_latencies_s(server, browser, home / "smtc_lab"))
             for what, opening_s in (
                 ("first Workbench of a kernel", workbench_s(server, browser)),
@@ -127,6 +135,9 @@ def _alone(found: Everything, server: Server, browser: Browser, sizes: Sizes) ->
             server, browser, f"dashboard_{charts}", cells, shown=peers.SHOWN["smtc_lab"]
         )
         found.dashboards.setdefault(charts, []).append(seen)
+    cells = live_picture(8, instances=64, updates_per_s=30, seconds=sizes.seconds)
+    seen = run_scenario(server, browser, "live_picture", cells, shown=".smtc-pictures figure")
+    found.live_pictures.append(seen)
     for kept, rows_per_s, one_by_one in (
         (found.floods, 300_000, False),
         (found.trickles, 100_000, True),
