@@ -40,8 +40,8 @@ _CHANGE = """async changes => {
   return found;
 }"""
 _LIVE = """
+import numpy as np
 import traitlets
-from dataclasses import replace
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.views.live.part_use import PartUse
@@ -53,15 +53,15 @@ class Pictured(WatchingView):
     view, watched = "comparison-monitor", "comparison"
     result = traitlets.Unicode(read_only=True).tag(sync=True)
 
-clusters = [Cluster.parse("alone@train=ml.p4d.24xlarge:{instances}"),
-            Cluster.parse("fed@train=ml.p4d.24xlarge:{instances},data=ml.c5.9xlarge:8")]
+clusters = [Cluster.parse("alone@train=ml.p4d.24xlarge:INSTANCES"),
+            Cluster.parse("fed@train=ml.p4d.24xlarge:INSTANCES,data=ml.c5.9xlarge:8")]
 
 def told(number):
     busy = 0.5 + 0.4 * np.sin(number)
     return ComparisonInfo(
         name="live", entry_point="train.py", state="InProgress", ended=False, reason="",
         elapsed_s=number / 2, launches=2, rounds=1, evidence="measured", scale="",
-        sentence=f"So far, {{number}}.", is_verdict=False, launched=(), rows=(), notes=(),
+        sentence=f"So far, {number}.", is_verdict=False, launched=(), rows=(), notes=(),
         code="", set_ups=tuple(
             SetUpInfo(label=cluster.name, hosts=(), usd_per_hour=None, evidence="measured",
                       groups=pictured_groups(cluster, Catalog.load()),
@@ -71,7 +71,7 @@ def told(number):
 
 pictured = Pictured()
 pictured.set_trait("info", told(0))
-pictured.set_trait("beat", {{"number": 0, "elapsed_s": 0}})
+pictured.set_trait("beat", {"number": 0, "elapsed_s": 0})
 """
 
 
@@ -103,17 +103,21 @@ def change_latencies_s(server: Server, browser: Browser) -> list[float]:
 
 
 def live_picture(
-    num_charts: int, *, instances: int, updates_per_s: float, seconds: float
+    server: Server, num_charts: int, *, instances: int, updates_per_s: float, seconds: float
 ) -> list[str]:
-    """Return cells with live pictures of clusters of eight devices an instance, above charts.
+    """Return cells with live pictures of clusters of eight devices an instance, below charts.
 
-    The pictures change twice a second, as those of a comparison that runs.
+    The pictures change twice a second, as those of a comparison that runs. What they show lies
+    in a file beside the notebook, so that no long cell pushes them out of the window.
     """
+    told = _LIVE.replace("INSTANCES", str(instances))
+    (server.root / "live_pictures.py").write_text(told, encoding="utf-8")
     show = f"""
 import ipywidgets
+from live_pictures import pictured, told
 charts = [LiveChart(["one", "two"], title=f"chart {{i}}") for i in range({num_charts})]
 grid = ipywidgets.Layout(grid_template_columns="repeat(4, 25%)")
-ipywidgets.VBox([pictured, ipywidgets.GridBox(charts, layout=grid)])
+ipywidgets.VBox([ipywidgets.GridBox(charts, layout=grid), pictured])
 """
     loop = f"""
 async def go():
@@ -130,4 +134,4 @@ async def go():
     print("RESULT", json.dumps({{"rows": sent * len(charts), "pictures": shown}}))
 await go()
 """
-    return [HEAD + _LIVE.format(instances=instances) + show, loop]
+    return [HEAD + show, loop]

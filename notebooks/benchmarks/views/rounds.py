@@ -45,7 +45,7 @@ class Everything:
     """As many rows as a loop pushes one by one, each round."""
 
     live_pictures: list[Seen] = field(default_factory=list)
-    """Live pictures above eight charts, each round."""
+    """Live pictures below eight charts, each round."""
 
     changes_s: list[list[float]] = field(default_factory=list)
     """From a change in a picture to its prediction, of each change, each round."""
@@ -135,7 +135,7 @@ def _alone(found: Everything, server: Server, browser: Browser, sizes: Sizes) ->
             server, browser, f"dashboard_{charts}", cells, shown=peers.SHOWN["smtc_lab"]
         )
         found.dashboards.setdefault(charts, []).append(seen)
-    cells = live_picture(8, instances=64, updates_per_s=30, seconds=sizes.seconds)
+    cells = live_picture(server, 8, instances=64, updates_per_s=30, seconds=sizes.seconds)
     seen = run_scenario(server, browser, "live_picture", cells, shown=".smtc-pictures figure")
     found.live_pictures.append(seen)
     for kept, rows_per_s, one_by_one in (

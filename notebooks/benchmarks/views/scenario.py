@@ -59,6 +59,8 @@ def run_scenario(
         page.wait_for_selector(shown, timeout=_LONGEST_MS)
         begin(page)
         command(page, "notebook:run-cell-and-select-next")
+        # JupyterLab shows the cell that comes next
+        page.locator(shown).first.scroll_into_view_if_needed()
         kernel = _result(page)
         smoothness = end(page)
         return Seen(page=smoothness, kernel=kernel, rows=_rows(page))
