@@ -10,6 +10,7 @@ export const NO_FORECAST: IForecast = {
   of: '',
   setUps: [],
   comparisonS: null,
+  comparisonUsd: null,
   missing: null,
   calibrating: { state: 'idle', sentence: '', launch: 0, launches: 0 }
 };

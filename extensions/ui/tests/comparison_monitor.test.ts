@@ -124,6 +124,22 @@ describe('the progress', () => {
     expect(doneFraction({ ...info, launches: 3, launched: done })).toBe(1);
   });
 
+  it('says whether somebody is billed, and until when', () => {
+    const info = readWire('ComparisonInfo', wire);
+    const ofBilled = (isBilled: boolean | null, ended = false): string => {
+      const { progress, facts } = describeStudy(
+        { ...info, isBilled, ended },
+        0
+      );
+      return `${progress} ${JSON.stringify(facts)}`;
+    };
+
+    expect(ofBilled(false)).toContain('nothing is billed');
+    expect(ofBilled(true)).toContain('is-billed');
+    expect(ofBilled(true, true)).not.toContain('billed');
+    expect(ofBilled(null)).not.toContain('billed');
+  });
+
   it('has no bar and no time where a result came without its launches', () => {
     const info = {
       ...readWire('ComparisonInfo', wire),
@@ -134,7 +150,10 @@ describe('the progress', () => {
 
     const told = describeStudy(info, 0);
 
-    expect([told.progress, told.done]).toEqual(['8 launches', null]);
+    expect([told.progress, told.done]).toEqual([
+      '8 launches · nothing is billed',
+      null
+    ]);
     expect(progressWords({ ...info, launches: 0 })).toBe('');
     expect(progressWords({ ...info, state: 'Failed' })).toBe(
       'nothing was launched'

@@ -94,7 +94,8 @@ def forecast_of(
     return Forecast(
         of=json.dumps(value),
         set_ups=tuple(_told(each, what) for each, what in told),
-        comparison_s=_comparison_s([what for _, what in told], rounds),
+        comparison_s=_sum_of([_whole_s(what) for _, what in told], rounds),
+        comparison_usd=_sum_of([_usd(what) for _, what in told], rounds),
         missing=None if missing is None else MissingCalibrations(**asdict(missing)),
         calibrating=calibrating,
     )
@@ -198,7 +199,16 @@ def _told(read: _Typed, what: Foreseen | str) -> ForecastSetUp:
     return described(what, read.asked.job, read.model.calibration)
 
 
-def _comparison_s(told: Sequence[Foreseen | str], rounds: int) -> float | None:
-    times_s = [None if isinstance(what, str) else what.whole_s for what in told]
-    known_s = [time_s for time_s in times_s if time_s is not None]
-    return rounds * sum(known_s) if known_s and len(known_s) == len(times_s) else None
+def _whole_s(what: Foreseen | str) -> float | None:
+    return None if isinstance(what, str) else what.whole_s
+
+
+def _usd(what: Foreseen | str) -> float | None:
+    cost = None if isinstance(what, str) else what.usd_per_job
+    return None if cost is None else cost.mean
+
+
+def _sum_of(values: Sequence[float | None], rounds: int) -> float | None:
+    """Return the sum over all launches; None: one of them is not known, or there is none."""
+    known = [value for value in values if value is not None]
+    return rounds * sum(known) if known and len(known) == len(values) else None

@@ -156,6 +156,10 @@ class Forecast:
     """Seconds that all launches of the comparison take about, one after another; None: that of
     one is not known."""
 
+    comparison_usd: float | None = None
+    """What all launches would cost on the instances that are named, in USD: their steps alone
+    where a set-up is emulated. None: the steps or the price of one are not known."""
+
     missing: MissingCalibrations | None = None
     """What calibrating would take; None: every set-up that can be has a calibration."""
 

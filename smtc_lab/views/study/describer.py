@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from smtc_lab.launchers.engines import is_billed
 from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.spec.cluster import LOCAL
@@ -111,6 +112,7 @@ class StudyDescriber:
                 )
             ),
             launch_cost=self._launch_cost(),
+            is_billed=self._is_billed(),
         )
         return self._latest
 
@@ -136,6 +138,11 @@ class StudyDescriber:
     def _foretold_of(self, set_up: int) -> Foretold | None:
         # a folder that somebody changed may tell of fewer
         return self._foretold[set_up] if set_up < len(self._foretold) else None
+
+    def _is_billed(self) -> bool | None:
+        """Return whether somebody is billed for the newest launch; None: nobody knows."""
+        newest = self._follower.followed[-1:]
+        return is_billed(str(newest[0].follower.plan.get("launcher", ""))) if newest else None
 
     def _launch_cost(self) -> tuple[LaunchCostPart, ...]:
         """Return what a launch costs by cause, of the rounds that are complete."""

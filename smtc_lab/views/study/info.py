@@ -221,6 +221,10 @@ class ComparisonInfo:
     code: str
     """The lines of a notebook that do the same; empty: they cannot be written."""
 
+    is_billed: bool | None = None
+    """Whether somebody is billed for its launches; None: nobody knows, or nothing was
+    launched."""
+
     steps_cost: tuple[StepsCostPart, ...] = ()
     """By set-up and cause, what 1,000 steps cost; no part of one whose price is unknown, or
     that made no step. Empty also: an older version wrote it, which did not tell."""

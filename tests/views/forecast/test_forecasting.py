@@ -91,6 +91,8 @@ def test_what_is_calibrated_is_predicted_with_all_that_a_form_shows() -> None:
     assert json.loads(made.of) == value
     assert made.missing is None
     assert made.comparison_s is not None
+    costs = [each.usd_per_job for each in made.set_ups]
+    assert made.comparison_usd == pytest.approx(2 * sum(each.mean for each in costs if each))
     alone, fed = made.set_ups
     assert (alone.problem, fed.problem) == ("", "")
     assert alone.calibration is not None
@@ -154,6 +156,7 @@ def test_a_set_up_that_cannot_be_run_says_so_and_the_others_are_predicted() -> N
     assert "cannot be run" in problems[2]
     assert "missing.py" in problems[3]
     assert made.comparison_s is None
+    assert made.comparison_usd is None
 
 
 def test_a_script_that_is_no_plain_file_is_not_read(home: Path) -> None:

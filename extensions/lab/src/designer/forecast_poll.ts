@@ -120,6 +120,7 @@ export class ForecastPoll {
     version: 1,
     calibrating: { state: 'idle' },
     comparison_s: null,
+    comparison_usd: null,
     missing: null
   };
   private _timer: ReturnType<typeof setTimeout> | undefined;

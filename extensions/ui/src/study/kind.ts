@@ -47,7 +47,22 @@ export function describeStudy(
   return {
     name: info.name,
     done: doneFraction(info),
-    progress: [progressWords(info), ...elapsedOf(info, elapsedS)].join(' · '),
+    progress: [
+      progressWords(info),
+      ...elapsedOf(info, elapsedS),
+      ...(info.isBilled === false ? [t('nothing is billed')] : [])
+    ].join(' · '),
+    facts:
+      info.isBilled === true && !info.ended
+        ? [
+            [
+              t('cost'),
+              t('billed until it ends or is stopped'),
+              '',
+              'is-billed'
+            ]
+          ]
+        : [],
     reason: info.reason
   };
 }

@@ -1,4 +1,9 @@
-import { objectOf, parseForecast, type IJob } from '@smtc-lab/protocol';
+import {
+  objectOf,
+  parseForecast,
+  type IForecast,
+  type IJob
+} from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
@@ -90,7 +95,7 @@ export class RunBar {
       isRunning,
       this._isStarting,
       this._isHeard,
-      forecast.comparisonS
+      forecast
     );
     const problem = String(this._model.get('start_problem'));
     this._problem.textContent = problem;
@@ -175,7 +180,7 @@ function statusText(
   isRunning: boolean,
   isStarting: boolean,
   isHeard: boolean,
-  lastsS: number | null
+  forecast: IForecast
 ): string {
   if (isStarting) {
     return t('Starting…');
@@ -187,13 +192,32 @@ function statusText(
     return t('Running. Stop it below, or wait for its end.');
   }
   if (problems === 0) {
-    return lastsS === null
-      ? t('Runs on this machine: nothing is billed.')
-      : t('About %1 on this machine: nothing is billed.', format(lastsS, 's'));
+    return [timeText(forecast.comparisonS), costText(forecast)]
+      .join(' ')
+      .trim();
   }
   return problems === 1
     ? t('One thing below is to be mended first.')
     : t('%1 things below are to be mended first.', problems);
+}
+
+function timeText(lastsS: number | null): string {
+  return lastsS === null
+    ? t('Runs on this machine: nothing is billed.')
+    : t('About %1 on this machine: nothing is billed.', format(lastsS, 's'));
+}
+
+/**
+ * Return what all launches would cost on the instances that are named; empty: not known.
+ */
+function costText({ comparisonUsd, setUps }: IForecast): string {
+  if (comparisonUsd === null) {
+    return '';
+  }
+  const usd = format(comparisonUsd, 'USD');
+  return setUps.some(({ isEmulated }) => isEmulated)
+    ? t('On the instances that are named, its steps would cost about %1.', usd)
+    : t('On the instances that are named, it would cost about %1.', usd);
 }
 
 function deviceTime(job: IJob): number | null {
