@@ -188,6 +188,7 @@ def running_server(
             "--JupyterNotebookApp.expose_app_in_browser=True",
             "--LabApp.news_url=None",
         ],
+        cwd=root,  # a module beside this process would come before the installed one
         env=environment,
         stdout=log,
         stderr=subprocess.STDOUT,

@@ -1,4 +1,4 @@
-"""A plain page that shows widgets of this process, as hosts of anywidget show those of a kernel.
+"""A plain page that shows widgets of this process, as hosts of anywidget show a kernel's.
 
 It knows nothing of Jupyter: the page loads the widget's own module and style sheet out of its
 state, and gives it a model with what anywidget promises and no more. Messages go over HTTP on
@@ -33,7 +33,7 @@ _PAGE = """<!doctype html>
 <title>A plain host</title>
 <link rel="icon" href="data:,">
 <body>
-<main><h1>A plain host</h1><div id="place"></div></main>
+<main><h1>A plain host</h1><h2>A widget</h2><div id="place"></div></main>
 <script type="module">
 const listeners = new Map();
 const values = new Map();
@@ -96,11 +96,7 @@ for (let first = 0; ; ) {
 
 
 class PlainHost:
-    """Where widgets are shown that are made while it is open.
-
-    Args:
-        url: Address of its root, with a slash at the end.
-    """
+    """Where widgets are shown that are made while it is served."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -156,7 +152,7 @@ class _HostedComm(BaseComm):
 
 @contextlib.contextmanager
 def plain_host() -> Iterator[PlainHost]:
-    """Serve a plain host on loopback until the block ends; widgets made in it are shown by it."""
+    """Serve a plain host on loopback until the block ends. Widgets made in it can be shown."""
     host = PlainHost()
 
     class Handler(_Handler):
