@@ -72,6 +72,8 @@ export function readColors<T>(
   const probe = document.createElement('span');
   element.append(probe);
   const found = read(token => {
+    // a forced colour lets nothing through, and curves lie under a shade
+    probe.style.forcedColorAdjust = token === 'shade' ? 'none' : 'auto';
     probe.style.color = `var(--smtc-${token})`;
     return getComputedStyle(probe).color;
   });
