@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 HOST_COLUMNS = ("time_s", "cpu", "memory_bytes", "received_per_s", "sent_per_s", "gpu")
 """Columns of a host's table: seconds since the begin of the run; CPU time used over CPU time
-at hand, 0 to 1; resident memory; bytes per second over all interfaces of the machine, which the
-instances of a local run share; NVML's GPU utilization, 0 to 1. NaN: not known."""
+at hand, 0 to 1; resident memory; bytes per second that its own processes receive and send;
+NVML's GPU utilization, 0 to 1. NaN: not known."""
 
 _SHORTEST_S = 0.1
 """CPU time is counted in ticks of 10 ms, so a shorter interval tells nothing."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.gpu import GpuProbe
 from smtc_lab.machine.processes import TreeClock
+from smtc_lab.machine.socket_traffic import SocketTraffic
 from smtc_lab.machine.throttling import AskedCpu, Throttling
 from smtc_lab.metrics.records.records import SystemSample
 
@@ -36,6 +37,7 @@ class SystemSampler:
         self._writer = writer
         self._interval_s = interval_s
         self._clock = TreeClock()
+        self._traffic = SocketTraffic()
         self._gpu = GpuProbe()
         self._closing = threading.Event()
         self._quota_cores: float | None = None
@@ -95,7 +97,7 @@ class SystemSampler:
                 held_s=now.throttling.held_s - before.throttling.held_s,
             ),
         )
-        received_bytes, sent_bytes = _network_bytes()
+        received_bytes, sent_bytes = self._traffic.look(self._quota.pids()) or (None, None)
         gpu_utilization, gpu_memory = self._gpu.look()
         return SystemSample(
             time_s=time.time(),
@@ -129,17 +131,6 @@ class _TreeUse:
     used_s: float
     waited_s: float
     throttling: Throttling
-
-
-def _network_bytes() -> tuple[int, int]:
-    """Return the bytes received and sent since boot, over all interfaces."""
-    received = sent = 0
-    with open("/proc/net/dev", "rb") as file:  # noqa: PTH123  hot path
-        for line in file.readlines()[2:]:
-            fields = line.partition(b":")[2].split()
-            received += int(fields[0])
-            sent += int(fields[8])
-    return received, sent
 
 
 def _resident_bytes(pids: list[int]) -> int:

@@ -8,9 +8,11 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Text
 
 from smtc_lab.errors import StoreError
+from smtc_lab.metrics.result import Interval
 from smtc_lab.views.figures import every as figures_module
 from smtc_lab.views.figures import frame as frame_module
 from smtc_lab.views.figures.every import (
@@ -282,3 +284,38 @@ def test_figures_leave_pyplot_alone() -> None:
     )
 
     assert done.stdout.strip() == "False"
+
+
+def test_what_is_busy_has_the_colours_of_parts_and_not_those_of_clusters(two: Case) -> None:
+    figure = make_figure("utilization", *two)
+
+    drawn = {line.get_color() for axes in figure.axes for line in axes.lines}
+
+    assert drawn == {
+        LIGHT.part("device").color,
+        LIGHT.part("cpu", 0).color,
+        LIGHT.part("cpu", 1).color,
+    }
+
+
+def test_one_value_alone_has_no_interval(two: Case) -> None:
+    comparison, runs = two
+    clusters = tuple(
+        cluster.model_copy(
+            update={
+                "usd_per_1000_steps": Interval(mean=0.5, low=0.5, high=0.5, spread="none"),
+                "usd_per_job": Interval(mean=0.5, low=0.5, high=0.5, spread="none"),
+            }
+        )
+        for cluster in comparison.clusters
+    )
+    alone = comparison.model_copy(update={"clusters": clusters})
+
+    figures = [_bars_with_ends(make_figure("cost", case, runs)) for case in (comparison, alone)]
+
+    assert figures[0] > figures[1] == 0
+
+
+def _bars_with_ends(figure: Figure) -> int:
+    found = [each for axes in figure.axes for each in axes.containers]
+    return sum(isinstance(each, ErrorbarContainer) for each in found)

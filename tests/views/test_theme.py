@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,10 @@ from smtc_lab.views.figures.theme import DARK, LIGHT, ON_ANY_PAPER, Theme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+TOKENS = (
+    Path(__file__).parents[2] / "extensions" / "ui" / "src" / "styles" / "tokens.css"
+).read_text(encoding="utf-8")
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
 _DEFICIENCIES = {
@@ -81,3 +87,20 @@ def test_a_cluster_keeps_its_mark_in_light_and_dark() -> None:
             dark.line_style,
             dark.hatch,
         )
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_parts_stand_out_from_the_paper_in_colours_that_no_cluster_has(theme: Theme) -> None:
+    colors = [color for part in theme.parts.values() for color in part]
+
+    assert all(_contrast(color, theme.paper) >= 3 for color in colors)
+    assert len({*colors, *theme.colors}) == len(colors) + len(theme.colors)
+
+
+@pytest.mark.parametrize(("theme", "place"), [(LIGHT, 0), (DARK, 1)], ids=["light", "dark"])
+def test_parts_have_the_colours_of_the_live_charts(theme: Theme, place: int) -> None:
+    tokens = dict(re.findall(r"--smtc-part-([a-z0-9-]+): light-dark\((.*?)\);", TOKENS))
+
+    for name, part in {"cpu": "cpu", "dev": "device"}.items():
+        live = [tokens[f"{name}{number}"].split(", ")[place] for number in ("", "-1", "-2")]
+        assert list(theme.parts[part]) == live

@@ -1,6 +1,7 @@
 import { readWire, ProtocolError } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ISeries } from '../src/charts/options.js';
+import { partColor } from '../src/charts/theme.js';
 import { describeStudy } from '../src/study/kind.js';
 import { doneFraction, progressWords } from '../src/study/progress.js';
 import fixture from '../../../tests/fixtures/comparison_info.json';
@@ -369,6 +370,50 @@ describe('the monitor', () => {
     model.rows('2/system:algo-2', HOST);
 
     expect(labels(title)).toEqual(['CPU of data_group']);
+  });
+
+  it('folds what each instance receives and sends, in the colours of a network', () => {
+    model.rows('1/system:algo-1', HOST, [1, 0.5, 1e9, 1e6, 1e3, NaN]);
+    model.rows('1/system:algo-2', HOST, [1, 0.5, 1e9, NaN, NaN, NaN]);
+    unfold('Network');
+
+    const series = measured('Network: fed <b>&</b>');
+
+    expect(series.map(({ label }) => label)).toEqual([
+      'received by dnn_group',
+      'sent by dnn_group'
+    ]);
+    expect(series.map(({ color }) => color)).toEqual([
+      partColor('net', 0),
+      partColor('net', 1)
+    ]);
+  });
+
+  it('has no fold for a network of which nobody told', () => {
+    model.rows('1/system:algo-1', HOST, [1, 0.5, 1e9, NaN, NaN, NaN]);
+
+    const fold = [...el.querySelectorAll('details')].find(
+      each =>
+        each.querySelector('summary')?.firstChild?.textContent === 'Network'
+    );
+    expect(fold?.hidden).toBe(true);
+  });
+
+  it('draws what is busy in the colours of parts, which no set-up has', () => {
+    model.rows('1/system:algo-1', HOST);
+    model.rows('1/system:algo-2', HOST);
+    model.rows('1/steps', STEPS);
+    unfold('Utilization');
+
+    const colors = measured('Utilization: fed <b>&</b>').map(
+      ({ color }) => color
+    );
+
+    expect(colors).toEqual([
+      partColor('cpu', 0),
+      partColor('cpu', 1),
+      partColor('dev', 0)
+    ]);
   });
 
   it('stops after asking once more, in its place', () => {

@@ -138,7 +138,7 @@ describe('the run monitor', () => {
     expect(el.textContent).toContain('unknown a price is unknown');
   });
 
-  it('draws a line for each instance, and the network of a machine once', () => {
+  it('draws lines for each instance, and for what each receives and sends', () => {
     model.rows('system:algo-1', HOST, [1, 0.5, 1e9, 10, 10, NaN]);
     model.rows('system:algo-2', HOST, [1, 0.9, 1e9, 10, 10, NaN]);
 
@@ -147,10 +147,19 @@ describe('the run monitor', () => {
       'data_group'
     ]);
     expect(charts.get('Network')?.map(series => series.label)).toEqual([
-      'received',
-      'sent'
+      'received by dnn_group',
+      'sent by dnn_group',
+      'received by data_group',
+      'sent by data_group'
     ]);
     expect(charts.has('Device')).toBe(false);
+  });
+
+  it('draws no network where the machine does not tell the traffic of a run', () => {
+    model.rows('system:algo-1', HOST, [1, 0.5, 1e9, NaN, NaN, NaN]);
+
+    expect(charts.has('CPU')).toBe(true);
+    expect(charts.has('Network')).toBe(false);
   });
 
   it('changes lines for a heat map and back', () => {

@@ -79,11 +79,12 @@ class SystemSample:
     memory_bytes: int
     """Resident memory of the instance's processes; shared pages count in each."""
 
-    network_received_bytes: int
-    """Bytes received since boot, all interfaces. Instances of a local run share them."""
+    network_received_bytes: int | None
+    """Bytes that the instance's processes have received since its begin, over TCP, from outside
+    of it. None: the machine does not tell."""
 
-    network_sent_bytes: int
-    """Bytes sent since boot, all interfaces. Instances of a local run share them."""
+    network_sent_bytes: int | None
+    """Bytes that they have sent, as ``network_received_bytes``."""
 
     gpu_utilization_fraction: float | None
     """NVML: share of time with at least one kernel running, mean over GPUs. None: no GPU."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.compared.break_even import cumulative_time_s
+from smtc_lab.views.figures.drawing import arms
 from smtc_lab.views.figures.frame import NAME_COLUMNS, empty_state, framed_figure, styled
 from smtc_lab.views.figures.launches import launches_of
 from smtc_lab.views.figures.theme import LIGHT
@@ -175,7 +176,7 @@ def _effect_line(axes: Axes, place: int, effect: FactorEffect, theme: Theme) -> 
     axes.errorbar(
         ratio.mean,
         place,
-        xerr=[[max(0.0, ratio.mean - ratio.low)], [max(0.0, ratio.high - ratio.mean)]],
+        xerr=arms(ratio),
         color=mark.color,
         ecolor=theme.ink,
         marker=mark.marker,

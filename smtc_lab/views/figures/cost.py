@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.views.figures.drawing import arms
 from smtc_lab.views.figures.frame import NAME_COLUMNS, empty_state, framed_figure, styled
 from smtc_lab.views.figures.theme import LIGHT
 from smtc_lab.views.text import format as fmt
@@ -118,14 +119,10 @@ def _bars(
             edgecolor=theme.hatch,
             linewidth=0,
         )
-        axes.errorbar(
-            value.mean,
-            place,
-            xerr=[[max(0.0, value.mean - value.low)], [max(0.0, value.high - value.mean)]],
-            color=theme.ink,
-            capsize=4,
-            linewidth=1.4,
-        )
+        if (reach := arms(value)) is not None:
+            axes.errorbar(
+                value.mean, place, xerr=reach, color=theme.ink, capsize=4, linewidth=1.4
+            )
         axes.text(
             max(value.high, value.mean) + 0.025 * end, place, label, va="center", weight="bold"
         )

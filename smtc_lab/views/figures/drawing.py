@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
+    from smtc_lab.metrics.result import Interval
+
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
@@ -57,3 +59,14 @@ def mime_bundle(
     if picture is not None:
         bundle["image/png"] = base64.b64encode(picture.png).decode("ascii")
     return bundle
+
+
+def arms(value: Interval | None) -> list[list[float]] | None:
+    """Return how far an interval reaches on each side, as matplotlib takes it.
+
+    Returns:
+        None: there is no interval to draw, as of one value alone.
+    """
+    if value is None or value.low == value.high:
+        return None
+    return [[max(0.0, value.mean - value.low)], [max(0.0, value.high - value.mean)]]

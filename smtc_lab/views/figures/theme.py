@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LineStyle = str | tuple[int, tuple[int, ...]]
+
+Part = Literal["cpu", "device"]
+"""A part of a cluster, which has colours that no set-up has."""
 
 _LINE_STYLES: tuple[LineStyle, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v")
@@ -68,6 +74,10 @@ class Theme:
     colors: tuple[str, ...]
     """Colours of the clusters, in their order."""
 
+    parts: Mapping[Part, tuple[str, ...]]
+    """Colours of each part of a cluster, those of the live charts: one after the other for its
+    instance groups."""
+
     def mark(self, place: int) -> Mark:
         """Return how the cluster at this place of the comparison is drawn."""
         return Mark(
@@ -75,6 +85,21 @@ class Theme:
             line_style=_LINE_STYLES[place % len(_LINE_STYLES)],
             marker=_MARKERS[place % len(_MARKERS)],
             hatch=_HATCHES[place % len(_HATCHES)],
+        )
+
+    def part(self, part: Part, number: int = 0) -> Mark:
+        """Return how a part of a cluster is drawn.
+
+        Args:
+            part: Which one.
+            number: Of its instance group, from 0.
+        """
+        colors = self.parts[part]
+        return Mark(
+            color=colors[number % len(colors)],
+            line_style=_LINE_STYLES[number % len(_LINE_STYLES)],
+            marker=_MARKERS[number % len(_MARKERS)],
+            hatch="",
         )
 
     def rc(self) -> dict[str, object]:
@@ -127,6 +152,10 @@ LIGHT = Theme(
     shade="#eceff2",
     hatch="#ffffff",
     colors=("#0072b2", "#d55e00", "#007a5a", "#a8488f", "#d6336c"),
+    parts={
+        "cpu": ("#6f86a3", "#3d5475", "#1f2f47"),
+        "device": ("#85246d", "#b8509e", "#521041"),
+    },
 )
 """For white pages. The hues are those of Okabe and Ito's palette for colour-blind readers,
 darkened to a contrast of at least 3 on white. Source: https://jfly.uni-koeln.de/color/"""
@@ -140,6 +169,10 @@ DARK = Theme(
     shade="#232830",
     hatch="#14171c",
     colors=("#56b4e9", "#f0883e", "#2fc39a", "#e59ad0", "#ff6b81"),
+    parts={
+        "cpu": ("#7590b8", "#b3c6e0", "#dde6f2"),
+        "device": ("#f2a8de", "#d573bb", "#fbe0f4"),
+    },
 )
 """For dark pages: the same hues, lightened."""
 

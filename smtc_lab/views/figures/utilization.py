@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, GroupResult
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.views.figures.launches import Launch
-    from smtc_lab.views.figures.theme import Mark, Theme
+    from smtc_lab.views.figures.theme import Mark, Part, Theme
 
     Floats = NDArray[np.float64]
 
@@ -57,6 +57,16 @@ class _Strip:
     mean: float | None
     """Mean over measured steps; None: unknown."""
 
+    part: Part
+    """What it is of, which gives its colour."""
+
+    number: int = 0
+    """Of its instance group."""
+
+    def mark(self, theme: Theme) -> Mark:
+        """Return how it is drawn."""
+        return theme.part(self.part, self.number)
+
 
 def utilization_figure(
     comparison: Comparison, runs: Sequence[RunRecords], *, theme: Theme = LIGHT
@@ -83,11 +93,11 @@ def utilization_figure(
             return figure
         panels = figure.subplots(num_strips, 2, squeeze=False, width_ratios=(2.3, 1))
         row = 0
-        for place, (cluster, of_cluster) in enumerate(zip(clusters, strips, strict=True)):
+        for cluster, of_cluster in zip(clusters, strips, strict=True):
             panels[row, 0].set_title(fmt.plain(cluster.name, NAME_COLUMNS))
             for strip in of_cluster:
-                _draw_over_time(panels[row, 0], strip, theme.mark(place), theme)
-                _draw_mean(panels[row, 1], strip, theme.mark(place), theme)
+                _draw_over_time(panels[row, 0], strip, theme)
+                _draw_mean(panels[row, 1], strip, theme)
                 row += 1
             _label_axes(panels[row - len(of_cluster) : row])
     return figure
@@ -99,7 +109,12 @@ def _strips(
     edges = time_edges(launches)
 
     def strip(
-        label: str, mean: float | None, fractions: Callable[[Sequence[Launch]], Floats]
+        label: str,
+        mean: float | None,
+        fractions: Callable[[Sequence[Launch]], Floats],
+        *,
+        part: Part = "cpu",
+        number: int = 0,
     ) -> _Strip:
         is_many = not 1 < len(launches) <= _MOST_SINGLE_LAUNCHES
         return _Strip(
@@ -108,9 +123,11 @@ def _strips(
             single=[] if is_many else [fractions([launch]) for launch in launches],
             together=fractions(launches),
             mean=mean,
+            part=part,
+            number=number,
         )
 
-    def cpu(group: GroupResult) -> _Strip:
+    def cpu(number: int, group: GroupResult) -> _Strip:
         name = group.instance_group_name
         quota_cores = group.cpu_quota_cores or _machine_cores(comparison)
         hosts = _hosts(cluster, group)
@@ -118,12 +135,16 @@ def _strips(
             f"CPU of\n{fmt.plain(name, 16)}",
             cluster.utilization.cpu.get(name),
             lambda some: cpu_fractions(some, hosts, edges, quota_cores),
+            number=number,
         )
 
     device = strip(
-        "device", cluster.utilization.device, lambda some: gpu_fractions(some, edges)
+        "device",
+        cluster.utilization.device,
+        lambda some: gpu_fractions(some, edges),
+        part="device",
     )
-    return [device, *(cpu(group) for group in cluster.instance_groups)]
+    return [device, *(cpu(*each) for each in enumerate(cluster.instance_groups))]
 
 
 def _hosts(cluster: ClusterResult, group: GroupResult) -> list[str]:
@@ -141,7 +162,8 @@ def _machine_cores(comparison: Comparison) -> float | None:
     return float(cores) if isinstance(cores, int | float) and cores > 0 else None
 
 
-def _draw_over_time(axes: Axes, strip: _Strip, mark: Mark, theme: Theme) -> None:
+def _draw_over_time(axes: Axes, strip: _Strip, theme: Theme) -> None:
+    mark = strip.mark(theme)
     axes.set_ylabel(strip.label, rotation=0, ha="right", va="center", size=9.5, labelpad=6)
     axes.set_ylim(0, 1.05)
     axes.set_yticks([0, 0.5, 1], ["0 %", "", "100 %"], size=8)
@@ -169,7 +191,7 @@ def _draw_over_time(axes: Axes, strip: _Strip, mark: Mark, theme: Theme) -> None
         axes.axvspan(strip.edges[0], 0, color=theme.shade, linewidth=0, zorder=0)
 
 
-def _draw_mean(axes: Axes, strip: _Strip, mark: Mark, theme: Theme) -> None:
+def _draw_mean(axes: Axes, strip: _Strip, theme: Theme) -> None:
     axes.set_xlim(0, 1.3)
     axes.set_ylim(-0.8, 0.8)
     axes.set_yticks([])
@@ -184,9 +206,7 @@ def _draw_mean(axes: Axes, strip: _Strip, mark: Mark, theme: Theme) -> None:
         0,
         strip.mean,
         height=0.8,
-        color=mark.color,
-        hatch=mark.hatch,
-        edgecolor=theme.hatch,
+        color=strip.mark(theme).color,
         linewidth=0,
     )
     axes.text(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from matplotlib.lines import Line2D
 
 from smtc_lab.planner.model.prediction import STAGES
-from smtc_lab.views.plan.stages import STAGE_COLORS, arms
+from smtc_lab.views.figures.drawing import arms
+from smtc_lab.views.plan.stages import STAGE_COLORS
 from smtc_lab.views.plan.words import STAGE_WORDS, error_words
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.planner.model.prediction import STAGES
+from smtc_lab.views.figures.drawing import arms
 from smtc_lab.views.plan.words import STAGE_WORDS
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.model.prediction import Stage
     from smtc_lab.views.figures.theme import Theme
     from smtc_lab.views.plan.info import PointInfo
@@ -60,10 +60,3 @@ def draw_stages(axes: Axes, point: PointInfo, theme: Theme) -> None:
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-
-
-def arms(value: Interval | None) -> list[list[float]] | None:
-    """Return how far an interval reaches on each side, as matplotlib takes it."""
-    if value is None:
-        return None
-    return [[max(0.0, value.mean - value.low)], [max(0.0, value.high - value.mean)]]

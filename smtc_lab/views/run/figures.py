@@ -81,7 +81,7 @@ def _draw_busy(axes: Axes, run: RunSnapshot, theme: Theme) -> None:
         curve = run.hosts.get(host)
         if curve is None:
             continue
-        mark = theme.mark(place)
+        mark = theme.part("cpu", place)
         axes.plot(
             curve.column("time_s"),
             curve.column("cpu"),

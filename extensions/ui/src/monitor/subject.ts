@@ -1,4 +1,10 @@
 /**
  * What a chart is about, where it is not among the first ones of a page.
  */
-export type Subject = 'utilization' | 'data' | 'ratios' | 'launches';
+export type Subject =
+  | 'utilization'
+  | 'data'
+  | 'network'
+  | 'loss'
+  | 'ratios'
+  | 'launches';

@@ -56,10 +56,9 @@ function drawingsOf(
     ...{ color: partColor(part, number), ...more }
   });
   const trainers = { table: 'steps', label: deviceWords(run), number: 0 };
-  const isShared = run.runsHere === true;
-  const networks = isShared
-    ? hosts.filter(({ number }) => number === 0)
-    : hosts;
+  const networks = hosts.filter(({ table }) =>
+    feed.hasNumbers(table, 'received_per_s')
+  );
   const lines = [
     drawing(
       t('CPU'),
@@ -84,16 +83,17 @@ function drawingsOf(
       t('Network'),
       'bytes/s',
       networks.flatMap(host => {
-        const of = isShared ? '' : `, ${host.label}`;
         const twice = (more: number): IHost => ({
           ...host,
           number: 2 * host.number + more
         });
         return [
           line(twice(0), 'net', 'received_per_s', {
-            label: t('received%1', of)
+            label: t('received by %1', host.label)
           }),
-          line(twice(1), 'net', 'sent_per_s', { label: t('sent%1', of) })
+          line(twice(1), 'net', 'sent_per_s', {
+            label: t('sent by %1', host.label)
+          })
         ];
       })
     )
@@ -131,15 +131,9 @@ function deviceWords({ deviceStepTimeS }: IRunInfo): string {
 }
 
 function noteOf(run: IRunInfo, feed: Feed): string {
-  const { length } = hostsOf(run, feed);
-  if (length === 0 && !feed.hasNumbers('steps', 'device')) {
-    return t('No instance has told what it uses yet.');
-  }
-  return run.runsHere === true && length > 1
-    ? t(
-        'Instances of a local run share the network of this machine, so this is all of its traffic.'
-      )
-    : '';
+  const isEmpty =
+    hostsOf(run, feed).length === 0 && !feed.hasNumbers('steps', 'device');
+  return isEmpty ? t('No instance has told what it uses yet.') : '';
 }
 
 interface IHost extends Pick<NamedSeries, 'table' | 'label'> {

@@ -1,10 +1,8 @@
-import type { IComparisonInfo, ISetUpInfo } from '@smtc-lab/protocol';
+import type { IComparisonInfo } from '@smtc-lab/protocol';
 import type { IEndLabel } from '../charts/end_labels.js';
-import { partColor } from '../charts/theme.js';
 import { format } from '../charts/units.js';
 import { t } from '../i18n.js';
-import type { Feed } from '../live/feed.js';
-import type { IDrawing, NamedSeries } from '../monitor/charts.js';
+import type { IDrawing } from '../monitor/charts.js';
 import {
   SECONDS_PER_HOUR,
   stepCharts,
@@ -125,63 +123,4 @@ function linesOf({
     const { usdPerHour } = setUp;
     return [{ table, label, usdPerHour, evidence: setUp.evidence, color }];
   });
-}
-
-/**
- * Describe how busy the groups of each set-up are, in its newest launch of which something has
- * come.
- */
-export function chartsOfInstances(
-  { setUps, launched }: IComparisonInfo,
-  feed: Feed
-): readonly IDrawing[] {
-  return setUps.flatMap((setUp, place): readonly IDrawing[] => {
-    const edition = launched
-      .map(
-        (launch, number) =>
-          launch.setUp === place &&
-          setUp.hosts.some(([host]) => feed.table(`${number}/system:${host}`))
-      )
-      .lastIndexOf(true);
-    const drawing: IDrawing = {
-      key: `utilization:${place}`,
-      subject: 'utilization',
-      edition,
-      title: t('Utilization: %1', setUp.label),
-      x: { label: t('time of the newest launch'), unit: 's' },
-      y: { label: t('busy'), unit: 'fraction', including: 0 },
-      series: seriesOf(setUp, edition, feed)
-    };
-    return edition < 0 ? [] : [drawing];
-  });
-}
-
-function seriesOf(
-  { hosts, evidence }: ISetUpInfo,
-  launch: number,
-  feed: Feed
-): readonly NamedSeries[] {
-  const groups = hosts.map(([, group]) => group);
-  const common = { x: 'time_s', evidence };
-  const cpus = hosts.map(([host, group], number): NamedSeries => {
-    const isAlone = groups.indexOf(group) === groups.lastIndexOf(group);
-    const label = isAlone
-      ? t('CPU of %1', group)
-      : t('CPU of %1, %2', group, host);
-    const table = `${launch}/system:${host}`;
-    return {
-      ...{ ...common, table, y: 'cpu', as: 'line', label },
-      color: partColor('cpu', number)
-    };
-  });
-  const device: NamedSeries = {
-    ...common,
-    table: `${launch}/steps`,
-    y: 'device',
-    label: t('device'),
-    as: 'rolling',
-    window: 20,
-    color: partColor('dev', 0)
-  };
-  return feed.hasNumbers(device.table, device.y) ? [...cpus, device] : cpus;
 }

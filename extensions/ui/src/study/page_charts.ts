@@ -6,8 +6,8 @@ import type { Feed } from '../live/feed.js';
 import { Charts, type IDrawing } from '../monitor/charts.js';
 import type { IPart } from '../monitor/part.js';
 import type { Subject } from '../monitor/subject.js';
-import { chartsOfInstances } from './charts.js';
 import { fold } from './fold.js';
+import { chartsOfInstances, chartsOfNetwork } from './instance_charts.js';
 import { Money } from './money/money.js';
 import { hasRounds } from './rounds.js';
 import { RoundsFeed } from './rounds_feed.js';
@@ -91,6 +91,9 @@ export class PageCharts {
       this._fold('data', t('Data'), () =>
         t('how long each step waits for its batch')
       ),
+      this._fold('network', t('Network'), () =>
+        t('what the instances of a run send and receive')
+      ),
       this._fold('ratios', t('Speed-up and saving'), ({ setUps }) =>
         t('ratios to %1, and how sure they are', setUps[0]?.label ?? '')
       ),
@@ -142,11 +145,15 @@ export class PageCharts {
     if (info.setUps.length > 0 && !hasRounds(info)) {
       return [];
     }
-    const drawings =
-      subject === 'utilization'
-        ? chartsOfInstances(info, this._feed)
-        : this._describe(info, this._feed, this._isSingle);
-    return drawings.filter(drawing => (drawing.subject ?? null) === subject);
+    if (subject === 'utilization') {
+      return chartsOfInstances(info, this._feed);
+    }
+    if (subject === 'network') {
+      return chartsOfNetwork(info, this._feed);
+    }
+    return this._describe(info, this._feed, this._isSingle).filter(
+      drawing => (drawing.subject ?? null) === subject
+    );
   }
 
   private readonly _tables: RoundsFeed;
