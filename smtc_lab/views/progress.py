@@ -9,11 +9,13 @@ import sys
 from typing import TYPE_CHECKING, Self
 
 from smtc_lab.display import in_notebook
+from smtc_lab.views.text.format import plain
 
 if TYPE_CHECKING:
     from smtc_lab.study.watched_run import Progress
 
 _BETWEEN_LINES_S = 10.0
+_NAME_COLUMNS = 40
 
 
 class ProgressLine:
@@ -50,7 +52,7 @@ class ProgressLine:
 
 
 def progress_text(progress: Progress) -> str:
-    """Return where a comparison stands, in one line."""
+    """Return where a comparison stands, in one line that a terminal does not obey."""
     steps = f"{progress.steps}"
     if progress.max_steps is not None:
         steps += f" of {progress.max_steps}"
@@ -60,6 +62,7 @@ def progress_text(progress: Progress) -> str:
         else f"step {steps}, {progress.mean_step_time_s:.3f} s/step"
     )
     return (
-        f"launch {progress.launch} of {progress.launches}: {progress.cluster}, {mean} "
+        f"launch {progress.launch} of {progress.launches}: "
+        f"{plain(progress.cluster, _NAME_COLUMNS)}, {mean} "
         f"({progress.elapsed_s:.0f} s)"
     )
