@@ -37,6 +37,9 @@ export function row(given: Partial<IRow> = {}): IRow {
     stepTimeS: 0.12,
     evidence: 'measured',
     newestRun: null,
+    study: null,
+    launch: '',
+    round: null,
     ...given
   };
 }

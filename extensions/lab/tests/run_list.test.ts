@@ -19,6 +19,7 @@ let selected: IRow | null;
 let list: RunList;
 const open = vi.fn();
 const remove = vi.fn();
+const fold = vi.fn();
 
 beforeEach(() => {
   vi.stubGlobal('ResizeObserver', Observer);
@@ -28,6 +29,7 @@ beforeEach(() => {
     texts: TEXTS,
     open,
     remove,
+    fold,
     select: row => {
       selected = row;
     }
@@ -127,5 +129,40 @@ describe('a row of the list', () => {
 
     expect(list.element.querySelector('img')).toBeNull();
     expect(list.element.textContent).toContain(name);
+  });
+});
+
+describe('a study with launches below it', () => {
+  const study = row({ name: 'c', kind: 'comparison' });
+  const launch = row({ name: 'c-1', kind: 'run', study: 'c', launch: 'fed' });
+  const folds = new Map([['comparison/c', { launches: 1, isOpen: true }]]);
+
+  it('is folded and opened by keys, and Left goes from a launch to it', () => {
+    list.update([study, launch], folds);
+    press('End');
+    press('ArrowLeft');
+    expect(selected).toBe(study);
+    expect(fold).not.toHaveBeenCalled();
+
+    press('ArrowLeft');
+    press('ArrowRight');
+
+    expect(fold.mock.calls).toEqual([
+      [study, false],
+      [study, true]
+    ]);
+  });
+
+  it('is folded by its mark, and has the full name of a launch in the tooltip', () => {
+    list.update([study, launch], folds);
+
+    list.element
+      .querySelector('.jp-Smtc-row-toggle')
+      ?.dispatchEvent(new MouseEvent('pointerdown', { bubbles: true }));
+
+    expect(fold).toHaveBeenCalledWith(study, false);
+    const titles = [...list.element.querySelectorAll<HTMLElement>('[title]')];
+    expect(titles.some(({ title }) => title.startsWith('c-1'))).toBe(true);
+    expect(list.element.textContent).not.toContain('c-1');
   });
 });

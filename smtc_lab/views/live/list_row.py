@@ -70,6 +70,15 @@ class Row(TypedDict):
     newest_run: str | None
     """Name of the newest launch of a study, which is a row too; None: a run, or none yet."""
 
+    study: str | None
+    """Name of the study that a run is a launch of; None: of none that is listed."""
+
+    launch: str
+    """What that study launches with it, as tables call it; empty: it is no launch."""
+
+    round: int | None
+    """Number of its round in that study, from 1; None: it is in none."""
+
 
 def empty_row(name: str, kind: str) -> Row:
     """Return a row of which nothing is known but its name."""
@@ -90,6 +99,9 @@ def empty_row(name: str, kind: str) -> Row:
         step_time_s=None,
         evidence="measured",
         newest_run=None,
+        study=None,
+        launch="",
+        round=None,
     )
 
 

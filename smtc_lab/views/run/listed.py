@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.views.live.list_row import Row
 
 _COLUMNS = ("step", "step_time_s")
@@ -64,6 +65,11 @@ class ListedRun(Listed):
     def has_ended(self) -> bool:
         """Whether it is known to have ended."""
         return self.row["state"] in TERMINAL
+
+    def belongs_to(self, study: str, launch: LaunchedRun) -> None:
+        """Take in what study it is a launch of, and which one."""
+        label = brief(launch.label)
+        self._update({**self.row, "study": study, "launch": label, "round": launch.round})
 
     def look_at_steps(self) -> None:
         """Take in new steps. A damaged record file leaves the numbers as they are."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from smtc_lab.views.kinds import Family
     from smtc_lab.views.live.list_row import Row
-    from smtc_lab.views.live.listed import Listed
     from smtc_lab.views.run.listed import ListedRun
+    from smtc_lab.views.study.listed import ListedStudy
 
 _COUNTING_S = 0.02
 """Time of a look in which the steps of runs that ended long ago are counted."""
@@ -39,7 +39,7 @@ class ListFollower:
 
     def __init__(self, root: Path) -> None:
         self._runs: _Folder[ListedRun] = _Folder(FAMILIES["run"], root)
-        self._studies: _Folder[Listed] = _Folder(FAMILIES["comparison"], root)
+        self._studies: _Folder[ListedStudy] = _Folder(FAMILIES["comparison"], root)
         self._lock = threading.Lock()
 
     def look(self) -> list[Row]:
@@ -58,7 +58,11 @@ class ListFollower:
             self._studies.look()
             for study in self._studies.found.values():
                 study.look(rows)
-            found = [*rows.values(), *(each.row for each in self._studies.found.values())]
+                for launch in study.launches:
+                    if launch.job_name in self._runs.found:
+                        self._runs.found[launch.job_name].belongs_to(study.row["name"], launch)
+            listed = (*self._runs.found.values(), *self._studies.found.values())
+            found = [each.row for each in listed]
         return sorted(found, key=lambda row: (row["started_s"] or float("inf"), row["name"]))
 
     def _count_older(self) -> None:

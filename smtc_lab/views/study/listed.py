@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from smtc_lab.study.folder import LaunchedRun
+
 
 class ListedStudy(Listed):
     """A study of the list. Only one thread may look.
@@ -27,6 +29,8 @@ class ListedStudy(Listed):
         super().__init__(path, COMPARISON, ("request.json", "state.json"))
         self.folder = StudyFolder(path)
         """The study."""
+        self.launches: tuple[LaunchedRun, ...] = ()
+        """Its launches so far, which are rows too."""
         self._has_rounds = False
 
     def _read(self) -> Row:
@@ -46,6 +50,7 @@ class ListedStudy(Listed):
 
     def _standing(self, runs: Mapping[str, Row]) -> Row:
         state = read_study_state(self.folder)
+        self.launches = tuple(state.runs)
         found = [run for run in state.runs if run.job_name in runs]
         launches = [runs[run.job_name] for run in found]
         live = [launch for launch in launches if launch["state"] in LIVE]

@@ -80,6 +80,9 @@ def test_a_run_that_ended_has_all_its_numbers(runs: Path) -> None:
         "step_time_s": pytest.approx(0.1),
         "evidence": "emulated",
         "newest_run": None,
+        "study": None,
+        "launch": "",
+        "round": None,
     }
 
 
@@ -268,6 +271,28 @@ def test_a_comparison_does_not_count_steps_beside_its_rounds(runs: Path) -> None
     assert (row["steps"], row["max_steps"]) == (4, 60)
     assert row["usd_so_far"] == rows["one"]["usd_so_far"] + rows["parity"]["usd_so_far"]
     assert row["newest_run"] == "parity"
+
+
+def test_a_launch_tells_its_study_and_what_is_launched(runs: Path) -> None:
+    for name in ("alone", "one", "parity"):
+        write_run_folder(runs, run_records([0.5] * 4, job_name=name))
+    launched = (
+        LaunchedRun(job_name="one", label="\x1b[1mfed", round=2),
+        LaunchedRun(job_name="parity", label="eager, parity", round=None),
+    )
+    write_comparison(runs, "c-1", StudyState(state="Completed", runs=launched))
+    follower = ListFollower(runs)
+
+    rows = look(follower)
+
+    told = {name: [rows[name][key] for key in ("study", "launch", "round")] for name in rows}
+    assert told == {
+        "alone": [None, "", None],
+        "one": ["c-1", "\ufffd[1mfed", 2],
+        "parity": ["c-1", "eager, parity", None],
+        "c-1": [None, "", None],
+    }
+    assert look(follower)["one"] is rows["one"]
 
 
 def test_a_damaged_comparison_hides_nothing(runs: Path) -> None:

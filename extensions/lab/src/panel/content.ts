@@ -11,6 +11,7 @@ import type { Texts } from '../texts.js';
 import type { ILab, IStream } from '../tokens.js';
 import type { IAction } from './actions.js';
 import { filtered } from './filter.js';
+import { folded, foldsOf } from './folded.js';
 import { RunList } from './run_list.js';
 import { SearchBar } from './search_bar.js';
 import { stateWords } from './words.js';
@@ -43,6 +44,10 @@ export class PanelContent {
         void (isLive(row)
           ? _lab.stop(row.name, row.kind)
           : _lab.delete(row.name, row.kind));
+      },
+      fold: (study, isOpen) => {
+        this._opened.set(keyOf(study), isOpen);
+        this._update();
       },
       select: this._select
     });
@@ -117,7 +122,15 @@ export class PanelContent {
       (runs.problem === '' ? null : { message: runs.problem, command: null });
     this._problem.show(wrong, state === 'refused' || state === 'cut');
     const rows = filtered(runs.rows, this._search.show, this._search.words);
-    this._list.update(rows);
+    // what is looked for is not hidden in a fold
+    if (rows === runs.rows) {
+      this._list.update(
+        folded(rows, this._opened),
+        foldsOf(rows, this._opened)
+      );
+    } else {
+      this._list.update(rows);
+    }
     this._tellCount(rows.length, runs.rows.length);
     this._tellEnds(runs.rows);
     this._tellEmpty(rows.length, runs.rows.length);
@@ -220,6 +233,7 @@ export class PanelContent {
   private readonly _news = h('p', { class: 'smtc-sr', role: 'status' });
   private readonly _leaveDrag: () => void;
   private _live: ReadonlySet<string> = new Set();
+  private readonly _opened = new Map<string, boolean>();
   private _emptyKey = '';
   private _frame = 0;
 }

@@ -2,7 +2,8 @@ import { h, newId } from '@smtc-lab/ui/dom.js';
 import type { IRow } from '@smtc-lab/protocol';
 import { isLive, keyOf } from '../connection/row.js';
 import type { Texts } from '../texts.js';
-import { progress, rowFacts, stateFacts } from './words.js';
+import type { IFold } from './folded.js';
+import { nameWords, progress, rowFacts, stateFacts } from './words.js';
 
 /**
  * Height of each row in CSS pixels; `panel.css` has it too.
@@ -19,7 +20,7 @@ export class RowView {
     this.element = h(
       'div',
       { class: 'jp-Smtc-row', role: 'option', id: newId() },
-      this._name,
+      h('span', { class: 'jp-Smtc-row-head' }, this._toggle, this._name),
       this._state,
       this._facts,
       this._bar
@@ -36,8 +37,15 @@ export class RowView {
    *
    * @param place - From 0, in the whole list.
    * @param size - Of the whole list.
+   * @param fold - The launches below it; null: it has none.
    */
-  show(row: IRow, place: number, size: number, isSelected: boolean): void {
+  show(
+    row: IRow,
+    place: number,
+    size: number,
+    isSelected: boolean,
+    fold: IFold | null
+  ): void {
     const { element } = this;
     if (this._place !== place) {
       this._place = place;
@@ -52,8 +60,13 @@ export class RowView {
       this._isSelected = isSelected;
       element.setAttribute('aria-selected', String(isSelected));
     }
-    if (this.row !== row) {
+    const mark = fold === null ? '' : fold.isOpen ? '▾' : '▸';
+    if (this._toggle.textContent !== mark) {
+      this._toggle.textContent = mark;
+    }
+    if (this.row !== row || this._fold !== fold) {
       this.row = row;
+      this._fold = fold;
       this._fill(row);
     }
   }
@@ -65,16 +78,37 @@ export class RowView {
     this.element.title = [row.name, row.cluster, row.entryPoint, row.reason]
       .filter(text => text !== '')
       .join('\n');
-    this._name.textContent = row.name;
+    this._name.textContent = nameWords(row);
+    this.element.toggleAttribute('data-is-launch', row.study !== null);
     this._state.textContent = stateFacts(row, this._texts).join(' · ');
     this._facts.toggleAttribute(
       'data-is-billed',
       row.isBilled === true && isLive(row)
     );
-    this._facts.textContent = rowFacts(row, this._texts).join(' · ');
+    this._facts.textContent = [
+      ...rowFacts(row, this._texts),
+      ...this._foldWords()
+    ].join(' · ');
     this._bar.style.transform = `scaleX(${share ?? 0})`;
   }
 
+  private _foldWords(): readonly string[] {
+    if (this._fold === null) {
+      return [];
+    }
+    const { launches, isOpen } = this._fold;
+    return [
+      isOpen
+        ? this._texts.__('%1 launches, below', launches)
+        : this._texts.__('%1 launches, folded', launches)
+    ];
+  }
+
+  private _fold: IFold | null = null;
+  private readonly _toggle = h('span', {
+    class: 'jp-Smtc-row-toggle',
+    'aria-hidden': 'true'
+  });
   private readonly _name = h('span', { class: 'jp-Smtc-row-name' });
   private readonly _state = h('span', { class: 'jp-Smtc-row-facts' });
   private readonly _facts = h('span', { class: 'jp-Smtc-row-facts' });

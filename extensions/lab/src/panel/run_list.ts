@@ -2,6 +2,7 @@ import { h } from '@smtc-lab/ui/dom.js';
 import type { IRow } from '@smtc-lab/protocol';
 import { keyOf } from '../connection/row.js';
 import type { Texts } from '../texts.js';
+import type { IFold } from './folded.js';
 import { ROW_PX, RowView } from './row_view.js';
 
 const OVERSCAN = 4;
@@ -21,6 +22,11 @@ export interface IRunListOptions {
    * A row is to go: Delete.
    */
   readonly remove: (row: IRow) => void;
+
+  /**
+   * The launches of a study are to be shown or not: Right, Left, or a click on its mark.
+   */
+  readonly fold: (study: IRow, isOpen: boolean) => void;
 
   /**
    * Another row is selected; null: none.
@@ -76,8 +82,12 @@ export class RunList {
   /**
    * Show these rows. What was selected stays so, wherever it is now.
    */
-  update(rows: readonly IRow[]): void {
+  update(
+    rows: readonly IRow[],
+    folds: ReadonlyMap<string, IFold> = new Map()
+  ): void {
     this._rows = rows;
+    this._folds = folds;
     this._sizer.style.height = `${rows.length * ROW_PX}px`;
     const selected = rows[this._selectedPlace()] ?? null;
     this._options.select(selected);
@@ -137,7 +147,9 @@ export class RunList {
     for (let place = first; place < end; place++) {
       // a row keeps its element while it is in sight
       const view = this._views[place % this._views.length] as RowView;
-      view.show(this._rows[place] as IRow, place, size, place === selected);
+      const row = this._rows[place] as IRow;
+      const fold = this._folds.get(keyOf(row)) ?? null;
+      view.show(row, place, size, place === selected, fold);
       active = place === selected ? view : active;
       view.element.hidden = false;
     }
@@ -179,6 +191,16 @@ export class RunList {
       End: () => {
         this._select(this._rows.length - 1);
       },
+      ArrowRight: () => {
+        this._withSelected(row => {
+          this._foldTo(row, true);
+        });
+      },
+      ArrowLeft: () => {
+        this._withSelected(row => {
+          this._foldTo(row, false);
+        });
+      },
       Enter: () => {
         this._withSelected(this._options.open);
       },
@@ -198,13 +220,35 @@ export class RunList {
     const row = this.rowAt(event.target as Element);
     if (row !== null) {
       this._select(this._rows.indexOf(row));
+      const isMark = (event.target as Element).matches('.jp-Smtc-row-toggle');
+      const fold = this._folds.get(keyOf(row));
+      if (isMark && fold !== undefined) {
+        this._foldTo(row, !fold.isOpen);
+      }
     }
   };
+
+  /**
+   * Show the launches of a study, or fold them; of a launch, those of its study.
+   */
+  private _foldTo(row: IRow, isOpen: boolean): void {
+    if (this._folds.has(keyOf(row))) {
+      this._options.fold(row, isOpen);
+      return;
+    }
+    const place = this._rows.findIndex(
+      ({ kind, name }) => kind !== 'run' && name === row.study
+    );
+    if (!isOpen && place >= 0) {
+      this._select(place); // as in a tree, Left goes to what holds it
+    }
+  }
 
   private readonly _sizer: HTMLElement;
   private readonly _observer: ResizeObserver;
   private readonly _views: RowView[] = [];
   private _rows: readonly IRow[] = [];
+  private _folds: ReadonlyMap<string, IFold> = new Map();
   private _selectedKey = '';
 }
 

@@ -1,11 +1,23 @@
 import { format } from '@smtc-lab/ui/charts/units.js';
 import { usdPerHourText } from '@smtc-lab/ui/forms/price.js';
+import { t } from '@smtc-lab/ui/i18n.js';
 import { stateWord } from '@smtc-lab/ui/monitor/words.js';
 import type { IRow } from '@smtc-lab/protocol';
 import { isLive } from '../connection/row.js';
 import { kindWord } from '../kind_words.js';
 import { priceWords } from '../price_words.js';
 import type { Texts } from '../texts.js';
+
+/**
+ * Return what a row is called: a launch by what is launched, which its study tells apart; the
+ * name of its folder is in the tooltip.
+ */
+export function nameWords({ name, launch, round }: IRow): string {
+  if (launch === '') {
+    return name;
+  }
+  return round === null ? launch : t('%1, round %2', launch, round);
+}
 
 /**
  * Return what is told first of a row: its state, and how fast it is.
