@@ -32,6 +32,10 @@ def test_it_is_found_followed_and_stopped(server: Server, browser: Browser) -> N
         with lab_page(server, browser) as page:
             show_runs(page)
             row = page.locator(".jp-Smtc-row", has_text="-comparison-")
+            launch = page.locator(
+                ".jp-Smtc-row[data-is-launch]:not([hidden])", has_text="one, round 1"
+            )
+            launch.wait_for()
             row.dblclick()
             page.wait_for_selector(CHART)
             page.get_by_text("launch 1 of 6: one").first.wait_for()
@@ -39,6 +43,9 @@ def test_it_is_found_followed_and_stopped(server: Server, browser: Browser) -> N
             page.locator(".jp-Smtc-actions button", has_text="Stop").click()
             page.locator(".jp-Dialog button", has_text="Stop it").click()
             page.locator(".jp-Smtc-main .smtc-badge", has_text="Stopped").wait_for()
+            launch.wait_for(state="hidden")
+            row.locator(".jp-Smtc-row-toggle").click()
+            launch.wait_for()
         said = terminal.communicate()[1]
 
     assert terminal.returncode == 1
