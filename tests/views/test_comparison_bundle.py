@@ -104,7 +104,12 @@ def test_an_ended_comparison_is_kept_with_verdict_and_picture(ended: ComparisonR
     assert own(bundle)["comparison"] == json.loads(ended.result_json or "")
     tables = own(bundle)["tables"]
     assert [tables[f"{launch}/steps"]["num_rows"] for launch in range(2)] == [20, 20]
-    assert tables["0/system:algo-1"]["columns"] == ["time_s", "cpu"]
+    assert tables["0/system:algo-1"]["columns"] == [
+        "time_s",
+        "cpu",
+        "received_per_s",
+        "sent_per_s",
+    ]
     assert tables["ratio:1"]["mean"][2][-1] > 0
     assert is_inert(html)
     assert "&lt;img src=x" in html
