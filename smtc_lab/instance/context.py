@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Self, cast
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance import variables as names
-from smtc_lab.instance.description import Measure
+from smtc_lab.instance.description import Measure, TrainerLayout
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dic
         names.DATA_HOSTS_VARIABLE: told.data_hosts,
         names.NUM_WORKERS_VARIABLE: told.num_workers,
         names.NUM_LOADER_WORKERS_VARIABLE: told.num_loader_workers,
+        names.DISTRIBUTION_VARIABLE: told.distribution and asdict(told.distribution),
         names.MAX_STEPS_VARIABLE: told.max_steps,
         names.DEVICE_STEP_TIME_VARIABLE: told.device_step_time_s,
         names.COMPILER_VARIABLE: told.compiler,
@@ -94,6 +95,9 @@ class InstanceContext:
 
     world_size: int
     """Trainers of the job."""
+
+    distribution: TrainerLayout | None
+    """How the trainers of the job share its model; None: the job does not say."""
 
     checkpoint_folder: str
     """Folder of this trainer below the instance's checkpoints; empty: it has them all."""
@@ -157,6 +161,7 @@ class InstanceContext:
                 host=environment.get("SM_CURRENT_HOST", "localhost"),
                 rank=int(environment.get("RANK", "0")),
                 world_size=int(environment.get("WORLD_SIZE", "1")),
+                distribution=_layout(environment),
                 checkpoint_folder=environment.get(names.CHECKPOINT_FOLDER_VARIABLE, ""),
                 seed=int(environment.get(names.SEED_VARIABLE, "0")),
                 address=environment.get(names.ADDRESS_VARIABLE, "127.0.0.1"),
@@ -216,6 +221,11 @@ def _compiler(
     if config.enabled:
         return config
     return plain if is_parity else None
+
+
+def _layout(environment: Mapping[str, str]) -> TrainerLayout | None:
+    text = environment.get(names.DISTRIBUTION_VARIABLE)
+    return TrainerLayout(**json.loads(text)) if text else None
 
 
 def _measure(environment: Mapping[str, str]) -> Measure | None:

@@ -50,6 +50,20 @@ class Rendezvous:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrainerLayout:
+    """How the trainers of a job share its model: its ``distribution`` with no number open."""
+
+    data: int
+    """Replicas of the model; times ``shard`` it is the number of trainers."""
+
+    shard: int = 1
+    """Trainers that share the parameters of one replica, by consecutive ranks."""
+
+    reduce_on: Literal["data_group"] | None = None
+    """``data_group``: data instances also reduce gradients. None: the trainers do."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """What a launch of a calibration measures, in which a trainer ends by itself."""
 
@@ -91,6 +105,9 @@ class InstanceDescription:
 
     rendezvous: Rendezvous | None = None
     """How its trainers find the others; None: it has none."""
+
+    distribution: TrainerLayout | None = None
+    """How the trainers of the job share its model; None: the job does not say."""
 
     command: tuple[str, ...]
     """What to run, before the hyperparameters as arguments."""
@@ -192,12 +209,14 @@ class InstanceDescription:
                 "it. Install the same version on all machines of the job."
             )
         rendezvous, measure = values.get("rendezvous"), values.get("measure")
+        distribution = values.get("distribution")
         try:
             typed = {
                 "data_hosts": tuple(values.get("data_hosts", ())),
                 "instance_groups": tuple(map(_group, values["instance_groups"])),
                 "trainers": tuple(map(_trainer, values.get("trainers", ()))),
                 "rendezvous": None if rendezvous is None else Rendezvous(**rendezvous),
+                "distribution": None if distribution is None else TrainerLayout(**distribution),
                 "command": tuple(values["command"]),
                 "arguments": tuple(values.get("arguments", ())),
                 "measure": None if measure is None else Measure(**measure),

@@ -30,6 +30,9 @@ NUM_WORKERS_VARIABLE = "SMTC_NUM_WORKERS"
 NUM_LOADER_WORKERS_VARIABLE = "SMTC_NUM_LOADER_WORKERS"
 """Data workers of each trainer; unset: as the script says."""
 
+DISTRIBUTION_VARIABLE = "SMTC_DISTRIBUTION"
+"""How the trainers share the model, as JSON (``TrainerLayout``); unset: not said."""
+
 MAX_STEPS_VARIABLE = "SMTC_MAX_STEPS"
 """Optimizer steps after which a trainer ends with success; unset: when the script ends."""
 

@@ -25,6 +25,7 @@ from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.environment_name import EnvironmentName
 from smtc_lab.spec.hyperparameter_value import check_value
+from smtc_lab.spec.sagemaker_distribution import DistributionField
 
 MAX_RUNTIME_S = 28 * 24 * 3600
 """SageMaker's longest MaxRuntimeInSeconds: 28 days."""
@@ -92,6 +93,10 @@ class TrainingJob(Displayed, Strict):
 
     compiler_config: TrainingCompilerConfig | None = None
     """Compiler settings; None: the step runs eagerly."""
+
+    distribution: DistributionField = None
+    """How the model is spread over devices; also SageMaker's own dicts. ``auto``: a trainer on
+    every accelerator. None: one trainer on each training instance."""
 
     emulation: Emulation | None = None
     """How missing hardware is stood in for; None: this machine is measured as it is."""

@@ -14,6 +14,7 @@ from smtc_lab.errors import SpecError
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 SPECS: list[type[Strict]] = [
     Channel,
     Cluster,
+    Distribution,
     Emulation,
     InstanceGroup,
     TrainingCompilerConfig,
@@ -66,6 +68,16 @@ jobs = st.builds(
     ),
     compiler_config=st.none()
     | st.builds(TrainingCompilerConfig, enabled=st.booleans(), debug=st.booleans()),
+    distribution=st.none()
+    | st.just("auto")
+    | st.builds(
+        Distribution,
+        data=st.none() | st.integers(1, 1000),
+        shard=st.integers(1, 1000),
+        reduce_on=st.none() | st.just("data_group"),
+        processes_per_host=st.none() | st.integers(1, 1000),
+        instance_groups=st.lists(names, max_size=2),
+    ),
     emulation=st.none()
     | st.builds(
         Emulation,

@@ -53,6 +53,11 @@ export interface TrainingJob {
    */
   compiler_config?: TrainingCompilerConfig | null;
   /**
+   * How the model is spread over devices; also SageMaker's own dicts. ``auto``: a trainer on
+   * every accelerator. None: one trainer on each training instance.
+   */
+  distribution?: Distribution | 'auto' | null;
+  /**
    * How missing hardware is stood in for; None: this machine is measured as it is.
    */
   emulation?: Emulation | null;
@@ -200,6 +205,36 @@ export interface TrainingCompilerConfig {
    * in launches of their own.
    */
   check_parity?: boolean;
+}
+/**
+ * How many trainers a job has, and how they share its model.
+ *
+ * ``data`` times ``shard`` is the number of trainers. Each training instance has as many as
+ * its type has accelerators; where it has none, or is ``local``, as many as the product says.
+ * SageMaker's own dicts, also ``torch_distributed`` and ``mpi``, become one of these.
+ */
+export interface Distribution {
+  /**
+   * Replicas of the model, each with batches of its own; None: what the trainers leave.
+   */
+  data?: number | null;
+  /**
+   * Trainers that share the parameters of one replica (FSDP2; with several replicas HSDP).
+   */
+  shard?: number;
+  /**
+   * ``data_group``: data instances also reduce gradients. None: the trainers do.
+   */
+  reduce_on?: 'data_group' | null;
+  /**
+   * Trainers of each training instance; None: one for each accelerator, or what the product
+   * leaves it.
+   */
+  processes_per_host?: number | null;
+  /**
+   * The groups that train, where SageMaker's dict names them; empty: as their roles say.
+   */
+  instance_groups?: string[];
 }
 /**
  * How the local launcher stands in for instance types that this machine is not.
