@@ -71,13 +71,35 @@ def _rank_variables(
         "MASTER_ADDR": told.hosts[rendezvous.host],
         "MASTER_PORT": str(rendezvous.port),
     }
+    if told.distribution is not None:
+        variables |= _torchrun_variables(told, trainer, rendezvous)
     if len(told.trainers) > 1:
         variables[names.CHECKPOINT_FOLDER_VARIABLE] = f"rank{trainer.rank}"
     if trainer.devices is not None:
         variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, trainer.devices))
     if ipaddress.ip_address(told.address).is_loopback:
-        variables["GLOO_SOCKET_IFNAME"] = "lo"
+        variables |= dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), "lo")
     return variables
+
+
+def _torchrun_variables(
+    told: InstanceDescription, trainer: Trainer, rendezvous: Rendezvous
+) -> dict[str, str]:
+    """Return what only ``torchrun`` tells: libraries know by it that they were started n times.
+
+    Its agent's store is not there to be used; and what failed is not started again in place.
+    """
+    return {
+        "ROLE_NAME": "default",
+        "ROLE_RANK": str(trainer.rank),
+        "ROLE_WORLD_SIZE": str(rendezvous.world_size),
+        "GROUP_WORLD_SIZE": str(rendezvous.num_groups),
+        "TORCHELASTIC_RUN_ID": Path(told.run_folder).name,
+        "TORCHELASTIC_RESTART_COUNT": "0",
+        "TORCHELASTIC_MAX_RESTARTS": "0",
+        "TORCHELASTIC_USE_AGENT_STORE": "False",
+        "TORCH_NCCL_ASYNC_ERROR_HANDLING": "1",
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

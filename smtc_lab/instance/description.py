@@ -48,6 +48,9 @@ class Rendezvous:
     group_rank: int
     """Number of this instance among those that have trainers, from 0: the node rank."""
 
+    num_groups: int = 1
+    """Instances that have trainers."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainerLayout:
@@ -229,9 +232,20 @@ class InstanceDescription:
             ) from error
 
 
-def trainers_of(ranks: Iterable[int]) -> tuple[Trainer, ...]:
-    """Return the trainers of an instance, by rank, each with its number on the instance."""
-    return tuple(Trainer(rank=rank, local_rank=place) for place, rank in enumerate(ranks))
+def trainers_of(
+    ranks: Iterable[int], devices: Iterable[int] | None = None
+) -> tuple[Trainer, ...]:
+    """Return the trainers of an instance, by rank, each with its number on the instance.
+
+    Args:
+        ranks: Their ranks.
+        devices: Accelerators of the machine that are the instance's. Each trainer sees them
+            all, and its script chooses one by local rank, as under ``torchrun``. None: all.
+    """
+    seen = None if devices is None else tuple(devices)
+    return tuple(
+        Trainer(rank=rank, local_rank=place, devices=seen) for place, rank in enumerate(ranks)
+    )
 
 
 def _group(values: Iterable[Any]) -> tuple[str, str, int]:

@@ -50,6 +50,9 @@ class InstancePlan:
     num_trainers: int = 1
     """Trainers on it, with the ranks from ``rank`` on; counts only where it has one."""
 
+    devices: Sequence[int] | None = None
+    """Accelerators of its machine that it has; None: all that there are."""
+
     @property
     def ranks(self) -> range:
         """Ranks of its trainers; empty: it has none."""

@@ -27,7 +27,7 @@ def compiler_problems(
 
     Args:
         job: The job.
-        num_trainers: Training instances of its cluster.
+        num_trainers: Trainers of the job, on all instances.
         runs_here: Whether this machine compiles; what other machines lack is not known here.
     """
     config = job.compiler_config
@@ -37,14 +37,23 @@ def compiler_problems(
     if config.fallback == "eager":
         return problems
     if config.backend == "xla" and num_trainers > 1:
-        problems.append(
-            f"The compiler backend 'xla' trains on one instance, but the cluster has "
-            f"{num_trainers} training instances. Use backend='inductor', or one training "
-            "instance and data instances beside it."
-        )
+        problems.append(_xla_problem(job, num_trainers))
     if runs_here and (missing := _missing(config.backend, environment_name(job))):
         problems.append(missing)
     return problems
+
+
+def _xla_problem(job: TrainingJob, num_trainers: int) -> str:
+    if job.distribution is not None:
+        return (
+            f"The compiler backend 'xla' trains with one trainer, but the distribution has "
+            f"{num_trainers}. Use backend='inductor', or drop the distribution."
+        )
+    return (
+        f"The compiler backend 'xla' trains on one instance, but the cluster has "
+        f"{num_trainers} training instances. Use backend='inductor', or one training "
+        "instance and data instances beside it."
+    )
 
 
 def runnable_backends() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from smtc_lab.instance.description import (
     InstanceDescription,
     Measure,
     Rendezvous,
+    TrainerLayout,
     trainers_of,
 )
 from smtc_lab.launchers.compiler_environment import compiler_environment
@@ -73,8 +75,9 @@ def describe_instance(
             (group.instance_group_name, group.instance_type, group.instance_count)
             for group in job.cluster.instance_groups
         ),
-        trainers=trainers_of(instance.ranks),
+        trainers=trainers_of(instance.ranks, instance.devices),
         rendezvous=_rendezvous(plan, instance),
+        distribution=_layout(plan) if is_trainer else None,
         command=(place.python, "-m", "smtc_lab.runtime.run_script", str(place.entry_point)),
         hyperparameters={
             **job.hyperparameters,
@@ -107,6 +110,24 @@ def describe_instance(
     )
 
 
+def _port(plan: LaunchPlan) -> int:
+    """Return the port of rank 0: each job has its own, below those that a system gives away."""
+    digest = hashlib.sha256(str(plan.job.job_name).encode()).digest()
+    return 20_000 + int.from_bytes(digest[:4]) % 10_000
+
+
+def _layout(plan: LaunchPlan) -> TrainerLayout | None:
+    """Return the job's distribution with no number open; None: it has none."""
+    asked = plan.job.distribution
+    if asked is None:
+        return None
+    if asked == "auto":
+        return TrainerLayout(data=plan.num_trainers)
+    return TrainerLayout(
+        data=plan.num_trainers // asked.shard, shard=asked.shard, reduce_on=asked.reduce_on
+    )
+
+
 def _rendezvous(plan: LaunchPlan, instance: InstancePlan) -> Rendezvous | None:
     """Return how the trainers of an instance find the others; None: it has none."""
     hosts = [item.host for item in plan.instances if item.ranks]
@@ -114,6 +135,8 @@ def _rendezvous(plan: LaunchPlan, instance: InstancePlan) -> Rendezvous | None:
         return None
     return Rendezvous(
         host=hosts[0],
+        port=_port(plan),
         world_size=plan.num_trainers,
         group_rank=hosts.index(instance.host),
+        num_groups=len(hosts),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.instance.plan import InstancePlan
 from smtc_lab.launchers.compiler_checks import compiler_problems
@@ -68,15 +69,47 @@ def is_in_s3(channel: Channel) -> bool:
     return channel.source.startswith("s3://")
 
 
-def group_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
-    """Return what is wrong with the groups' roles, and with a compiler on trainers."""
+def group_problems(job: TrainingJob, catalog: Catalog, *, devices_here: int = 0) -> list[str]:
+    """Return what is wrong with the groups' roles, their trainers, and a compiler on those.
+
+    Args:
+        job: The job.
+        catalog: Where the instance types are looked up.
+        devices_here: Accelerators of each training instance of the type ``local``.
+    """
     try:
         role_of = roles(job.cluster, catalog)
     except SpecError as error:
         return error.problems
-    groups = job.cluster.hosts().values()
-    trainers = [group for group in groups if role_of[group.instance_group_name] == "train"]
-    return compiler_problems(job, num_trainers=len(trainers))
+    return trainer_problems(job, role_of, catalog, devices_here=devices_here)
+
+
+def trainer_problems(
+    job: TrainingJob,
+    role_of: Mapping[str, Role],
+    catalog: Catalog,
+    *,
+    devices_here: int = 0,
+    runs_here: bool = True,
+) -> list[str]:
+    """Return what is wrong with the number of trainers, and with a compiler on them.
+
+    Args:
+        job: The job.
+        role_of: The role of every group.
+        catalog: Where the instance types are looked up.
+        devices_here: Accelerators of each training instance of the type ``local``.
+        runs_here: Whether this machine compiles.
+    """
+    try:
+        found = trainers_per_instance(job, role_of, catalog, devices_here=devices_here)
+    except SpecError as error:
+        return error.problems
+    groups = job.cluster.instance_groups
+    num_trainers = sum(
+        group.instance_count * found[group.instance_group_name] for group in groups
+    )
+    return compiler_problems(job, num_trainers=num_trainers, runs_here=runs_here)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +127,9 @@ class Slot:
 
     num_trainers: int = 1
     """Trainers on it, where it trains."""
+
+    devices: tuple[int, ...] | None = None
+    """Accelerators of this machine that it has; None: all that there are."""
 
 
 def instance_plans(
@@ -130,6 +166,7 @@ def instance_plans(
                 ),
                 rank=rank if num_trainers else None,
                 num_trainers=num_trainers,
+                devices=slot.devices if num_trainers else None,
             )
         )
         rank += num_trainers

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
+
+
+def visible_gpus() -> tuple[int, ...]:
+    """Return the GPUs that a process of ours may use, as ``CUDA_VISIBLE_DEVICES`` numbers them.
+
+    Empty where there is none, or where that variable names them by something else than numbers.
+    """
+    names = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if names is None:
+        return tuple(range(GpuProbe().count))
+    numbers = [name.strip() for name in names.split(",")]
+    if not all(number.isdecimal() for number in numbers):
+        return ()
+    return tuple(int(number) for number in numbers if int(number) < GpuProbe().count)
 
 
 class GpuProbe:

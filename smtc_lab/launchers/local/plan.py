@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.job_environment import environment_problems, job_environment
 from smtc_lab.launchers.launcher import LaunchPlan
@@ -30,9 +31,12 @@ from smtc_lab.launchers.scale import (
     scale_problems,
 )
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
+from smtc_lab.machine.gpu import visible_gpus
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.spec.cluster import InstanceGroup
@@ -50,7 +54,7 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     ]
     if not problems:
         problems = [
-            *group_problems(job, catalog),
+            *group_problems(job, catalog, devices_here=_devices_of_each(job, visible_gpus())),
             *scale_problems(job, catalog, cores=available_cores()),
         ]
     return problems
@@ -94,19 +98,39 @@ def _instances(job: TrainingJob, catalog: Catalog, cores: float) -> tuple[Instan
     scale = job.emulation.cores_per_vcpu if job.emulation else None
     prefix = _loopback_prefix(str(job.job_name))
     numbers = count(1)
+    role_of = roles(job.cluster, catalog)
+    gpus = visible_gpus()
+    of_each = _devices_of_each(job, gpus)
+    trainers = trainers_per_instance(job, role_of, catalog, devices_here=of_each)
+    free = iter(gpus if of_each and of_each < len(gpus) else ())
 
     def slot_of(host: str, group: InstanceGroup) -> Slot:
         del host
         quota = None
+        num_trainers = trainers[group.instance_group_name]
         if scale is not None and group.instance_type != LOCAL:
             quota = scale * speed_units_of_type(job, catalog, group.instance_type)
         return Slot(
             address=f"{prefix}.{next(numbers)}",
             num_cpus=max(1, math.ceil(cores if quota is None else quota)),
             cpu_quota_cores=quota,
+            num_trainers=num_trainers,
+            devices=tuple(islice(free, of_each)) or None if num_trainers else None,
         )
 
-    return instance_plans(job, roles(job.cluster, catalog), slot_of)
+    return instance_plans(job, role_of, slot_of)
+
+
+def _devices_of_each(job: TrainingJob, gpus: Sequence[int]) -> int:
+    """Return how many GPUs of this machine each of its instances has, as the job divides them.
+
+    0 where it says nothing of its distribution: then all instances see all.
+    """
+    groups = job.cluster.instance_groups
+    here = [group for group in groups if group.instance_type == LOCAL and group.role != "data"]
+    if job.distribution is None or job.emulation is not None or not here:
+        return 0
+    return len(gpus) // sum(group.instance_count for group in here)
 
 
 def _loopback_prefix(job_name: str) -> str:

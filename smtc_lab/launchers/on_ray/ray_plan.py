@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
@@ -80,15 +81,23 @@ def make_plan(
 
 def _instances(job: TrainingJob, catalog: Catalog) -> tuple[InstancePlan, ...]:
     scale = job.emulation.cores_per_vcpu if job.emulation else None
+    role_of = roles(job.cluster, catalog)
+    trainers = trainers_per_instance(job, role_of, catalog)
 
     def slot_of(host: str, group: InstanceGroup) -> Slot:
         del host
-        kind = group.instance_type
+        kind, num_trainers = group.instance_type, trainers[group.instance_group_name]
         if kind == LOCAL:
-            return Slot(address="", num_cpus=1)
+            return Slot(address="", num_cpus=1, num_trainers=num_trainers)
         if scale is None:
-            return Slot(address="", num_cpus=catalog.get(kind).vcpus)
+            cpus = catalog.get(kind).vcpus
+            return Slot(address="", num_cpus=cpus, num_trainers=num_trainers)
         quota = scale * speed_units_of_type(job, catalog, kind)
-        return Slot(address="", num_cpus=max(1, math.ceil(quota)), cpu_quota_cores=quota)
+        return Slot(
+            address="",
+            num_cpus=max(1, math.ceil(quota)),
+            cpu_quota_cores=quota,
+            num_trainers=num_trainers,
+        )
 
-    return instance_plans(job, roles(job.cluster, catalog), slot_of)
+    return instance_plans(job, role_of, slot_of)

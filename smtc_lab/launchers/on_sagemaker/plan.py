@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import CatalogError, SpecError
-from smtc_lab.launchers.compiler_checks import compiler_problems
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.on_sagemaker.aws.request import source_uri, training_request
@@ -21,6 +21,7 @@ from smtc_lab.launchers.planning import (
     is_in_s3,
     named,
     price_notes,
+    trainer_problems,
 )
 from smtc_lab.launchers.source_archive import folder_problems, source_problems
 from smtc_lab.spec.cluster import LOCAL
@@ -57,9 +58,7 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         problems += error.problems
         role_of = {}
     else:
-        groups = job.cluster.hosts().values()
-        trainers = [group for group in groups if role_of[group.instance_group_name] == "train"]
-        problems += compiler_problems(job, num_trainers=len(trainers), runs_here=False)
+        problems += trainer_problems(job, role_of, catalog, runs_here=False)
     job = named(job)
     request: dict[str, Any] = {}
     try:
@@ -70,9 +69,14 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
     if problems:
         raise SpecError(problems)
     usd_per_hour = _usd_per_hour(job, catalog)
+    trainers = trainers_per_instance(job, role_of, catalog)
 
     def slot_of(host: str, group: InstanceGroup) -> Slot:
-        return Slot(address=host, num_cpus=_vcpus(group.instance_type, catalog))
+        return Slot(
+            address=host,
+            num_cpus=_vcpus(group.instance_type, catalog),
+            num_trainers=trainers[group.instance_group_name],
+        )
 
     facts = {
         "sagemaker": {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import Slot, instance_plans, price_notes
@@ -45,14 +46,20 @@ def cluster_plan(
     """
     address_of = dict(zip(job.cluster.hosts(), addresses, strict=True))
 
+    role_of = roles(job.cluster, catalog)
+    trainers = trainers_per_instance(job, role_of, catalog)
+
     def slot_of(host: str, group: InstanceGroup) -> Slot:
-        cpus = needs_of(group.instance_type, catalog).cpus
-        return Slot(address=address_of[host], num_cpus=cpus)
+        return Slot(
+            address=address_of[host],
+            num_cpus=needs_of(group.instance_type, catalog).cpus,
+            num_trainers=trainers[group.instance_group_name],
+        )
 
     return LaunchPlan(
         launcher=launcher,
         job=job,
-        instances=instance_plans(job, roles(job.cluster, catalog), slot_of),
+        instances=instance_plans(job, role_of, slot_of),
         usd_per_hour=catalog.usd_per_hour(job.cluster),
         price_notes=price_notes(job, catalog),
         facts={

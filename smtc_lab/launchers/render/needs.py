@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
-from smtc_lab.launchers.compiler_checks import compiler_problems
 from smtc_lab.launchers.job_environment import elsewhere_problems
+from smtc_lab.launchers.planning import trainer_problems
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
@@ -77,12 +77,7 @@ def _role_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
         role_of = roles(job.cluster, catalog)
     except SpecError as error:
         return error.problems
-    trainers = [
-        host
-        for host, group in job.cluster.hosts().items()
-        if role_of[group.instance_group_name] == "train"
-    ]
-    return compiler_problems(job, num_trainers=len(trainers), runs_here=False)
+    return trainer_problems(job, role_of, catalog, runs_here=False)
 
 
 def plainly_named(job: TrainingJob) -> TrainingJob:
