@@ -51,6 +51,10 @@ class Rendezvous:
     num_groups: int = 1
     """Instances that have trainers."""
 
+    in_folder: bool = False
+    """Whether the trainers of all instances see one run folder, and meet there in a file;
+    else they meet at the port."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainerLayout:

@@ -14,6 +14,7 @@ from smtc_lab.instance.resource_config import (
     resource_config,
 )
 from smtc_lab.instance.sm_environment import sm_environment
+from smtc_lab.instance.variables import RENDEZVOUS_FOLDER_VARIABLE
 
 if TYPE_CHECKING:
     from smtc_lab.instance.description import InstanceDescription, Trainer
@@ -41,6 +42,8 @@ def prepare_instance(told: InstanceDescription, folder: RunFolder) -> None:
         hyperparameters=told.hyperparameters,
         channels={name: Path(path) for name, path in told.channels.items()},
     )
+    if told.rendezvous is not None and told.rendezvous.in_folder:
+        folder.rendezvous.mkdir(mode=0o700, exist_ok=True)
     _write_hosts_file(folder.instance(told.host) / "hosts", told.hosts)
 
 
@@ -55,6 +58,8 @@ def process_environment(
         trainer: The trainer that the process is; None: the instance has none.
     """
     base = folder.opt_ml(told.host)
+    meets_here = told.rendezvous is not None and told.rendezvous.in_folder
+    meeting = {RENDEZVOUS_FOLDER_VARIABLE: str(folder.rendezvous)} if meets_here else {}
     return {
         **os.environ,
         "PYTHONUNBUFFERED": "1",
@@ -70,6 +75,7 @@ def process_environment(
         ),
         **told.environment,
         **process_variables(told, trainer),
+        **meeting,
     }
 
 

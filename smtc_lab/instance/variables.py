@@ -33,6 +33,12 @@ NUM_LOADER_WORKERS_VARIABLE = "SMTC_NUM_LOADER_WORKERS"
 DISTRIBUTION_VARIABLE = "SMTC_DISTRIBUTION"
 """How the trainers share the model, as JSON (``TrainerLayout``); unset: not said."""
 
+RENDEZVOUS_FOLDER_VARIABLE = "SMTC_RENDEZVOUS_FOLDER"
+"""Folder in which all trainers of the job meet; unset: they meet at rank 0's port."""
+
+STORE_FD_VARIABLE = "SMTC_STORE_FD"
+"""Descriptor of the socket that is bound to that port; only rank 0 has it."""
+
 MAX_STEPS_VARIABLE = "SMTC_MAX_STEPS"
 """Optimizer steps after which a trainer ends with success; unset: when the script ends."""
 

@@ -46,6 +46,9 @@ class AgentPlace:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that belong to the interpreter; they win over those of the job."""
 
+    is_shared: bool = False
+    """Whether all instances of the job are on this machine, with one run folder."""
+
 
 def describe_instance(
     plan: LaunchPlan, instance: InstancePlan, place: AgentPlace
@@ -76,7 +79,7 @@ def describe_instance(
             for group in job.cluster.instance_groups
         ),
         trainers=trainers_of(instance.ranks, instance.devices),
-        rendezvous=_rendezvous(plan, instance),
+        rendezvous=_rendezvous(plan, instance, in_folder=place.is_shared),
         distribution=_layout(plan) if is_trainer else None,
         command=(place.python, "-m", "smtc_lab.runtime.run_script", str(place.entry_point)),
         hyperparameters={
@@ -128,7 +131,9 @@ def _layout(plan: LaunchPlan) -> TrainerLayout | None:
     )
 
 
-def _rendezvous(plan: LaunchPlan, instance: InstancePlan) -> Rendezvous | None:
+def _rendezvous(
+    plan: LaunchPlan, instance: InstancePlan, *, in_folder: bool
+) -> Rendezvous | None:
     """Return how the trainers of an instance find the others; None: it has none."""
     hosts = [item.host for item in plan.instances if item.ranks]
     if instance.host not in hosts:
@@ -139,4 +144,5 @@ def _rendezvous(plan: LaunchPlan, instance: InstancePlan) -> Rendezvous | None:
         world_size=plan.num_trainers,
         group_rank=hosts.index(instance.host),
         num_groups=len(hosts),
+        in_folder=in_folder,
     )

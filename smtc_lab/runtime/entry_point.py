@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import resource
 import signal
+import socket
 import subprocess
 from typing import TYPE_CHECKING
 
+from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.hyperparameters import user_args
 from smtc_lab.instance.prepare import process_environment
-from smtc_lab.instance.variables import READY_VARIABLE
+from smtc_lab.instance.variables import READY_VARIABLE, STORE_FD_VARIABLE
 from smtc_lab.machine.processes import die_with_parent, hide_behind_hosts_file
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ class EntryPoint:
         folder: The run's folder.
         quota: What holds the CPU time of all processes of the instance.
         trainer: The trainer that it is; None: the instance has none, and runs the script once.
+        store_fd: Socket on which it serves the trainers' store; None: it does not.
     """
 
     def __init__(
@@ -35,6 +39,7 @@ class EntryPoint:
         folder: RunFolder,
         quota: CpuQuota,
         trainer: Trainer | None,
+        store_fd: int | None = None,
     ) -> None:
         self.rank = None if trainer is None or len(told.trainers) == 1 else trainer.rank
         """Which of several trainers it is; None: the instance has no other process."""
@@ -48,6 +53,10 @@ class EntryPoint:
         """Readable when the script says that its work begins, or has ended."""
         try:
             environment[READY_VARIABLE] = str(ready_write)
+            passed = [ready_write]
+            if store_fd is not None:
+                environment[STORE_FD_VARIABLE] = str(store_fd)
+                passed.append(store_fd)
             with folder.log_file(told.host, self.rank).open("ab") as log:
                 self._process = subprocess.Popen(  # noqa: S603  the job's own command
                     [*told.command, *user_args(told.hyperparameters), *told.arguments],
@@ -55,7 +64,7 @@ class EntryPoint:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
-                    pass_fds=[ready_write],
+                    pass_fds=passed,
                     preexec_fn=self._become_entry_point,  # noqa: PLW1509  no thread yet
                 )
         finally:
@@ -85,5 +94,38 @@ def entry_points(
 
     Raises:
         OSError: It cannot be started.
+        EntryPointError: The port at which the trainers meet is taken.
     """
-    return [EntryPoint(told, folder, quota, trainer) for trainer in told.trainers or (None,)]
+    bound = _bound_store(told)
+    try:
+        return [
+            EntryPoint(told, folder, quota, trainer, _store_fd(trainer, bound))
+            for trainer in told.trainers or (None,)
+        ]
+    finally:
+        if bound is not None:
+            bound.close()
+
+
+def _store_fd(trainer: Trainer | None, bound: socket.socket | None) -> int | None:
+    return None if trainer is None or trainer.rank or bound is None else bound.fileno()
+
+
+def _bound_store(told: InstanceDescription) -> socket.socket | None:
+    """Return a socket on the own address at which rank 0 can serve; None: nobody needs one."""
+    found = told.rendezvous
+    if found is None or found.in_folder or found.world_size == 1 or told.trainers[0].rank:
+        return None
+    is_6 = ipaddress.ip_address(told.address).version == 6
+    bound = socket.socket(socket.AF_INET6 if is_6 else socket.AF_INET)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((told.address, found.port))
+    except OSError as error:
+        bound.close()
+        raise EntryPointError(
+            f"Port {found.port} of {told.address}, where the trainers meet, cannot be had "
+            f"({error.strerror}). End what uses it, or give the job another name: its port "
+            "follows from that."
+        ) from error
+    return bound

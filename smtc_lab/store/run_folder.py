@@ -157,6 +157,11 @@ class RunFolder:
         return self.path / "secret"
 
     @property
+    def rendezvous(self) -> Path:
+        """Folder in which the trainers of a run of this machine meet, while it runs."""
+        return self.path / "rendezvous"
+
+    @property
     def ballast(self) -> Path:
         """Space that is given up when the disk is full, so that the end can be written."""
         return self.path / ".ballast"

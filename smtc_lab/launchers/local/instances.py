@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -113,6 +114,7 @@ class LocalInstances:
 
         end_all(members, grace_s=0.0)
         remove_leftover_groups(f"{self._folder.job_name}-")
+        shutil.rmtree(self._folder.rendezvous, ignore_errors=True)
 
     def last_words(self, host: str, rank: int | None) -> str:
         """Return what an entry point said of its failure, or the end of its log."""

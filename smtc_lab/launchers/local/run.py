@@ -38,6 +38,7 @@ def write_run(folder: RunFolder, plan: LaunchPlan) -> None:
         python=environment.python,
         channels=channels,
         environment=_variables(folder, plan, environment),
+        is_shared=True,
     )
     for instance in plan.instances:
         folder.instance(instance.host).mkdir(parents=True, mode=0o700)

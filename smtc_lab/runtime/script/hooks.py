@@ -7,6 +7,7 @@ never imports torch pays nothing.
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import sys
 import threading
@@ -44,6 +45,10 @@ def install_hooks() -> None:
 
     runtime = instance_runtime()
     note_thread_failures()
+    if runtime.context.role == "train" and "RANK" in os.environ:
+        from smtc_lab.runtime.rendezvous import meet_in_private  # noqa: PLC0415  needs torch
+
+        meet_in_private(runtime.event)
     seed_everything(runtime.context.seed)
     if runtime.compilation is not None:
         from smtc_lab.runtime.script.compiler import (  # noqa: PLC0415  other jobs do without

@@ -1,0 +1,97 @@
+"""Where trainers meet: a store that nobody else can reach.
+
+torch's own listens on all addresses, asks nobody who he is, and has one port for all jobs that
+do not choose another. Ours is a file in the run's private folder where all trainers see that;
+else a store on rank 0's own address, on a port that its agent has reserved.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import os
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch.distributed as torch_distributed
+
+from smtc_lab.instance.variables import RENDEZVOUS_FOLDER_VARIABLE, STORE_FD_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+
+_stores: Any = torch_distributed  # torch exports them without saying so
+
+_CLEAR = (
+    "Gradients cross the network between {num} instances in clear: neither gloo nor NCCL "
+    "encrypts. Keep these instances in a network of their own, or use one that encrypts."
+)
+
+
+def meet_in_private(say: Callable[[str, str], None]) -> None:
+    """Let ``init_process_group`` of this process use our store, whatever address it names.
+
+    A script that makes a group of another size, or in a process of its own, gets torch's.
+
+    Args:
+        say: Tells people; called with a kind of event and a sentence.
+    """
+    module: Any = importlib.import_module("torch.distributed.rendezvous")
+    plain, pid, meetings = module._create_c10d_store, os.getpid(), count()  # noqa: SLF001  torch has no other place
+    own = _OwnStore()
+    own_rank, own_size = os.environ.get("RANK"), os.environ.get("WORLD_SIZE")
+
+    def create(
+        hostname: str, port: int, rank: int, world_size: int, timeout: timedelta, *rest: object
+    ) -> Any:  # noqa: ANN401  a store
+        if os.getpid() != pid or (str(rank), str(world_size)) != (own_rank, own_size):
+            return plain(hostname, port, rank, world_size, timeout, *rest)
+        if world_size == 1:
+            return _stores.HashStore()
+        number = next(meetings)
+        if folder := os.environ.get(RENDEZVOUS_FOLDER_VARIABLE):
+            path = str(Path(folder, f"store-{number}"))
+            store = _stores.FileStore(path, world_size)
+            store.set_timeout(timeout)
+            return store
+        if rank == 0 and number == 0:
+            _say_what_is_open(say)
+        return own.meet(number, rank, world_size, timeout)
+
+    module._create_c10d_store = create  # noqa: SLF001  as above
+
+
+class _OwnStore:
+    """The store on rank 0's address, served there through what the agent has bound.
+
+    It is served until the process ends: a group that begins while another ends must not meet
+    at the other's store.
+    """
+
+    def __init__(self) -> None:
+        self._served: Any = None
+
+    def meet(self, number: int, rank: int, world_size: int, timeout: timedelta) -> Any:  # noqa: ANN401  a store
+        address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        bound = os.environ.get(STORE_FD_VARIABLE)
+        options = {"timeout": timeout, "wait_for_workers": False}
+        if rank == 0 and self._served is None and bound is not None:
+            self._served = _stores.TCPStore(
+                address,
+                port,
+                world_size,
+                is_master=True,
+                master_listen_fd=int(bound),
+                **options,
+            )
+        store = _stores.TCPStore(address, port, world_size, is_master=False, **options)
+        return store if number == 0 else _stores.PrefixStore(f"meeting-{number}", store)
+
+
+def _say_what_is_open(say: Callable[[str, str], None]) -> None:
+    size, on_each = int(os.environ["WORLD_SIZE"]), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    address = os.environ["MASTER_ADDR"]
+    if size > on_each and not ipaddress.ip_address(address).is_loopback:
+        say("warning", _CLEAR.format(num=-(-size // on_each)))
