@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self, cast
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance import variables as names
 from smtc_lab.instance.description import Measure, TrainerLayout
+from smtc_lab.instance.progress import Progress
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -161,6 +162,9 @@ class InstanceContext:
     run_folder: RunFolder | None
     """Folder of the run; None: outside a job, or out of reach."""
 
+    progress_file: Path | None
+    """Where this trainer counts its steps; None: nobody looks."""
+
     ready_fd: int | None
     """Where to say that work begins or is done; None: nobody listens."""
 
@@ -176,6 +180,7 @@ class InstanceContext:
             data_hosts = json.loads(environment.get(names.DATA_HOSTS_VARIABLE, "[]"))
             is_served = names.SERVED_VARIABLE in environment  # its parent keeps the records
             folder = None if is_served else environment.get(names.RUN_VARIABLE)
+            shown = environment.get(names.PROGRESS_VARIABLE)
             role = environment.get(names.ROLE_VARIABLE, "train")
             parity_steps = _whole(environment, names.PARITY_STEPS_VARIABLE)
             return cls(
@@ -197,6 +202,7 @@ class InstanceContext:
                 measure=_measure(environment),
                 device_step_time_s=_number(environment, names.DEVICE_STEP_TIME_VARIABLE),
                 run_folder=RunFolder(Path(folder)) if folder else None,
+                progress_file=Path(shown) if shown and not is_served else None,
                 ready_fd=_whole(environment, names.READY_VARIABLE),
             )
         except (ValueError, KeyError, TypeError) as error:
@@ -211,6 +217,15 @@ class InstanceContext:
         if self.run_folder is None or not self.run_folder.secret_file.is_file():
             return None
         return self.run_folder.secret_file.read_bytes()
+
+    def progress(self) -> Progress | None:
+        """Return the counters that this trainer shows its agent; None: nobody looks."""
+        if self.progress_file is None:
+            return None
+        try:
+            return Progress(self.progress_file)
+        except OSError:  # nobody sees it hang then, and nothing else
+            return None
 
     def say_ready(self) -> None:
         """Tell the agent that work begins: from now on the CPU quota applies."""

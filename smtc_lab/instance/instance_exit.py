@@ -26,6 +26,12 @@ class InstanceExit:
     rank: int | None = None
     """The trainer that failed; None: the instance has only one, or all ended well."""
 
+    failed_at_s: float | None = None
+    """When it failed by itself, in seconds since the epoch; None: it did not."""
+
+    hung_s: float | None = None
+    """How long its trainers stood still before they were ended; None: they did not."""
+
     asked_to_stop: bool = False
     """Whether it was told to stop before it ended."""
 

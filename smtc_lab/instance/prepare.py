@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.instance.context import process_variables
 from smtc_lab.instance.opt_ml import write_opt_ml
+from smtc_lab.instance.progress import progress_file
 from smtc_lab.instance.resource_config import (
     BASE_FOLDER_VARIABLE,
     assign_hosts,
     resource_config,
 )
 from smtc_lab.instance.sm_environment import sm_environment
-from smtc_lab.instance.variables import RENDEZVOUS_FOLDER_VARIABLE
+from smtc_lab.instance.variables import PROGRESS_VARIABLE, RENDEZVOUS_FOLDER_VARIABLE
 
 if TYPE_CHECKING:
     from smtc_lab.instance.description import InstanceDescription, Trainer
@@ -58,8 +59,6 @@ def process_environment(
         trainer: The trainer that the process is; None: the instance has none.
     """
     base = folder.opt_ml(told.host)
-    meets_here = told.rendezvous is not None and told.rendezvous.in_folder
-    meeting = {RENDEZVOUS_FOLDER_VARIABLE: str(folder.rendezvous)} if meets_here else {}
     return {
         **os.environ,
         "PYTHONUNBUFFERED": "1",
@@ -75,8 +74,21 @@ def process_environment(
         ),
         **told.environment,
         **process_variables(told, trainer),
-        **meeting,
+        **_of_several(told, folder, trainer),
     }
+
+
+def _of_several(
+    told: InstanceDescription, folder: RunFolder, trainer: Trainer | None
+) -> dict[str, str]:
+    """Return what a trainer is told of this machine, where the job has others."""
+    found = told.rendezvous
+    if trainer is None or found is None or found.world_size == 1:
+        return {}
+    variables = {PROGRESS_VARIABLE: str(progress_file(folder, told.host, trainer.rank))}
+    if found.in_folder:
+        variables[RENDEZVOUS_FOLDER_VARIABLE] = str(folder.rendezvous)
+    return variables
 
 
 def _write_hosts_file(path: Path, hosts: dict[str, str]) -> None:

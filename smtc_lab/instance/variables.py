@@ -60,6 +60,19 @@ MEASURE_VARIABLE = "SMTC_MEASURE"
 READY_VARIABLE = "SMTC_READY_FD"
 """Descriptor on which a process says that its work begins, and that it is done."""
 
+FAILED_WORD = "failed"
+"""With which a process tells its agent that its script has failed, and when: nanoseconds of the
+monotonic clock follow."""
+
+PROGRESS_VARIABLE = "SMTC_PROGRESS"
+"""File of a trainer's counters (``Progress``); unset: nobody looks at them."""
+
+STACKS_SIGNAL = 41
+"""Signal at which one of several trainers writes its stacks to its log."""
+
+HUNG_AFTER_SETTING = "TRAINERS_HUNG_AFTER_S"
+"""Set by a job: seconds after which trainers that all stand still are ended; 0: never."""
+
 ALLOW_PICKLE_SETTING = "DATASERVICE_ALLOW_PICKLE"
 """Set to 1 by a job: data servers may send pickles, and so run code in trainers."""
 

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import EntryPointError, StoreError
-from smtc_lab.instance.context import DONE_WORD
 from smtc_lab.instance.description import InstanceDescription
 from smtc_lab.instance.instance_exit import InstanceExit
 from smtc_lab.instance.prepare import prepare_instance
@@ -34,16 +33,21 @@ from smtc_lab.machine.processes import (
 )
 from smtc_lab.machine.wakefulness import AWAKE_VARIABLE, wake_cores
 from smtc_lab.runtime.entry_point import EntryPoint, entry_points
+from smtc_lab.runtime.hang_watch import LOOK_S, HangWatch
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota
+    from smtc_lab.runtime.hang_watch import Hung
     from smtc_lab.store.tables import RecordSink
 
 READY_LIMIT_S = 120.0
 """A quota applies when every entry point says that it begins to work, at the latest now."""
+
+_LEAVE_LIMIT_S = 1.0
+"""How long one of several trainers may take to end once its script has failed."""
 
 
 class Agent:
@@ -59,8 +63,10 @@ class Agent:
         self._sampler: SystemSampler | None = None
         self._problems: list[str] = []
         self._asked_to_stop = False
-        self._done: set[int] = set()
-        """``ready`` of the entry points that take no further step."""
+        self._hang_watch: HangWatch | None = None
+        self._hung: Hung | None = None
+        self._stop_s: float | None = None
+        """When entry points were asked to end, by the monotonic clock; None: they were not."""
         self._is_limited = False
 
     def run(self) -> InstanceExit:
@@ -71,11 +77,19 @@ class Agent:
             decisive = self._wait(wake)
         finally:
             self._end()
-        code = decisive.exit_code or 0
+        hung, code = self._hung, decisive.decisive_code
+        if hung is not None:
+            code = 1
+        elif len(self._entry_points) > 1 and code and not decisive.has_said_why:
+            # what it says is of one that failed because this one had
+            self._folder.failure_file(self._told.host).unlink(missing_ok=True)
+        is_named = code != 0 and (hung is None or hung.culprit is not None)
         return InstanceExit(
             exit_code=code if code >= 0 else 128 - code,
             signal=-code if code < 0 else None,
-            rank=decisive.rank if code else None,
+            rank=decisive.rank if is_named else None,
+            failed_at_s=self._failure_time(decisive),
+            hung_s=None if hung is None else hung.seconds,
             asked_to_stop=self._asked_to_stop,
             cpu_quota_mechanism=(
                 "none" if self._told.cpu_quota_cores is None else self._quota.name
@@ -93,6 +107,7 @@ class Agent:
                 "gone. Bring its environment back, or name another python_environment."
             )
         self._entry_points = entry_points(told, self._folder, self._quota)
+        self._hang_watch = HangWatch(told, self._folder, self._entry_points)
         try:
             self._writer = open_sink(self._folder.system_records(told.host))
             self._sampler = SystemSampler(self._quota, self._writer)
@@ -109,20 +124,21 @@ class Agent:
         quota_at = time.monotonic() + READY_LIMIT_S
         is_due = self._told.cpu_quota_cores is not None
         while True:
-            timeout = max(0.0, quota_at - time.monotonic()) if is_due else None
+            timeout = self._patience_s(quota_at if is_due else None)
             heard = {key.fd for key, _ in self._events.select(timeout)}
             starting -= heard
             if is_due and (not starting or time.monotonic() >= quota_at):
                 is_due = False
                 self._limit()
-            for ready in listening & heard:
-                self._listen(ready)
+            self._listen(listening & heard)
             if wake in heard and (decisive := self._heard_signal(wake)) is not None:
                 return decisive
             if self._asked_to_stop or (lifeline in heard and not os.read(lifeline, 64)):
                 self._asked_to_stop = True
                 self._stop()
                 return self._failed() or self._entry_points[0]
+            if (decisive := self._late()) is not None:
+                return decisive
 
     def _heard_signal(self, wake: int) -> EntryPoint | None:
         """Return the entry point whose end decides, when there is one: the others end, too."""
@@ -132,29 +148,67 @@ class Agent:
         self._collect()
         self._lift_when_done()
         running = [each for each in self._entry_points if each.exit_code is None]
-        if (failed := self._failed()) is not None and running:
+        if self._failed() is not None and running:
             self._stop()
-        return failed or (None if running else self._entry_points[0])
+        return self._failed() or (None if running else self._entry_points[0])
 
-    def _listen(self, ready: int) -> None:
-        """Hear what an entry point says; its silence tells nothing, it may have closed it."""
-        said = os.read(ready, 64)
-        if not said:
-            self._events.unregister(ready)
-        if DONE_WORD in said:
-            self._done.add(ready)
-            self._lift_when_done()
+    def _patience_s(self, quota_at: float | None) -> float | None:
+        """Return how long to wait for something to be heard; None: for ever."""
+        waits = [] if quota_at is None else [quota_at - time.monotonic()]
+        if self._failing():
+            waits.append(_LEAVE_LIMIT_S / 4)
+        elif self._hang_watch is not None and self._hang_watch.is_on:
+            waits.append(LOOK_S)
+        return max(0.0, min(waits)) if waits else None
+
+    def _failing(self) -> list[EntryPoint]:
+        """Return the entry points that have failed, and not ended yet."""
+        return [it for it in self._entry_points if it.has_said_why and it.exit_code is None]
+
+    def _late(self) -> EntryPoint | None:
+        """Return the trainer whose end or standstill holds others up; None: there is none."""
+        for failing in self._failing():
+            if time.monotonic() - (failing.failed_s or 0.0) > _LEAVE_LIMIT_S:
+                self._stop()
+                return self._failed()
+        watch = self._hang_watch
+        if watch is None or not watch.is_on or (hung := watch.look()) is None:
+            return None
+        self._hung = hung
+        decisive = hung.culprit or self._entry_points[0]
+        decisive.failed_s = time.monotonic()
+        self._stop()
+        return decisive
+
+    def _listen(self, heard: set[int]) -> None:
+        """Hear what entry points say; silence tells nothing, they may have closed it."""
+        for entry_point in self._entry_points:
+            if entry_point.ready not in heard:
+                continue
+            said = os.read(entry_point.ready, 256)
+            if not said:
+                self._events.unregister(entry_point.ready)
+            entry_point.hear(said)
+        self._lift_when_done()
 
     def _collect(self) -> None:
         """Take note of the entry points that have ended."""
         codes = dict(reap())
         for entry_point in self._entry_points:
-            if entry_point.exit_code is None:
-                entry_point.exit_code = codes.get(entry_point.pid)
+            if entry_point.exit_code is None and entry_point.pid in codes:
+                entry_point.ended(codes[entry_point.pid], was_asked=self._stop_s is not None)
 
     def _failed(self) -> EntryPoint | None:
-        """Return an entry point that did not end well; None: there is none."""
-        return next((each for each in self._entry_points if each.exit_code), None)
+        """Return the entry point that failed first, of those that have ended; None: none."""
+        failed = [each for each in self._entry_points if each.exit_code]
+        return min(failed, key=lambda each: each.blamed_s, default=None)
+
+    def _failure_time(self, decisive: EntryPoint) -> float | None:
+        """Return when it failed by itself, in seconds since the epoch; None: it did not."""
+        failed_s = decisive.failed_s
+        if failed_s is None or (self._stop_s is not None and failed_s > self._stop_s):
+            return None
+        return time.time() - (time.monotonic() - failed_s)
 
     def _limit(self) -> None:
         cores = self._told.cpu_quota_cores
@@ -177,10 +231,7 @@ class Agent:
 
     def _lift_when_done(self) -> None:
         """Lift the quota once no entry point takes a further step, as there was none before."""
-        if all(
-            each.exit_code is not None or each.ready in self._done
-            for each in self._entry_points
-        ):
+        if all(each.exit_code is not None or each.is_done for each in self._entry_points):
             self._lift()
 
     def _lift(self) -> None:
@@ -195,11 +246,13 @@ class Agent:
     def _stop(self) -> None:
         """End the entry points that still run, in good order."""
         self._lift()
+        if self._stop_s is None:
+            self._stop_s = time.monotonic()
         end_below(grace_s=self._told.grace_s, collect=self._collect)
         self._collect()
         for entry_point in self._entry_points:
             if entry_point.exit_code is None:
-                entry_point.exit_code = -signal.SIGKILL
+                entry_point.ended(-signal.SIGKILL, was_asked=True)
 
     def _end(self) -> None:
         """End what the entry points left behind, and close what the agent holds."""

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
+import re
 import resource
 import signal
 import socket
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.context import DONE_WORD
 from smtc_lab.instance.hyperparameters import user_args
 from smtc_lab.instance.prepare import process_environment
-from smtc_lab.instance.variables import READY_VARIABLE, STORE_FD_VARIABLE
+from smtc_lab.instance.variables import FAILED_WORD, READY_VARIABLE, STORE_FD_VARIABLE
 from smtc_lab.machine.processes import die_with_parent, hide_behind_hosts_file
 
 if TYPE_CHECKING:
     from smtc_lab.instance.description import InstanceDescription, Trainer
     from smtc_lab.machine.cpu_quota import CpuQuota
     from smtc_lab.store.run_folder import RunFolder
+
+
+_FAILED = re.compile(rb"%b ([0-9]+)\n" % FAILED_WORD.encode())
+
+_NO_VICTIM = {-signal.SIGKILL, -signal.SIGSEGV, -signal.SIGBUS}
+_SEEN_LATE_S = 1.0
 
 
 class EntryPoint:
@@ -45,6 +55,12 @@ class EntryPoint:
         """Which of several trainers it is; None: the instance has no other process."""
         self.exit_code: int | None = None
         """Exit code as ``subprocess`` writes it; None: it runs."""
+        self.failed_s: float | None = None
+        """When it failed by itself, by the monotonic clock; None: it did not."""
+        self.has_said_why = False
+        """Whether its script told of its failure itself."""
+        self.is_done = False
+        """Whether it takes no further step."""
         self._told = told
         self._quota = quota
         self._hosts_file = str(folder.instance(told.host) / "hosts")
@@ -74,6 +90,33 @@ class EntryPoint:
     def pid(self) -> int:
         """Number of the process."""
         return self._process.pid
+
+    def hear(self, said: bytes) -> None:
+        """Take in what its script says through ``ready``."""
+        self.is_done |= DONE_WORD in said
+        if failed := _FAILED.search(said):
+            self.failed_s, self.has_said_why = int(failed[1]) / 1e9, True
+
+    def ended(self, exit_code: int, *, was_asked: bool) -> None:
+        """Take note of its end, which was asked for or not."""
+        self.exit_code = exit_code
+        if exit_code and self.failed_s is None and not was_asked:
+            self.failed_s = time.monotonic()
+
+    @property
+    def blamed_s(self) -> float:
+        """When it failed, for the order of blame.
+
+        What the kernel kills is seen late, and the others fail over it soon.
+        """
+        failed_s = math.inf if self.failed_s is None else self.failed_s
+        return failed_s - _SEEN_LATE_S if self.exit_code in _NO_VICTIM else failed_s
+
+    @property
+    def decisive_code(self) -> int:
+        """Exit code; of one that was ended while it left, that of a failure."""
+        code = self.exit_code or 0
+        return 1 if self.has_said_why and code < 0 else code
 
     def _become_entry_point(self) -> None:
         os.setsid()

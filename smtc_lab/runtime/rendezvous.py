@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
 
+    from smtc_lab.instance.context import InstanceContext
+
 _stores: Any = torch_distributed  # torch exports them without saying so
 
 _CLEAR = (
@@ -61,6 +63,23 @@ def meet_in_private(say: Callable[[str, str], None]) -> None:
         return own.meet(number, rank, world_size, timeout)
 
     module._create_c10d_store = create  # noqa: SLF001  as above
+
+
+def say_if_alone(context: InstanceContext, say: Callable[[str, str], None]) -> None:
+    """Say it, after its first step, where a script has ranks and trains without the others.
+
+    Args:
+        context: Where this trainer stands.
+        say: Tells people; called with a kind of event and a sentence.
+    """
+    if context.rank == 0 and context.world_size > 1 and not torch_distributed.is_initialized():
+        num = context.world_size
+        say(
+            "warning",
+            f"{num} trainers train the same model {num} times: the script has taken a step "
+            "and not joined their process group. Call torch.distributed.init_process_group() "
+            "and wrap the model, for example in DistributedDataParallel.",
+        )
 
 
 class _OwnStore:

@@ -10,10 +10,18 @@ import json
 import os
 import runpy
 import sys
+import time
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from smtc_lab.instance.variables import HOSTS_VARIABLE, ROLE_VARIABLE
+from smtc_lab.instance.variables import (
+    FAILED_WORD,
+    HOSTS_VARIABLE,
+    PROGRESS_VARIABLE,
+    READY_VARIABLE,
+    ROLE_VARIABLE,
+    STACKS_SIGNAL,
+)
 from smtc_lab.runtime.script.after_import import after_import
 
 TYPE_CHECKING = False
@@ -74,6 +82,7 @@ def _run(script: str, arguments: list[str]) -> int:
 
         note_start(script, arguments)
     _resolve_hosts()
+    _write_stacks_when_asked()
     after_import("torch", _install_hooks)
     sys.argv = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.abspath(script))  # noqa: PTH100, PTH120  pathlib costs the start 10 ms
@@ -105,6 +114,7 @@ def _exit_code(ended: SystemExit) -> int:
         return 0
     if isinstance(ended.code, int):
         if ended.code:
+            _say_failed()
             # only a failure needs them
             from smtc_lab.runtime.script.last_lines import last_lines_said  # noqa: PLC0415
             from smtc_lab.store.said import lines_sentence  # noqa: PLC0415
@@ -119,6 +129,7 @@ def _exit_code(ended: SystemExit) -> int:
 
 def _write_failure(error: BaseException, script: str) -> None:
     """Print the traceback without our own frames, and keep its essence for the run's state."""
+    _say_failed()
     _print_traceback(error)
     reason = _reason(error, script)
     module = sys.modules.get("smtc_lab.runtime.script.first_failure")
@@ -179,6 +190,21 @@ def _without_own_frames(told: traceback.TracebackException) -> list[traceback.Fr
         ]
         link = link.__cause__ or link.__context__
     return list(told.stack)
+
+
+def _say_failed() -> None:
+    """Tell the agent at once: of several trainers the first to fail is named."""
+    if descriptor := os.environ.get(READY_VARIABLE):
+        with suppress(OSError):  # nobody listens any more
+            os.write(int(descriptor), f"{FAILED_WORD} {time.monotonic_ns()}\n".encode())
+
+
+def _write_stacks_when_asked() -> None:
+    """Let the agent see where one of several trainers hangs, in its log."""
+    if PROGRESS_VARIABLE in os.environ:
+        import faulthandler  # noqa: PLC0415  a trainer alone does without
+
+        faulthandler.register(STACKS_SIGNAL, all_threads=True)
 
 
 def _failure_file_text(text: str) -> None:

@@ -57,6 +57,9 @@ class StepTimer:
     """Called after each step with its number and its seconds beyond the wait for data; None:
     nobody listens."""
 
+    on_first_step: Callable[[], None] | None = None
+    """Called after the first step of this process; None: nobody listens."""
+
     def __init__(
         self, context: InstanceContext, writer: RecordSink | None, *, first_step: int = 0
     ) -> None:
@@ -74,6 +77,7 @@ class StepTimer:
         self._unopened: _Taken = (None, 0.0, None)
         self._marked: tuple[_Taken, float, float] | None = None
         self._is_ready = False
+        self._progress = context.progress()
         self._held: list[tuple[object, ...]] | None = None
         self.num_steps = 0
         """Steps that have ended in this process."""
@@ -100,6 +104,8 @@ class StepTimer:
         """
         if not self._is_ready:
             self._say_ready()
+        if self._progress is not None:
+            self._progress.gave_sign()
         self._asked_s = time.perf_counter()
         drawn = self._drawn.get(source)
         if drawn is None:
@@ -226,6 +232,10 @@ class StepTimer:
         if self.on_step is not None:
             self.on_step(step, step_time_s - data_wait_s)
         self.num_steps += 1
+        if self.num_steps == 1 and self.on_first_step is not None:
+            self.on_first_step()
+        if self._progress is not None:
+            self._progress.stepped()
         if self.is_done:
             self._context.say_done()
 

@@ -22,6 +22,8 @@ def exit_of(said: Mapping[str, Any]) -> Exit:
         exit_code=said["exit_code"],
         signal=said.get("signal"),
         rank=said.get("rank"),
+        failed_at_s=said.get("failed_at_s"),
+        hung_s=said.get("hung_s"),
         agent_signal=said.get("agent_signal"),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +24,12 @@ class Exit:
 
     rank: int | None = None
     """Which of several trainers of the instance failed; None: it has only one, or none did."""
+
+    failed_at_s: float | None = None
+    """When it failed by itself, in seconds since the epoch; None: unknown, or it did not."""
+
+    hung_s: float | None = None
+    """How long its trainers stood still before they were ended; None: they did not."""
 
     agent_signal: int | None = None
     """The signal that ended its agent, which then could not say more; None: it did not."""
@@ -51,26 +58,33 @@ def outcome(
     """Return how the job ends, given the instances that have ended; None: it goes on.
 
     Any instance that fails fails the job, and an instance fails with the first of its trainers
-    that does. When every trainer has ended well the job is complete, whatever the data
-    instances still do. A data instance that ends well takes nothing with it.
+    that does. Of several the one that failed first is named: the others are its victims. When
+    every trainer has ended well the job is complete, whatever the data instances still do. A
+    data instance that ends well takes nothing with it.
 
     Args:
         exits: The instances that have ended by themselves, in the order in which they did.
         roles: The role of every instance.
         groups: The group of every instance, for the message.
     """
-    for host, ended in exits.items():
-        if ended.exit_code != 0:
-            return Outcome(
-                state="Failed",
-                reason=_reason(host, groups[host], ended),
-                host=host,
-                rank=ended.rank,
-            )
+    if failed := [host for host, ended in exits.items() if ended.exit_code != 0]:
+        host = min(failed, key=lambda host: _order(exits[host]))
+        return Outcome(
+            state="Failed",
+            reason=_reason(host, groups[host], exits[host]),
+            host=host,
+            rank=exits[host].rank,
+        )
     trainers = [host for host, role in roles.items() if role == "train"]
     if all(host in exits for host in trainers):
         return Outcome(state="Completed", reason="")
     return None
+
+
+def _order(ended: Exit) -> tuple[bool, float]:
+    """Return by what instances that failed are ordered: a hung one before those that waited."""
+    only_waited = ended.hung_s is not None and ended.rank is None
+    return only_waited, math.inf if ended.failed_at_s is None else ended.failed_at_s
 
 
 def _reason(host: str, group: str, ended: Exit) -> str:
@@ -80,6 +94,8 @@ def _reason(host: str, group: str, ended: Exit) -> str:
             f"The agent of {where} was killed by signal {ended.agent_signal}, and its instance "
             "ended with it. Start the job again."
         )
+    if ended.hung_s is not None:
+        return _hang_reason(where, ended.rank, ended.hung_s)
     if ended.rank is not None:
         where = f"{where}, rank {ended.rank},"
     if ended.signal == 9:
@@ -93,3 +109,14 @@ def _reason(host: str, group: str, ended: Exit) -> str:
             "in its log."
         )
     return f"The entry point on {where} exited with code {ended.exit_code}."
+
+
+def _hang_reason(where: str, rank: int | None, hung_s: float) -> str:
+    stood = f"no trainer took a step for {hung_s:.0f} s"
+    stacks = "The stacks of all ranks are in their logs."
+    if rank is None:
+        return (
+            f"On {where} {stood}: all wait inside torch, for each other or for another "
+            f"instance. {stacks} Look whether every rank calls the same collectives."
+        )
+    return f"Rank {rank} on {where} hangs: {stood}, and the others wait for it. {stacks}"

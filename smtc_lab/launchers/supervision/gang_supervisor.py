@@ -5,6 +5,8 @@ Starts them, ends them together, and has the last word.
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
@@ -42,6 +44,7 @@ class Supervisor:
         self._instances = instances
         self._interrupts = interrupts
         self._exits: dict[str, Exit] = {}
+        self._is_ending = False
         self._keeper = RunKeeper(folder, hosts=self._roles, facts=plan["facts"])
 
     def run(self) -> None:
@@ -56,8 +59,11 @@ class Supervisor:
         finally:
             if ended.state == "Stopped":
                 self._keeper.stopping(ended.reason)
+            self._is_ending = True
             self._instances.end()
             self._collect_exits()
+            if ended.host:  # by now all have told when they failed
+                ended = outcome(self._exits, self._roles, self._groups) or ended
             last_words = self._instances.last_words
             words = last_words(ended.host, ended.rank) if ended.host else ""
             self._keeper.finish(ended, last_words=words)
@@ -78,8 +84,13 @@ class Supervisor:
     def _collect_exits(self) -> None:
         """Take note of the instances that have ended."""
         for host, ended in self._instances.ended().items():
-            self._exits[host] = ended.exit
+            self._exits[host] = self._timed(ended.exit)
             self._keeper.instance_ended(host, ended)
+
+    def _timed(self, ended: Exit) -> Exit:
+        """Return an end with its time, where an agent was killed and could not say it."""
+        is_first = ended.agent_signal is not None and not self._is_ending
+        return replace(ended, failed_at_s=time.time()) if is_first else ended
 
 
 def supervise_instances(

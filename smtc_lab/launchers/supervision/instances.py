@@ -28,7 +28,13 @@ class InstanceEnd:
 def instance_end(told: InstanceExit) -> InstanceEnd:
     """Return how an instance ended, from what its agent told."""
     return InstanceEnd(
-        exit=Exit(exit_code=told.exit_code, signal=told.signal, rank=told.rank),
+        exit=Exit(
+            exit_code=told.exit_code,
+            signal=told.signal,
+            rank=told.rank,
+            failed_at_s=told.failed_at_s,
+            hung_s=told.hung_s,
+        ),
         problems=tuple(told.problems),
         facts={"cpu_quota_mechanism": told.cpu_quota_mechanism},
     )

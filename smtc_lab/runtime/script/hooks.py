@@ -46,9 +46,13 @@ def install_hooks() -> None:
     runtime = instance_runtime()
     note_thread_failures()
     if runtime.context.role == "train" and "RANK" in os.environ:
-        from smtc_lab.runtime.rendezvous import meet_in_private  # noqa: PLC0415  needs torch
+        from smtc_lab.runtime.rendezvous import (  # noqa: PLC0415  needs torch
+            meet_in_private,
+            say_if_alone,
+        )
 
         meet_in_private(runtime.event)
+        runtime.timer.on_first_step = partial(say_if_alone, runtime.context, runtime.event)
     seed_everything(runtime.context.seed)
     if runtime.compilation is not None:
         from smtc_lab.runtime.script.compiler import (  # noqa: PLC0415  other jobs do without

@@ -1,0 +1,170 @@
+"""Sees that the trainers of an instance have stood still together, and which one they wait for.
+
+Trainers that train one model wait for each other at every step, so one that hangs holds all
+up, and by itself none ends before torch's limit (10 minutes or more). A pause between steps is
+no hang: while any of them asks for batches or computes, all is well.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smtc_lab.instance.progress import Progress, progress_file
+from smtc_lab.instance.variables import HUNG_AFTER_SETTING, STACKS_SIGNAL
+from smtc_lab.machine.processes import TreeClock, descendants, send_signal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.instance.description import InstanceDescription
+    from smtc_lab.runtime.entry_point import EntryPoint
+    from smtc_lab.store.run_folder import RunFolder
+
+LOOK_S = 1.0
+"""Time between two looks, in seconds."""
+
+_HUNG_AFTER_S = 30.0
+_MEDIANS = 20
+_IDLE_FRACTION = 0.02
+"""Share of a core that a trainer's threads use or wait for while it does nothing."""
+
+_STACKS_LIMIT_S = 2.0
+_CURRENT = re.compile(r'^Current thread .*\n +File "([^"]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hung:
+    """Trainers that stand still."""
+
+    seconds: float
+    """For how long, in seconds."""
+
+    culprit: EntryPoint | None
+    """The one that the others wait for; None: it is none of this instance."""
+
+
+class HangWatch:
+    """Watches the trainers of one instance, where the job has several.
+
+    Args:
+        told: What the instance is told.
+        folder: The run's folder.
+        entry_points: Its trainers.
+    """
+
+    def __init__(
+        self, told: InstanceDescription, folder: RunFolder, entry_points: Sequence[EntryPoint]
+    ) -> None:
+        limit_s = float(told.environment.get(HUNG_AFTER_SETTING, _HUNG_AFTER_S))
+        is_wanted = (
+            told.rendezvous is not None and told.rendezvous.world_size > 1 and limit_s > 0
+        )
+        self._trainers = list(entry_points) if is_wanted else []
+        self._limit_s = limit_s
+        self._logs = [folder.log_file(told.host, each.rank) for each in self._trainers]
+        self._progress = [
+            Progress(progress_file(folder, told.host, trainer.rank))
+            for trainer in told.trainers[: len(self._trainers)]
+        ]
+        self._seen: list[tuple[int, int]] = []
+        self._moved_s = self._stepped_s = self._idle_since_s = time.monotonic()
+        self._step_times: deque[float] = deque(maxlen=100)
+        self._clock = TreeClock()
+        self._busy_s = 0.0
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is anything to watch."""
+        return bool(self._trainers)
+
+    def look(self) -> Hung | None:
+        """Return who stands still; None: nobody, or not for long enough."""
+        now_s = time.monotonic()
+        seen = [(each.num_steps, each.num_signs) for each in self._progress]
+        if seen != self._seen:
+            self._moved(seen, now_s)
+            return None
+        half_s = self._limit() / 2
+        if not self._all_train() or now_s - self._moved_s < half_s:
+            return None
+        if self._idle_since_s < self._moved_s:
+            self._begin_idle(now_s)
+        window_s = now_s - self._idle_since_s
+        if window_s < half_s:
+            return None
+        if self._used_s() > _IDLE_FRACTION * window_s * len(self._trainers):
+            self._begin_idle(now_s)
+            return None
+        return Hung(seconds=now_s - self._moved_s, culprit=self._culprit())
+
+    def _all_train(self) -> bool:
+        """Return whether every trainer has taken a step, and none its last one."""
+        return all(steps for steps, _ in self._seen) and not any(
+            each.exit_code is not None or each.is_done for each in self._trainers
+        )
+
+    def _moved(self, seen: list[tuple[int, int]], now_s: float) -> None:
+        steps = max(steps for steps, _ in seen)
+        before = max((steps for steps, _ in self._seen), default=0)
+        if steps > before:
+            if before:
+                self._step_times.append((now_s - self._stepped_s) / (steps - before))
+            self._stepped_s = now_s
+        self._seen, self._moved_s = seen, now_s
+
+    def _limit(self) -> float:
+        if not self._step_times:
+            return self._limit_s
+        return max(self._limit_s, _MEDIANS * statistics.median(self._step_times))
+
+    def _begin_idle(self, now_s: float) -> None:
+        self._clock, self._idle_since_s = TreeClock(), now_s
+        self._busy_s = sum(self._clock.look(self._pids()))
+
+    def _used_s(self) -> float:
+        """Return the seconds of CPU that the trainers used or waited for since then."""
+        return sum(self._clock.look(self._pids())) - self._busy_s
+
+    def _pids(self) -> list[int]:
+        return descendants(os.getpid())
+
+    def _culprit(self) -> EntryPoint | None:
+        """Have every trainer write its stacks to its log, and return who does not just wait."""
+        begins = [log.stat().st_size for log in self._logs]
+        send_signal([each.pid for each in self._trainers], STACKS_SIGNAL)
+        until_s = time.monotonic() + _STACKS_LIMIT_S
+        stacks = [""] * len(self._logs)
+        while not all(map(_CURRENT.search, stacks)) and time.monotonic() < until_s:
+            time.sleep(0.05)  # whoever writes them can tell nobody
+            stacks = [
+                log.read_bytes()[begin:].decode(errors="replace")
+                for log, begin in zip(self._logs, begins, strict=True)
+            ]
+        behind = min(steps for steps, _ in self._seen)
+        suspects = [
+            (trainer, steps)
+            for trainer, stack, (steps, _) in zip(
+                self._trainers, stacks, self._seen, strict=True
+            )
+            if not _waits_in_torch(stack)
+        ]
+        if suspects:
+            return min(suspects, key=lambda suspect: suspect[1])[0]
+        if behind < max(steps for steps, _ in self._seen):
+            return self._trainers[[steps for steps, _ in self._seen].index(behind)]
+        return None
+
+
+def _waits_in_torch(stack: str) -> bool:
+    """Return whether a trainer waits inside torch: for the others, as far as can be told.
+
+    One that writes no stack was stopped, and hangs itself.
+    """
+    current = _CURRENT.search(stack)
+    return current is not None and f"{os.sep}torch{os.sep}" in current[1]
