@@ -77,6 +77,7 @@ _COMPILER_OPTIONS = {
 )
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
+@job_options.DISTRIBUTION
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
 @click.option(
     "--device-time",

@@ -9,6 +9,7 @@ import click
 
 from smtc_lab.errors import SmtcLabError, SpecError
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.distribution import parse_distribution
 from smtc_lab.spec.job import parse_hyperparameter
 
 if TYPE_CHECKING:
@@ -32,6 +33,18 @@ ENVIRONMENT = click.option(
     help="Environment variable for the script; without a value, the one that it has here. Kept "
     "in the run's folder, so no secret.",
 )
+_DATA = click.option(
+    "--data",
+    metavar="N|auto",
+    help="Replicas of the model, each trained by a process of its own; 'auto': one on every "
+    "accelerator. Default: one trainer on each training instance.",
+)
+_SHARD = click.option(
+    "--shard",
+    type=int,
+    metavar="M",
+    help="Trainers that share the parameters of one replica (FSDP2). Default: 1.",
+)
 ARGUMENTS = click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS]")
 """What stands behind SCRIPT and ``--``, for the script as it is."""
 PRECISION = click.option(
@@ -49,6 +62,11 @@ FALLBACK = click.option(
     type=click.Choice(["error", "eager"]),
     help="What a step that cannot be compiled does. Default: error.",
 )
+
+
+def DISTRIBUTION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as its siblings
+    """Add the options that say how a job is spread over devices."""
+    return _DATA(_SHARD(command))
 
 
 class Refusals:
@@ -115,6 +133,7 @@ def script_values(options: dict[str, Any], refusals: Refusals) -> dict[str, Any]
     return {
         "hyperparameters": hyperparameter_values(options["hyperparameters"], refusals),
         "arguments": options["arguments"],
+        "distribution": refusals.tried(parse_distribution, options["data"], options["shard"]),
         "environment": dict(filter(None, pairs)),
     }
 

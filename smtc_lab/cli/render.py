@@ -34,6 +34,7 @@ _OF_THE_FORMAT = {"image": "image", "claim": "claim", "python": "python", "runs_
 @click.option("--name", help="Name of the job. Default: that of SCRIPT.")
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
+@job_options.DISTRIBUTION
 @click.option("--steps", type=int, help="Steps of the run. Default: until the script ends.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
 @click.option(

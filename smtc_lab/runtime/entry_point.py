@@ -139,7 +139,7 @@ def entry_points(
         OSError: It cannot be started.
         EntryPointError: The port at which the trainers meet is taken.
     """
-    bound = _bound_store(told)
+    bound = bound_store(told)
     try:
         return [
             EntryPoint(told, folder, quota, trainer, _store_fd(trainer, bound))
@@ -154,8 +154,12 @@ def _store_fd(trainer: Trainer | None, bound: socket.socket | None) -> int | Non
     return None if trainer is None or trainer.rank or bound is None else bound.fileno()
 
 
-def _bound_store(told: InstanceDescription) -> socket.socket | None:
-    """Return a socket on the own address at which rank 0 can serve; None: nobody needs one."""
+def bound_store(told: InstanceDescription) -> socket.socket | None:
+    """Return a socket on the own address at which rank 0 can serve; None: nobody needs one.
+
+    Raises:
+        EntryPointError: Its port is taken.
+    """
     found = told.rendezvous
     if found is None or found.in_folder or found.world_size == 1 or told.trainers[0].rank:
         return None

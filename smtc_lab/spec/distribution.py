@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from smtc_lab.errors import SpecError
 from smtc_lab.spec.base import Strict
 
 MAX_TRAINERS = 1_000
@@ -49,3 +50,25 @@ class Distribution(Strict):
                 "Change it, or leave it out."
             )
         return count
+
+
+def parse_distribution(
+    data: str | None, shard: int | None
+) -> Distribution | Literal["auto"] | None:
+    """Return the distribution that a command line says; None: it says nothing.
+
+    Args:
+        data: ``--data``: a number, or ``auto``.
+        shard: ``--shard``.
+
+    Raises:
+        SpecError: One of them is no number, or out of range.
+    """
+    if data is None and shard is None:
+        return None
+    if data == "auto" and shard is None:
+        return "auto"
+    if data is not None and data != "auto" and not data.isdecimal():
+        raise SpecError(f"--data {data[:80]!r} is not a number. Write for example --data 4.")
+    replicas = None if data in {None, "auto"} else int(str(data))
+    return Distribution(data=replicas, shard=1 if shard is None else shard)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.distribution import parse_distribution
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob, parse_hyperparameter
 from smtc_lab.study.comparison.compare_compilers import compiler_jobs, set_ups, this_machine
@@ -25,6 +26,7 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
     """
     _refuse_what_has_no_effect(options)
     clusters = [Cluster.parse(text) for text in options.cluster]
+    distribution = parse_distribution(options.data, options.shard)
     here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
     jobs = tuple(
         TrainingJob(
@@ -32,6 +34,7 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
             cluster=cluster,
             hyperparameters=dict(map(parse_hyperparameter, options.hyperparameter)),
             arguments=options.arguments,
+            distribution=distribution,
             max_steps=options.steps,
             environment={"PYTHONPATH": here},  # a cell imports what its notebook can import
             emulation=Emulation(device_step_time_s=options.device_time) if clusters else None,

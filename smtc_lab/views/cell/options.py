@@ -77,6 +77,18 @@ OPTIONS = (
         {"action": "append", "default": [], "metavar": "NAME=VALUE"},
     ),
     Option(
+        ("--data",),
+        "free",
+        "Replicas of the model, each in a process of its own; auto: one on every accelerator.",
+        {"metavar": "N|auto"},
+    ),
+    Option(
+        ("--shard",),
+        "free",
+        "Trainers that share the parameters of one replica.",
+        {"type": int, "metavar": "M"},
+    ),
+    Option(
         ("--device-time",),
         "free",
         "Declared step time of an emulated accelerator.",
