@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.cluster import Cluster as Cluster
     from smtc_lab.spec.cluster import InstanceGroup as InstanceGroup
     from smtc_lab.spec.compiler import TrainingCompilerConfig as TrainingCompilerConfig
+    from smtc_lab.spec.distribution import Distribution as Distribution
     from smtc_lab.spec.emulation import Emulation as Emulation
     from smtc_lab.spec.job import TrainingJob as TrainingJob
     from smtc_lab.study.batch.size import find_batch_size as find_batch_size
@@ -70,6 +71,7 @@ _HOMES = {
     "ComparisonRun": "smtc_lab.study.comparison.comparison_run",
     "CompilerReport": "smtc_lab.metrics.records.compiler_report",
     "CompilerSettings": "smtc_lab.views.widgets.compiler_settings",
+    "Distribution": "smtc_lab.spec.distribution",
     "Emulation": "smtc_lab.spec.emulation",
     "InstanceGroup": "smtc_lab.spec.cluster",
     "InstanceTypePicker": "smtc_lab.views.widgets.instance_type_picker",

@@ -6,9 +6,10 @@ import { argumentsField } from '../forms/arguments_field.js';
 import { batchSize } from '../forms/batch_size.js';
 import { compilerSettings } from '../forms/compiler_settings.js';
 import type { IComponent } from '../forms/component.js';
+import { distributionField } from '../forms/distribution_field.js';
 import { environmentField } from '../forms/environment_field.js';
 import { hyperparameters } from '../forms/hyperparameters.js';
-import { numberField } from '../forms/number_field.js';
+import { stepsField } from '../forms/steps_field.js';
 import {
   clusterEditor,
   type IClusterEditorProps,
@@ -87,6 +88,12 @@ class SetUp implements IComponent<ISetUpProps> {
         this._change({ cluster });
       }
     });
+    this._distribution = distributionField(this._part(t('Devices'), false), {
+      job,
+      onChange: changed => {
+        this._change(changed);
+      }
+    });
     this._environment = environmentField(this.element, {
       value: job.pythonEnvironment,
       environments,
@@ -136,15 +143,8 @@ class SetUp implements IComponent<ISetUpProps> {
         this._change({ arguments: given });
       }
     });
-    this._steps = numberField(this._scriptPart, {
-      label: t('Steps of each launch'),
-      value: job.maxSteps,
-      min: 1,
-      isWhole: true,
-      placeholder: t('until the script ends'),
-      onChange: maxSteps => {
-        this._change({ maxSteps });
-      }
+    this._steps = stepsField(this._scriptPart, job.maxSteps, maxSteps => {
+      this._change({ maxSteps });
     });
     this.element.prepend(this._head(), this._figures.element);
     host.append(this.element);
@@ -236,6 +236,7 @@ class SetUp implements IComponent<ISetUpProps> {
       value: job.arguments,
       problems: problems.script
     });
+    this._distribution.update({ job });
     this._steps.update({ value: job.maxSteps });
   }
 
@@ -279,6 +280,7 @@ class SetUp implements IComponent<ISetUpProps> {
   });
   private readonly _title = h('h3', { class: 'smtc-set-up-title' });
   private readonly _cluster: ReturnType<typeof clusterEditor>;
+  private readonly _distribution: ReturnType<typeof distributionField>;
   private readonly _environment: ReturnType<typeof environmentField>;
   private readonly _compilerPart: HTMLElement;
   private readonly _compiler: ReturnType<typeof compilerSettings>;
@@ -286,7 +288,7 @@ class SetUp implements IComponent<ISetUpProps> {
   private readonly _hyperparameters: ReturnType<typeof hyperparameters>;
   private readonly _scriptPart: HTMLElement;
   private readonly _arguments: ReturnType<typeof argumentsField>;
-  private readonly _steps: ReturnType<typeof numberField>;
+  private readonly _steps: ReturnType<typeof stepsField>;
   private readonly _withProblem = new Set<HTMLElement>();
   private _props: ISetUpProps;
   private readonly _batchOfJob: BatchOfJob;
