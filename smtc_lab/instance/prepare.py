@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,9 +87,26 @@ def _of_several(
     if trainer is None or found is None or found.world_size == 1:
         return {}
     variables = {PROGRESS_VARIABLE: str(progress_file(folder, told.host, trainer.rank))}
+    if found.num_groups > 1 and not found.in_folder:
+        variables |= _interfaces(told)
     if found.in_folder:
         variables[RENDEZVOUS_FOLDER_VARIABLE] = str(folder.rendezvous)
     return variables
+
+
+def _interfaces(told: InstanceDescription) -> dict[str, str]:
+    """Return the variables by which collectives find the way to the other instances.
+
+    They would look for the machine's own name, which is often that of a loopback address.
+    """
+    if ipaddress.ip_address(told.address).is_loopback:
+        return {}
+    from smtc_lab.machine.network import interface_of  # noqa: PLC0415  others start without psutil
+
+    name = interface_of(told.address)
+    variables = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+    given = {**os.environ, **told.environment}
+    return {variable: name for variable in variables if name and variable not in given}
 
 
 def _write_hosts_file(path: Path, hosts: dict[str, str]) -> None:

@@ -61,8 +61,8 @@ READY_VARIABLE = "SMTC_READY_FD"
 """Descriptor on which a process says that its work begins, and that it is done."""
 
 FAILED_WORD = "failed"
-"""With which a process tells its agent that its script has failed, and when: nanoseconds of the
-monotonic clock follow."""
+"""With which a process tells its agent that its script has failed: nanoseconds of the monotonic
+clock and the exit code follow."""
 
 PROGRESS_VARIABLE = "SMTC_PROGRESS"
 """File of a trainer's counters (``Progress``); unset: nobody looks at them."""

@@ -208,7 +208,7 @@ class Agent:
         failed_s = decisive.failed_s
         if failed_s is None or (self._stop_s is not None and failed_s > self._stop_s):
             return None
-        return time.time() - (time.monotonic() - failed_s)
+        return time.time() - (time.monotonic() - decisive.blamed_s)
 
     def _limit(self) -> None:
         cores = self._told.cpu_quota_cores

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 
-_FAILED = re.compile(rb"%b ([0-9]+)\n" % FAILED_WORD.encode())
+_FAILED = re.compile(rb"%b ([0-9]+) ([0-9]+)\n" % FAILED_WORD.encode())
 
 _NO_VICTIM = {-signal.SIGKILL, -signal.SIGSEGV, -signal.SIGBUS}
 _SEEN_LATE_S = 1.0
@@ -57,8 +57,7 @@ class EntryPoint:
         """Exit code as ``subprocess`` writes it; None: it runs."""
         self.failed_s: float | None = None
         """When it failed by itself, by the monotonic clock; None: it did not."""
-        self.has_said_why = False
-        """Whether its script told of its failure itself."""
+        self._said_code: int | None = None
         self.is_done = False
         """Whether it takes no further step."""
         self._told = told
@@ -95,13 +94,18 @@ class EntryPoint:
         """Take in what its script says through ``ready``."""
         self.is_done |= DONE_WORD in said
         if failed := _FAILED.search(said):
-            self.failed_s, self.has_said_why = int(failed[1]) / 1e9, True
+            self.failed_s, self._said_code = int(failed[1]) / 1e9, int(failed[2])
 
     def ended(self, exit_code: int, *, was_asked: bool) -> None:
         """Take note of its end, which was asked for or not."""
         self.exit_code = exit_code
         if exit_code and self.failed_s is None and not was_asked:
             self.failed_s = time.monotonic()
+
+    @property
+    def has_said_why(self) -> bool:
+        """Whether its script told of its failure itself."""
+        return self._said_code is not None
 
     @property
     def blamed_s(self) -> float:
@@ -114,9 +118,9 @@ class EntryPoint:
 
     @property
     def decisive_code(self) -> int:
-        """Exit code; of one that was ended while it left, that of a failure."""
+        """Exit code; of one that was ended while it left, the one that it left with."""
         code = self.exit_code or 0
-        return 1 if self.has_said_why and code < 0 else code
+        return self._said_code if self._said_code is not None and code < 0 else code
 
     def _become_entry_point(self) -> None:
         os.setsid()

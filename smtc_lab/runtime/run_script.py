@@ -114,7 +114,7 @@ def _exit_code(ended: SystemExit) -> int:
         return 0
     if isinstance(ended.code, int):
         if ended.code:
-            _say_failed()
+            _say_failed(ended.code & 0xFF)
             # only a failure needs them
             from smtc_lab.runtime.script.last_lines import last_lines_said  # noqa: PLC0415
             from smtc_lab.store.said import lines_sentence  # noqa: PLC0415
@@ -122,6 +122,7 @@ def _exit_code(ended: SystemExit) -> int:
             said = lines_sentence(last_lines_said(), "of its log")
             _failure_file_text(f"SystemExit: {ended.code}{said and f'. {said}'}")
         return ended.code & 0xFF  # what the system keeps of it
+    _say_failed(1)
     print(ended.code, file=sys.stderr)  # noqa: T201  as python does
     _failure_file_text(str(ended.code))
     return 1
@@ -129,7 +130,7 @@ def _exit_code(ended: SystemExit) -> int:
 
 def _write_failure(error: BaseException, script: str) -> None:
     """Print the traceback without our own frames, and keep its essence for the run's state."""
-    _say_failed()
+    _say_failed(1)
     _print_traceback(error)
     reason = _reason(error, script)
     module = sys.modules.get("smtc_lab.runtime.script.first_failure")
@@ -192,11 +193,11 @@ def _without_own_frames(told: traceback.TracebackException) -> list[traceback.Fr
     return list(told.stack)
 
 
-def _say_failed() -> None:
+def _say_failed(code: int) -> None:
     """Tell the agent at once: of several trainers the first to fail is named."""
     if descriptor := os.environ.get(READY_VARIABLE):
         with suppress(OSError):  # nobody listens any more
-            os.write(int(descriptor), f"{FAILED_WORD} {time.monotonic_ns()}\n".encode())
+            os.write(int(descriptor), f"{FAILED_WORD} {time.monotonic_ns()} {code}\n".encode())
 
 
 def _write_stacks_when_asked() -> None:

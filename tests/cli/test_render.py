@@ -83,3 +83,36 @@ def test_what_cannot_be_written_down_is_refused(
     assert said.err.count("Refused: ") == len(refusals)
     for refusal in refusals:
         assert refusal in said.err
+
+
+def test_a_job_is_spread_over_devices_by_two_options(
+    smtc_lab: Callable[..., Any], script: Path
+) -> None:
+    cluster = ("--cluster", "train=ml.p3.8xlarge:2")
+    said = smtc_lab(
+        *("render", script, *cluster, "--to", "slurm", "--python", "/opt/python"),
+        *("--data", "2", "--shard", "4"),
+    )
+
+    assert said.exit_code == 0, said.err
+    assert '"data": 2' in said.out
+    assert '"shard": 4' in said.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--data", "many"), "--data 'many' is not a number. Write for example --data 4."),
+        (("--data", "0"), "distribution.data=0 is outside 1 to 1000."),
+        (("--data", "3"), "asks for 3 trainers, but there are 8 trainers on 2 x ml.p3.8xlarge"),
+    ],
+)
+def test_a_distribution_that_cannot_be_is_refused(
+    smtc_lab: Callable[..., Any], script: Path, options: tuple[str, str], words: str
+) -> None:
+    cluster = ("--cluster", "train=ml.p3.8xlarge:2")
+
+    said = smtc_lab("render", script, *cluster, "--to", "slurm", *options)
+
+    assert said.exit_code != 0
+    assert words in said.err

@@ -14,17 +14,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.errors import RunFailedError
-from tests.kit.runs import processes_after, processes_of, wait_until
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
+from tests.kit.runs import (
+    processes_after,
+    processes_of,
+    stopped_at_the_end,
+    wait_until,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from smtc_lab.launchers.local.launcher import LocalLauncher
     from smtc_lab.launchers.run import Run
-    from smtc_lab.spec.job import TrainingJob
 
     MakeJob = Callable[..., TrainingJob]
     Start = Callable[..., Run]
 
+SCRIPTS = Path(__file__).parents[1] / "scripts_of_others" / "scripts"
 HERE = "here=local"
 FED = "here=local:1:train,data_group=local:1:data"
 LIMIT_S = 240.0
@@ -295,3 +303,22 @@ def test_a_script_that_never_joins_its_group_is_told_so(
     warnings = [it.message for it in run.records().events if it.kind == "warning"]
     assert len(warnings) == 1
     assert warnings[0].startswith("2 trainers train the same model 2 times")
+
+
+@pytest.mark.parametrize("name", ["accelerate_loop", "hugging_face_trainer"])
+def test_scripts_of_others_join_their_group_as_under_torchrun(
+    launcher: LocalLauncher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = TrainingJob(
+        entry_point=str(SCRIPTS / f"{name}.py"),
+        cluster=Cluster.parse(HERE),
+        distribution={"data": 2},
+    )
+    with stopped_at_the_end() as launch:
+        run = launch(launcher, job).wait(LIMIT_S)
+        records = run.records()
+
+    assert set(records.steps) == {"algo-1-rank0", "algo-1-rank1"}
+    assert len({len(steps) for steps in records.steps.values()}) == 1
+    assert not [it.message for it in records.events if "the same model" in it.message]

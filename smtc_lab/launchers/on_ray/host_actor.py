@@ -20,13 +20,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.on_ray.node_files import NodeFiles
 from smtc_lab.launchers.on_ray.node_keeper import FETCHED
 from smtc_lab.launchers.supervision.begin import kept_environment
 from smtc_lab.machine.cores import available_cores, versions
+from smtc_lab.machine.network import interface_of
 from smtc_lab.store.run_folder import RunFolder
 
 _CLOSE_LIMIT_S = 10.0
@@ -74,7 +73,7 @@ class HostActor:
         address = ray.util.get_node_ip_address()
         return {
             "address": address,
-            "interface": _interface_of(address),
+            "interface": interface_of(address),
             "num_cpus": max(1, math.floor(available_cores())),
             "num_gpus": len(ray.get_gpu_ids()),
             "node_id": ray.get_runtime_context().get_node_id(),
@@ -168,11 +167,3 @@ class HostActor:
         if not json.loads(agent)["num_gpus"]:
             environment.pop("CUDA_VISIBLE_DEVICES", None)
         return environment | {RUN_VARIABLE: str(self._folder.path)}
-
-
-def _interface_of(address: str) -> str:
-    """Return the network interface that has an address; empty: none is known to have it."""
-    for name, known in psutil.net_if_addrs().items():
-        if any(item.address == address for item in known):
-            return str(name)
-    return ""

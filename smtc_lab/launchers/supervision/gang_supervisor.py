@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 
+_SEEN_LATE_S = 1.0
+"""A killed agent is seen late on a busy machine, and other trainers fail over it soon."""
+
+
 class Supervisor:
     """Watches over one run from its begin to the death of its last process.
 
@@ -90,7 +94,9 @@ class Supervisor:
     def _timed(self, ended: Exit) -> Exit:
         """Return an end with its time, where an agent was killed and could not say it."""
         is_first = ended.agent_signal is not None and not self._is_ending
-        return replace(ended, failed_at_s=time.time()) if is_first else ended
+        if not is_first:
+            return ended
+        return replace(ended, failed_at_s=time.time() - _SEEN_LATE_S)
 
 
 def supervise_instances(
