@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MEASURED_FILE = "output/data/measured.json"
 """Where a trainer that measures leaves what it saw, below ``SAGEMAKER_BASE_DIR``."""
 
+GRADIENTS_FILE = "output/data/gradients.json"
+"""Where it leaves which gradients were ready when."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Trainer:

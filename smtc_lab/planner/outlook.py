@@ -160,9 +160,8 @@ class Outlook:
             data_threads=np.where(has_data, offers.threads_per_core[data], 1.0),
             trainer_speed_error=offers.speed_error[trainer],
             trainer_gbps=offers.gbps[trainer],
-            interconnect_gbps=np.where(
-                clusters.trainers > 1, offers.link_gbps[trainer], ACCELERATOR_LINK_GBPS
-            ),
+            inside_gbps=ACCELERATOR_LINK_GBPS,
+            between_gbps=offers.link_gbps[trainer],
             device_s=device_s,
             data_instances=clusters.data_instances,
             data_cores=np.where(has_data, offers.vcpus[data], 0.0),

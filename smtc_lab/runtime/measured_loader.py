@@ -25,6 +25,7 @@ from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.description import MEASURED_FILE
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.runtime.instance_runtime import instance_runtime
+from smtc_lab.runtime.measuring.gradients import GradientTimes
 from smtc_lab.runtime.step_timer import num_samples_of
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ class _Measuring:
         self.measure = measure
         self._begin_s: float | None = None
         self._seen: dict[str, float] = {}
-        self._gradients = register_optimizer_step_post_hook(self._optimizer_stepped)
+        self._times = GradientTimes() if measure.what == "resident" else None
+        self._hook = register_optimizer_step_post_hook(self._optimizer_stepped)
 
     @classmethod
     def of_this_process(cls) -> _Measuring:
@@ -147,9 +149,11 @@ class _Measuring:
         file.write_text(json.dumps(self._seen), encoding="utf-8")
 
     def _optimizer_stepped(self, optimizer: torch.optim.Optimizer, *_: object) -> None:
+        parameters = [one for group in optimizer.param_groups for one in group["params"]]
+        if self._times is not None:
+            self._times.stepped(parameters)
         if "gradient_bytes" in self._seen:
             return
-        parameters = [one for group in optimizer.param_groups for one in group["params"]]
         self.saw(
             "gradient_bytes", float(sum(one.nbytes for one in parameters if one.requires_grad))
         )

@@ -61,7 +61,7 @@ def test_a_calibration_that_was_moved_is_the_same(
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("version", [0, 2, None, "1"])
+@pytest.mark.parametrize("version", [0, 3, None, "1"])
 def test_another_version_is_refused(calibration: Calibration, version: object) -> None:
     text = changed(calibration, schema_version=version)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.planner.calibration.parts import DevicePoint
+from smtc_lab.planner.model.all_reduce import GOODPUT
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.setup import Setup
@@ -130,13 +131,51 @@ def test_an_unknown_bandwidth_is_said_to_be_unknown() -> None:
     assert "network is unknown" in said.unknown[0]
 
 
-def test_devices_that_exchange_gradients_take_longer() -> None:
+def test_devices_wait_for_the_gradients_that_the_backward_pass_does_not_hide() -> None:
     fields = {"gradient_bytes": 1e9, "emulated_device_s": None, "machine": {"gpus": ["G"]}}
-    alone = predicted(fields, trainer_cores=90.0).stages_s["device"]
-    both = predicted(fields, trainer_cores=90.0, devices=2.0, interconnect_gbps=80.0)
+    alone = predicted(fields, trainer_cores=90.0)
+    both = predicted(fields, trainer_cores=90.0, devices=2.0, inside_gbps=80.0)
 
-    assert alone == pytest.approx(0.01)
-    assert both.stages_s["device"] == pytest.approx(0.01 + 0.2 * (1e9 / 1e10 + 30e-6))
+    assert alone.stages_s["device"] == pytest.approx(0.01)
+    assert alone.exchange is None
+    assert both.exchange is not None
+    assert both.exchange.all_reduce_s == pytest.approx(1e9 / 1e10 / GOODPUT, rel=0.05)
+    hidden_s = both.exchange.all_reduce_s - both.exchange.exposed_s
+    assert hidden_s == pytest.approx(0.01 * 2 / 3 * 63 / 64)  # behind all pieces but the first
+    assert both.stages_s["device"] == pytest.approx(0.01 + both.exchange.exposed_s)
+
+
+def test_of_an_older_calibration_it_is_said_what_of_the_exchange_is_assumed() -> None:
+    said = predicted({"gradient_bytes": 1e6}, devices=2.0, inside_gbps=80.0)
+
+    assert any("are ready when is assumed" in each for each in said.cautions)
+    assert any("latency" in each for each in said.cautions)
+    assert any("slowest rank" in each for each in said.cautions)
+
+
+def test_instances_exchange_through_their_network_and_devices_inside_do_not() -> None:
+    fields = {"gradient_bytes": 1e11}
+
+    one = predicted(fields, devices=4.0, inside_gbps=1200.0, between_gbps=10.0).exchange
+    two = predicted(fields, devices=2.0, trainers=2.0, inside_gbps=1200.0, between_gbps=10.0)
+
+    assert one is not None
+    assert two.exchange is not None
+    assert two.exchange.all_reduce_s / one.all_reduce_s == pytest.approx(120, rel=0.1)
+
+
+def test_data_instances_that_reduce_help_four_instances_and_not_two() -> None:
+    def all_reduce_s(trainers: float, reducers: float) -> float:
+        cards = {"between_gbps": 1.0, "data_gbps": 1.0, "data_instances": 4.0}
+        fields = {"gradient_bytes": 1e9, "bytes_per_sample": 0.0}
+        said = predicted(
+            fields, trainers=trainers, reducers=reducers, data_cores=90.0, **cards
+        ).exchange
+        assert said is not None
+        return said.all_reduce_s
+
+    assert all_reduce_s(2.0, 4.0) == all_reduce_s(2.0, 0.0)
+    assert all_reduce_s(4.0, 4.0) / all_reduce_s(4.0, 0.0) == pytest.approx(2 / 3)
 
 
 def test_a_gpu_and_the_host_that_feeds_it_overlap() -> None:

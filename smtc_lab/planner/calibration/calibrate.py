@@ -14,6 +14,7 @@ from smtc_lab.launchers.run import launcher_named
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.planner.calibration.calibration import FOLDER, Calibration
 from smtc_lab.planner.calibration.host_speed import BENCHMARK_SECONDS, host_speed
+from smtc_lab.planner.calibration.link import measure_links
 from smtc_lab.planner.calibration.plan import num_launches, run_all
 from smtc_lab.planner.calibration.points import measured_fields
 from smtc_lab.planner.calibration.trial import Trials
@@ -101,7 +102,7 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
         versions=versions(),
         emulated_device_s=device_s,
         cpu_speed=speed,
-        **measured_fields(found, cores=cores),
+        **_with_links(measured_fields(found, cores=cores)),
     )
     return _saved(calibration, kept_at(calibration, root))
 
@@ -117,6 +118,14 @@ def kept_at(calibration: Calibration, root: Path | None = None) -> Path:
     stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(calibration.entry_point).stem).strip("-") or "job"
     folder = (runs_root() if root is None else root) / FOLDER
     return folder / f"{stem}-{created:%Y%m%d-%H%M%S}.json"
+
+
+def _with_links(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return measured fields with what two processes took to add up gradients."""
+    try:
+        return {**fields, "links": measure_links()}
+    except PlannerError as error:
+        return {**fields, "problems": (*fields["problems"], f"Not measured: {error}")}
 
 
 def _job(

@@ -1,4 +1,4 @@
-"""What was measured of a workload on one machine: the schema of a calibration, version 1."""
+"""What was measured of a workload on one machine: the schema of a calibration, version 2."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from smtc_lab.planner.calibration.parts import (
     CalibrationPart,
     CpuSpeedFact,
     DevicePoint,
+    GradientOrder,
     LaunchSpread,
+    LinkPoint,
     RunPoint,
     WorkerPoint,
 )
 from smtc_lab.planner.intervals import Measured  # noqa: TC001  pydantic reads it
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
+
+_READABLE = (1, SCHEMA_VERSION)
+"""Versions that are read. Version 1 has no ``gradients``, ``links`` and ``step_quantiles``."""
 
 FOLDER = "calibrations"
 """Name of the folder below that of runs in which ``calibrate`` keeps calibrations."""
@@ -36,8 +41,8 @@ def _is_hash(text: str) -> str:
 class Calibration(CalibrationPart):
     """What was measured of one workload on one machine, dated, to be kept and moved."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
-    """Version of this schema."""
+    schema_version: Literal[1, 2] = SCHEMA_VERSION
+    """Version of the schema that it was written with."""
 
     created: str
     """When, as ISO date and time in UTC."""
@@ -93,6 +98,12 @@ class Calibration(CalibrationPart):
 
     gradient_bytes: float | None = Field(default=None, ge=0)
     """Bytes of the gradients of one trainer, which all-reduce moves; None: not measured."""
+
+    gradients: GradientOrder | None = None
+    """Which gradients are ready when; None: not measured, and predictions assume it."""
+
+    links: tuple[LinkPoint, ...] = ()
+    """Two processes that add up gradients, at two sizes; empty: not measured."""
 
     startup_s: Measured | None = None
     """Seconds from the start of a launch to its first step, without compiling, with the
@@ -200,10 +211,10 @@ class Calibration(CalibrationPart):
                 f"{what} is damaged: it is not JSON ({error}). Calibrate again."
             ) from error
         version = found.get("schema_version") if isinstance(found, dict) else None
-        if version != SCHEMA_VERSION:
+        if version not in _READABLE:
             raise PlannerError(
                 f"{what} has schema_version={_shown(version)}, but this version of smtc-lab "
-                f"reads {SCHEMA_VERSION}. Calibrate again."
+                f"reads {' and '.join(map(str, _READABLE))}. Calibrate again."
             )
         try:
             calibration = cls.model_validate_json(text)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from smtc_lab.metrics.result import Result
 from smtc_lab.planner.intervals import Measured
+
+MOST_QUANTILES = 41
+"""Quantiles by which the spread of steps is kept: one for each 2.5 %."""
+
+_MOST_PARAMETERS = 10_000
 
 
 class CalibrationPart(Result):
@@ -51,6 +56,47 @@ class DevicePoint(CalibrationPart):
     cpu_s_per_step: Measured | None = None
     """CPU-seconds per step of the trainer's process, which its own data workers cannot have;
     None: not measured."""
+
+    step_quantiles: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+        default=(), max_length=MOST_QUANTILES
+    )
+    """Quantiles of a step's seconds, evenly from the shortest to the longest step; empty: not
+    measured."""
+
+
+class GradientOrder(CalibrationPart):
+    """When in a step which gradients are ready, as a launch with resident data showed it."""
+
+    nbytes: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+        min_length=1, max_length=_MOST_PARAMETERS
+    )
+    """Bytes of each parameter's gradient, in the order in which they became ready."""
+
+    ready_fraction: tuple[Annotated[float, Field(ge=0, le=1)], ...]
+    """When each was ready, as a part of the step, rising."""
+
+    begin_fraction: float = Field(ge=0, le=1)
+    """When the backward pass began, as a part of the step."""
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        times = (self.begin_fraction, *self.ready_fraction)
+        if len(self.nbytes) != len(self.ready_fraction) or list(times) != sorted(times):
+            raise ValueError(
+                f"ready_fraction has {len(self.ready_fraction)} times of {len(self.nbytes)} "
+                "gradients, or they do not rise. Calibrate again."
+            )
+        return self
+
+
+class LinkPoint(CalibrationPart):
+    """How long two processes of this machine took to add up gradients, over loopback."""
+
+    nbytes: int = Field(ge=1)
+    """Bytes of each process."""
+
+    all_reduce_s: Measured
+    """Seconds of one all-reduce."""
 
 
 class RunPoint(CalibrationPart):

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.planner.calibration.parts import DevicePoint, LaunchSpread, RunPoint, WorkerPoint
+import numpy as np
+
+from smtc_lab.planner.calibration.parts import (
+    MOST_QUANTILES,
+    DevicePoint,
+    LaunchSpread,
+    RunPoint,
+    WorkerPoint,
+)
 from smtc_lab.planner.calibration.spread import launch_spread, mean_of, next_launch
 from smtc_lab.planner.calibration.trial import DATA, TRAINER
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.calibration.plan import Findings
     from smtc_lab.planner.calibration.trial import Seen
@@ -37,6 +47,7 @@ def measured_fields(found: Findings, *, cores: int) -> dict[str, Any]:
         "serial_s_per_step": _serial(found.service, problems),
         "sample_cpu_variation": notes.get("sample_cpu_variation"),
         "gradient_bytes": notes.get("gradient_bytes"),
+        "gradients": found.resident[0].gradients,
         "startup_s": _startup(found),
         "end_s": _end(found),
         "compile_s": next_launch(compile_s) if compile_s else None,
@@ -51,7 +62,14 @@ def _device_point(seen: Seen) -> DevicePoint:
         batch_size=seen.batch_size,
         step_s=seen.step(),
         cpu_s_per_step=seen.cpu_s_per_step(TRAINER),
+        step_quantiles=_quantiles(seen.step_time_s),
     )
+
+
+def _quantiles(step_time_s: NDArray[np.float64]) -> tuple[float, ...]:
+    """Return how steps spread, by no more quantiles than there are steps."""
+    count = min(MOST_QUANTILES, len(step_time_s))
+    return tuple(np.quantile(step_time_s, np.linspace(0, 1, count)).tolist())
 
 
 def _worker_points(found: Findings, cores: int, problems: list[str]) -> list[WorkerPoint]:

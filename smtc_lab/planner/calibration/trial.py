@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from smtc_lab.errors import PlannerError, StoreError
-from smtc_lab.instance.description import MEASURED_FILE
+from smtc_lab.instance.description import GRADIENTS_FILE, MEASURED_FILE
 from smtc_lab.launchers.special_launch import as_measuring_launch, with_cpu_quotas
 from smtc_lab.metrics.columns import SYSTEM
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.records.records import OWN_WORKERS, TORCHS_OWN
 from smtc_lab.metrics.utilization import samples_between
+from smtc_lab.planner.calibration.parts import GradientOrder
 from smtc_lab.planner.intervals import measured
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.emulation import Emulation
@@ -90,6 +91,9 @@ class Seen:
 
     notes: Mapping[str, float]
     """What only the trainer's process could tell."""
+
+    gradients: GradientOrder | None = None
+    """Which gradients were ready when; None: it was not seen."""
 
     @property
     def step_time_s(self) -> NDArray[np.float64]:
@@ -268,7 +272,7 @@ def _seen(trial: CalibrationLaunch, run: Run) -> Seen:
             f"({trial.label}), but less than {_FINEST_S * 1e6:.0f} µs cannot be timed. Raise "
             "the batch size."
         )
-    return Seen(trial=trial, launch=launch, notes=_notes(run))
+    return Seen(trial=trial, launch=launch, notes=_notes(run), gradients=_gradients(run))
 
 
 def _notes(run: Run) -> dict[str, float]:
@@ -277,6 +281,14 @@ def _notes(run: Run) -> dict[str, float]:
         return {name: float(value) for name, value in json.loads(text).items()}
     except (OSError, ValueError):
         return {}
+
+
+def _gradients(run: Run) -> GradientOrder | None:
+    try:
+        text = (run.folder.opt_ml(TRAINER) / GRADIENTS_FILE).read_text(encoding="utf-8")
+        return GradientOrder.model_validate_json(text)
+    except (OSError, ValueError):
+        return None
 
 
 def _refuse_clock_jump(jump_s: float) -> None:

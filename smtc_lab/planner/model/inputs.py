@@ -11,12 +11,15 @@ from smtc_lab.errors import PlannerError
 from smtc_lab.planner.calibration.parts import ASSUMED_SPREAD
 from smtc_lab.planner.model.cpu_cost import cpu_costs
 from smtc_lab.planner.model.draws import Draws, LaunchDraws
+from smtc_lab.planner.model.exchange import gradients_of, link_of, step_quantiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.calibration.parts import DevicePoint
+    from smtc_lab.planner.model.all_reduce import Link
+    from smtc_lab.planner.model.buckets import Gradients
     from smtc_lab.planner.model.cpu_cost import CpuCost
 
 
@@ -62,8 +65,16 @@ class ModelInputs:
     is_synchronous: bool
     """Whether the trainer's thread waits for the device in each step."""
 
-    gradient_bytes: float | None
-    """Bytes that all-reduce moves; None: not measured."""
+    gradients: Gradients | None
+    """What all-reduce moves; None: not measured."""
+
+    link: Link | None
+    """All-reduce between processes of the calibrated machine, with its draws; None: not
+    measured."""
+
+    step_quantiles: tuple[float, ...]
+    """How the steps of one rank spread, from the shortest to the longest; empty: not
+    measured."""
 
     cores: float
     """Cores of the calibrated machine."""
@@ -148,7 +159,9 @@ def inputs_of(calibration: Calibration, draws: Draws) -> ModelInputs:
         ),
         is_device_cpu=is_device_cpu,
         is_synchronous=is_emulated or is_device_cpu,
-        gradient_bytes=calibration.gradient_bytes,
+        gradients=gradients_of(calibration),
+        link=link_of(calibration, draws),
+        step_quantiles=step_quantiles(points),
         cores=cores,
         own_slowness=launches.slowness(),
     )

@@ -10,12 +10,14 @@ import numpy as np
 from smtc_lab.errors import PlannerError
 from smtc_lab.planner.calibration.parts import ASSUMED_SPREAD
 from smtc_lab.planner.intervals import estimate
+from smtc_lab.planner.model.exchange import said_of_ranks
 from smtc_lab.planner.model.job import job_parts
 from smtc_lab.planner.model.model import EXTRAPOLATION_ERROR, MODEL_ERROR, Model
 from smtc_lab.planner.model.prediction import (
     STAGES,
     Bottleneck,
     Evidence,
+    GradientExchange,
     IntervalBasis,
     Prediction,
     Stage,
@@ -112,7 +114,7 @@ def predictions(model: Model, setup: Setup, terms: Sequence[Terms]) -> list[Pred
                 cautions=(*cautions, *([why] if is_estimated[place] else []), *each.cautions),
             ),
             estimates[place],
-            stages_at(times, place),
+            (stages_at(times, place), exchange_at(times, place)),
             (names[place], bool(ties[place])),
         )
         for place, each in enumerate(terms)
@@ -123,9 +125,10 @@ def _prediction(
     calibration: Calibration,
     terms: Terms,
     step_time_s: Interval,
-    stages_s: dict[Stage, float | None],
+    parts_s: tuple[dict[Stage, float | None], GradientExchange | None],
     longest: tuple[Bottleneck, bool],
 ) -> Prediction:
+    stages_s, exchange = parts_s
     usd_per_s = None if terms.usd_per_hour is None else terms.usd_per_hour / _SECONDS_PER_HOUR
     usd_per_step = None if usd_per_s is None else step_time_s.scaled(usd_per_s)
     parts = job_parts(calibration, _steps_s(step_time_s, terms), usd_per_s=usd_per_s)
@@ -139,6 +142,7 @@ def _prediction(
         usd_per_job=None if usd_per_s is None or job_s is None else job_s.scaled(usd_per_s),
         parts=parts,
         stages_s=stages_s,
+        exchange=exchange,
         utilization={
             stage: None if time_s is None else min(1.0, time_s / step_time_s.mean)
             for stage, time_s in stages_s.items()
@@ -166,6 +170,18 @@ def stages_at(times: Times, place: int) -> dict[Stage, float | None]:
         value = float(values[place, 0])
         found[stage] = None if np.isnan(value) else value
     return found
+
+
+def exchange_at(times: Times, place: int) -> GradientExchange | None:
+    """Return the exchange of gradients of one of several set-ups; None: there is none."""
+    shape = times.step_s.shape
+    all_reduce_s, exposed_s = (
+        float(np.broadcast_to(each, shape)[place, 0])
+        for each in (times.stages.exchange.all_reduce_s, times.stages.exchange.exposed_s)
+    )
+    if not all_reduce_s > 0:
+        return None
+    return GradientExchange(all_reduce_s=all_reduce_s, exposed_s=exposed_s)
 
 
 def _estimates(draws: NDArray[np.float64]) -> list[Interval]:
@@ -199,6 +215,8 @@ def _said_of_all(model: Model, setup: Setup) -> tuple[bool, tuple[str, ...]]:
     if not model.sharpness.is_fitted:
         cautions.append("How well the stages overlap is a default, not fitted to runs.")
     cautions += _said_of_launches(model.calibration)
+    if np.any(np.asarray(setup.trainers) * np.asarray(setup.devices) > 1):
+        cautions += said_of_ranks(model.inputs)
     if why := model.extrapolated(setup):
         cautions.append(
             f"The interval is an extrapolation's ({100 * EXTRAPOLATION_ERROR:.0f} % of model "

@@ -32,6 +32,16 @@ IntervalBasis = Literal["calibrated machine", "extrapolation"]
 machine, or the larger one on other machines and with batches beyond those measured."""
 
 
+class GradientExchange(Result):
+    """What the exchange of gradients takes in a step of several ranks."""
+
+    all_reduce_s: float
+    """All buckets together, in seconds."""
+
+    exposed_s: float
+    """What a step waits for behind its backward pass, in seconds; it is part of ``device``."""
+
+
 class Prediction(PlanDisplayed, Result):
     """What the model says of one set-up. Nothing in it was measured on that set-up."""
 
@@ -60,6 +70,9 @@ class Prediction(PlanDisplayed, Result):
     stages_s: dict[Stage, float | None]
     """Seconds that each stage alone would take for a step; None: unknown. Stages overlap, so
     they add up to more than the step time."""
+
+    exchange: GradientExchange | None = None
+    """Exchange of gradients; None: there is one rank, or nothing is known of gradients."""
 
     utilization: dict[Stage, float | None]
     """Share of the step time in which each stage works, 0 to 1; None: unknown."""

@@ -64,8 +64,18 @@ class Setup:
     data_gbps: Numbers = math.inf
     """Bandwidth of one data instance in Gbit/s; NaN: unknown."""
 
-    interconnect_gbps: Numbers = math.inf
-    """Bandwidth between accelerators for all-reduce in Gbit/s; NaN: unknown."""
+    inside_gbps: Numbers = math.inf
+    """Bandwidth between the accelerators of one instance in Gbit/s; NaN: unknown. Infinite:
+    that of the calibrated machine, here and below."""
+
+    between_gbps: Numbers = math.inf
+    """Bandwidth of one training instance for all-reduce with others in Gbit/s; NaN: unknown."""
+
+    between_alpha_s: Numbers | None = None
+    """Declared latency of a message between instances in seconds; None, NaN: as calibrated."""
+
+    reducers: Numbers = 0.0
+    """Data instances that also reduce gradients; 0: the trainers do it."""
 
     batch_size: int | None = None
     """Samples of one step of one trainer process; None: as calibrated."""

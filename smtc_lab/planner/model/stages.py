@@ -5,8 +5,7 @@ trainers' own data workers prepare them together; batches of data instances cros
 the host of each trainer does what cannot be spread; the devices compute and exchange gradients.
 
 Source:
-    Accounting of CPU-seconds per sample: Kuchnik et al., Plumber, MLSys 2022. Ring all-reduce:
-    2 (n - 1) / n times the gradients over the bandwidth.
+    Accounting of CPU-seconds per sample: Kuchnik et al., Plumber, MLSys 2022.
 """
 
 from __future__ import annotations
@@ -17,11 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.errors import PlannerError
+from smtc_lab.planner.model.exchange import exchange_of, slowest_rank
 from smtc_lab.planner.model.sharpness import p_norm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from smtc_lab.planner.model.buckets import Exchange
     from smtc_lab.planner.model.cpu_cost import CpuCost
     from smtc_lab.planner.model.inputs import ModelInputs
     from smtc_lab.planner.model.setup import Numbers, Setup
@@ -35,13 +36,6 @@ Source:
 
 HYPERTHREAD_GAIN = 1.25
 """What all threads of a physical core do together, over what one does alone; 1.2 to 1.3."""
-
-ALL_REDUCE_OVERLAP = 0.8
-"""Share of all-reduce that the backward pass hides. Assumed."""
-
-ALL_REDUCE_LATENCY_S = 30e-6
-"""Seconds of each doubling of the number of devices. Assumed."""
-
 
 _LEAST_CORE_S = 1e-12
 """CPU-seconds per sample of a data path whose share could not be told from nothing."""
@@ -66,7 +60,10 @@ class Stages:
     """Host work of one trainer that no other thread can do."""
 
     device: NDArray[np.float64]
-    """Device and all-reduce. NaN: unknown."""
+    """The slowest rank's device, and what it waits for gradients. NaN: unknown."""
+
+    exchange: Exchange
+    """Exchange of gradients; what of it is not hidden is in ``device``, too."""
 
     overlaps: NDArray[np.bool_]
     """Whether data are prepared while a step is computed, shape (set-ups, 1)."""
@@ -102,10 +99,10 @@ def stages_of(inputs: ModelInputs, setup: Setup, inverse_p: NDArray[np.float64])
     serial_s = inputs.serial_s / (setup.trainer_speed * _thread_share(setup))
     network_s = np.where(is_unknown, np.nan, arriving / wire * supply_s)
     device_s = _device_s(inputs, setup, batch_size)
-    cpu_s, network_s, supply_s, serial_s, device_s = np.broadcast_arrays(
-        cpu_s, network_s, supply_s, serial_s, device_s
-    )
-    return Stages(cpu_s, network_s, supply_s, serial_s, device_s, overlaps)
+    gradients = exchange_of(inputs, setup, device_s)
+    parts = (cpu_s, network_s, supply_s, serial_s, device_s + gradients.exposed_s)
+    cpu_s, network_s, supply_s, serial_s, device_s = np.broadcast_arrays(*parts)
+    return Stages(cpu_s, network_s, supply_s, serial_s, device_s, gradients, overlaps)
 
 
 def _thread_share(setup: Setup) -> NDArray[np.float64]:
@@ -239,19 +236,12 @@ def _device_s(inputs: ModelInputs, setup: Setup, batch_size: int) -> NDArray[np.
     known_s = inputs.device_at(batch_size)[np.newaxis]
     if inputs.is_device_cpu:
         # As if the step spread over all cores, as it could on the calibrated machine.
-        known_s = known_s * inputs.cores / (setup.trainer_cores * setup.trainer_speed)
+        cores = setup.trainer_cores / np.asarray(setup.devices)
+        known_s = known_s * inputs.cores / (cores * setup.trainer_speed)
     if setup.device_s is not None:
         given_s = setup.device_s + np.asarray(inputs.device_overhead_s)
         known_s = np.where(np.isnan(setup.device_s), known_s, given_s)
     if inputs.is_synchronous:
         host_s = inputs.host_at(batch_size) / (_thread_share(setup) * setup.trainer_speed)
         known_s = known_s if inputs.is_device_cpu else np.maximum(known_s, host_s)
-    return known_s + (1 - ALL_REDUCE_OVERLAP) * _all_reduce_s(inputs, setup)
-
-
-def _all_reduce_s(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
-    ranks = np.asarray(setup.trainers * setup.devices)
-    bytes_per_s = np.asarray(setup.interconnect_gbps) * 1e9 / 8
-    moved = 2 * (ranks - 1) / ranks * (inputs.gradient_bytes or 0.0)
-    latency_s = ALL_REDUCE_LATENCY_S * np.log2(np.maximum(ranks, 1))
-    return np.where(ranks > 1, moved / bytes_per_s + latency_s, 0.0)
+    return known_s * slowest_rank(inputs, setup)

@@ -1,0 +1,96 @@
+"""How long gradients are on their way: a ring by its latency and its time for a byte.
+
+Source:
+    Alpha-beta: Hockney, Parallel Computing 20 (1994). Ring: Patarasuk and Yuan, J. Parallel
+    Distrib. Comput. 69 (2009). Reducers: Jiang et al., BytePS, OSDI 2020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from smtc_lab.planner.model.setup import Numbers
+
+ASSUMED_ALPHA_S = 30e-6
+"""Seconds of one message beside its bytes, where no calibration measured it. Assumed."""
+
+GOODPUT = 0.955
+"""Share of a rated bandwidth that carries gradients: 1,448 of the 1,514 bytes of a frame, as
+measured through a token bucket, too. Larger frames carry up to 0.99."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The slowest link of a ring."""
+
+    alpha_s: Numbers
+    """Seconds of one message beside its bytes."""
+
+    beta_s: Numbers
+    """Seconds for one byte."""
+
+
+def rated_beta_s(gbps: Numbers) -> NDArray[np.float64]:
+    """Return the seconds for one byte of a rated bandwidth in Gbit/s; NaN: unknown."""
+    return np.asarray(8 / (np.asarray(gbps, dtype=np.float64) * 1e9 * GOODPUT))
+
+
+def ring_s(nbytes: Numbers, ranks: Numbers, link: Link) -> NDArray[np.float64]:
+    """Return the seconds of one all-reduce in a ring; 0 for one rank.
+
+    Args:
+        nbytes: Bytes that each rank has.
+        ranks: Ranks, at least 1.
+        link: The slowest link between neighbours.
+    """
+    n = np.asarray(ranks, dtype=np.float64)
+    took_s = 2 * (n - 1) * link.alpha_s + 2 * (n - 1) / n * nbytes * link.beta_s
+    return np.where(n > 1, took_s, 0.0)
+
+
+def reduced_share(instances: Numbers, reducers: Numbers) -> NDArray[np.float64]:
+    """Return what an all-reduce takes beside a ring, where other instances reduce, too.
+
+    It is n² / (n² + kn - 2k): 1 for two instances, 2/3 for four with four reducers, and never
+    below 1/2, from where on the trainers' own cards are full.
+
+    Args:
+        instances: Training instances, n.
+        reducers: Instances of equally fast cards that only reduce, k. Those of a slower card
+            count as its share.
+    """
+    n = np.asarray(instances, dtype=np.float64)
+    k = np.minimum(reducers, n)  # with as many, each byte passes a trainer's card once each way
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = n**2 / (n**2 + k * n - 2 * k)
+    return np.where((n > 2) & (k > 0), share, 1.0)
+
+
+def slowest_share(quantiles: Sequence[float], ranks: Numbers) -> NDArray[np.float64]:
+    """Return the expected slowest of so many draws over the mean of one, at least 1.
+
+    Args:
+        quantiles: Of the step time of one rank, evenly from its shortest to its longest;
+            fewer than two: the spread is not known, and 1 is returned.
+        ranks: Ranks that wait for each other, at least 1.
+    """
+    n = np.asarray(ranks, dtype=np.float64)
+    values = np.asarray(quantiles, dtype=np.float64)
+    if len(values) < 2:
+        return np.ones_like(n)
+    # The slowest of n lies below the quantile u with probability u**n; between two quantiles
+    # the draws are even, so that the integral of Q du**n is exact by parts.
+    u = np.linspace(0.0, 1.0, len(values))
+    slopes = np.diff(values) * (len(values) - 1)
+    powers = u ** (n[..., np.newaxis] + 1) / (n[..., np.newaxis] + 1)
+    slowest = values[-1] - (slopes * np.diff(powers, axis=-1)).sum(axis=-1)
+    mean = float(np.mean((values[1:] + values[:-1]) / 2))
+    return np.maximum(slowest / mean, 1.0) if mean > 0 else np.ones_like(n)

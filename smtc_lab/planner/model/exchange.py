@@ -1,0 +1,163 @@
+"""What ranks of a set-up cost each other: the slowest one, and the exchange of gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.planner.model.all_reduce import (
+    ASSUMED_ALPHA_S,
+    Link,
+    rated_beta_s,
+    reduced_share,
+    ring_s,
+    slowest_share,
+)
+from smtc_lab.planner.model.buckets import (
+    BACKWARD_BEGINS,
+    Exchange,
+    Gradients,
+    buckets_of,
+    estimated_gradients,
+    exchange,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from smtc_lab.planner.calibration.calibration import Calibration
+    from smtc_lab.planner.calibration.parts import DevicePoint
+    from smtc_lab.planner.model.draws import Draws
+    from smtc_lab.planner.model.inputs import ModelInputs
+    from smtc_lab.planner.model.setup import Setup
+
+_MOST_OF_CARD = 0.9
+"""Share of a card that batches take from gradients at most."""
+
+
+def gradients_of(calibration: Calibration) -> Gradients | None:
+    """Return the gradients of one step; None: not even their bytes are known.
+
+    Where the device is emulated, or is a GPU, the order and the sizes are what was seen; when
+    they are ready is not, since the CPU of a calibration has computed them at another time.
+    Then the backward pass is taken to fill the last two thirds of the device's step.
+    """
+    total_bytes, seen = calibration.gradient_bytes, calibration.gradients
+    if seen is None:
+        return estimated_gradients(total_bytes) if total_bytes else None
+    if calibration.emulated_device_s is None:
+        return Gradients(seen.nbytes, seen.ready_fraction, is_estimated=False)
+    begin, end = seen.begin_fraction, seen.ready_fraction[-1]
+    length = max(end - begin, 1e-9)
+    share = (1 - BACKWARD_BEGINS) / length
+    ready = tuple(
+        min(1.0, BACKWARD_BEGINS + share * (each - begin)) for each in seen.ready_fraction
+    )
+    return Gradients(seen.nbytes, ready, is_estimated=True)
+
+
+def link_of(calibration: Calibration, draws: Draws) -> Link | None:
+    """Return draws of latency and time for a byte on this machine; None: not measured.
+
+    A ring of two ranks has two messages, and moves as many bytes as each rank has.
+    """
+    if len(calibration.links) < 2:
+        return None
+    by_size = sorted(calibration.links, key=lambda point: point.nbytes)
+    small, large = by_size[0], by_size[-1]
+    small_s, large_s = draws.of(small.all_reduce_s), draws.of(large.all_reduce_s)
+    beta_s = np.maximum(large_s - small_s, 0.0) / max(1, large.nbytes - small.nbytes)
+    return Link(np.maximum(small_s - small.nbytes * beta_s, 0.0) / 2, beta_s)
+
+
+def step_quantiles(points: Sequence[DevicePoint]) -> tuple[float, ...]:
+    """Return the quantiles of the calibrated step; empty: not measured."""
+    known = [point for point in points if len(point.step_quantiles) > 1]
+    return max(known, key=lambda point: point.batch_size).step_quantiles if known else ()
+
+
+def slowest_rank(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
+    """Return what the slowest rank takes beside one by itself, 1 where that is not known."""
+    return slowest_share(inputs.step_quantiles, setup.trainers * setup.devices)
+
+
+def exchange_of(inputs: ModelInputs, setup: Setup, device_s: NDArray[np.float64]) -> Exchange:
+    """Return what the exchange of gradients takes, and what a step waits for.
+
+    Args:
+        inputs: What the calibration tells.
+        setup: The set-ups, as columns.
+        device_s: Device time of a step without it, in seconds.
+    """
+    nothing = np.zeros(np.broadcast_shapes(device_s.shape, np.shape(setup.trainers)))
+    ranks = np.asarray(setup.trainers * setup.devices)
+    if inputs.gradients is None or not np.any(ranks > 1):
+        return Exchange(nothing, nothing)
+    link = _slowest_link(inputs, setup)
+    share = _reduced_share(inputs, setup, device_s)
+    return exchange(
+        buckets_of(inputs.gradients),
+        device_s,
+        lambda nbytes: ring_s(nbytes, ranks, link) * share,
+    )
+
+
+def _slowest_link(inputs: ModelInputs, setup: Setup) -> Link:
+    """Return the slowest link of a ring through all devices of all instances."""
+    measured = inputs.link or Link(ASSUMED_ALPHA_S, 0.0)
+    has_inside, has_between = np.asarray(setup.devices) > 1, np.asarray(setup.trainers) > 1
+    inside_s, between_s = (
+        np.where(np.isinf(gbps), measured.beta_s, rated_beta_s(gbps))
+        for gbps in (setup.inside_gbps, setup.between_gbps)
+    )
+    alpha_s = np.asarray(measured.alpha_s)
+    if setup.between_alpha_s is not None:
+        declared_s = np.maximum(setup.between_alpha_s, alpha_s)
+        alpha_s = np.where(has_between & ~np.isnan(setup.between_alpha_s), declared_s, alpha_s)
+    beta_s = np.maximum(
+        np.where(has_inside, inside_s, 0.0), np.where(has_between, between_s, 0.0)
+    )
+    return Link(alpha_s, beta_s)
+
+
+def _reduced_share(
+    inputs: ModelInputs, setup: Setup, device_s: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what data instances that reduce leave of a ring's time.
+
+    They count by the bandwidth of their cards beside the trainers', less what the batches that
+    they send take of it.
+    """
+    if not np.any(setup.reducers):
+        return np.ones((1, 1))
+    samples = setup.trainers * setup.devices * (setup.batch_size or inputs.batch_size)
+    nbytes = samples * (inputs.bytes_per_sample or 0.0) / np.maximum(setup.data_instances, 1.0)
+    batches_s = nbytes * rated_beta_s(setup.data_gbps)
+    free = 1 - np.minimum(batches_s / np.maximum(device_s, 1e-12), _MOST_OF_CARD)
+    with np.errstate(invalid="ignore"):
+        speed = np.where(
+            np.isinf(setup.data_gbps), 1.0, setup.data_gbps / np.asarray(setup.between_gbps)
+        )
+    known = np.nan_to_num(np.minimum(speed, 1.0) * free, nan=0.0)
+    return reduced_share(setup.trainers, setup.reducers * known)
+
+
+def said_of_ranks(inputs: ModelInputs) -> list[str]:
+    """Return what of the time that several ranks cost each other is assumed, as sentences."""
+    said = []
+    if inputs.gradients is not None and inputs.gradients.is_estimated:
+        said.append("Which gradients are ready when is assumed, and so what of them is hidden.")
+    if inputs.link is None:
+        said.append(
+            f"The latency of exchanging gradients is assumed ({1e6 * ASSUMED_ALPHA_S:g} µs a "
+            "message). Calibrate again to measure it."
+        )
+    if not inputs.step_quantiles:
+        said.append(
+            "How far steps of one rank lie apart was not measured, so nothing is added for the "
+            "slowest rank. Calibrate again."
+        )
+    return said

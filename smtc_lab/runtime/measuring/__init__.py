@@ -1,0 +1,1 @@
+"""What a calibration measures of gradients: when they are ready, and how fast they add up."""
