@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from smtc_lab.study.watched_run import Progress
 
 
+_MOST_HOURS = 24.0 * 365
+
+
 @click.command()
 @click.argument("script", type=click.Path(path_type=Path))
 @job_options.ARGUMENTS
@@ -30,6 +33,22 @@ if TYPE_CHECKING:
 @click.option(
     "--deadline", type=float, metavar="SECONDS", help="Longest that the job may take."
 )
+@click.option(
+    "--before",
+    metavar="TIME",
+    help="When the job must have ended, if it is launched now: 2026-12-01T12:00. Any number "
+    "of devices and instances is tried, as with --within-hours.",
+)
+@click.option(
+    "--within-hours", type=float, metavar="H", help="Hours in which the job must have ended."
+)
+@click.option(
+    "--devices",
+    metavar="N|any",
+    help="Accelerators of a cluster. any: --steps are those of one, and n make an n-th of "
+    "them. Default: 1.",
+)
+@click.option("--max-instances", type=int, help="Most training instances.")
 @click.option("--families", metavar="NAME,…", help="Instance families to choose from.")
 @click.option(
     "--price",
@@ -89,6 +108,7 @@ def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
     \b
     Example:
       smtc-lab plan --steps 5000 --budget 60 -p batch_size=32 train.py
+      smtc-lab plan --steps 50000 --before 2026-12-01T12:00 train.py
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     refusals = job_options.Refusals()
     values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
@@ -125,6 +145,9 @@ def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str
         "budget_usd_per_hour": options["budget"],
         "budget_usd": options["job_budget"],
         "deadline_s": options["deadline"],
+        "before": _moment(options, refusals),
+        "num_devices": _num_devices(options, refusals),
+        "max_trainers": options["max_instances"],
         "steps": options["steps"],
         "families": None if families is None else job_options.backend_names(families),
         "max_data_instances": options["max_data_instances"],
@@ -132,8 +155,47 @@ def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str
     }
     prices = _prices(options["prices"], refusals)
     if not refusals.problems:
-        refusals.tried(settings_of, None, prices or "on-demand", **limits)
+        # when a job must have ended is known only when the plan is made
+        checked = {name: value for name, value in limits.items() if name != "before"}
+        checked["max_trainers"] = (
+            1 if limits["max_trainers"] is None else limits["max_trainers"]
+        )
+        refusals.tried(settings_of, None, prices or "on-demand", **checked)
     return {**limits, "prices": prices or "on-demand"}
+
+
+def _moment(options: dict[str, Any], refusals: job_options.Refusals) -> dt.datetime | None:
+    """Return when the job must have ended; None: whenever."""
+    text, hours = options["before"], options["within_hours"]
+    now = dt.datetime.now().astimezone()
+    if hours is not None:
+        if 0 < hours < _MOST_HOURS:
+            return now + dt.timedelta(hours=hours)
+        refusals.problems.append(f"--within-hours {hours:g} is not above 0. Raise it.")
+    if text is None:
+        return None
+    try:
+        moment = dt.datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        refusals.problems.append(
+            f"--before {text!r} is no time. Write for example --before 2026-12-01T12:00."
+        )
+        return None
+    if moment <= now:
+        refusals.problems.append(f"--before {text!r} is over. Give a time to come.")
+    return moment
+
+
+def _num_devices(options: dict[str, Any], refusals: job_options.Refusals) -> int | None:
+    """Return the accelerators of each cluster; None: any number."""
+    text = options["devices"]
+    has_moment = options["before"] is not None or options["within_hours"] is not None
+    if text == "any" or (text is None and has_moment):
+        return None
+    if text is None or text.isdecimal():
+        return int(text or 1)
+    refusals.problems.append(f"--devices {text!r} is neither a number nor 'any'. Correct it.")
+    return 1
 
 
 def _calibration(
@@ -225,7 +287,11 @@ def _problems(options: dict[str, Any]) -> list[str]:
         )
     if figure is not None and figure.suffix not in {".png", ".svg"}:
         problems.append(f"--figure {str(figure)!r} is neither PNG nor SVG. End it in .png.")
-    for name, option in (("--job-budget", "job_budget"), ("--deadline", "deadline")):
+    limits = {"--job-budget": "job_budget", "--deadline": "deadline"}
+    limits |= {"--before": "before", "--within-hours": "within_hours"}
+    for name, option in limits.items():
         if options[option] is not None and options["steps"] is None:
             problems.append(f"{name} is of the whole job. Give its --steps, too.")
+    if options["before"] is not None and options["within_hours"] is not None:
+        problems.append("--before and --within-hours both say when. Drop one.")
     return problems

@@ -9,9 +9,9 @@ import numpy as np
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.finding import Cost, CostEvidence, Finding
+from smtc_lab.planner.clusters import Clusters
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.prediction import Candidate, Prediction
-from smtc_lab.planner.outlook import Clusters
 from smtc_lab.planner.plan_settings import is_wanted
 from smtc_lab.spec.cluster import Cluster
 

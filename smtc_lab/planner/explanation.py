@@ -49,6 +49,7 @@ def explanation_of(
     if others:
         lines.append("To try, in this order:")
         lines += [f"{number}. {each.sentence}" for number, each in enumerate(others, start=1)]
+    lines += _exchange(planned)
     lines += _job(planned)
     lines += [f"Unknown: {sentence}" for sentence in planned.prediction.unknown]
     lines += [f"Note: {sentence}" for sentence in planned.prediction.cautions]
@@ -87,7 +88,7 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
 
 def _job(planned: PlannedCandidate) -> list[str]:
     """Return the parts of the whole job, where its steps are given."""
-    steps, parts = planned.outlook.settings.steps, planned.prediction.parts
+    steps, parts = steps_of(planned), planned.prediction.parts
     if steps is None or parts is None:
         return []
 
@@ -103,7 +104,34 @@ def _job(planned: PlannedCandidate) -> list[str]:
         words("end", parts.end_s, parts.end_usd),
     )
     about_end = "" if parts.end_s is None else " (estimated, without what the script saves)"
-    return [f"A job of {steps:,} steps: {'; '.join(told)}{about_end}."]
+    lines = [f"A job of {steps:,} steps: {'; '.join(told)}{about_end}."]
+    deadline_s, job_s = planned.outlook.settings.deadline_s, parts.whole_s
+    if deadline_s is not None and job_s.mean <= deadline_s < job_s.high:
+        late_s = job_s.high - deadline_s
+        lines.append(
+            f"It is expected to end in time; its interval reaches {late_s:.3g} s beyond that."
+        )
+    return lines
+
+
+def _exchange(planned: PlannedCandidate) -> list[str]:
+    """Return what ranks wait for each other's gradients, where there are several."""
+    found, spread = planned.prediction.exchange, planned.candidate.distribution
+    if found is None or spread is None:
+        return []
+    hidden = 1 - found.exposed_s / found.all_reduce_s
+    reduced = ", which data instances reduce, too" if spread.reduce_on else ""
+    all_reduce = f"{1e3 * found.all_reduce_s:.3g} ms of each step{reduced}"
+    return [
+        f"{spread.data} devices exchange gradients in {all_reduce}: {hidden:.0%} is hidden."
+    ]
+
+
+def steps_of(planned: PlannedCandidate) -> int | None:
+    """Return the steps that the plan's job has on this cluster; None: not given."""
+    row = planned.outlook.clusters_of(planned.candidate.cluster)
+    steps = planned.outlook.steps(row)
+    return None if steps is None else int(steps[0])
 
 
 def _price(candidate: Candidate) -> str:

@@ -59,7 +59,8 @@ class Offers:
     """Price of one instance in USD per hour."""
 
     devices: NDArray[np.float64]
-    """Trainer processes on one instance; an emulated device stands for all accelerators."""
+    """Trainer processes on one instance; an emulated device stands for all accelerators, but
+    where a plan is for any number of devices."""
 
     device_s: NDArray[np.float64]
     """Device time of one step where the user gave it, in seconds; NaN: as calibrated."""
@@ -93,6 +94,7 @@ def offers_of(calibration: Calibration, settings: PlanSettings, catalog: Catalog
     is_known = np.array([knows_device(each) for each in types])
     device_s = _column(given)
     is_emulated = calibration.emulated_device_s is not None
+    stands_for_all = is_emulated and settings.num_devices is not None
     return Offers(
         types=types,
         vcpus=_column([each.vcpus for each in types]),
@@ -105,7 +107,7 @@ def offers_of(calibration: Calibration, settings: PlanSettings, catalog: Catalog
             [None if each.price is None else each.price.usd_per_hour for each in types]
         ),
         devices=_column(
-            [1 if is_emulated else max(1, each.accelerator_count) for each in types]
+            [1 if stands_for_all else max(1, each.accelerator_count) for each in types]
         ),
         device_s=device_s,
         can_train=is_known | ~np.isnan(device_s),

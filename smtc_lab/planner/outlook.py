@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from smtc_lab.catalog.instance_types import is_old
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import PlannerError
+from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.predict import Terms, predictions
 from smtc_lab.planner.model.prediction import Candidate
@@ -20,6 +20,7 @@ from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.offers import ACCELERATOR_LINK_GBPS, offers_of
 from smtc_lab.planner.plan_settings import BURSTABLE
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
+from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,45 +29,9 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.instance_types import Price
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.model.prediction import Prediction
-    from smtc_lab.planner.model.setup import Numbers
     from smtc_lab.planner.plan_settings import PlanSettings
 
-NO_DATA_GROUP = -1
-"""Row of the data group's type in a cluster that has none."""
-
 _CERTAINTY = ("list", "user", "historical", "estimated")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clusters:
-    """Clusters of one training group and at most one data group, as rows of the offers."""
-
-    trainer: NDArray[np.intp]
-    """Row of the training group's type."""
-
-    trainers: NDArray[np.float64]
-    """Its instances."""
-
-    data: NDArray[np.intp]
-    """Row of the data group's type, or ``NO_DATA_GROUP``."""
-
-    data_instances: NDArray[np.float64]
-    """Its instances."""
-
-    loader_workers: Numbers = math.inf
-    """Data workers on each training instance."""
-
-    data_workers: Numbers = math.inf
-    """Data workers on each data instance."""
-
-    def pick(self, places: NDArray[np.intp]) -> Clusters:
-        """Return some of the clusters, with a data worker for each core."""
-        return Clusters(
-            trainer=self.trainer[places],
-            trainers=self.trainers[places],
-            data=self.data[places],
-            data_instances=self.data_instances[places],
-        )
 
 
 class Outlook:
@@ -162,6 +127,9 @@ class Outlook:
             trainer_gbps=offers.gbps[trainer],
             inside_gbps=ACCELERATOR_LINK_GBPS,
             between_gbps=offers.link_gbps[trainer],
+            reducers=0.0
+            if clusters.reduces is None
+            else np.where(clusters.reduces, clusters.data_instances, 0.0),
             device_s=device_s,
             data_instances=clusters.data_instances,
             data_cores=np.where(has_data, offers.vcpus[data], 0.0),
@@ -171,6 +139,21 @@ class Outlook:
             data_gbps=np.where(has_data, offers.gbps[data], math.inf),
             has_quotas=False,
             batch_size=batch_size,
+        )
+
+    def ranks(self, clusters: Clusters) -> NDArray[np.float64]:
+        """Return the trainer processes of each cluster."""
+        found: NDArray[np.float64] = clusters.trainers * self.offers.devices[clusters.trainer]
+        return found
+
+    def steps(self, clusters: Clusters) -> NDArray[np.float64] | None:
+        """Return the steps of the job on each cluster; None: not given."""
+        steps = self.settings.steps
+        if steps is None:
+            return None
+        ranks = self.ranks(clusters)
+        return np.ceil(
+            steps / (ranks if self.settings.num_devices is None else 1.0 + 0 * ranks)
         )
 
     def usd_per_hour(self, clusters: Clusters) -> NDArray[np.float64]:
@@ -188,12 +171,12 @@ class Outlook:
         Raises:
             PlannerError: A cluster needs what was not calibrated.
         """
-        usd = self.usd_per_hour(clusters)
+        usd, steps = self.usd_per_hour(clusters), self.steps(clusters)
         spot = self.settings.interruptions
         terms = [
             Terms(
                 usd_per_hour=None if np.isnan(usd[place]) else float(usd[place]),
-                steps=self.settings.steps,
+                steps=None if steps is None else int(steps[place]),
                 useful_fraction=1.0 if spot is None else spot.useful_fraction,
                 is_extrapolated=bool(self.offers.is_extrapolated[row]),
                 cautions=self._cautions(clusters, place),
@@ -242,11 +225,19 @@ class Outlook:
         return Candidate(
             cluster=self.cluster_at(clusters, place),
             num_data_workers=None if cores is None else int(min(workers, cores)),
+            distribution=self._distribution(clusters, place),
             prediction=prediction,
             price_date=min(price.date for price in known) if is_known else None,
             price_kind=_least_certain(known) if is_known else None,
             is_price_old=any(is_old(price, _today()) for price in known),
         )
+
+    def _distribution(self, clusters: Clusters, place: int) -> Distribution | None:
+        ranks = int(self.ranks(clusters)[place])
+        if ranks == 1:
+            return None
+        reduces = clusters.reduces is not None and bool(clusters.reduces[place])
+        return Distribution(data=ranks, reduce_on="data_group" if reduces else None)
 
     def _cautions(self, clusters: Clusters, place: int) -> tuple[str, ...]:
         offers, row = self.offers, clusters.trainer[place]
@@ -257,7 +248,12 @@ class Outlook:
             cautions.append(
                 "The step is computed by CPUs, and is taken to spread over all their cores."
             )
-        ranks = clusters.trainers[place] * offers.devices[row]
+        ranks = self.ranks(clusters)[place]
+        if ranks > 1 and self.settings.num_devices is None:
+            cautions.append(
+                f"A step has {ranks:.0f} times the samples of one device, and the job as many "
+                "fewer steps: fit the learning rate to it."
+            )
         if ranks > 1 and self.calibration.gradient_bytes is None:
             cautions.append("The time of exchanging gradients is unknown and left out.")
         rows = [row, clusters.data[place]]

@@ -17,10 +17,10 @@ from smtc_lab.planner.calibration.calibration import Calibration
 from smtc_lab.planner.model.prediction import Candidate
 from smtc_lab.planner.outlook import Outlook
 from smtc_lab.planner.pareto import knee
-from smtc_lab.planner.plan_settings import PlanSettings, settings_of
+from smtc_lab.planner.plan_settings import PlanSettings, seconds_until, settings_of
 from smtc_lab.planner.planned_cluster import PlannedCluster
 from smtc_lab.planner.run_prediction import RunPrediction, predict_run
-from smtc_lab.planner.search import search
+from smtc_lab.planner.search import nearest_to_deadline, search
 from smtc_lab.spec.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from smtc_lab.planner.model.simulation import SimulatedRun
 
 SCHEMA_VERSION: Literal[1] = 1
+
+_MOST_TRAINERS = 8
 
 
 class Plan(PlanDisplayed, BundleDisplayed, Result):
@@ -194,8 +196,9 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
     deadline_s: float | None = None,
     steps: int | None = None,
     families: Sequence[str] | None = None,
-    num_devices: int = 1,
-    max_trainers: int = 1,
+    before: dt.datetime | None = None,
+    num_devices: int | None = 1,
+    max_trainers: int | None = None,
     max_data_instances: int = 16,
     prices: Literal["on-demand"] | Mapping[str, float | tuple[float, str]] = "on-demand",
     catalog: Catalog | None = None,
@@ -217,10 +220,16 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
             compilation and end included; without, of single steps.
         families: Instance families that may be used, for example ``["p4d", "c5"]``. Burstable
             ones (``t3``) only where they are named here.
+        before: When the whole job must have ended, if it is launched now; needs ``steps``.
+            Without a zone it is this machine's time. The cheapest of the plan is then the
+            cheapest that ends in time.
         num_devices: Accelerators of each cluster, all training instances together. One for
             each step's work to be the same everywhere; an emulated device stands for all
-            accelerators of a training instance.
-        max_trainers: Most training instances.
+            accelerators of a training instance. None: any number, so that the plan
+            recommends one; ``steps`` are then those of one device, and n devices with batches
+            of the same size make an n-th of them.
+        max_trainers: Most training instances; None: 1, or 8 where any number of devices may be
+            used.
         max_data_instances: Most instances of a data group.
         prices: ``"on-demand"``, or prices of your own in USD per hour by instance type, such
             as spot prices, each with its date (``YYYY-MM-DD``) or of today.
@@ -236,6 +245,11 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
             lacks what every cluster needs.
         CatalogError: A price or CPU speed is of an unknown type, or is no number.
     """
+    if before is not None:
+        left_s = seconds_until(before)
+        deadline_s = left_s if deadline_s is None else min(left_s, deadline_s)
+    if max_trainers is None:
+        max_trainers = 1 if num_devices is not None else _MOST_TRAINERS
     settings = settings_of(
         catalog,
         prices,
@@ -250,14 +264,17 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         relative_cpu_speed=dict(relative_cpu_speed or {}),
         device_s=dict(device_s or {}),
         interruptions=interruptions,
+        ends_before=None if before is None else before.isoformat(timespec="minutes"),
     )
     catalog = (catalog or Catalog.load()).with_prices(settings.prices)
     outlook = Outlook(calibration, settings, catalog)
     found = search(outlook)
     if found.num_fitting == 0:
         reasons = "; ".join(f"{number:,} {reason}" for reason, number in found.refused.items())
+        nearest = nearest_to_deadline(outlook, found)
         raise PlannerError(
-            f"No cluster is under the limits: {reasons}. Raise a limit, or name other families."
+            f"No cluster is under the limits: {reasons}. {nearest}Raise a limit, or name other "
+            "families."
         )
     return Plan(
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),

@@ -43,9 +43,10 @@ class PlanSettings(Result):
     families: tuple[str, ...] | None = None
     """Instance families that may be used (``c5``, ``p4d``); None: all."""
 
-    num_devices: int = 1
-    """Accelerators of a cluster, all training instances together. A step does the same work on
-    every candidate, because all have this number."""
+    num_devices: int | None = 1
+    """Accelerators of a cluster, all training instances together: a step does the same work on
+    every candidate. None: any number, each with batches as calibrated; ``steps`` are then those
+    of one device, and n devices make an n-th of them."""
 
     max_trainers: int = 1
     """Most training instances of a cluster."""
@@ -62,6 +63,9 @@ class PlanSettings(Result):
     device_s: dict[str, float] = Field(default_factory=dict)
     """Device time of one step in seconds by instance type, family or accelerator, where it is
     another than the calibrated one."""
+
+    ends_before: str | None = None
+    """The moment that ``deadline_s`` was counted to, ISO 8601; None: none was given."""
 
     interruptions: Interruptions | None = None
     """How often spot instances are taken away; None: never."""
@@ -82,6 +86,11 @@ class PlanSettings(Result):
             raise PlannerError(
                 f"max_data_instances={self.max_data_instances} is not 0 to 1,000. Change it."
             )
+        if self.num_devices is None and self.steps is None:
+            raise PlannerError(
+                "num_devices=None compares clusters whose steps differ in size, but steps is "
+                "not given. Give steps=, the number of optimizer steps that one device needs."
+            )
         for name in ("budget_usd", "deadline_s"):
             if getattr(self, name) is not None and self.steps is None:
                 raise PlannerError(
@@ -98,6 +107,20 @@ class PlanSettings(Result):
                 f"device_s={wrong} must be finite seconds per step above 0. Correct it."
             )
         return self
+
+
+def seconds_until(moment: dt.datetime) -> float:
+    """Return the seconds from now to a moment; without a zone it is this machine's time.
+
+    Raises:
+        PlannerError: It is over.
+    """
+    left_s = (moment.astimezone() - dt.datetime.now().astimezone()).total_seconds()
+    if left_s <= 0:
+        raise PlannerError(
+            f"before={moment.isoformat(timespec='minutes')} is over. Give a moment to come."
+        )
+    return left_s
 
 
 def settings_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.display import PlanDisplayed
 from smtc_lab.launchers.run import launch
 from smtc_lab.planner.advice import advice_of, seconds, start_of
-from smtc_lab.planner.explanation import explanation_of
+from smtc_lab.planner.explanation import explanation_of, steps_of
 from smtc_lab.planner.interruptions import simulate_interruptions
 from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.planned_candidate import PlannedCandidate
@@ -65,6 +65,7 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
                 device_step_time_s=declared_s,
                 relative_cpu_speed=dict(self.outlook.settings.relative_cpu_speed),
             )
+        any_number = self.outlook.settings.num_devices is None
         own: dict[str, Any] = {
             "entry_point": calibration.entry_point,
             "cluster": self.candidate.cluster,
@@ -72,7 +73,8 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
             "arguments": calibration.arguments,
             "environment": dict(calibration.environment),
             "emulation": emulation,
-            "max_steps": self.outlook.settings.steps,
+            "max_steps": steps_of(self),
+            "distribution": self.candidate.distribution if any_number else None,
             "num_loader_workers": self.num_loader_workers,
         }
         return TrainingJob(**(own | fields))
@@ -103,9 +105,10 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
             ValueError: It would be interrupted before each checkpoint and never end.
         """
         calibration, settings = self.outlook.calibration, self.outlook.settings
-        if settings.steps is None or calibration.startup_s is None:
+        steps = steps_of(self)
+        if steps is None or calibration.startup_s is None:
             return None
-        steps_s = settings.steps * self.prediction.step_time_s.mean
+        steps_s = steps * self.prediction.step_time_s.mean
         if settings.interruptions is not None:
             steps_s = simulate_interruptions(
                 settings.interruptions, useful_s=steps_s, seed=seed

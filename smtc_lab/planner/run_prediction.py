@@ -163,9 +163,10 @@ def _setup(job: TrainingJob, plan: dict[str, Any]) -> Setup:
     device_s = None if job.emulation is None else job.emulation.stretched_device_s
     on_each = trainers[0].get("num_trainers", 1)
     return Setup(
-        trainer_cores=_cores(trainers[0]) / on_each,
-        loader_workers=float(trainers[0]["num_workers"]),
-        trainers=float(len(trainers) * on_each),
+        trainer_cores=_cores(trainers[0]),
+        loader_workers=float(trainers[0]["num_workers"] * on_each),
+        trainers=float(len(trainers)),
+        devices=float(on_each),
         data_instances=float(len(feeders)),
         data_cores=_cores(feeders[0]) if feeders else 0.0,
         data_workers=float(feeders[0]["num_workers"]) if feeders else 0.0,

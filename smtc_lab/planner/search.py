@@ -1,18 +1,20 @@
 """Every cluster that the catalog allows, predicted at once; the best ones kept.
 
-A data group is considered only where the trainers' own CPUs are the bottleneck: nothing else
-gets faster by it, so a device-bound workload is never given one.
+A data group is considered only where the trainers' own CPUs are the bottleneck, or where three
+training instances or more wait for gradients that it could reduce, too: nothing else gets
+faster by it, so a device-bound workload is never given one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.planner.advice import seconds
+from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.model.model import Model
-from smtc_lab.planner.outlook import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.pareto import distinct, excess, pareto
 from smtc_lab.planner.plan_settings import is_wanted
 
@@ -25,12 +27,20 @@ MOST_CANDIDATES = 100
 """Candidates that a plan keeps: those nearest to the front."""
 
 
+_LEAST_GAIN = 0.02
+"""Share of a step from which reducing on data instances is worth offering."""
+
+_LEAST_WAIT = 0.1
+"""Share of a step that ranks wait for gradients, from which reducers are looked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a search found."""
 
     clusters: Clusters
-    """The kept clusters, by rising time and then by cost."""
+    """The kept clusters, by rising time and then by cost; where none is within the limits, the
+    fastest of all."""
 
     front: tuple[int, ...]
     """Places of the Pareto set among them, fastest first."""
@@ -53,12 +63,14 @@ def search(outlook: Outlook) -> Found:
     alone = _homogeneous(outlook, refused)
     if len(alone.trainer) == 0:
         return Found(alone, (), 0, refused)
-    is_fed = model.bottlenecks(outlook.setup(alone)) == "cpu"
+    is_fed = (model.bottlenecks(outlook.setup(alone)) == "cpu") | _waits(outlook, model, alone)
     clusters = _joined(alone, _with_data_groups(outlook, alone, is_fed, refused))
-    step_s = model.times(outlook.setup(clusters)).step_s[:, 0]
+    clusters, step_s = _reducing(outlook, model, clusters)
     usd_per_hour = outlook.usd_per_hour(clusters)
-    time_s, cost_usd = _job(outlook, step_s, usd_per_hour)
+    time_s, cost_usd = _job(outlook, clusters, step_s, usd_per_hour)
     fits = _within_limits(outlook, usd_per_hour, time_s, cost_usd, refused)
+    if len(fits) == 0 and len(time_s):
+        return Found(clusters.pick(np.array([np.argmin(time_s)])), (), 0, refused)
     clusters, time_s, cost_usd = clusters.pick(fits), time_s[fits], cost_usd[fits]
     front = distinct(time_s, pareto(time_s, cost_usd))
     if len(front) == 0 and len(fits):  # no price is known: what is left is speed
@@ -72,10 +84,32 @@ def search(outlook: Outlook) -> Found:
     )
 
 
+def nearest_to_deadline(outlook: Outlook, found: Found) -> str:
+    """Return what comes nearest to a deadline that nothing keeps; empty: none was given.
+
+    It is the fastest cluster, whatever it costs.
+    """
+    settings = outlook.settings
+    if settings.deadline_s is None or not len(found.clusters.trainer):
+        return ""
+    best = outlook.candidates(found.clusters)[0]
+    said = best.prediction
+    if said.job_s is None:
+        return ""
+    moment = settings.ends_before or f"{settings.deadline_s:g} s are over"
+    cost = "" if said.usd_per_job is None else f" and costs ${said.usd_per_job.mean:,.2f}"
+    return (
+        f"The nearest to ending before {moment} is {best.cluster}: the job takes "
+        f"{seconds(said.job_s)}{cost}. "
+    )
+
+
 def _homogeneous(outlook: Outlook, refused: dict[str, int]) -> Clusters:
     """Return every type that can train alone, in the number that the plan is for."""
     offers, settings = outlook.offers, outlook.settings
     wanted = _in_families(outlook)
+    if settings.num_devices is None:
+        return _any_number(outlook, wanted, refused)
     counts = settings.num_devices / offers.devices
     has_number = (
         (counts == np.floor(counts)) & (counts >= 1) & (counts <= settings.max_trainers)
@@ -97,6 +131,60 @@ def _homogeneous(outlook: Outlook, refused: dict[str, int]) -> Clusters:
         data=np.full(len(rows), NO_DATA_GROUP),
         data_instances=np.zeros(len(rows)),
     )
+
+
+def _any_number(
+    outlook: Outlook, wanted: NDArray[np.bool_], refused: dict[str, int]
+) -> Clusters:
+    """Return every type that can train, in 1, 2, 4, … and the most instances."""
+    offers, most = outlook.offers, outlook.settings.max_trainers
+    knows_speed = ~np.isnan(offers.speed)
+    usable = wanted & offers.can_train
+    _count(refused, "not of the chosen families, or burstable", ~wanted)
+    _count(refused, "device time unknown (give device_s)", wanted & ~offers.can_train)
+    _count(refused, "CPU speed unknown (give relative_cpu_speed)", usable & ~knows_speed)
+    counts = np.unique([*(2 ** np.arange(most.bit_length())), most])
+    rows, count = (
+        grid.ravel()
+        for grid in np.meshgrid(np.flatnonzero(usable & knows_speed), counts, indexing="ij")
+    )
+    is_known = (count == 1) | ~np.isnan(offers.link_gbps[rows])
+    _count(refused, "network between instances unknown", ~is_known)
+    rows, count = rows[is_known], count[is_known]
+    return Clusters(
+        trainer=rows,
+        trainers=count.astype(np.float64),
+        data=np.full(len(rows), NO_DATA_GROUP),
+        data_instances=np.zeros(len(rows)),
+    )
+
+
+def _waits(outlook: Outlook, model: Model, alone: Clusters) -> NDArray[np.bool_]:
+    """Return which clusters wait for gradients so long that reducers may pay."""
+    times = model.times(outlook.setup(alone))
+    exposed_s = np.broadcast_to(times.stages.exchange.exposed_s, times.step_s.shape)
+    is_long = exposed_s[:, 0] > _LEAST_WAIT * times.step_s[:, 0]
+    return np.asarray(is_long & (alone.trainers > 2))
+
+
+def _reducing(
+    outlook: Outlook, model: Model, clusters: Clusters
+) -> tuple[Clusters, NDArray[np.float64]]:
+    """Let data instances reduce gradients where that pays, and return what a step then takes.
+
+    It never does for one or two training instances.
+    """
+    step_s = model.times(outlook.setup(clusters)).step_s[:, 0]
+    places = np.flatnonzero((clusters.trainers > 2) & (clusters.data_instances > 0))
+    if not len(places) or model.inputs.gradients is None:
+        return clusters, step_s
+    reduces = np.ones(len(places), dtype=bool)
+    both = replace(clusters.pick(places), reduces=reduces)
+    reduced_s = model.times(outlook.setup(both)).step_s[:, 0]
+    pays = np.zeros(len(step_s), dtype=bool)
+    pays[places] = reduced_s < (1 - _LEAST_GAIN) * step_s[places]
+    step_s[places] = np.where(pays[places], reduced_s, step_s[places])
+    return replace(clusters, reduces=pays), step_s
 
 
 def _with_data_groups(
@@ -131,15 +219,19 @@ def _joined(first: Clusters, second: Clusters) -> Clusters:
 
 
 def _job(
-    outlook: Outlook, step_s: NDArray[np.float64], usd_per_hour: NDArray[np.float64]
+    outlook: Outlook,
+    clusters: Clusters,
+    step_s: NDArray[np.float64],
+    usd_per_hour: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return time and cost of the whole job, or of one step where no job is given."""
     settings = outlook.settings
     time_s = step_s
-    if settings.steps is not None:
+    steps = outlook.steps(clusters)
+    if steps is not None:
         spot = settings.interruptions
         useful = 1.0 if spot is None else max(spot.useful_fraction, 1e-9)
-        time_s = step_s * settings.steps / useful + outlook.calibration.once_s
+        time_s = step_s * steps / useful + outlook.calibration.once_s
     return time_s, time_s * usd_per_hour / 3600
 
 

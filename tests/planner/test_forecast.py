@@ -329,3 +329,26 @@ def test_numbers_that_no_machine_measures_break_nothing(core_s: float) -> None:
     found = problems(fed, alone, known=absurd)
 
     assert all(found)
+
+
+def test_a_distribution_has_as_many_ranks_as_its_launch_would_have() -> None:
+    known = calibration(gradient_bytes=1e8)
+    one, four = foreseen(
+        asked("train=ml.g4dn.12xlarge:1"),
+        asked("train=ml.g4dn.12xlarge:1", distribution="auto"),
+        known=known,
+    )
+
+    assert (np.max(one.setup.devices), np.max(four.setup.devices)) == (1, 4)
+    assert one.prediction.exchange is None
+    # four trainers share the CPUs that one had to itself
+    assert four.prediction.step_time_s.mean > one.prediction.step_time_s.mean
+
+
+def test_trainers_that_do_not_fit_are_refused_as_a_launch_refuses_them() -> None:
+    known = CalibratedModel(EMULATED)
+    wrong = asked("train=ml.p3.16xlarge:1", distribution={"data": 3})
+
+    found = forecast([wrong], [known], CATALOG, cores=CORES)
+
+    assert "distribution" in str(found[0])

@@ -374,3 +374,79 @@ def test_a_plan_and_its_calibration_say_themselves_in_a_line() -> None:
 
     assert re.fullmatch(r"<Plan of \d+ clusters; the cheapest is .*, predicted; .*>", str(made))
     assert str(made.calibration).startswith("<Calibration of ")
+
+
+def test_any_number_of_devices_is_tried_for_a_job_of_so_many_steps_of_one() -> None:
+    made = planned({"gradient_bytes": 1e8}, num_devices=None, steps=10_000)
+
+    spread = {each.distribution.data for each in made.candidates if each.distribution}
+    assert len(spread) > 3
+    many = next(each for each in made.candidates if each.distribution is not None)
+    assert many.distribution is not None
+    job = made.planned(many).job()
+    assert job.max_steps == -(-10_000 // (many.distribution.data or 1))
+    assert job.distribution == many.distribution
+
+
+def test_more_devices_end_a_job_sooner_than_one() -> None:
+    made = planned(num_devices=None, steps=100_000)
+    one = planned(num_devices=1, steps=100_000)
+
+    assert made.fastest.prediction.job_s is not None
+    assert one.fastest.prediction.job_s is not None
+    assert made.fastest.prediction.job_s.mean < one.fastest.prediction.job_s.mean
+
+
+def test_any_number_of_devices_needs_the_steps_of_the_job() -> None:
+    with pytest.raises(PlannerError, match=r"num_devices=None .*Give steps="):
+        planned(num_devices=None)
+
+
+def test_the_cheapest_cluster_that_ends_in_time_costs_no_less_than_without_haste() -> None:
+    calm = planned(num_devices=None, steps=1_000_000)
+    assert calm.cheapest.prediction.job_s is not None
+    left = dt.timedelta(seconds=calm.cheapest.prediction.job_s.mean / 2)
+
+    hasty = planned(
+        num_devices=None, steps=1_000_000, before=dt.datetime.now(dt.UTC) + left
+    ).cheapest.prediction
+
+    assert hasty.job_s is not None
+    assert hasty.job_s.mean <= left.total_seconds()
+    assert hasty.usd_per_job is not None
+    assert calm.cheapest.prediction.usd_per_job is not None
+    assert hasty.usd_per_job.mean >= calm.cheapest.prediction.usd_per_job.mean
+
+
+def test_where_no_cluster_ends_in_time_the_nearest_is_named() -> None:
+    soon = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=90)
+
+    with pytest.raises(PlannerError, match=r"The nearest to ending before 20.*: the job takes"):
+        planned(num_devices=None, steps=10_000_000, before=soon)
+
+
+def test_a_moment_that_is_over_is_refused() -> None:
+    with pytest.raises(PlannerError, match="is over"):
+        planned(steps=10, before=dt.datetime(2020, 1, 1, tzinfo=dt.UTC))
+
+
+def test_data_instances_reduce_gradients_only_for_more_than_two_instances() -> None:
+    def reducing(num_devices: int) -> list[Candidate]:
+        fields = {"gradient_bytes": 4e9, "bytes_per_sample": 10.0}
+        count = {"num_devices": num_devices, "max_trainers": num_devices}
+        made = planned(fields, families=["p3", "c5"], **count)
+        return [
+            each
+            for each in made.candidates
+            if each.distribution and each.distribution.reduce_on
+        ]
+
+    assert reducing(2) == []
+    assert reducing(4)
+
+
+def test_what_ranks_wait_for_is_explained() -> None:
+    made = planned({"gradient_bytes": 1e8}, num_devices=None, steps=10_000)
+    many = next(each for each in made.candidates if each.distribution is not None)
+
+    assert "devices exchange gradients in" in made.planned(many).explain()

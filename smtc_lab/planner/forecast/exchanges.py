@@ -11,7 +11,7 @@ import numpy as np
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.scale import SHARE_FOR_INSTANCES, speed_units, standard_scale
-from smtc_lab.planner.forecast.launched import LaidOut, laid_out, setup_of
+from smtc_lab.planner.forecast.launched import LaidOut, fits_distribution, laid_out, setup_of
 from smtc_lab.spec.cluster import MAX_INSTANCE_GROUPS, Cluster, InstanceGroup
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _step_s(
     found = np.full(laid.units.shape, np.nan)
     if (declared_s is None) != (model.calibration.emulated_device_s is None):
         return found
-    is_possible = laid.is_possible & scaled.fits
+    is_possible = laid.is_possible & scaled.fits & fits_distribution(asked.job, laid, table)
     if model.inputs.remote is None:
         is_possible &= laid.data_instances == 0
     kept = np.flatnonzero(is_possible)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import CatalogError, PlannerError, SpecError
 from smtc_lab.launchers.scale import scale_problems, speed_units
 from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
@@ -121,7 +122,9 @@ def forecast(
 def _problem(job: TrainingJob, catalog: Catalog, cores: float) -> str:
     """Return why a set-up is not launched, or not known to the model; empty: neither."""
     try:
-        refuse_unknown(job, roles(job.cluster, catalog))
+        role_of = roles(job.cluster, catalog)
+        refuse_unknown(job, role_of)
+        trainers_per_instance(job, role_of, catalog)
         speed_units(job, catalog)  # of a type whose speed nobody knows it says so
         problems = scale_problems(job, catalog, cores=cores)
     except (SpecError, CatalogError, PlannerError) as error:

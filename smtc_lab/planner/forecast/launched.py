@@ -11,6 +11,7 @@ import numpy as np
 from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.scale import MOST_INSTANCES, at_one_scale, common_scale, number_problems
 from smtc_lab.planner.model.setup import Setup
+from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,16 +169,24 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     trainer_cpus, data_cpus = (_num_cpus(quota, cores) for quota in (trainer_quota, data_quota))
     # a trainer that is fed, and has less than a core to itself, keeps it
     is_fed = laid.is_heterogeneous & ~np.isnan(trainer_quota)
-    loader_workers = np.where(is_fed, np.floor(trainer_quota), trainer_cpus)
+    devices = devices_of(job, laid, table)
+    loader_workers = devices * np.where(
+        is_fed,
+        np.floor(trainer_quota / devices),
+        np.maximum(1.0, np.floor(trainer_cpus / devices)),
+    )
     if job.num_loader_workers is not None:
-        loader_workers = np.full(loader_workers.shape, float(job.num_loader_workers))
+        loader_workers = devices * float(job.num_loader_workers)
     asked = job.num_data_workers
     data_workers = data_cpus if asked is None else np.full(data_cpus.shape, float(asked))
     has_data = laid.data_instances > 0
+    reduces = isinstance(job.distribution, Distribution) and job.distribution.reduce_on
     return Setup(
         trainer_cores=np.where(np.isnan(trainer_quota), trainer_cpus, trainer_quota),
         loader_workers=loader_workers,
         trainers=laid.trainers,
+        devices=devices,
+        reducers=laid.data_instances if reduces else 0.0,
         data_instances=laid.data_instances,
         data_cores=np.where(
             has_data, np.where(np.isnan(data_quota), data_cpus, data_quota), 0.0
@@ -185,6 +194,35 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         data_workers=np.where(has_data, data_workers, 0.0),
         device_s=device_s,
     )
+
+
+def devices_of(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDArray[np.float64]:
+    """Return the trainers on each training instance, as launchers count them, shape (K,).
+
+    Where a distribution does not fit a cluster, they are not what it asks for.
+    """
+    if job.distribution is None:
+        return np.ones(laid.trainers.shape)
+    asked = Distribution() if job.distribution == "auto" else job.distribution
+    if asked.processes_per_host is not None:
+        return np.full(laid.trainers.shape, float(asked.processes_per_host))
+    shared = np.ones(laid.trainers.shape)
+    if asked.data is not None:
+        shared = np.maximum(1.0, np.floor(asked.data * asked.shard / laid.trainers))
+    emulation = job.emulation
+    if emulation is not None and emulation.device_step_time_s is None:
+        return shared
+    known = table.devices[laid.trainer]
+    return np.where(known > 0, known, shared)
+
+
+def fits_distribution(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDArray[np.bool_]:
+    """Return which clusters have as many trainers as the job's distribution asks for."""
+    asked = job.distribution
+    if asked is None or asked == "auto" or asked.data is None:
+        return np.ones(laid.trainers.shape, dtype=np.bool_)
+    ranks = devices_of(job, laid, table) * laid.trainers
+    return np.asarray(ranks == asked.data * asked.shard)
 
 
 def refuse_unknown(job: TrainingJob, role_of: Mapping[str, Role]) -> None:

@@ -32,6 +32,9 @@ class TypeTable:
     usd_per_hour: NDArray[np.float64]
     """Price of one instance in USD per hour; NaN for ``local``, which has none."""
 
+    devices: NDArray[np.float64]
+    """Accelerators of one instance; 0 for ``local``, of which the catalog knows none."""
+
     has_accelerator: NDArray[np.bool_]
     """Whether the type has an accelerator; ``local`` counts as without one."""
 
@@ -56,6 +59,7 @@ def type_table(job: TrainingJob, catalog: Catalog) -> TypeTable:
                 math.nan,
             ]
         ),
+        devices=np.array([*(float(each.accelerator_count) for each in types.values()), 0.0]),
         has_accelerator=np.array([*(each.has_accelerator for each in types.values()), False]),
     )
 

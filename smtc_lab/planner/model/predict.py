@@ -101,6 +101,8 @@ def predictions(model: Model, setup: Setup, terms: Sequence[Terms]) -> list[Pred
     is_beyond, cautions = _said_of_all(model, setup)
     is_narrow = model.extrapolated(setup) is None
     is_estimated, why = model.unidentified(setup, times), _unidentified(model, setup)
+    ranks = np.broadcast_to(setup.trainers * setup.devices, len(terms))
+    about_ranks = said_of_ranks(model.inputs)
     names, ties = model.longest(times.stages)
     estimates = _estimates(times.step_s)
     return [
@@ -111,7 +113,12 @@ def predictions(model: Model, setup: Setup, terms: Sequence[Terms]) -> list[Pred
                 is_extrapolated=is_beyond or each.is_extrapolated,
                 is_estimated=bool(is_estimated[place]),
                 interval_basis="calibrated machine" if is_narrow else "extrapolation",
-                cautions=(*cautions, *([why] if is_estimated[place] else []), *each.cautions),
+                cautions=(
+                    *cautions,
+                    *(about_ranks if ranks[place] > 1 else []),
+                    *([why] if is_estimated[place] else []),
+                    *each.cautions,
+                ),
             ),
             estimates[place],
             (stages_at(times, place), exchange_at(times, place)),
@@ -215,8 +222,6 @@ def _said_of_all(model: Model, setup: Setup) -> tuple[bool, tuple[str, ...]]:
     if not model.sharpness.is_fitted:
         cautions.append("How well the stages overlap is a default, not fitted to runs.")
     cautions += _said_of_launches(model.calibration)
-    if np.any(np.asarray(setup.trainers) * np.asarray(setup.devices) > 1):
-        cautions += said_of_ranks(model.inputs)
     if why := model.extrapolated(setup):
         cautions.append(
             f"The interval is an extrapolation's ({100 * EXTRAPOLATION_ERROR:.0f} % of model "

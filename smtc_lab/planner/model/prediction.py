@@ -9,6 +9,7 @@ from smtc_lab.metrics.result import Result
 from smtc_lab.planner.intervals import Estimate
 from smtc_lab.planner.model.job import JobParts
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.distribution import Distribution
 
 Stage = Literal["cpu", "network", "serial", "device"]
 """What a step is made of. ``cpu``: samples prepared, on trainers and data instances.
@@ -104,6 +105,9 @@ class Candidate(PlanDisplayed, Result):
 
     num_data_workers: int | None
     """Data workers on each data instance; None: the cluster has none."""
+
+    distribution: Distribution | None = None
+    """Its trainers, and whether data instances reduce gradients; None: one trainer."""
 
     prediction: Prediction
     """Step time and cost."""

@@ -1,0 +1,1 @@
+"""Scaling: what is predicted of several ranks, beside what is measured."""
