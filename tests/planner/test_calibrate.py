@@ -16,6 +16,7 @@ from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner.calibration import host_speed
 from smtc_lab.planner.calibration import trial as calibration_trial
 from smtc_lab.planner.calibration.calibrate import calibrate
+from smtc_lab.planner.calibration.link import SIZES
 from smtc_lab.planner.calibration.plan import num_launches
 from smtc_lab.planner.calibration.trial import CalibrationLaunch, Trials
 from smtc_lab.planner.workload_hash import workload_hash
@@ -197,4 +198,8 @@ def test_the_demo_can_be_calibrated(root: Path) -> None:
     assert {point.path for point in made.worker_points} == {"in_process", "service"}
     assert made.bytes_per_sample == pytest.approx(28 * 28 * 4 + 8, rel=0.05)
     assert made.gradient_bytes is not None
+    assert made.gradients is not None
+    assert sum(made.gradients.nbytes) == made.gradient_bytes
+    assert [point.nbytes for point in made.links] == list(SIZES)
+    assert all(len(point.step_quantiles) > 1 for point in made.device_points)
     assert max(shown) == num_launches(int(available_cores()), is_emulated=False)

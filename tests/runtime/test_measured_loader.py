@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from smtc_lab.planner.calibration.parts import GradientOrder
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -120,6 +122,23 @@ def test_a_loader_that_has_no_batch_alone_says_so(
 
     assert ended.exit_code == 1
     assert "The dataloader had no batch" in ended.errors
+
+
+def test_gradients_are_written_down_in_the_order_in_which_they_are_ready(
+    run_script: RunScript,
+) -> None:
+    two_layers = PLAIN.replace(
+        "torch.nn.Linear(2, 1)",
+        "torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Linear(8, 1))",
+    )
+
+    ended = run_script(two_layers, **measure("resident"))
+
+    path = ended.folder.opt_ml("algo-1") / "output" / "data" / "gradients.json"
+    seen = GradientOrder.model_validate_json(path.read_text(encoding="utf-8"))
+    assert sorted(seen.nbytes) == [4, 32, 32, 64]
+    assert set(seen.nbytes[:2]) == {4, 32}  # those of the last layer are ready first
+    assert 0 < seen.begin_fraction <= seen.ready_fraction[0] < seen.ready_fraction[-1] < 1
 
 
 def notes(ended: ScriptRun) -> dict[str, float]:

@@ -1,9 +1,10 @@
 """Measures all-reduce and steps of DDP through token buckets, beside what is predicted of them.
 
 Each rank lives in a network namespace of its own, all on one bridge, and what it sends passes
-``tc tbf``. The burst is larger than a segment that the kernel sends at once: a smaller one
-stalls. What is compared are the least times, since other work of the machine only adds; the
-medians stand beside them. Needs root.
+``tc tbf``. The burst must hold a segment that the kernel sends at once, or all stalls; and it
+costs no time, so that it must be small beside what is sent. Hence small segments. What is
+compared are the least times, since other work of the machine only adds; the medians stand
+beside them. Needs root.
 
     python -m notebooks.benchmarks.scaling.predicted
 """
@@ -54,7 +55,9 @@ def namespaces(count: int, mbit: int) -> Iterator[list[list[str]]]:
             _ip("-n", name, "addr", "add", f"10.77.0.{number + 1}/24", "dev", _INTERFACE)
             for device in ("lo", _INTERFACE):
                 _ip("-n", name, "link", "set", device, "up")
-            burst = "512kb" if mbit > 500 else "128kb"
+            burst = "512kb" if mbit > 500 else "32kb"
+            if mbit <= 500:
+                _ip("-n", name, "link", "set", _INTERFACE, "gso_max_size", "16384")
             shaper = f"root tbf rate {mbit}mbit burst {burst} latency 4s"
             _run("tc", "-n", name, "qdisc", "add", "dev", _INTERFACE, *shaper.split())
         yield [["ip", "netns", "exec", name] for name in names]
