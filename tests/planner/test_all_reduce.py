@@ -11,7 +11,13 @@ from torch import distributed
 
 from smtc_lab.planner.calibration.link import SIZES, measure_links
 from smtc_lab.planner.calibration.parts import GradientOrder, LinkPoint
-from smtc_lab.planner.model.all_reduce import Link, reduced_share, ring_s, slowest_share
+from smtc_lab.planner.model.all_reduce import (
+    Link,
+    link_of,
+    reduced_share,
+    ring_s,
+    slowest_share,
+)
 from smtc_lab.planner.model.buckets import (
     BUCKET_BYTES,
     FIRST_BUCKET_BYTES,
@@ -20,9 +26,9 @@ from smtc_lab.planner.model.buckets import (
     buckets_of,
     estimated_gradients,
     exchange,
+    gradients_of,
 )
 from smtc_lab.planner.model.draws import new_draws
-from smtc_lab.planner.model.exchange import gradients_of, link_of
 from tests.kit.calibrations import calibration, measured
 
 SIZES_OF_PARAMETERS = st.lists(st.integers(1, 40 * MIB), min_size=1, max_size=40)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from smtc_lab.planner.calibration.calibration import Calibration
+    from smtc_lab.planner.calibration.parts import DevicePoint
+    from smtc_lab.planner.model.draws import Draws
     from smtc_lab.planner.model.setup import Numbers
 
 ASSUMED_ALPHA_S = 30e-6
@@ -94,3 +97,23 @@ def slowest_share(quantiles: Sequence[float], ranks: Numbers) -> NDArray[np.floa
     slowest = values[-1] - (slopes * np.diff(powers, axis=-1)).sum(axis=-1)
     mean = float(np.mean((values[1:] + values[:-1]) / 2))
     return np.maximum(slowest / mean, 1.0) if mean > 0 else np.ones_like(n)
+
+
+def link_of(calibration: Calibration, draws: Draws) -> Link | None:
+    """Return draws of latency and time for a byte on this machine; None: not measured.
+
+    A ring of two ranks has two messages, and moves as many bytes as each rank has.
+    """
+    if len(calibration.links) < 2:
+        return None
+    by_size = sorted(calibration.links, key=lambda point: point.nbytes)
+    small, large = by_size[0], by_size[-1]
+    small_s, large_s = draws.of(small.all_reduce_s), draws.of(large.all_reduce_s)
+    beta_s = np.maximum(large_s - small_s, 0.0) / max(1, large.nbytes - small.nbytes)
+    return Link(np.maximum(small_s - small.nbytes * beta_s, 0.0) / 2, beta_s)
+
+
+def step_quantiles(points: Sequence[DevicePoint]) -> tuple[float, ...]:
+    """Return the quantiles of the calibrated step; empty: not measured."""
+    known = [point for point in points if len(point.step_quantiles) > 1]
+    return max(known, key=lambda point: point.batch_size).step_quantiles if known else ()

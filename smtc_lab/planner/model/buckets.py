@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from smtc_lab.planner.calibration.calibration import Calibration
+
 MIB = 2**20
 
 FIRST_BUCKET_BYTES = MIB
@@ -85,6 +87,27 @@ def estimated_gradients(total_bytes: float) -> Gradients:
         ready=tuple(float(each) for each in ready),
         is_estimated=True,
     )
+
+
+def gradients_of(calibration: Calibration) -> Gradients | None:
+    """Return the gradients of one step; None: not even their bytes are known.
+
+    Where the device is emulated, or is a GPU, the order and the sizes are what was seen; when
+    they are ready is not, since the CPU of a calibration has computed them at another time.
+    Then the backward pass is taken to fill the last two thirds of the device's step.
+    """
+    total_bytes, seen = calibration.gradient_bytes, calibration.gradients
+    if seen is None:
+        return estimated_gradients(total_bytes) if total_bytes else None
+    if calibration.emulated_device_s is None:
+        return Gradients(seen.nbytes, seen.ready_fraction, is_estimated=False)
+    begin, end = seen.begin_fraction, seen.ready_fraction[-1]
+    length = max(end - begin, 1e-9)
+    share = (1 - BACKWARD_BEGINS) / length
+    ready = tuple(
+        min(1.0, BACKWARD_BEGINS + share * (each - begin)) for each in seen.ready_fraction
+    )
+    return Gradients(seen.nbytes, ready, is_estimated=True)
 
 
 def buckets_of(

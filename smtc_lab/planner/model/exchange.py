@@ -15,68 +15,19 @@ from smtc_lab.planner.model.all_reduce import (
     slowest_share,
 )
 from smtc_lab.planner.model.buckets import (
-    BACKWARD_BEGINS,
     Exchange,
-    Gradients,
     buckets_of,
-    estimated_gradients,
     exchange,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from smtc_lab.planner.calibration.calibration import Calibration
-    from smtc_lab.planner.calibration.parts import DevicePoint
-    from smtc_lab.planner.model.draws import Draws
     from smtc_lab.planner.model.inputs import ModelInputs
     from smtc_lab.planner.model.setup import Setup
 
 _MOST_OF_CARD = 0.9
 """Share of a card that batches take from gradients at most."""
-
-
-def gradients_of(calibration: Calibration) -> Gradients | None:
-    """Return the gradients of one step; None: not even their bytes are known.
-
-    Where the device is emulated, or is a GPU, the order and the sizes are what was seen; when
-    they are ready is not, since the CPU of a calibration has computed them at another time.
-    Then the backward pass is taken to fill the last two thirds of the device's step.
-    """
-    total_bytes, seen = calibration.gradient_bytes, calibration.gradients
-    if seen is None:
-        return estimated_gradients(total_bytes) if total_bytes else None
-    if calibration.emulated_device_s is None:
-        return Gradients(seen.nbytes, seen.ready_fraction, is_estimated=False)
-    begin, end = seen.begin_fraction, seen.ready_fraction[-1]
-    length = max(end - begin, 1e-9)
-    share = (1 - BACKWARD_BEGINS) / length
-    ready = tuple(
-        min(1.0, BACKWARD_BEGINS + share * (each - begin)) for each in seen.ready_fraction
-    )
-    return Gradients(seen.nbytes, ready, is_estimated=True)
-
-
-def link_of(calibration: Calibration, draws: Draws) -> Link | None:
-    """Return draws of latency and time for a byte on this machine; None: not measured.
-
-    A ring of two ranks has two messages, and moves as many bytes as each rank has.
-    """
-    if len(calibration.links) < 2:
-        return None
-    by_size = sorted(calibration.links, key=lambda point: point.nbytes)
-    small, large = by_size[0], by_size[-1]
-    small_s, large_s = draws.of(small.all_reduce_s), draws.of(large.all_reduce_s)
-    beta_s = np.maximum(large_s - small_s, 0.0) / max(1, large.nbytes - small.nbytes)
-    return Link(np.maximum(small_s - small.nbytes * beta_s, 0.0) / 2, beta_s)
-
-
-def step_quantiles(points: Sequence[DevicePoint]) -> tuple[float, ...]:
-    """Return the quantiles of the calibrated step; empty: not measured."""
-    known = [point for point in points if len(point.step_quantiles) > 1]
-    return max(known, key=lambda point: point.batch_size).step_quantiles if known else ()
 
 
 def slowest_rank(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:

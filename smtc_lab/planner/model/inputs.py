@@ -9,9 +9,10 @@ import numpy as np
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.planner.calibration.parts import ASSUMED_SPREAD
+from smtc_lab.planner.model.all_reduce import link_of, step_quantiles
+from smtc_lab.planner.model.buckets import gradients_of
 from smtc_lab.planner.model.cpu_cost import cpu_costs
 from smtc_lab.planner.model.draws import Draws, LaunchDraws
-from smtc_lab.planner.model.exchange import gradients_of, link_of, step_quantiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
