@@ -12,7 +12,7 @@ from torch import distributed
 from smtc_lab.planner.calibration.link import SIZES, measure_links
 from smtc_lab.planner.calibration.parts import GradientOrder, LinkPoint
 from smtc_lab.planner.model.all_reduce import (
-    Link,
+    RingLink,
     link_of,
     reduced_share,
     ring_s,
@@ -32,7 +32,7 @@ from smtc_lab.planner.model.draws import new_draws
 from tests.kit.calibrations import calibration, measured
 
 SIZES_OF_PARAMETERS = st.lists(st.integers(1, 40 * MIB), min_size=1, max_size=40)
-LINK = Link(1e-4, 1e-8)
+LINK = RingLink(1e-4, 1e-8)
 
 
 def gradients(sizes: list[int], *, begin: float = 0.0) -> Gradients:

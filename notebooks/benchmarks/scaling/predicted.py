@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.planner.calibration.link import all_reduce_times
-from smtc_lab.planner.model.all_reduce import Link, ring_s
+from smtc_lab.planner.model.all_reduce import RingLink, ring_s
 from smtc_lab.planner.model.buckets import Gradients, buckets_of, exchange
 
 if TYPE_CHECKING:
@@ -67,16 +67,16 @@ def namespaces(count: int, mbit: int) -> Iterator[list[list[str]]]:
         subprocess.run(["ip", "link", "del", bridge], check=False, capture_output=True)  # noqa: S603, S607  ours
 
 
-def calibrated(mbit: int) -> Link:
+def calibrated(mbit: int) -> RingLink:
     """Return latency and time for a byte, from two processes at two sizes."""
     with namespaces(2, mbit) as inside:
         small_s, large_s = map(min, _all_reduces(inside, CALIBRATED).values())
     small, large = CALIBRATED
     beta_s = (large_s - small_s) / (large - small)
-    return Link(max(0.0, small_s - small * beta_s) / 2, beta_s)
+    return RingLink(max(0.0, small_s - small * beta_s) / 2, beta_s)
 
 
-def all_reduces(mbit: int, link: Link) -> None:
+def all_reduces(mbit: int, link: RingLink) -> None:
     """Print what all-reduces of four ranks take, beside what two ranks predict."""
     with namespaces(4, mbit) as inside:
         for nbytes, times in _all_reduces(inside, ASKED).items():
@@ -84,7 +84,7 @@ def all_reduces(mbit: int, link: Link) -> None:
             _say(times, predicted_s, mbit=mbit, mb=nbytes / MB)
 
 
-def steps(mbit: int, link: Link) -> None:
+def steps(mbit: int, link: RingLink) -> None:
     """Print what steps of DDP take with a backward pass asleep, beside what is predicted."""
     alone_s = min(_steps(1, mbit, 0.0))
     for cap_mb in (0.0, 4.0):

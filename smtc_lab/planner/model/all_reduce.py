@@ -31,7 +31,7 @@ measured through a token bucket, too. Larger frames carry up to 0.99."""
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class RingLink:
     """The slowest link of a ring."""
 
     alpha_s: Numbers
@@ -46,7 +46,7 @@ def rated_beta_s(gbps: Numbers) -> NDArray[np.float64]:
     return np.asarray(8 / (np.asarray(gbps, dtype=np.float64) * 1e9 * GOODPUT))
 
 
-def ring_s(nbytes: Numbers, ranks: Numbers, link: Link) -> NDArray[np.float64]:
+def ring_s(nbytes: Numbers, ranks: Numbers, link: RingLink) -> NDArray[np.float64]:
     """Return the seconds of one all-reduce in a ring; 0 for one rank.
 
     Args:
@@ -99,7 +99,7 @@ def slowest_share(quantiles: Sequence[float], ranks: Numbers) -> NDArray[np.floa
     return np.maximum(slowest / mean, 1.0) if mean > 0 else np.ones_like(n)
 
 
-def link_of(calibration: Calibration, draws: Draws) -> Link | None:
+def link_of(calibration: Calibration, draws: Draws) -> RingLink | None:
     """Return draws of latency and time for a byte on this machine; None: not measured.
 
     A ring of two ranks has two messages, and moves as many bytes as each rank has.
@@ -110,7 +110,7 @@ def link_of(calibration: Calibration, draws: Draws) -> Link | None:
     small, large = by_size[0], by_size[-1]
     small_s, large_s = draws.of(small.all_reduce_s), draws.of(large.all_reduce_s)
     beta_s = np.maximum(large_s - small_s, 0.0) / max(1, large.nbytes - small.nbytes)
-    return Link(np.maximum(small_s - small.nbytes * beta_s, 0.0) / 2, beta_s)
+    return RingLink(np.maximum(small_s - small.nbytes * beta_s, 0.0) / 2, beta_s)
 
 
 def step_quantiles(points: Sequence[DevicePoint]) -> tuple[float, ...]:

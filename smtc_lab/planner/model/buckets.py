@@ -68,7 +68,7 @@ class Bucket:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ExchangeTimes:
     """What the exchange of gradients takes, shape (set-ups, draws)."""
 
     all_reduce_s: NDArray[np.float64]
@@ -137,7 +137,7 @@ def exchange(
     buckets: Sequence[Bucket],
     device_s: NDArray[np.float64],
     all_reduce_s: Callable[[float], NDArray[np.float64]],
-) -> Exchange:
+) -> ExchangeTimes:
     """Return what an exchange of gradients takes, and how much of it a step waits for.
 
     Args:
@@ -153,4 +153,4 @@ def exchange(
         end_s = np.maximum(end_s, bucket.ready * device_s) + took_s
     backward_end_s = buckets[-1].ready * device_s if buckets else 0.0
     exposed_s = np.maximum(end_s - backward_end_s, 0.0)
-    return Exchange(*np.broadcast_arrays(total_s, exposed_s))
+    return ExchangeTimes(*np.broadcast_arrays(total_s, exposed_s))

@@ -8,14 +8,14 @@ import numpy as np
 
 from smtc_lab.planner.model.all_reduce import (
     ASSUMED_ALPHA_S,
-    Link,
+    RingLink,
     rated_beta_s,
     reduced_share,
     ring_s,
     slowest_share,
 )
 from smtc_lab.planner.model.buckets import (
-    Exchange,
+    ExchangeTimes,
     buckets_of,
     exchange,
 )
@@ -35,7 +35,9 @@ def slowest_rank(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
     return slowest_share(inputs.step_quantiles, setup.trainers * setup.devices)
 
 
-def exchange_of(inputs: ModelInputs, setup: Setup, device_s: NDArray[np.float64]) -> Exchange:
+def exchange_of(
+    inputs: ModelInputs, setup: Setup, device_s: NDArray[np.float64]
+) -> ExchangeTimes:
     """Return what the exchange of gradients takes, and what a step waits for.
 
     Args:
@@ -46,7 +48,7 @@ def exchange_of(inputs: ModelInputs, setup: Setup, device_s: NDArray[np.float64]
     nothing = np.zeros(np.broadcast_shapes(device_s.shape, np.shape(setup.trainers)))
     ranks = np.asarray(setup.trainers * setup.devices)
     if inputs.gradients is None or not np.any(ranks > 1):
-        return Exchange(nothing, nothing)
+        return ExchangeTimes(nothing, nothing)
     link = _slowest_link(inputs, setup)
     share = _reduced_share(inputs, setup, device_s)
     return exchange(
@@ -56,9 +58,9 @@ def exchange_of(inputs: ModelInputs, setup: Setup, device_s: NDArray[np.float64]
     )
 
 
-def _slowest_link(inputs: ModelInputs, setup: Setup) -> Link:
+def _slowest_link(inputs: ModelInputs, setup: Setup) -> RingLink:
     """Return the slowest link of a ring through all devices of all instances."""
-    measured = inputs.link or Link(ASSUMED_ALPHA_S, 0.0)
+    measured = inputs.link or RingLink(ASSUMED_ALPHA_S, 0.0)
     has_inside, has_between = np.asarray(setup.devices) > 1, np.asarray(setup.trainers) > 1
     inside_s, between_s = (
         np.where(np.isinf(gbps), measured.beta_s, rated_beta_s(gbps))
@@ -71,7 +73,7 @@ def _slowest_link(inputs: ModelInputs, setup: Setup) -> Link:
     beta_s = np.maximum(
         np.where(has_inside, inside_s, 0.0), np.where(has_between, between_s, 0.0)
     )
-    return Link(alpha_s, beta_s)
+    return RingLink(alpha_s, beta_s)
 
 
 def _reduced_share(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.calibration.parts import DevicePoint
-    from smtc_lab.planner.model.all_reduce import Link
+    from smtc_lab.planner.model.all_reduce import RingLink
     from smtc_lab.planner.model.buckets import Gradients
     from smtc_lab.planner.model.cpu_cost import CpuCost
 
@@ -69,7 +69,7 @@ class ModelInputs:
     gradients: Gradients | None
     """What all-reduce moves; None: not measured."""
 
-    link: Link | None
+    link: RingLink | None
     """All-reduce between processes of the calibrated machine, with its draws; None: not
     measured."""
 

@@ -22,7 +22,7 @@ from smtc_lab.planner.model.sharpness import p_norm
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtc_lab.planner.model.buckets import Exchange
+    from smtc_lab.planner.model.buckets import ExchangeTimes
     from smtc_lab.planner.model.cpu_cost import CpuCost
     from smtc_lab.planner.model.inputs import ModelInputs
     from smtc_lab.planner.model.setup import Numbers, Setup
@@ -62,7 +62,7 @@ class Stages:
     device: NDArray[np.float64]
     """The slowest rank's device, and what it waits for gradients. NaN: unknown."""
 
-    exchange: Exchange
+    exchange: ExchangeTimes
     """Exchange of gradients; what of it is not hidden is in ``device``, too."""
 
     overlaps: NDArray[np.bool_]

@@ -159,13 +159,15 @@ def _sentence(plan: Plan) -> str:
 
 def _limits(plan: Plan) -> str:
     asked = plan.settings
+    of_one = " of one device" if asked.num_devices is None else ""
     words = [
-        None if asked.steps is None else f"{asked.steps:,} steps",
+        None if asked.steps is None else f"{asked.steps:,} steps{of_one}",
         None
         if asked.budget_usd_per_hour is None
         else f"at most {fmt.usd_per_hour(asked.budget_usd_per_hour)}",
         None if asked.budget_usd is None else f"at most {fmt.usd(asked.budget_usd)} a job",
         None if asked.deadline_s is None else f"at most {fmt.seconds(asked.deadline_s)} a job",
+        None if asked.ends_before is None else f"ends before {asked.ends_before}",
         None if asked.families is None else f"families {', '.join(asked.families)}",
     ]
     return ", ".join(filter(None, words))
