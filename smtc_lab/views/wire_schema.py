@@ -21,7 +21,7 @@ from smtc_lab.views.run.info import LogInfo, RunInfo
 from smtc_lab.views.run.snapshot import CurveInfo
 from smtc_lab.views.scripts.info import Scripts
 from smtc_lab.views.study.info import ComparisonInfo
-from smtc_lab.views.widgets.catalog_trait import SHOWN
+from smtc_lab.views.widgets.traits.catalog import SHOWN
 
 
 class Wire(BaseModel):

@@ -38,12 +38,12 @@ class Foretold:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kept:
+class _ForetoldFile:
     schema_version: Literal[1] = 1
     set_ups: tuple[Foretold | None, ...]
 
 
-_KEPT = TypeAdapter(_Kept)
+_KEPT = TypeAdapter(_ForetoldFile)
 
 
 def keep_foretold(folder: StudyFolder, foretold: Sequence[Foretold | None]) -> None:
@@ -57,7 +57,7 @@ def keep_foretold(folder: StudyFolder, foretold: Sequence[Foretold | None]) -> N
         OSError: It cannot be written.
     """
     if any(foretold):
-        text = _KEPT.dump_json(_Kept(set_ups=tuple(foretold)), indent=1)
+        text = _KEPT.dump_json(_ForetoldFile(set_ups=tuple(foretold)), indent=1)
         replace_file(folder.path / _FILE, text.decode())
 
 

@@ -21,7 +21,7 @@ from smtc_lab.views.server.list_follower import ListFollower
 from smtc_lab.views.server.list_topic import ListTopic
 from smtc_lab.views.server.names import folder_of
 from smtc_lab.views.server.topic import WatchTopic
-from smtc_lab.views.widgets.catalog_trait import catalog_json
+from smtc_lab.views.widgets.traits.catalog import catalog_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.views.code.cells import cluster_code
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.widgets.base import View
-from smtc_lab.views.widgets.catalog_trait import catalog_trait
+from smtc_lab.views.widgets.traits.catalog import catalog_trait
 
 
 class ClusterDesigner(View):

@@ -13,7 +13,7 @@ from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.compare_compilers import this_machine
 from smtc_lab.views.code.cells import compiler_code
-from smtc_lab.views.widgets.environments_trait import EnvironmentsView
+from smtc_lab.views.widgets.traits.environments import EnvironmentsView
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

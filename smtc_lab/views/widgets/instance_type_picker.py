@@ -10,7 +10,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import CatalogError
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.views.widgets.base import View
-from smtc_lab.views.widgets.catalog_trait import catalog_trait
+from smtc_lab.views.widgets.traits.catalog import catalog_trait
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.instance_types import InstanceType

@@ -11,10 +11,10 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, SmtcLabError, SpecError
 from smtc_lab.views.code.set_ups import checked_set_ups, first_jobs
 from smtc_lab.views.kinds import kind_of
-from smtc_lab.views.widgets.catalog_trait import catalog_trait
-from smtc_lab.views.widgets.environments_trait import EnvironmentsView
-from smtc_lab.views.widgets.forecast_trait import ForecastView
-from smtc_lab.views.widgets.scripts_trait import ScriptsView
+from smtc_lab.views.widgets.traits.catalog import catalog_trait
+from smtc_lab.views.widgets.traits.environments import EnvironmentsView
+from smtc_lab.views.widgets.traits.forecast import ForecastView
+from smtc_lab.views.widgets.traits.scripts import ScriptsView
 from smtc_lab.views.widgets.watching import WatchingView
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.views import kept
-from smtc_lab.views.widgets.catalog_trait import catalog_json
+from smtc_lab.views.widgets.traits.catalog import catalog_json
 from tests.kit.records import run_records
 from tests.kit.run_folders import write_run_folder
 from tests.kit.runs import processes_after

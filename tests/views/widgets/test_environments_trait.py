@@ -22,7 +22,7 @@ from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.environments import xla_maker
 from smtc_lab.views.environments.choices import EnvironmentChoice, EnvironmentChoices
-from smtc_lab.views.widgets import environments_trait
+from smtc_lab.views.widgets.traits import environments as environments_trait
 from smtc_lab.views.widgets.compiler_settings import CompilerSettings
 from smtc_lab.views.widgets.workbench import Workbench
 from tests.kit.runs import wait_until
@@ -30,7 +30,7 @@ from tests.kit.runs import wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.views.widgets.environments_trait import EnvironmentsView
+    from smtc_lab.views.widgets.traits.environments import EnvironmentsView
 
 HERE = Path(sys.executable)
 

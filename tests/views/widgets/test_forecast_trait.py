@@ -14,7 +14,7 @@ from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.views.forecast import forecasting
 from smtc_lab.views.forecast.calibrator import Calibrating, Calibrator
 from smtc_lab.views.forecast.forecasting import forecast_of
-from smtc_lab.views.widgets import forecast_trait
+from smtc_lab.views.widgets.traits import forecast as forecast_trait
 from smtc_lab.views.widgets.workbench import Workbench
 from tests.kit.calibrations import calibration
 from tests.kit.runs import wait_until

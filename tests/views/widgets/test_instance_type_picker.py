@@ -8,8 +8,8 @@ import pytest
 import traitlets
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.views.widgets.catalog_trait import catalog_json
 from smtc_lab.views.widgets.instance_type_picker import InstanceTypePicker
+from smtc_lab.views.widgets.traits.catalog import catalog_json
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
