@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from smtc_lab.errors import RunFailedError
+from tests.kit.joined_script import JOINED_SCRIPT, said_by_ranks
 from tests.kit.launch_sites import SITES
 from tests.kit.runs import processes_of_job, stopped_at_the_end, wait_until
 
@@ -25,27 +25,6 @@ if TYPE_CHECKING:
 CLUSTER = "train=ml.c5.9xlarge:2"
 LIMIT_S = 240.0
 
-SCRIPT = """
-    import json, os, time
-    import torch
-    import torch.distributed as dist
-    from torch.nn.parallel import DistributedDataParallel
-
-    dist.init_process_group("gloo")
-    rank = dist.get_rank()
-    model = DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for step in range(int(os.environ["STEPS"])):
-        if step == 5 and rank == 3 and "FAILS" in os.environ:
-            raise ValueError("rank 3 has no more")
-        optimizer.zero_grad()
-        model(torch.full((1, 1), float(rank))).mean().backward()
-        optimizer.step()
-    weight = next(model.parameters()).item()
-    local = (os.environ["LOCAL_RANK"], os.environ["GROUP_RANK"])
-    print("SAID", json.dumps([rank, *local, weight]), flush=True)
-"""
-
 
 @pytest.fixture(scope="module", params=SITES)
 def site(request: pytest.FixtureRequest) -> Iterator[Site]:
@@ -61,7 +40,7 @@ def start(site: Site, root: Path) -> Iterator[Start]:
 
 def job_of(make_job: MakeJob, **environment: str) -> TrainingJob:
     return make_job(
-        SCRIPT,
+        JOINED_SCRIPT,
         cluster=CLUSTER,
         distribution={"data": 4},
         environment={"STEPS": "20", **environment},
@@ -73,11 +52,6 @@ def nothing_is_left(run: Run) -> bool:
     return not processes_of_job(run.job_name)
 
 
-def said(run: Run) -> list[Any]:
-    lines = [line.partition("SAID ")[2] for line in run.logs().splitlines()]
-    return sorted(json.loads(line) for line in lines if line)
-
-
 def test_every_instance_has_its_trainers_and_all_train_one_model(
     make_job: MakeJob, start: Start
 ) -> None:
@@ -85,7 +59,7 @@ def test_every_instance_has_its_trainers_and_all_train_one_model(
 
     assert run.wait(LIMIT_S).status == "Completed"
 
-    ranks = said(run)
+    ranks = said_by_ranks(run.logs())
     assert [rank[:3] for rank in ranks] == [
         [0, "0", "0"],
         [1, "1", "0"],

@@ -21,6 +21,7 @@ from smtc_lab.launchers.render import pod_start
 from smtc_lab.launchers.render.dns_names import pod_hosts
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder
+from tests.kit.joined_script import JOINED_SCRIPT, said_by_ranks
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.runs import processes_after
 
@@ -164,3 +165,18 @@ def test_a_second_run_of_a_name_does_not_mix_with_the_first(
 
     with pytest.raises(LauncherError, match=r"already holds a run named 'demo'\. Give the job"):
         pod_start.run(folder.path.parent, pod)
+
+
+def test_every_pod_has_its_trainers_and_all_train_one_model(
+    make_job: MakeJob, start_pod: StartPod, folder: RunFolder
+) -> None:
+    job = make_job(JOINED_SCRIPT, cluster="train=ml.c5.9xlarge:2", distribution={"data": 4})
+    pods = [start_pod(job, group="train", index=index) for index in (0, 1)]
+
+    said = [pod.communicate(timeout=240)[0] for pod in pods]
+
+    assert [pod.returncode for pod in pods] == [0, 0], said
+    ranks = said_by_ranks("\n".join(said))
+    assert [rank[0] for rank in ranks] == [0, 1, 2, 3]
+    assert len({rank[3] for rank in ranks}) == 1
+    assert processes_after(folder.path) == {}

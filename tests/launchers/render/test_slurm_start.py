@@ -22,6 +22,7 @@ from smtc_lab.launchers.render.render import render
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import SUPERVISOR_MACHINE, RunState, current_state, write_state
+from tests.kit.joined_script import JOINED_SCRIPT, said_by_ranks
 from tests.kit.quick_script import SERVED_SCRIPT
 from tests.kit.runs import processes_after, wait_until
 
@@ -232,3 +233,23 @@ def test_without_slurms_programs_the_error_names_them(
 
     with pytest.raises(LauncherError, match=r"nodes '127\.86\.1\.1' are .*'scontrol' works"):
         slurm_start.run(make_job(), tmp_path / "runs", NODES)
+
+
+def test_every_node_has_its_trainers_and_all_train_one_model(
+    make_job: MakeJob, submit: Submit, folder: RunFolder
+) -> None:
+    job = make_job(JOINED_SCRIPT, cluster="train=ml.c5.9xlarge:2", distribution={"data": 4})
+    process = submit(job, SLURM_JOB_NODELIST="127.86.1.1,127.86.1.2")
+
+    said, _ = process.communicate(timeout=240)
+
+    assert (process.returncode, said) == (0, f"{folder.path}: Completed.\n")
+    ranks = said_by_ranks(Run.open(str(folder.path)).logs())
+    assert [rank[:3] for rank in ranks] == [
+        [0, "0", "0"],
+        [1, "1", "0"],
+        [2, "0", "1"],
+        [3, "1", "1"],
+    ]
+    assert len({rank[3] for rank in ranks}) == 1
+    assert processes_after(folder.path) == {}
