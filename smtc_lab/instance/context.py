@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self, cast
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance import variables as names
 from smtc_lab.instance.description import Measure, TrainerLayout
-from smtc_lab.instance.progress import Progress
+from smtc_lab.instance.progress import StepCounters
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -218,12 +218,12 @@ class InstanceContext:
             return None
         return self.run_folder.secret_file.read_bytes()
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> StepCounters | None:
         """Return the counters that this trainer shows its agent; None: nobody looks."""
         if self.progress_file is None:
             return None
         try:
-            return Progress(self.progress_file)
+            return StepCounters(self.progress_file)
         except OSError:  # nobody sees it hang then, and nothing else
             return None
 

@@ -101,7 +101,7 @@ def _interfaces(told: InstanceDescription) -> dict[str, str]:
     """
     if ipaddress.ip_address(told.address).is_loopback:
         return {}
-    from smtc_lab.machine.network import interface_of  # noqa: PLC0415  others start without psutil
+    from smtc_lab.instance.network import interface_of  # noqa: PLC0415  others start without psutil
 
     name = interface_of(told.address)
     variables = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")

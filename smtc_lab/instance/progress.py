@@ -21,7 +21,7 @@ def progress_file(folder: RunFolder, host: str, rank: int) -> Path:
     return folder.instance(host) / f"progress-rank{rank}"
 
 
-class Progress:
+class StepCounters:
     """The counters of one trainer.
 
     Args:

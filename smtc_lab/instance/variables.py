@@ -65,7 +65,7 @@ FAILED_WORD = "failed"
 clock and the exit code follow."""
 
 PROGRESS_VARIABLE = "SMTC_PROGRESS"
-"""File of a trainer's counters (``Progress``); unset: nobody looks at them."""
+"""File of a trainer's counters (``StepCounters``); unset: nobody looks at them."""
 
 STACKS_SIGNAL = 41
 """Signal at which one of several trainers writes its stacks to its log."""

@@ -62,8 +62,7 @@ def describe_instance(
     """
     job = plan.job
     is_trainer = instance.role == "train"
-    config = job.compiler_config if is_trainer else None
-    special = plan.facts if is_trainer else {}
+    config, special = (job.compiler_config, plan.facts) if is_trainer else (None, {})
     measure = special.get(MEASURE)
     # The same on data instances, where libraries must wrap loaders alike; what the job says of
     # a library's variable wins.
@@ -80,7 +79,7 @@ def describe_instance(
         ),
         trainers=trainers_of(instance.ranks, instance.devices),
         rendezvous=_rendezvous(plan, instance, in_folder=place.is_shared),
-        distribution=_layout(plan) if is_trainer else None,
+        distribution=_layout(plan, instance),
         command=(place.python, "-m", "smtc_lab.runtime.run_script", str(place.entry_point)),
         hyperparameters={
             **job.hyperparameters,
@@ -119,10 +118,10 @@ def _port(plan: LaunchPlan) -> int:
     return 20_000 + int.from_bytes(digest[:4]) % 10_000
 
 
-def _layout(plan: LaunchPlan) -> TrainerLayout | None:
-    """Return the job's distribution with no number open; None: it has none."""
+def _layout(plan: LaunchPlan, instance: InstancePlan) -> TrainerLayout | None:
+    """Return the job's distribution with no number open; None: it has none, or no trainer."""
     asked = plan.job.distribution
-    if asked is None:
+    if asked is None or instance.role != "train":
         return None
     if asked == "auto":
         return TrainerLayout(data=plan.num_trainers)

@@ -15,7 +15,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtc_lab.instance.progress import Progress, progress_file
+from smtc_lab.instance.progress import StepCounters, progress_file
 from smtc_lab.instance.variables import HUNG_AFTER_SETTING, STACKS_SIGNAL
 from smtc_lab.machine.processes import TreeClock, descendants, send_signal
 
@@ -69,7 +69,7 @@ class HangWatch:
         self._limit_s = limit_s
         self._logs = [folder.log_file(told.host, each.rank) for each in self._trainers]
         self._progress = [
-            Progress(progress_file(folder, told.host, trainer.rank))
+            StepCounters(progress_file(folder, told.host, trainer.rank))
             for trainer in told.trainers[: len(self._trainers)]
         ]
         self._seen: list[tuple[int, int]] = []

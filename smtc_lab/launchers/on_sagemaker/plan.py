@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
     from smtc_lab.spec.channel import Channel
     from smtc_lab.spec.cluster import InstanceGroup, Role
@@ -69,15 +70,6 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
     if problems:
         raise SpecError(problems)
     usd_per_hour = _usd_per_hour(job, catalog)
-    trainers = trainers_per_instance(job, role_of, catalog)
-
-    def slot_of(host: str, group: InstanceGroup) -> Slot:
-        return Slot(
-            address=host,
-            num_cpus=_vcpus(group.instance_type, catalog),
-            num_trainers=trainers[group.instance_group_name],
-        )
-
     facts = {
         "sagemaker": {
             "request": request,
@@ -95,13 +87,28 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
     plan = LaunchPlan(
         launcher="sagemaker",
         job=job,
-        instances=instance_plans(job, role_of, slot_of),
+        instances=_instances(job, role_of, catalog),
         usd_per_hour=usd_per_hour,
         price_notes=price_notes(job, catalog),
         facts=facts,
         request=request,
     )
     return replace(plan, order=order_of(plan, settings))
+
+
+def _instances(
+    job: TrainingJob, role_of: Mapping[str, Role], catalog: Catalog
+) -> tuple[InstancePlan, ...]:
+    trainers = trainers_per_instance(job, role_of, catalog)
+
+    def slot_of(host: str, group: InstanceGroup) -> Slot:
+        return Slot(
+            address=host,
+            num_cpus=_vcpus(group.instance_type, catalog),
+            num_trainers=trainers[group.instance_group_name],
+        )
+
+    return instance_plans(job, role_of, slot_of)
 
 
 def _job_problems(job: TrainingJob) -> Iterator[str]:
