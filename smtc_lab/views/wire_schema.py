@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from smtc_lab.catalog.instance_types import InstanceType
 from smtc_lab.follow.frames import FrameHead
 from smtc_lab.views.environments.told import Environments
+from smtc_lab.views.forecast.catalog_plan import CatalogPlans
 from smtc_lab.views.forecast.info import Forecast
 from smtc_lab.views.live.list_row import Row
 from smtc_lab.views.live.watch import BeatInfo
@@ -40,6 +41,7 @@ class Wire(BaseModel):
     instance_type: InstanceType
     environments: Environments
     forecast: Forecast
+    catalog_plans: CatalogPlans
     scripts: Scripts
 
 

@@ -1,4 +1,4 @@
-import type { IForecast } from './generated/wire.js';
+import type { ICatalogPlans, IForecast } from './generated/wire.js';
 import { readOnce } from './read.js';
 import { readWire } from './wire.js';
 
@@ -26,12 +26,27 @@ export const parseForecast = readOnce(
     value === undefined ? NO_FORECAST : readWire('Forecast', value)
 );
 
+const NO_PLANS: ICatalogPlans = { version: 1, of: '', plans: [], setUps: [] };
+
+/**
+ * Read all clusters that the set-ups of a form could have; undefined: nobody asked yet.
+ *
+ * @throws {@link ProtocolError} when a field is missing or of another kind.
+ */
+export const parseCatalogPlans = readOnce(
+  (value: unknown): ICatalogPlans =>
+    value === undefined ? NO_PLANS : readWire('CatalogPlans', value)
+);
+
 /**
  * Return whether a forecast is of these set-ups, and not of what was typed before.
  *
  * @param value - The set-ups as JSON values, as the model has them.
  */
-export function isForecastOf(forecast: IForecast, value: unknown): boolean {
+export function isForecastOf(
+  forecast: Pick<IForecast, 'of'>,
+  value: unknown
+): boolean {
   if (forecast.of === '') {
     return false;
   }

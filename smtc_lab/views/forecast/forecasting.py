@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
-import stat
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.errors import PlannerError, SmtcLabError, SpecError
+from smtc_lab.errors import SmtcLabError
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.planner.calibration.calibrate import DEFAULT_SECONDS
 from smtc_lab.planner.forecast.effort import effort_of
 from smtc_lab.planner.forecast.forecast import Foreseen, forecast
-from smtc_lab.planner.forecast.kept import KeptCalibrations
-from smtc_lab.planner.forecast.launched import AskedSetUp
-from smtc_lab.planner.workload_hash import workload_hash
-from smtc_lab.spec.emulation import Emulation
-from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
-from smtc_lab.views.code.set_ups import placed, runnable
 from smtc_lab.views.forecast.calibrator import CALIBRATOR
 from smtc_lab.views.forecast.describer import described, foretold_of
 from smtc_lab.views.forecast.info import (
@@ -29,6 +21,7 @@ from smtc_lab.views.forecast.info import (
     ForecastSetUp,
     MissingCalibrations,
 )
+from smtc_lab.views.forecast.typed import TypedSetUp, read_set_up
 from smtc_lab.views.live.foretold import keep_foretold
 from smtc_lab.views.live.part_use import PartUse
 
@@ -36,32 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.planner.forecast.calibrated import CalibratedModel
+    from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import StudyFolder
     from smtc_lab.views.forecast.calibrator import Calibrating, Calibrator
 
-_MOST_SCRIPT_BYTES = 16 * 2**20
 _NOT_CALIBRATED = (
     "Nothing is predicted yet: {} was not calibrated with these hyperparameters. Calibrate it."
 )
-_WRONG = "Nothing is predicted while this set-up cannot be run. Mend what is wrong with it."
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Typed:
-    """One set-up of a form."""
-
-    problem: str = ""
-    """Why it cannot be launched; empty: it can."""
-
-    asked: AskedSetUp | None = None
-    """What would be launched; None: nothing."""
-
-    workload: tuple[str, bool] = ("", False)
-    """Hash of its workload, and whether the device is emulated."""
-
-    model: CalibratedModel | None = None
-    """What predicts it; None: it was not calibrated."""
 
 
 def forecast_of(
@@ -81,7 +55,7 @@ def forecast_of(
         calibrating: How far a calibration is.
         folder: Folder from which relative paths count; None: that of this process.
     """
-    read = [_read(each, folder) for each in value]
+    read = [read_set_up(each, folder) for each in value]
     cores = available_cores()
     legal = [(each.asked, each.model) for each in read if each.asked is not None]
     found = iter(
@@ -136,50 +110,11 @@ def calibrate_missing(
         folder: As for ``forecast_of``.
         seconds: How long each launch measures.
     """
-    jobs = _missing([_read(each, folder) for each in value])
+    jobs = _missing([read_set_up(each, folder) for each in value])
     calibrator.start(jobs, root=runs_root(), seconds=seconds)
 
 
-@functools.lru_cache(maxsize=4)
-def _kept(root: Path) -> KeptCalibrations:
-    return KeptCalibrations(root)
-
-
-def _read(value: object, folder: Path | None) -> _Typed:
-    try:
-        given = placed(TrainingJob.model_validate(value), folder or Path.cwd())
-        asked = AskedSetUp(job=runnable(given), emulation=given.emulation or Emulation())
-    except SpecError:
-        return _Typed(problem=_WRONG)
-    job = asked.job
-    try:
-        _refuse_endless(job.entry_point)
-        found = workload_hash(job.entry_point, job.hyperparameters, job.arguments)
-    except PlannerError as error:
-        return _Typed(problem=str(error))
-    declared_s = None if job.emulation is None else job.emulation.device_step_time_s
-    is_emulated = declared_s is not None
-    model = _kept(runs_root()).newest(found, is_emulated=is_emulated)
-    return _Typed(asked=asked, workload=(found, is_emulated), model=model)
-
-
-def _refuse_endless(entry_point: str) -> None:
-    """Refuse a script that is no plain file of a sane size: it is read at each key."""
-    try:
-        found = Path(entry_point).stat()
-    except (OSError, ValueError) as error:
-        raise PlannerError(
-            f"The entry point {entry_point[-200:]!r} cannot be read ({error}). Correct "
-            "the path."
-        ) from error
-    if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_SCRIPT_BYTES:
-        raise PlannerError(
-            f"The entry point {entry_point[-200:]!r} is no plain file of at most "
-            f"{_MOST_SCRIPT_BYTES:,} bytes. Correct the path."
-        )
-
-
-def _missing(read: Sequence[_Typed]) -> list[TrainingJob]:
+def _missing(read: Sequence[TypedSetUp]) -> list[TrainingJob]:
     """Return one job for each workload that has no calibration."""
     jobs = {
         each.workload: each.asked.job
@@ -189,7 +124,7 @@ def _missing(read: Sequence[_Typed]) -> list[TrainingJob]:
     return list(reversed(jobs.values()))
 
 
-def _told(read: _Typed, what: Foreseen | str) -> ForecastSetUp:
+def _told(read: TypedSetUp, what: Foreseen | str) -> ForecastSetUp:
     if isinstance(what, str):
         script = "" if read.asked is None else Path(read.asked.job.entry_point).name
         problem = what or _NOT_CALIBRATED.format(script)

@@ -103,6 +103,16 @@ class Hub:
         )
         return told.as_dict()
 
+    def catalog_plans(self, value: list[Any]) -> dict[str, Any]:
+        """Return all clusters that the set-ups of a form could have, as JSON values.
+
+        Args:
+            value: The set-ups as JSON, legal or not.
+        """
+        from smtc_lab.views.forecast.planning import catalog_plans  # noqa: PLC0415  see forecast
+
+        return catalog_plans(value, catalog=Catalog.load(), folder=self._root_dir).as_dict()
+
     def calibrate(self, value: list[Any]) -> None:
         """Begin to calibrate the set-ups of a form that have no calibration.
 

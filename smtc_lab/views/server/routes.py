@@ -21,6 +21,7 @@ from smtc_lab.views.server.rest import (
 )
 from smtc_lab.views.server.set_ups import (
     CalibrationHandler,
+    CatalogPlansHandler,
     ForecastHandler,
     ScriptsHandler,
     SetUpsHandler,
@@ -45,6 +46,7 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("deletions/([A-Za-z0-9-]{1,63})/undo", PutBackHandler),
     ("set-ups", SetUpsHandler),
     ("forecast", ForecastHandler),
+    ("catalog-plans", CatalogPlansHandler),
     ("calibration", CalibrationHandler),
     ("scripts", ScriptsHandler),
     ("stream", StreamSocket),

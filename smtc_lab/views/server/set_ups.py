@@ -39,6 +39,17 @@ class ForecastHandler(LabHandler):
         self.tell(await self.ask(lambda hub: hub.forecast(value, rounds)))
 
 
+class CatalogPlansHandler(LabHandler):
+    """All clusters that the set-ups of a form could have."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def post(self) -> None:
+        """Tell ``CatalogPlans`` of the set-ups."""
+        value, _ = _set_ups(self.asked(), may_be_null=False)
+        self.tell(await self.ask(lambda hub: hub.catalog_plans(value), is_slow=True))
+
+
 class CalibrationHandler(LabHandler):
     """Where the set-ups of a form are calibrated."""
 

@@ -124,3 +124,16 @@ async def test_nothing_else_is_calibrated(
     assert status == 400
     assert any(remedy in answer["message"] for remedy in ("Send", "Load the page again"))
     assert calibrator.asked == []
+
+
+async def test_all_clusters_are_told_with_the_set_ups_among_them(ask: Ask, root: Path) -> None:
+    value = await demo(ask, emulation={"device_step_time_s": 0.03})
+    job = TrainingJob.model_validate(value[0])
+    keep_calibration(job, root, emulated_device_s=0.03)
+
+    status, told = await ask("catalog-plans", body={"value": value, "rounds": 1})
+
+    assert status == 200
+    assert [each["plan"] for each in told["set_ups"]] == [0, 0]
+    (found,) = told["plans"]
+    assert len(found["groups"]) == len(found["plan"]["points"]) > 10

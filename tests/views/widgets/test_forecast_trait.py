@@ -148,3 +148,14 @@ def test_prices_of_the_users_catalog_count(
     (told,) = workbench.forecast["set_ups"]
     assert told["usd_per_hour"] == 1.0
     workbench.close()
+
+
+def test_all_clusters_are_told_behind_what_was_calibrated(workbench: Workbench) -> None:
+    receive(workbench, "forecast")
+    assert workbench.catalog_plans["of"] == ""
+
+    receive(workbench, "calibrate")
+
+    wait_until(lambda: workbench.catalog_plans["of"], what="all clusters are told")
+    assert json.loads(workbench.catalog_plans["of"]) == workbench.value
+    assert len(workbench.catalog_plans["set_ups"]) == 2

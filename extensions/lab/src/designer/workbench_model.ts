@@ -7,6 +7,7 @@ import type { Texts } from '../texts.js';
 import type { IStream, IWatch } from '../tokens.js';
 import { EnvironmentsPoll } from './environments_poll.js';
 import { ForecastPoll } from './forecast_poll.js';
+import { PlansPoll } from './plans_poll.js';
 
 const TYPING_MS = 200;
 const FORWARDED = ['info', 'result', 'beat', 'stop_problem'];
@@ -81,8 +82,19 @@ export class WorkbenchModel extends BaseModel implements IModel {
         }),
       told => {
         this.set('forecast', told);
+        this._plans.hear(told);
       },
       error => this._wordsOf(error)
+    );
+    this._plans = new PlansPoll(
+      () =>
+        _stream.request('catalog-plans', {
+          value: this.get('value'),
+          rounds: this.get('rounds')
+        }),
+      told => {
+        this.set('catalog_plans', told);
+      }
     );
   }
 
@@ -142,6 +154,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
     this._asked += 1;
     this._environments.dispose();
     this._forecasts.dispose();
+    this._plans.dispose();
     this._watch?.dispose();
     this._watch = null;
   }
@@ -262,6 +275,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
 
   private readonly _environments: EnvironmentsPoll;
   private readonly _forecasts: ForecastPoll;
+  private readonly _plans: PlansPoll;
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _watch: IWatch | null = null;
   private _asked = 0;

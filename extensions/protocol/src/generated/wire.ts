@@ -134,6 +134,47 @@ export interface ICalibrating {
 }
 
 /**
+ * The clusters of the catalog for one workload, in time against cost.
+ */
+export interface ICatalogPlan {
+  /**
+   * The clusters, as a plan predicts them: on their own instances, without an emulation. What
+   * is said of each in sentences is left out.
+   */
+  readonly plan: IPlanInfo;
+
+  /**
+   * The instance groups of each of its points, in their order.
+   */
+  readonly groups: readonly (readonly IPlannedGroup[])[];
+}
+
+/**
+ * What a form is told of all clusters that its set-ups could have.
+ */
+export interface ICatalogPlans {
+  /**
+   * Version of this description.
+   */
+  readonly version: 1;
+
+  /**
+   * The set-ups as JSON, as they were when it was made; empty: nobody asked yet.
+   */
+  readonly of: string;
+
+  /**
+   * One for each workload that is calibrated and each number of devices.
+   */
+  readonly plans: readonly ICatalogPlan[];
+
+  /**
+   * Where each set-up is, in their order.
+   */
+  readonly setUps: readonly IPlacedSetUp[];
+}
+
+/**
  * Where a comparison stands, and what is seen so far.
  */
 export interface IComparisonInfo {
@@ -1047,6 +1088,31 @@ export interface IPicturedGroup {
 }
 
 /**
+ * Where a set-up is among the clusters of the catalog.
+ */
+export interface IPlacedSetUp {
+  /**
+   * Place of the plan whose clusters do the same work in a step; None: there is none.
+   */
+  readonly plan: number | null;
+
+  /**
+   * Why it has no place, and what to do; empty: it has one.
+   */
+  readonly problem: string;
+
+  /**
+   * Time of one step on its own instances, in seconds; None: unknown.
+   */
+  readonly stepTimeS: IEstimate | null;
+
+  /**
+   * Cost of 1,000 steps in USD; None: unknown.
+   */
+  readonly usdPer1000Steps: IEstimate | null;
+}
+
+/**
  * Everything that a view shows of a plan. Texts are data of users.
  */
 export interface IPlanInfo {
@@ -1114,6 +1180,26 @@ export interface IPlanInfo {
    * What was refused and why, and what the calibration could not measure; sentences.
    */
   readonly notes: readonly string[];
+}
+
+/**
+ * One instance group of a cluster of a plan.
+ */
+export interface IPlannedGroup {
+  /**
+   * Name of its type.
+   */
+  readonly instanceType: string;
+
+  /**
+   * How many instances, at least 1.
+   */
+  readonly instanceCount: number;
+
+  /**
+   * Whether its instances train or prepare data.
+   */
+  readonly role: 'train' | 'data';
 }
 
 /**
@@ -1749,6 +1835,8 @@ export interface IWire {
   readonly Bill: IBill;
   readonly BinsHead: IBinsHead;
   readonly Calibrating: ICalibrating;
+  readonly CatalogPlan: ICatalogPlan;
+  readonly CatalogPlans: ICatalogPlans;
   readonly ComparisonInfo: IComparisonInfo;
   readonly CompilerInfo: ICompilerInfo;
   readonly CurveInfo: ICurveInfo;
@@ -1774,7 +1862,9 @@ export interface IWire {
   readonly OfferedScript: IOfferedScript;
   readonly PartUse: IPartUse;
   readonly PicturedGroup: IPicturedGroup;
+  readonly PlacedSetUp: IPlacedSetUp;
   readonly PlanInfo: IPlanInfo;
+  readonly PlannedGroup: IPlannedGroup;
   readonly PointInfo: IPointInfo;
   readonly Price: IPrice;
   readonly Row: IRow;
@@ -1798,6 +1888,8 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"}},"required":["startup_s","steps_s","end_s","billed_s","startup_usd","steps_usd","end_usd","billed_usd","evidence"],"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"required":["first","width"],"type":"object"},
   Calibrating: {"properties":{"state":{"default":"idle","enum":["idle","calibrating","stopping","done","stopped","failed"],"type":"string"},"sentence":{"default":"","type":"string"},"launch":{"default":0,"type":"integer"},"launches":{"default":0,"type":"integer"}},"type":"object"},
+  CatalogPlan: {"properties":{"plan":{"$ref":"PlanInfo"},"groups":{"items":{"items":{"$ref":"PlannedGroup"},"type":"array"},"type":"array"}},"required":["plan","groups"],"type":"object"},
+  CatalogPlans: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"plans":{"default":[],"items":{"$ref":"CatalogPlan"},"type":"array"},"set_ups":{"default":[],"items":{"$ref":"PlacedSetUp"},"type":"array"}},"type":"object"},
   ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
   CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["columns","num_rows","width","mean"],"type":"object"},
@@ -1823,7 +1915,9 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   OfferedScript: {"properties":{"label":{"type":"string"},"path":{"type":"string"},"about":{"type":"string"}},"required":["label","path","about"],"type":"object"},
   PartUse: {"properties":{"trainer_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"data_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"device":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"network":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"type":"object"},
   PicturedGroup: {"properties":{"instance_group_name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"},"vcpus":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},"memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"accelerator_count":{"default":0,"type":"integer"},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"required":["instance_group_name","instance_type","instance_count","role"],"type":"object"},
+  PlacedSetUp: {"properties":{"plan":{"anyOf":[{"type":"integer"},{"type":"null"}]},"problem":{"default":"","type":"string"},"step_time_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null}},"required":["plan"],"type":"object"},
   PlanInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"entry_point":{"type":"string"},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"sentence":{"type":"string"},"limits":{"type":"string"},"budget_usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"deadline_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"basis":{"type":"string"},"points":{"items":{"$ref":"PointInfo"},"type":"array"},"num_candidates":{"type":"integer"},"measured":{"items":{"$ref":"MeasuredInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"}},"required":["entry_point","steps","sentence","limits","budget_usd_per_hour","budget_usd","deadline_s","basis","points","num_candidates","measured","notes"],"type":"object"},
+  PlannedGroup: {"properties":{"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"}},"required":["instance_type","instance_count","role"],"type":"object"},
   PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"required":["label","is_heterogeneous","names","is_pareto","evidence","step_time_s","usd_per_hour","usd_per_1000_steps","job_s","usd_per_job","bottleneck","is_near_tie","stages_s","utilization","price","is_price_old","notes","explanation","code"],"type":"object"},
   Price: {"properties":{"usd_per_hour":{"type":"number"},"kind":{"enum":["list","historical","estimated","user"],"type":"string"},"date":{"type":"string"}},"required":["usd_per_hour","kind","date"],"type":"object"},
   Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]},"study":{"anyOf":[{"type":"string"},{"type":"null"}]},"launch":{"type":"string"},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["name","kind","state","reason","started_s","ended_s","cluster","entry_point","usd_per_hour","is_billed","usd_so_far","steps","max_steps","step_time_s","evidence","newest_run","study","launch","round"],"type":"object"},

@@ -21,6 +21,13 @@ export function letterOf(place: number): string {
 }
 
 /**
+ * Draw the shape of a set-up, 14 pixels wide.
+ */
+export function setUpShape(place: number): SVGElement {
+  return DRAWN[shapeOf(place)]();
+}
+
+/**
  * Draw the mark of a set-up, in its colour.
  */
 export function setUpMark(place: number): SVGSVGElement {
@@ -33,7 +40,7 @@ export function setUpMark(place: number): SVGSVGElement {
       viewBox: `0 0 ${SIZE} ${SIZE}`,
       'aria-hidden': 'true'
     },
-    DRAWN[shapeOf(place)]()
+    setUpShape(place)
   );
   drawn.style.fill = paletteColor(place);
   return drawn;

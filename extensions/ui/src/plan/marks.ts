@@ -20,11 +20,14 @@ const UNCERTAIN: readonly string[] = [mark('extrapolated'), mark('estimated')];
 /**
  * Draw a cluster: its colour is what limits it, a square has data instances, hollow is
  * predicted, dashed is extrapolated or estimated; the bands are its 80 % intervals.
+ *
+ * @param isPlain - All are grey rings, since hue and shape are of set-ups on this chart.
  */
 export function pointMark(
   point: IPointInfo,
   place: IPlace,
-  isChosen: boolean
+  isChosen: boolean,
+  isPlain = false
 ): SVGGElement {
   const standsOut = point.isPareto || point.names.length > 0;
   const name = t(
@@ -44,13 +47,15 @@ export function pointMark(
     'g',
     {
       class: classes.filter(Boolean).join(' '),
-      style: `color: ${paletteColor(STAGE_COLORS[point.bottleneck])}`,
+      style: isPlain
+        ? 'color: var(--smtc-muted)'
+        : `color: ${paletteColor(STAGE_COLORS[point.bottleneck])}`,
       role: 'button',
       'aria-label': name,
       'aria-pressed': String(isChosen)
     },
-    ...(standsOut ? bands(place) : []),
-    shape(place, point.isHeterogeneous, standsOut ? RADIUS : SMALL),
+    ...(standsOut && !isPlain ? bands(place) : []),
+    shape(place, point.isHeterogeneous && !isPlain, standsOut ? RADIUS : SMALL),
     ...label(point.names.map(each => t(each)).join(', '), place, -12)
   );
 }
@@ -87,7 +92,10 @@ export function runMark(
   );
 }
 
-function bands({ x, y }: IPlace): readonly SVGElement[] {
+/**
+ * Draw the intervals of what is at a place.
+ */
+export function bands({ x, y }: IPlace): readonly SVGElement[] {
   return [
     s('line', {
       class: 'smtc-plan-band',

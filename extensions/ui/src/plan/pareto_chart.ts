@@ -13,6 +13,7 @@ import { keepFocus } from './keep_focus.js';
 import { limitLines, limitsOf } from './limits.js';
 import { pointMark, runMark } from './marks.js';
 import { scaleOf } from './scale.js';
+import { setUpPlace, type ISetUpPlace } from './set_up_place.js';
 import { s } from './svg.js';
 
 /**
@@ -34,6 +35,12 @@ interface IShown {
   readonly plan: IPlanInfo;
   readonly axes: IAxes;
   readonly chosen: IPointInfo | null;
+
+  /**
+   * Set-ups of a form among the clusters, which are plain rings then; undefined: it is the chart
+   * of a plan by itself. Their numbers are of steps.
+   */
+  readonly setUps?: readonly ISetUpPlace[];
 }
 
 /**
@@ -85,7 +92,7 @@ export class ParetoChart {
     if (this._shown === null) {
       return;
     }
-    const { plan, axes, chosen } = this._shown;
+    const { plan, axes, chosen, setUps } = this._shown;
     const [time, cost] = [timeAxis(axes, plan), costAxis(axes)];
     const drawn = plan.points.flatMap((point): IDrawn[] => {
       const [x, y] = [time.of(point), cost.of(point)];
@@ -116,23 +123,28 @@ export class ParetoChart {
           ]
     );
     const fastestS = Math.min(...drawn.map(each => each.time.value));
+    const own = (setUps ?? []).flatMap(each =>
+      each.usdPer1000Steps === null
+        ? []
+        : [{ each, time: each.stepTimeS, cost: each.usdPer1000Steps }]
+    );
     const limits = limitsOf(plan, axes, fastestS);
     const geometry = new Geometry(
       scaleOf([
-        ...drawn.map(each => each.time),
+        ...[...drawn, ...own].map(each => each.time),
         ...limits.flatMap(({ timeS }) =>
           timeS === null ? [] : exactly(timeS)
         ),
         ...runs.flatMap(each => [each.run.stepTimeS, each.run.predictedS])
       ]),
       scaleOf([
-        ...[...drawn, ...runs].map(each => each.cost),
+        ...[...drawn, ...runs, ...own].map(each => each.cost),
         ...limits.flatMap(({ usd }) => (usd === null ? [] : exactly(usd))),
         ...runs.map(each => each.predicted)
       ]),
       this._width
     );
-    this._marks = this._marksOf(drawn, geometry, chosen);
+    this._marks = this._marksOf(drawn, geometry, chosen, setUps !== undefined);
     this.element.replaceChildren(
       s(
         'svg',
@@ -158,6 +170,9 @@ export class ParetoChart {
             geometry.place(run.stepTimeS, cost),
             geometry.place(run.predictedS, predicted)
           )
+        ),
+        ...own.map(({ each, time: at, cost: usd }) =>
+          setUpPlace(each, geometry.place(at, usd))
         )
       )
     );
@@ -166,7 +181,8 @@ export class ParetoChart {
   private _marksOf(
     drawn: readonly IDrawn[],
     geometry: Geometry,
-    chosen: IPointInfo | null
+    chosen: IPointInfo | null,
+    isPlain: boolean
   ): readonly SVGElement[] {
     // one stop for the Tab key: arrow keys go on from there
     const stop = Math.max(
@@ -177,7 +193,8 @@ export class ParetoChart {
       const element = pointMark(
         point,
         geometry.place(time, cost),
-        point === chosen
+        point === chosen,
+        isPlain
       );
       element.setAttribute('tabindex', place === stop ? '0' : '-1');
       this._listen(element, point, place);

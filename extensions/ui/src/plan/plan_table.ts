@@ -18,21 +18,63 @@ interface IColumn {
    * Return what rows are sorted by; null: unknown, and behind all others.
    */
   readonly of: (point: IPointInfo) => number | string | null;
+
+  /**
+   * What stands in it; undefined: the name of the cluster, to be chosen.
+   */
+  readonly text?: (point: IPointInfo) => string;
+
+  /**
+   * Whether it is of the whole job, and so nothing without a number of steps.
+   */
+  readonly isOfJob?: boolean;
 }
 
 const COLUMNS: readonly IColumn[] = [
   { name: mark('cluster'), of: point => point.label },
-  { name: mark('time per step'), of: point => point.stepTimeS.value },
-  { name: mark('price'), of: point => point.usdPerHour },
+  {
+    name: mark('time per step'),
+    of: point => point.stepTimeS.value,
+    text: point => estimateWords(point.stepTimeS, 's')
+  },
+  {
+    name: mark('price'),
+    of: point => point.usdPerHour,
+    text: point => usdPerHourText(point.usdPerHour)
+  },
   {
     name: mark('1,000 steps'),
-    of: point => point.usdPer1000Steps?.value ?? null
+    of: point => point.usdPer1000Steps?.value ?? null,
+    text: point => estimateWords(point.usdPer1000Steps, 'USD')
   },
-  { name: mark('job'), of: point => point.usdPerJob?.value ?? null },
-  { name: mark('job time'), of: point => point.jobS?.value ?? null },
-  { name: mark('bottleneck'), of: point => bottleneckWords(point) },
-  { name: mark('evidence'), of: point => point.evidence },
-  { name: mark('price from'), of: point => priceWords(point) }
+  {
+    name: mark('job'),
+    of: point => point.usdPerJob?.value ?? null,
+    text: point => estimateWords(point.usdPerJob, 'USD'),
+    isOfJob: true
+  },
+  {
+    name: mark('job time'),
+    of: point => point.jobS?.value ?? null,
+    text: point =>
+      point.jobS === null ? t('unknown') : format(point.jobS.value, 's'),
+    isOfJob: true
+  },
+  {
+    name: mark('bottleneck'),
+    of: point => bottleneckWords(point),
+    text: bottleneckWords
+  },
+  {
+    name: mark('evidence'),
+    of: point => point.evidence,
+    text: point => t(point.evidence)
+  },
+  {
+    name: mark('price from'),
+    of: point => priceWords(point),
+    text: priceWords
+  }
 ];
 const FEW = 12;
 
@@ -69,12 +111,18 @@ export class PlanTable {
           )
         : ''
     ];
+    const columns = COLUMNS.filter(
+      ({ isOfJob }) => isOfJob !== true || plan.steps !== null
+    );
+    const rows = shown.map(point =>
+      this._row(point, columns, point === chosen)
+    );
     const table = h(
       'table',
       {},
       h('caption', {}, caption.filter(Boolean).join('; ')),
-      h('thead', {}, h('tr', {}, ...COLUMNS.map(column => this._head(column)))),
-      h('tbody', {}, ...shown.map(point => this._row(point, point === chosen)))
+      h('thead', {}, h('tr', {}, ...columns.map(column => this._head(column)))),
+      h('tbody', {}, ...rows)
     );
     keepFocus(this._scroll, () => {
       this._scroll.replaceChildren(table);
@@ -122,7 +170,11 @@ export class PlanTable {
     );
   }
 
-  private _row(point: IPointInfo, isChosen: boolean): HTMLElement {
+  private _row(
+    point: IPointInfo,
+    columns: readonly IColumn[],
+    isChosen: boolean
+  ): HTMLElement {
     const choose = button(
       pointWords(point),
       () => {
@@ -134,21 +186,14 @@ export class PlanTable {
       },
       { 'aria-pressed': String(isChosen) }
     );
-    const cells = [
-      estimateWords(point.stepTimeS, 's'),
-      usdPerHourText(point.usdPerHour),
-      estimateWords(point.usdPer1000Steps, 'USD'),
-      estimateWords(point.usdPerJob, 'USD'),
-      point.jobS === null ? t('unknown') : format(point.jobS.value, 's'),
-      bottleneckWords(point),
-      t(point.evidence),
-      priceWords(point)
-    ];
+    const cells = columns.flatMap(({ text }) =>
+      text === undefined ? [] : [h('td', {}, text(point))]
+    );
     return h(
       'tr',
       { class: isChosen ? 'smtc-plan-chosen' : null },
       h('th', { scope: 'row' }, choose),
-      ...cells.map(text => h('td', {}, text))
+      ...cells
     );
   }
 

@@ -48,6 +48,11 @@ export class SetUps {
   });
 
   /**
+   * Place of the set-up that was changed last, or chosen for what comes; at first the last one.
+   */
+  changed = Infinity;
+
+  /**
    * The set-ups as they are typed.
    */
   get jobs(): readonly IJob[] {
@@ -84,6 +89,18 @@ export class SetUps {
   changeAll(change: (job: IJob) => IJob): void {
     this._set(this._jobs.map(change), 'all');
     this._show();
+  }
+
+  /**
+   * Change the set-up at a place.
+   */
+  change(place: number, change: (job: IJob) => IJob): void {
+    const jobs = this._jobs.map((job, at) =>
+      at === place ? change(job) : job
+    );
+    this.changed = place;
+    this._set(jobs, `set-up ${place}`);
+    this._show(); // what sets the others apart from it
   }
 
   dispose(): void {
@@ -141,11 +158,7 @@ export class SetUps {
         this._model.send({ type });
       },
       onChange: changed => {
-        const jobs = this._jobs.map((other, at) =>
-          at === place ? changed : other
-        );
-        this._set(jobs, `set-up ${place}`);
-        this._show(); // what sets the others apart from it
+        this.change(place, () => changed);
       },
       onCopy: () => {
         this._insert(place);

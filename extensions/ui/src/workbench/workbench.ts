@@ -6,6 +6,7 @@ import { onChanges } from '../forms/component.js';
 import type { IModel, IView } from '../model.js';
 import { monitorOf } from '../monitor/kinds.js';
 import { FOLLOW_EVENT } from '../monitor/follow_event.js';
+import { ClusterChart } from './cluster_chart.js';
 import { headline } from './foreseen.js';
 import { RunBar } from './run_bar.js';
 import { ScopedModel } from './scoped_model.js';
@@ -26,7 +27,9 @@ export const workbench: IView = {
     const setUps = new SetUps(model);
     const runBar = new RunBar(model, setUps);
     const code = codeBox(h('div', { hidden: true }), { code: '' });
-    const looks = looksOf(setUps, code.element);
+    const clusters = new ClusterChart(model, setUps);
+    const clusterPart = h('div', {}, clusters.element);
+    const looks = looksOf(setUps, clusterPart, code.element);
     const foreseen = h('p', {
       class: 'smtc-foreseen-sentence',
       role: 'status'
@@ -46,6 +49,7 @@ export const workbench: IView = {
         ),
         setUps.element,
         code.element,
+        clusterPart,
         below
       )
     );
@@ -57,6 +61,7 @@ export const workbench: IView = {
       runBar.hear(true);
       setUps.update();
       runBar.update();
+      clusters.update();
       foresee();
       code.update({ code: String(model.get('code')) });
     };
@@ -80,6 +85,9 @@ export const workbench: IView = {
         ],
         forms
       ),
+      onChanges(model, ['catalog_plans'], () => {
+        clusters.update();
+      }),
       onChanges(model, ['scripts'], () => {
         runBar.offer();
       }),
@@ -104,6 +112,7 @@ export const workbench: IView = {
       });
       away();
       setUps.dispose();
+      clusters.dispose();
       code.dispose();
     };
   }
@@ -112,7 +121,11 @@ export const workbench: IView = {
 /**
  * Make the switch between the ways to look at the set-ups: three views of the same.
  */
-function looksOf(setUps: SetUps, code: HTMLElement): HTMLElement {
+function looksOf(
+  setUps: SetUps,
+  clusters: HTMLElement,
+  code: HTMLElement
+): HTMLElement {
   const looks = viewSwitch(
     t('Look at the set-ups'),
     [
@@ -123,6 +136,7 @@ function looksOf(setUps: SetUps, code: HTMLElement): HTMLElement {
     look => {
       code.hidden = look !== 'code';
       setUps.element.hidden = look === 'code';
+      clusters.hidden = look === 'code';
       if (look !== 'code') {
         setUps.look(look);
       }
