@@ -119,8 +119,9 @@ def scale_problems(job: TrainingJob, catalog: Catalog, *, cores: float) -> list[
         return []
     fitting = fitting_scale([job], catalog, cores=cores)
     too_large = (
-        f"With cores_per_vcpu={scale:g} (--scale) the instances need {wanted:.2f} cores, but "
-        f"this machine has {cores:g}. Lower cores_per_vcpu to {fitting:.4f}, or leave it out."
+        f"With {scale:g} cores for each vCPU (cores_per_vcpu, --scale) the instances need "
+        f"{wanted:.2f} cores, but this machine has {cores:g}. Lower cores_per_vcpu to "
+        f"{fitting:.4f}, or leave it out."
     )
     return [too_large]
 

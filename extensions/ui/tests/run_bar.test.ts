@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import forecast from '../../../tests/fixtures/forecast.json';
 import { RunBar } from '../src/workbench/run_bar.js';
 import { SetUps } from '../src/workbench/set_ups.js';
-import { catalogJson, FakeModel } from './forms_kit.js';
+import { catalogJson, FakeModel, labelled } from './forms_kit.js';
 
 function told(more: object): string {
   const model = new FakeModel({
@@ -30,4 +30,55 @@ it('says before Run what is billed, how long it takes and what it would cost', (
   expect(told({ ...known, set_ups: [{ ...alone, is_emulated: false }] })).toBe(
     'About 90 s on this machine: nothing is billed. On the instances that are named, it would cost about $0.12.'
   );
+});
+
+const cluster = {
+  instance_groups: [
+    { instance_group_name: 'dnn_group', instance_type: 'ml.p3.2xlarge' }
+  ]
+};
+
+it('has a field for the cores of each vCPU, which says once what is wrong with them', () => {
+  const job = {
+    entry_point: 'train.py',
+    cluster,
+    emulation: { device_step_time_s: 0.03, cores_per_vcpu: 0.5 }
+  };
+  const model = new FakeModel({
+    value: [job, job],
+    problems: [],
+    catalog: catalogJson,
+    rounds: 3,
+    info: {},
+    start_problem: '',
+    forecast
+  });
+  const setUps = new SetUps(model);
+  const bar = new RunBar(model, setUps);
+  document.body.replaceChildren(bar.element, setUps.element);
+  const field = labelled(bar.element, 'Emulation: cores for each vCPU');
+  expect(field.value).toBe('0.5');
+
+  field.value = '0';
+  field.dispatchEvent(new Event('input'));
+  const told = model.get('value') as (typeof job)[];
+  expect(told.map(each => each.emulation)).toEqual([
+    { device_step_time_s: 0.03, cores_per_vcpu: 0 },
+    { device_step_time_s: 0.03, cores_per_vcpu: 0 }
+  ]);
+
+  const problem = 'Emulation.cores_per_vcpu=0.0 must be above 0. Raise it.';
+  model.set('problems', [[problem], [problem]]);
+  setUps.update();
+  bar.update();
+  expect(field.getAttribute('aria-invalid')).toBe('true');
+  expect(document.body.textContent.split(problem).length - 1).toBe(1);
+  expect(bar.element.textContent).toContain('One thing is to be mended first.');
+
+  field.value = '';
+  field.dispatchEvent(new Event('input'));
+  model.set('problems', [[], []]);
+  bar.update();
+  expect(field.getAttribute('aria-invalid')).toBe('false');
+  expect(document.body.textContent).not.toContain(problem);
 });

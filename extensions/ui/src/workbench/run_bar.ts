@@ -1,9 +1,4 @@
-import {
-  objectOf,
-  parseForecast,
-  type IForecast,
-  type IJob
-} from '@smtc-lab/protocol';
+import { objectOf, parseForecast, type IForecast } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
@@ -11,6 +6,7 @@ import { numberField } from '../forms/number_field.js';
 import type { IModel } from '../model.js';
 import { ScriptField } from '../scripts/script_field.js';
 import { CalibrateBox } from './calibrate_box.js';
+import { EmulationFields, isOfEmulation } from './emulation_fields.js';
 import { ExampleValues } from './example_values.js';
 import type { SetUps } from './set_ups.js';
 
@@ -37,14 +33,8 @@ export class RunBar {
         }
       }
     });
-    this._device = numberField(fields, {
-      label: t('Emulated device: seconds per step'),
-      value: null,
-      min: 0,
-      placeholder: t('no such device'),
-      onChange: seconds => {
-        _setUps.changeAll(job => withDeviceTime(job, seconds));
-      }
+    this._emulation = new EmulationFields(fields, change => {
+      _setUps.changeAll(change);
     });
     this.element = h(
       'div',
@@ -82,16 +72,14 @@ export class RunBar {
     this._examples.note(this._setUps.jobs);
     this._script.show(first?.entryPoint ?? '');
     this._rounds.update({ value: Number(this._model.get('rounds')) });
-    this._device.update({
-      value: first === undefined ? null : deviceTime(first)
-    });
     const problems = problemsOf(this._model);
+    this._emulation.show(first, problems);
     const isRunning = isAlive(this._model);
-    this._run.disabled = problems > 0 || isRunning || this._isStarting;
+    this._run.disabled = problems.length > 0 || isRunning || this._isStarting;
     const forecast = parseForecast(this._model.get('forecast'));
     this._calibrate.show(forecast);
     this._status.textContent = statusText(
-      problems,
+      problems.length,
       isRunning,
       this._isStarting,
       this._isHeard,
@@ -156,18 +144,21 @@ export class RunBar {
   });
   private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });
   private readonly _rounds: ReturnType<typeof numberField>;
-  private readonly _device: ReturnType<typeof numberField>;
+  private readonly _emulation: EmulationFields;
   private readonly _examples = new ExampleValues();
   private _isStarting = false;
   private _isHeard = true;
 }
 
 /**
- * Return how many things are wrong with the set-ups.
+ * Return what is wrong with the set-ups; what they have in common, once.
  */
-function problemsOf(model: IModel): number {
+function problemsOf(model: IModel): readonly string[] {
   const problems = model.get('problems');
-  return Array.isArray(problems) ? problems.flat().length : 0;
+  const texts = Array.isArray(problems) ? problems.flat().map(String) : [];
+  return texts.filter(
+    (text, at) => !isOfEmulation(text) || texts.indexOf(text) === at
+  );
 }
 
 function isAlive(model: IModel): boolean {
@@ -197,8 +188,8 @@ function statusText(
       .trim();
   }
   return problems === 1
-    ? t('One thing below is to be mended first.')
-    : t('%1 things below are to be mended first.', problems);
+    ? t('One thing is to be mended first.')
+    : t('%1 things are to be mended first.', problems);
 }
 
 function timeText(lastsS: number | null): string {
@@ -218,18 +209,4 @@ function costText({ comparisonUsd, setUps }: IForecast): string {
   return setUps.some(({ isEmulated }) => isEmulated)
     ? t('On the instances that are named, its steps would cost about %1.', usd)
     : t('On the instances that are named, it would cost about %1.', usd);
-}
-
-function deviceTime(job: IJob): number | null {
-  const seconds = emulationOf(job)['device_step_time_s'];
-  return typeof seconds === 'number' ? seconds : null;
-}
-
-function withDeviceTime(job: IJob, seconds: number | null): IJob {
-  const emulation = { ...emulationOf(job), device_step_time_s: seconds };
-  return { ...job, rest: { ...job.rest, emulation } };
-}
-
-function emulationOf(job: IJob): Readonly<Record<string, unknown>> {
-  return objectOf(job.rest['emulation'] ?? {}, 'Emulation');
 }

@@ -4,6 +4,7 @@ import {
   type IEnvironments,
   type IJob
 } from '@smtc-lab/protocol';
+import { isOfEmulation } from './emulation_fields.js';
 
 /**
  * A job, and what Python found wrong with it.
@@ -31,7 +32,8 @@ const OF_ARGUMENTS =
   /^(TrainingJob\.arguments[.=]|arguments=|A job has \d+ arguments)/;
 
 /**
- * Return problems by the part that they stand in; the compiler says its own by itself.
+ * Return problems by the part that they stand in; the compiler says its own by
+ * itself, and what is wrong with the emulation stands above all set-ups.
  */
 export function problemsByPart({ job, environments, problems }: IChecked): {
   readonly cluster: readonly string[];
@@ -51,7 +53,8 @@ export function problemsByPart({ job, environments, problems }: IChecked): {
   };
   return {
     cluster: problems.filter(
-      text => !Object.values(isOf).some(isOne => isOne(text))
+      text =>
+        !isOfEmulation(text) && !Object.values(isOf).some(isOne => isOne(text))
     ),
     environment: problems.filter(isOf.environment),
     compiler: problems.filter(isOf.compiler),

@@ -1,0 +1,94 @@
+import { objectOf, type IJob } from '@smtc-lab/protocol';
+import { t } from '../i18n.js';
+import { numberField } from '../forms/number_field.js';
+
+/**
+ * Settings of the emulation that have a field, as `Emulation` calls them.
+ */
+type Setting = 'cores_per_vcpu' | 'device_step_time_s';
+
+/**
+ * The fields of how this machine stands in for other instance types; all set-ups have the same.
+ */
+export class EmulationFields {
+  /**
+   * @param host - Where the fields go.
+   * @param changeAll - Changes all set-ups alike.
+   */
+  constructor(
+    host: HTMLElement,
+    changeAll: (change: (job: IJob) => IJob) => void
+  ) {
+    const onChange = (setting: Setting) => (value: number | null) => {
+      changeAll(job => withSetting(job, setting, value));
+    };
+    this._device = numberField(host, {
+      label: t('Emulated device: seconds per step'),
+      value: null,
+      min: 0,
+      placeholder: t('no such device'),
+      onChange: onChange('device_step_time_s')
+    });
+    this._scale = numberField(host, {
+      label: t('Emulation: cores for each vCPU'),
+      value: null,
+      min: 0,
+      placeholder: t('as many as fit'),
+      help: t(
+        'Cores of this machine that stand for one vCPU. Fewer leave more of it to other programs; where it is given, nothing is stretched to fit.'
+      ),
+      onChange: onChange('cores_per_vcpu')
+    });
+  }
+
+  /**
+   * Show what the first set-up says, and what Python found wrong with any of them.
+   */
+  show(first: IJob | undefined, problems: readonly string[]): void {
+    const own = (setting: Setting): readonly string[] => [
+      ...new Set(problems.filter(text => isOfSetting(text, setting)))
+    ];
+    this._device.update({
+      value: settingOf(first, 'device_step_time_s'),
+      problems: own('device_step_time_s')
+    });
+    this._scale.update({
+      value: settingOf(first, 'cores_per_vcpu'),
+      problems: own('cores_per_vcpu')
+    });
+  }
+
+  private readonly _device: ReturnType<typeof numberField>;
+  private readonly _scale: ReturnType<typeof numberField>;
+}
+
+/**
+ * Return whether a problem is said at a field of the emulation, and so nowhere else.
+ */
+export function isOfEmulation(problem: string): boolean {
+  return (
+    isOfSetting(problem, 'cores_per_vcpu') ||
+    isOfSetting(problem, 'device_step_time_s')
+  );
+}
+
+function isOfSetting(problem: string, setting: Setting): boolean {
+  return (
+    problem.startsWith(`Emulation.${setting}=`) ||
+    problem.startsWith(`TrainingJob.emulation.${setting}`)
+  );
+}
+
+function settingOf(job: IJob | undefined, setting: Setting): number | null {
+  const value = job === undefined ? null : emulationOf(job)[setting];
+  return typeof value === 'number' ? value : null;
+}
+
+function withSetting(job: IJob, setting: Setting, value: number | null): IJob {
+  const emulation = { ...emulationOf(job), [setting]: value };
+  return { ...job, rest: { ...job.rest, emulation } };
+}
+
+function emulationOf(job: IJob): Readonly<Record<string, unknown>> {
+  return objectOf(job.rest['emulation'] ?? {}, 'Emulation');
+}
