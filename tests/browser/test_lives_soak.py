@@ -20,6 +20,7 @@ import pytest
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import TERMINAL, current_state
+from smtc_lab.views.text.format import state_word
 from tests.browser.lab_kit import Runs
 from tests.browser.lives_kit import (
     CELL,
@@ -49,7 +50,6 @@ ORDERS = 20
 PROGRAM = Path(sysconfig.get_path("scripts")) / "smtc-lab"
 ROW = "name => [...document.querySelectorAll('.jp-Smtc-row')].some("
 ROW += "row => row.textContent.includes(name) && row.textContent.includes('%s'))"
-ROW_WORDS = {"InProgress": "Running"}
 
 
 class Scene:
@@ -127,10 +127,8 @@ class Scene:
         """Check that every view tells what the run's folder tells."""
         state = current_state(self.folder).state
         for view in (CELL, PANEL):
-            await_state(self.page, view, state)
-        self.page.wait_for_function(
-            ROW % ROW_WORDS.get(state, state), arg=self.name, timeout=60_000
-        )
+            await_state(self.page, view, state_word(state))
+        self.page.wait_for_function(ROW % state_word(state), arg=self.name, timeout=60_000)
         assert Runs(self._home.server).row(self.name)["state"] == state
         told = subprocess.run(
             [PROGRAM, "runs", "show", self.name, "--json", *self._where],

@@ -54,7 +54,7 @@ def launched(server: Server, page: Page) -> str:
     (row,) = (row for row in Runs(server).rows() if row["name"] not in known)
     name: str = row["name"]
     show_all(page, name)
-    await_state(page, PANEL, "InProgress")
+    await_state(page, PANEL, "Running")
     return name
 
 
@@ -69,7 +69,7 @@ def test_a_run_whose_kernel_restarts_is_followed_and_stopped_where_it_was_shown(
         # the kernel tells no steps any more: the server does
         before = page.evaluate(DONE)
         page.wait_for_function(f"before => ({DONE})() > before", arg=before, timeout=60_000)
-        assert state_of(page, CELL) == "InProgress"
+        assert state_of(page, CELL) == "Running"
         assert Runs(server).row(name)["state"] == "InProgress"
         stop_by(page, CELL)
 
@@ -94,7 +94,7 @@ def test_a_cell_finds_its_run_again_after_a_reload_without_its_kernel(
         save(page)
         end_kernel(page)
         page.reload()
-        await_state(page, CELL, "InProgress")
+        await_state(page, CELL, "Running")
         page.wait_for_selector(f"{CELL} .smtc-chart canvas")
         stop_by(page, CELL)
         await_state(page, CELL, "Stopped")
@@ -109,14 +109,14 @@ def test_a_comparison_is_found_again_by_its_cell_when_the_server_comes_back(
         leave_dialogs(page)
         run_cells(page)
         save(page)
-        await_state(page, CELL, "InProgress")
+        await_state(page, CELL, "Running")
         home.stop_server()
         await_state(page, CELL, "Unknown")
         assert page.locator(CELL).get_by_role("button", name="Stop").count() == 0
         home.start_server_again()
-        await_state(page, CELL, "InProgress")
+        await_state(page, CELL, "Running")
         page.reload()
-        await_state(page, CELL, "InProgress")
+        await_state(page, CELL, "Running")
         stop_by(page, CELL)
         await_state(page, CELL, "Stopped")
 
@@ -145,13 +145,13 @@ def test_the_designer_finds_its_comparison_again(home: Home, browser: Browser) -
         run = page.locator(".jp-SmtcDesigner").get_by_role("button", name="Run", exact=True)
         with page.expect_request(is_saved):
             run.click()
-        await_state(page, DESIGNED, "InProgress")
+        await_state(page, DESIGNED, "Running")
         page.reload()
-        await_state(page, DESIGNED, "InProgress")
+        await_state(page, DESIGNED, "Running")
         home.stop_server()
         await_state(page, DESIGNED, "Unknown")
         home.start_server_again()
-        await_state(page, DESIGNED, "InProgress")
+        await_state(page, DESIGNED, "Running")
         stop_by(page, DESIGNED)
         await_state(page, DESIGNED, "Stopped")
         wait_for_nothing(home.server)

@@ -108,7 +108,7 @@ def test_words_are_broken_only_where_there_is_no_room_for_them(
 
     def is_broken(style: str) -> object:
         paper.set_content(f"<body style='margin: 0; {style}'>{_run_list(tmp_path)}")
-        return paper.evaluate(broken, "InProgress")
+        return paper.evaluate(broken, "Running")
 
     assert is_broken("font: 10px sans-serif") is False
     assert is_broken("font: 10px sans-serif; letter-spacing: 3em") is True
