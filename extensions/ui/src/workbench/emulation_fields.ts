@@ -35,7 +35,7 @@ export class EmulationFields {
       min: 0,
       placeholder: t('as many as fit'),
       help: t(
-        'Cores of this machine that stand for one vCPU. Fewer leave more of it to other programs; where it is given, nothing is stretched to fit.'
+        'Cores of this machine that stand for one vCPU; fewer leave more to other programs.'
       ),
       onChange: onChange('cores_per_vcpu')
     });
