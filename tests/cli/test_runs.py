@@ -80,7 +80,7 @@ def test_a_run_is_stopped_by_the_begin_of_its_name(
     smtc_lab: SmtcLab, start: Callable[[str, str], Run]
 ) -> None:
     run = start("sleeper-1", "import time; time.sleep(600)")
-    assert "sleeper-1  InProgress" in smtc_lab("runs").out
+    assert "sleeper-1  Running" in smtc_lab("runs").out
 
     said = smtc_lab("runs", "stop", "sleeper")
 
@@ -200,7 +200,7 @@ def test_a_comparison_is_listed_beside_its_launches_shown_and_stopped(
     assert rows[name]["kind"] == "comparison"
     assert rows[name]["cluster"] == "comparison of one, other"
     assert {row["kind"] for row in rows.values()} == {"run", "comparison"}
-    assert f"{name}  InProgress" in smtc_lab("runs").out
+    assert f"{name}  Running" in smtc_lab("runs").out
     assert "Too early to tell" in smtc_lab("runs", "show", name).out
     shown = json.loads(smtc_lab("runs", "show", name, "--json").out)
     assert (shown["state"], shown["comparison"]) == ("InProgress", None)
