@@ -22,7 +22,7 @@ FUZZ_INPUTS ?= 1000000
 COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
 SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
 # what runs on an instance, and so under the torch of any environment
-CORE := $(addprefix tests/,compiler dataservice runtime store)
+CORE := $(addprefix tests/,compiler dataservice parallel runtime store)
 XLA_TESTS := $(addprefix tests/,compiler runtime)
 # jlpm with a node: the machine's, or that of the wheel in .venv
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" "$(CURDIR)/$(BIN)/jlpm"

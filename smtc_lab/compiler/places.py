@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _PACKAGE = str(Path(__file__).parents[1])
-_OWN = tuple(f"{_PACKAGE}/{part}/" for part in ("compiler", "runtime", "dataservice"))
+_OWN = tuple(
+    f"{_PACKAGE}/{part}/" for part in ("compiler", "runtime", "dataservice", "parallel")
+)
 _STDLIB = sysconfig.get_path("stdlib") + "/"
 _CODE_CHARACTERS = 160
 

@@ -13,11 +13,10 @@ import torch
 
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import EntryPointError
-from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.instance.variables import SERVED_VARIABLE
-from smtc_lab.runtime.checkpoint import load_checkpoint, save_checkpoint
 from smtc_lab.runtime.data_instance import dataloader_class, serve_until_stopped
 from smtc_lab.runtime.instance_runtime import instance_runtime
+from smtc_lab.runtime.shared_training import SharedTraining
 from smtc_lab.runtime.step_timer import num_samples_of
 
 if TYPE_CHECKING:
@@ -33,13 +32,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Session:
+class Session(SharedTraining):
     """One process's view of its training job. Outside a job everything runs locally.
 
     ::
 
         session = smtc_lab.Session()
         loader = session.dataloader(dataset, batch_size=64, shuffle=True)
+        model, optimizer = session.prepare(model, optimizer)  # where trainers share the model
         step = session.compile(train_step, model, optimizer)
         for batch in session.steps(loader):
             loss = step(batch)
@@ -48,8 +48,7 @@ class Session:
     """
 
     def __init__(self) -> None:
-        self._runtime = instance_runtime()
-        self._context = self._runtime.context
+        super().__init__(instance_runtime())
         self._served: ServedStep | None = None
         if self._runtime.compilation is not None:  # before anything runs backward
             self._runtime.compilation.prepare()
@@ -114,7 +113,12 @@ class Session:
             dataset: As for ``torch.utils.data.DataLoader``.
             **options: As for ``torch.utils.data.DataLoader``. Without ``num_workers`` the
                 trainer gets one data worker for each core of its quota.
+
+        Where there are several trainers, each gets its part of every batch of ``batch_size``
+        times their number, and equally many batches; a sampler of the script's own is left as
+        it is.
         """
+        options = self._rank_options(dataset, options)
         options.setdefault("num_workers", self._context.num_workers or 0)
         options.setdefault("persistent_workers", options["num_workers"] > 0)
         return dataloader_class(self._runtime)(dataset, **options)
@@ -137,6 +141,7 @@ class Session:
             CompilerError: The settings' backend cannot be used here, and they do not allow to
                 go on eagerly.
         """
+        self._trainers.check_compiled(model)
         if self._runtime.compilation is None:
             return EagerStep(train_step, model, optimizer)
         step = self._runtime.compilation.compile(train_step, model, optimizer)
@@ -175,6 +180,7 @@ class Session:
         try:
             for epoch in count() if epochs is None else range(epochs):
                 had_batches = False
+                self._trainers.check_counts(loader)
                 for batch in self._timed_batches(loader):
                     had_batches = True
                     yield batch
@@ -196,26 +202,11 @@ class Session:
         timer = self._runtime.timer
         timer.ask()
         for batch in loader:
-            timer.got(num_samples_of(batch))
+            num_samples = num_samples_of(batch)
+            timer.got(num_samples)
             yield batch
+            self._trainers.stepped(num_samples)
             timer.ask()
-
-    def save_checkpoint(self, *, step: int, **state: Any) -> Path:  # noqa: ANN401  what torch.save takes
-        """Write a checkpoint, whole or not at all.
-
-        Args:
-            step: Steps that have ended.
-            **state: Named parts, such as ``model=model.state_dict()``.
-        """
-        return save_checkpoint(self._checkpoints(), state, step=step)
-
-    def load_checkpoint(self) -> tuple[dict[str, Any], int] | None:
-        """Return the parts of the newest complete checkpoint and its step; None: none."""
-        return load_checkpoint(self._checkpoints())
-
-    def _checkpoints(self) -> Path:
-        base = os.environ.get(BASE_FOLDER_VARIABLE, ".")
-        return Path(base, "checkpoints", self._context.checkpoint_folder)
 
     @property
     def model_dir(self) -> Path:

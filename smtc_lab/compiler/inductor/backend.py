@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.distributed.fsdp import FSDPModule
 from torch.nn.parallel import DistributedDataParallel
 
 from smtc_lab.compiler.eager import EagerStep
@@ -66,6 +67,7 @@ class CompiledModel:
         self._on_failure = on_failure
         self._undo = ExitStack()
         blocks = blocks_worth_compiling(model, per_block=config.per_block)
+        blocks = blocks or _sharded_units(model)
         self.num_blocks = len(blocks) or None
         """Layers that are compiled one by one; None: the model is compiled as a whole."""
 
@@ -128,6 +130,15 @@ class CompiledModel:
         if self._on_failure is None:
             raise problem from error
         self._on_failure(problem)
+
+
+def _sharded_units(model: torch.nn.Module) -> list[torch.nn.Module]:
+    """Return the parts of a sharded model that are gathered one by one; empty: it is one part.
+
+    Between them torch runs code that is not compiled, so they are compiled one by one too.
+    """
+    inner: Any = (one for one in model.modules() if one is not model)
+    return [one for one in inner if isinstance(one, FSDPModule)]
 
 
 def _run(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  any module

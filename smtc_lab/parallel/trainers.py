@@ -1,0 +1,178 @@
+"""What a session does with the trainers of its job, in the one order that is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.description import TrainerLayout
+from smtc_lab.parallel.gradients import microbatches
+from smtc_lab.parallel.group import gathered, is_joined, join_group, trainer_device
+from smtc_lab.parallel.optimizer import check_parameters
+from smtc_lab.parallel.wrapping import replicate, shard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Trainers:
+    """The trainers of a job as one of them sees them."""
+
+    def __init__(
+        self,
+        *,
+        world_size: int,
+        layout: TrainerLayout | None,
+        is_bf16: bool,
+        say: Callable[[str, str], None],
+    ) -> None:
+        """Keep what is known; no group is joined yet.
+
+        Args:
+            world_size: Trainers of the job.
+            layout: How they share the model; None: each has a replica.
+            is_bf16: Whether the job computes in bfloat16.
+            say: Tells people; called with a kind of event and a sentence.
+
+        Raises:
+            EntryPointError: The layout is for another number of trainers.
+        """
+        layout = layout or TrainerLayout(data=world_size)
+        if layout.data * layout.shard != world_size:
+            raise EntryPointError(
+                f"The distribution is data={layout.data} times shard={layout.shard}, but there "
+                f"are {world_size} trainers. Make the product {world_size}."
+            )
+        self._world_size = world_size
+        self._layout = layout
+        self._is_bf16 = is_bf16
+        self._say = say
+        self._given: torch.nn.Module | None = None
+        self._is_compiled = False
+        self._num_microbatches = 1
+        self._has_told_batch_norm = False
+        self.model: torch.nn.Module | None = None
+        """The model as it is trained; None: it was not prepared."""
+
+    def prepare(
+        self,
+        model: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        *,
+        find_unused_parameters: bool = False,
+    ) -> torch.nn.Module:
+        """Return a model that all trainers train together; the optimizer steps it from now on.
+
+        Raises:
+            EntryPointError: It was prepared or compiled before, or the optimizer steps other
+                parameters too.
+        """
+        self._check_order(model)
+        self._given = self.model = model
+        if self._world_size == 1:
+            return model
+        check_parameters(model, optimizer)
+        device = trainer_device()
+        join_group(device, world_size=self._world_size)
+        model.to(device)
+        if self._layout.shard > 1:
+            self.model = shard(model, optimizer, self._layout, device, is_bf16=self._is_bf16)
+        else:
+            self.model = replicate(model, device, finds_unused=find_unused_parameters)
+        return self.model
+
+    def _check_order(self, model: torch.nn.Module) -> None:
+        if self.model is not None:
+            raise EntryPointError(
+                "session.prepare() was called twice, but a job trains one model. Put the "
+                "models into one module, and prepare that."
+            )
+        compiled = any(_is_compiled(one) for one in model.modules())
+        if self._is_compiled or compiled:
+            raise EntryPointError(
+                f"{type(model).__name__} was compiled before session.prepare(), so trainers "
+                "could not exchange gradients while the compiled code runs. Call "
+                "session.prepare() first, and session.compile() with what it returns."
+            )
+
+    def check_compiled(self, model: torch.nn.Module) -> None:
+        """Take note that a model is compiled now.
+
+        Raises:
+            EntryPointError: It is another one than the trainers share.
+        """
+        self._is_compiled = True
+        if self._world_size == 1:
+            return
+        if self.model is None and self._layout.shard > 1:
+            raise EntryPointError(
+                f"The job shards its model over {self._layout.shard} trainers, but "
+                "session.compile() came before session.prepare(). Call model, optimizer = "
+                "session.prepare(model, optimizer) first."
+            )
+        if self.model is not None and model is not self.model:
+            what = "as it was before" if model is self._given else "that was not given to"
+            raise EntryPointError(
+                f"session.compile() got the model {what} session.prepare(): each of the "
+                f"{self._world_size} trainers would train its own. Give it the model that "
+                "session.prepare() returned."
+            )
+
+    def microbatches(self, batch: Any, count: int) -> Iterator[Any]:  # noqa: ANN401  any batch
+        """Yield parts of a batch whose gradients are reduced once; see ``microbatches``."""
+        self._num_microbatches = count
+        return microbatches(self.model, batch, count)
+
+    def check_counts(self, loader: Any) -> None:  # noqa: ANN401  any loader
+        """Refuse a loader that has more batches on one trainer than on another.
+
+        Trainers wait for each other in every step: one that has no batch left would leave the
+        others waiting for ever.
+
+        Raises:
+            EntryPointError: The counts differ; on all trainers.
+        """
+        if self.model is None or not is_joined():
+            return
+        try:
+            mine = len(loader)
+        except TypeError:  # a stream has no length
+            mine = -1
+        counts = gathered(mine)
+        if len(set(counts)) > 1:
+            told = ", ".join("unknown" if one < 0 else str(one) for one in counts)
+            raise EntryPointError(
+                f"The trainers have unequal numbers of batches (by rank: {told}), and would "
+                "wait for each other without end. Make the loader with session.dataloader(), "
+                "or give every trainer equally many."
+            )
+
+    def stepped(self, num_samples: int | None) -> None:
+        """Say once what batch normalization takes its statistics of.
+
+        Args:
+            num_samples: Samples of this trainer's batch; None: not known.
+        """
+        if self._has_told_batch_norm or self.model is None or self._world_size == 1:
+            return
+        self._has_told_batch_norm = True
+        if num_samples is None or not any(
+            isinstance(one, _BatchNorm) and not isinstance(one, torch.nn.SyncBatchNorm)
+            for one in self.model.modules()
+        ):
+            return
+        each = num_samples // self._num_microbatches
+        self._say(
+            "batch_norm",
+            f"BatchNorm takes its statistics of the {each} samples of each trainer, not of the "
+            f"{num_samples * self._world_size} of a step: the result depends on the number of "
+            "trainers.",
+        )
+
+
+def _is_compiled(module: torch.nn.Module) -> bool:
+    is_optimized = hasattr(module, "_orig_mod")  # what torch.compile returns
+    return is_optimized or getattr(module, "_compiled_call_impl", None) is not None
