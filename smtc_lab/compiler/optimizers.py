@@ -14,6 +14,9 @@ _FUSED_ON = {
 }
 """Optimizers with a fused kernel in torch 2.9, and the devices it runs on."""
 
+_FUSED_SHARDED = (torch.optim.Adam, torch.optim.AdamW)
+"""Those whose fused kernel takes sharded parameters (DTensor), in torch 2.9 and 2.15."""
+
 
 class FusedOptimizer:
     """The given optimizer, made fused in place where torch has a kernel for it.
@@ -65,6 +68,8 @@ def _problem(optimizer: torch.optim.Optimizer) -> str | None:
         if group.get("differentiable"):
             return f"{name} was built with differentiable=True, which excludes a fused kernel."
         for parameter in group["params"]:
+            if hasattr(parameter, "placements") and type(optimizer) not in _FUSED_SHARDED:
+                return f"torch has no fused kernel of {name} for sharded parameters."
             if parameter.device.type not in devices or not parameter.is_floating_point():
                 return (
                     f"torch has a fused kernel of {name} for real parameters on "

@@ -20,7 +20,7 @@ class RankBatches(Sampler[list[int]]):
     is what one process would take as batch t with ``num_ranks`` times the batch size. In an
     epoch each sample comes exactly once over all ranks. The last global batch is divided as
     evenly as it goes; where it has fewer samples than there are ranks, the one before gives
-    some up, so that no rank is without a sample.
+    some up, or takes them where it has one for each, so that no rank is without a sample.
     """
 
     def __init__(  # noqa: PLR0913  options by name
@@ -108,6 +108,8 @@ def _global_sizes(
     if not rest or drop_last:
         return sizes
     if rest < num_ranks and sizes:
+        if batch_size == num_ranks:  # batches of one sample have none to give up
+            return [*sizes[:-1], sizes[-1] + rest]
         sizes[-1] += rest - num_ranks
         rest = num_ranks
     return [*sizes, rest]

@@ -51,29 +51,34 @@ def start_ranks(
     }
     if world_size > 1:
         shared["SMTC_DISTRIBUTION"] = json.dumps({"data": data, "shard": shard})
-    ranks = [
-        subprocess.Popen(
-            [os.environ.get("SMTC_TEST_PYTHON", sys.executable), script],
-            env={**os.environ, **shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(world_size)
-    ]
+    logs = [folder / f"rank{rank}.log" for rank in range(world_size)]
+    ranks = []
+    for rank, log in enumerate(logs):
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                [os.environ.get("SMTC_TEST_PYTHON", sys.executable), script],
+                env={**os.environ, **shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+                cwd=folder,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+        ranks.append(process)
     try:
-        ended = [rank.communicate(timeout=100) for rank in ranks]
+        codes = [rank.wait(timeout=110) for rank in ranks]
     finally:
-        for rank in ranks:
-            rank.kill()
-            rank.wait()
-    return [
-        json.loads(out.splitlines()[-1])
-        if not rank.returncode
-        else f"{err.strip().splitlines()[-1]}"
-        for rank, (out, err) in zip(ranks, ended, strict=True)
-    ]
+        for process in ranks:
+            process.kill()
+            process.wait()
+    return [_said(log, code) for log, code in zip(logs, codes, strict=True)]
+
+
+def _said(log: Path, code: int) -> Any:
+    """Return the last JSON that a rank printed; of a failed one, its error."""
+    lines = log.read_text(encoding="utf-8").splitlines()
+    if code:
+        error = next(line for line in reversed(lines) if "Error: " in line)
+        return error.partition("]: ")[2] if error.startswith("[rank") else error
+    return json.loads(next(line for line in reversed(lines) if line[:1] in "[{"))
 
 
 @pytest.fixture

@@ -142,9 +142,7 @@ def test_a_layout_loads_what_every_layout_saved_exactly(
     folder = trained["one"].folder.parent / "loaded"
     folder.mkdir(exist_ok=True)
 
-    said = start_ranks(
-        f"LAYOUT = {name!r}\n" + LOAD, data=data, shard=shard, folder=folder
-    )
+    said = start_ranks(f"LAYOUT = {name!r}\n" + LOAD, data=data, shard=shard, folder=folder)
 
     assert said == [[[{"note": "saved"}, 4]] * len(LAYOUTS)] * (data * shard)
     for one in trained.values():

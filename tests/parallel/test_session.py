@@ -21,6 +21,7 @@ def train_step(model, optimizer, batch):
 """
 
 LAYOUTS = [(2, 1), (1, 2)]
+ADAM = MODEL.replace("SGD(model.parameters(), lr=1e-2)", "AdamW(model.parameters(), eps=1e-2)")
 
 
 def refused(said: list[Any]) -> str:
@@ -90,12 +91,15 @@ list(session.steps(loader))
     assert "unequal numbers of batches (by rank: 3, 4)" in said
 
 
-@pytest.mark.parametrize(("data", "shard"), LAYOUTS)
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(
+    ("data", "shard", "optimizer"), [(2, 1, "SGD"), (1, 2, "SGD"), (1, 2, "AdamW")]
+)
 def test_a_compiled_step_of_several_trainers_learns_what_one_process_learns(
-    run_ranks: Callable[..., list[Any]], data: int, shard: int
+    run_ranks: Callable[..., list[Any]], data: int, shard: int, optimizer: str
 ) -> None:
     body = (
-        MODEL
+        (MODEL if optimizer == "SGD" else ADAM)
         + """
 model, optimizer = session.prepare(model, optimizer)
 step = session.compile(train_step, model, optimizer)
@@ -103,7 +107,8 @@ for batch in batches(3, rank=session.rank, world_size=session.world_size):
     step(batch)
 torch.manual_seed(0)
 right = SmallModel()
-alone = torch.optim.SGD(right.parameters(), lr=1e-2)
+alone = type(optimizer)(right.parameters(), lr=optimizer.param_groups[0]["lr"],
+    **({"eps": 1e-2} if "eps" in optimizer.defaults else {}))
 for batch in batches(3, rank=0, world_size=1):
     train_step(right, alone, batch)
 weights = [getattr(one, "full_tensor", lambda one=one: one)() for one in model.parameters()]
@@ -121,6 +126,7 @@ print(json.dumps({"off": off, "backend": step.backend, "facts": step.facts(),
         assert rank["backend"] == "inductor", rank
         assert rank["graphs"] >= 1
         assert rank["breaks"] == 0
+        assert rank["facts"]["fused_optimizer"] is (optimizer == "AdamW" or shard == 1)
         assert rank["off"] < 1e-6
 
 
