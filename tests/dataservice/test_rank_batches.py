@@ -56,7 +56,7 @@ def test_the_ranks_together_take_the_batches_of_one_process(
     several = ranks(num_samples, 2, num_ranks, drop_last=True)
     (one,) = ranks(num_samples, 2 * num_ranks, 1, drop_last=True)
 
-    together = [sum(parts, []) for parts in zip(*several, strict=True)]
+    together = [[n for part in parts for n in part] for parts in zip(*several, strict=True)]
     assert together == one
 
 
