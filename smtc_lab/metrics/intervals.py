@@ -167,6 +167,29 @@ def ratio_interval(
     return found.model_copy(update={"candidates": candidates, "looks": looks})
 
 
+def difference_interval(
+    mean: float,
+    values: Sequence[float],
+    against: Sequence[float],
+    *,
+    candidates: int = 1,
+    looks: int = 1,
+) -> Interval:
+    """Return how much more one side has of something than the other, with its interval.
+
+    Args:
+        mean: The difference of all launches together.
+        values: Of each launch of one side, at least one, finite.
+        against: The same of the other side.
+        candidates: Set-ups that are compared with the same other side.
+        looks: Times at which it is looked at and may be believed.
+    """
+    sides = [_Side(np.array(each, dtype=float)) for each in (values, against)]
+    half = _half(sides, 1 - (1 - LEVEL) / (candidates * looks))
+    found = _interval(mean, half, sides, in_logs=False)
+    return found.model_copy(update={"candidates": candidates, "looks": looks})
+
+
 def _half_of_rounds(sides: Sequence[_Side], level: float) -> float | None:
     """Return half of an interval within rounds; None: rounds are not clearly what differs."""
     one, other = sides

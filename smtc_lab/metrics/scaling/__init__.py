@@ -1,0 +1,1 @@
+"""How a job grows with its devices: efficiencies, what is lost to what, the knee."""

@@ -1,0 +1,217 @@
+"""Efficiencies, losses, prices and the knee of launches whose truth is known."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from smtc_lab.errors import StoreError
+from smtc_lab.metrics.result import Interval
+from smtc_lab.metrics.scaling.efficiency import knee, marginal_efficiency
+from smtc_lab.metrics.scaling.lost import parts_of_steps
+from smtc_lab.metrics.scaling.scaling import CAUSES, Scaling
+from smtc_lab.spec.emulation import Emulation
+from tests.kit.scaling import TrueStep, made_scaling, scaling_runs
+
+TRUTH = {
+    1: TrueStep(),
+    2: TrueStep(rest_s=0.015),
+    4: TrueStep(data_wait_s=0.03, straggling_s=0.005, rest_s=0.02),
+    8: TrueStep(data_wait_s=0.20, straggling_s=0.005, rest_s=0.02),
+}
+UNIT = {"spread": "launches", "candidates": 3}
+
+
+def told(**how: object) -> Scaling:
+    runs, set_ups = scaling_runs(TRUTH, **how)  # type: ignore[arg-type]
+    return made_scaling(runs, set_ups, mode=how.get("mode", "weak"))  # type: ignore[arg-type]
+
+
+def test_weak_efficiency_is_the_step_time_of_one_device_over_that_of_many() -> None:
+    (curve,) = told(spread=0.0).curves
+
+    found = [point.efficiency and point.efficiency.mean for point in curve.points]
+    expected = [TRUTH[1].step_time_s / true.step_time_s for true in TRUTH.values()]
+    assert found == [None, *(pytest.approx(each, rel=0.01) for each in expected[1:])]
+    assert curve.points[2].speedup == curve.points[2].efficiency.scaled(4)  # type: ignore[union-attr]
+
+
+def test_strong_efficiency_divides_by_the_devices() -> None:
+    truth = {1: TrueStep(), 4: TrueStep(compute_s=0.02, data_wait_s=0.0025, rest_s=0.0275)}
+    runs, set_ups = scaling_runs(truth, spread=0.0, mode="strong")
+
+    point = made_scaling(runs, set_ups, mode="strong").curves[0].points[1]
+
+    assert point.efficiency.mean == pytest.approx(0.1 / (4 * 0.05), rel=0.01)  # type: ignore[union-attr]
+    assert point.ideal_step_time_s == pytest.approx(0.025, rel=0.01)
+    lost = {part.cause: part.s_per_step.mean for part in point.lost}
+    assert lost["other"] == pytest.approx(0.025, rel=0.02)
+    assert lost["compute"] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_the_parts_of_a_loss_add_up_to_it_and_to_the_step() -> None:
+    for point in told().curves[0].points[1:]:
+        assert point.loss_s is not None
+        assert sum(part.s_per_step.mean for part in point.lost) == pytest.approx(
+            point.loss_s.mean
+        )
+        assert point.ideal_step_time_s + point.loss_s.mean == pytest.approx(
+            point.step_time_s.mean
+        )
+
+
+def test_each_loss_is_told_by_its_cause() -> None:
+    point = told(spread=0.0).curves[0].points[2]
+
+    lost = {part.cause: part.s_per_step.mean for part in point.lost}
+    assert lost == {
+        "data_wait": pytest.approx(0.02, rel=0.05),
+        "stragglers": pytest.approx(0.005, rel=0.05),
+        "compute": pytest.approx(0.0, abs=1e-3),
+        "other": pytest.approx(0.01, rel=0.1),
+    }
+
+
+def test_exposed_communication_is_what_ranks_do_not_spend_waiting_for_the_slowest() -> None:
+    step = np.full((2, 1), 1.0)
+    device = np.array([[0.8], [0.5]])  # the fast rank waits 0.3 s of its 0.4 for the slow one
+    exchange = np.array([[0.1], [0.4]])
+
+    parts = parts_of_steps(step, np.full((2, 1), 0.1), device, exchange)
+
+    found = dict(zip(CAUSES, parts[:, 0], strict=True))
+    assert found == {
+        "data_wait": pytest.approx(0.1),
+        "stragglers": pytest.approx(0.15),
+        "communication": pytest.approx(0.1),
+        "compute": pytest.approx(0.65),
+        "other": pytest.approx(0.0),
+    }
+
+
+def test_what_is_not_measured_is_no_part_of_its_own() -> None:
+    unknown = np.full((2, 3), np.nan)
+
+    parts = parts_of_steps(np.full((2, 3), 1.0), np.full((2, 3), 0.1), unknown, unknown)
+
+    assert np.isnan(parts[[2, 3]]).all()
+    assert parts[4] == pytest.approx(0.9)
+
+
+def test_the_knee_is_the_last_point_behind_which_no_interval_fails() -> None:
+    def of(low: float, **fields: object) -> Interval:
+        return Interval(mean=low + 0.05, low=low, high=low + 0.1, **{**UNIT, **fields})  # type: ignore[arg-type]
+
+    devices = [1, 2, 4, 8]
+    assert knee(devices, [of(0.9), of(0.6), of(0.3)], bound=0.5) == 4
+    assert knee(devices, [of(0.9), of(0.45), of(0.9)], bound=0.5) == 2
+    assert knee(devices, [of(0.1), of(0.9), of(0.9)], bound=0.5) == 1
+    assert knee(devices, [of(0.9), of(0.9), of(0.9, spread="steps")], bound=0.5) is None
+    assert knee([1], [], bound=0.5) is None
+
+
+def test_a_marginal_efficiency_is_what_each_added_device_brings() -> None:
+    speed_up = Interval(mean=1.6, low=1.5, high=1.7)
+
+    brought = marginal_efficiency(speed_up, devices_growth=2)
+
+    assert (brought.mean, brought.low, brought.high) == pytest.approx((0.6, 0.5, 0.7))
+
+
+def test_prices_are_of_samples_and_of_the_epoch_that_somebody_named() -> None:
+    runs, set_ups = scaling_runs(TRUTH, spread=0.0)
+    scaling = made_scaling(runs, set_ups, samples_per_epoch=50_000)
+
+    first, second = scaling.curves[0].points[:2]
+
+    assert first.usd_per_hour is not None
+    assert first.usd_per_epoch is not None
+    steps = 50_000 / 32
+    usd = steps * first.step_time_s.mean * first.usd_per_hour / 3600
+    assert first.usd_per_epoch.mean == pytest.approx(usd)
+    assert first.usd_per_million_samples.mean == pytest.approx(usd * 20)  # type: ignore[union-attr]
+    assert first.epoch_s.mean == pytest.approx(steps * first.step_time_s.mean)  # type: ignore[union-attr]
+    assert second.cost_efficiency.mean == pytest.approx(second.efficiency.mean)  # type: ignore[union-attr]
+    assert made_scaling(runs, set_ups).curves[0].points[0].usd_per_epoch is None
+
+
+def test_the_verdict_claims_what_the_intervals_do() -> None:
+    scaling = told(spread=0.002, emulation=Emulation(cores_per_vcpu=0.02))
+
+    assert "8 devices train" in scaling.verdict
+    assert "95 % interval over all 4 set-ups" in scaling.verdict
+    assert "most of it to waiting for data" in scaling.verdict
+    assert "Up to 4 devices each added one brings more than 50 %" in scaling.verdict
+    assert "emulated" in scaling.verdict
+
+
+def test_one_launch_of_each_claims_no_efficiency() -> None:
+    scaling = told(rounds=1)
+
+    assert "no efficiency is claimed" in scaling.verdict
+    assert scaling.curves[0].knee is None
+
+
+def test_advice_has_the_numbers_of_this_job() -> None:
+    findings = {each.kind: each for each in told().findings}
+
+    bigger = findings["bigger_instance"].text
+    assert "8 devices as 8 x ml.g5.xlarge cost" in bigger
+    assert "one ml.g5.48xlarge has as many" in bigger
+    assert "times as fast to be cheaper per sample" in bigger
+    assert "Stay with more instances" in bigger  # what is lost is data wait
+    assert findings["scaling_data_wait"].cost is not None
+    rate = findings["learning_rate"].fix
+    assert "0.8 with SGD (in proportion, 100 steps of warm-up)" in rate
+    assert "0.2828 with AdamW (with the square root" in rate
+
+
+def test_a_batch_that_was_divided_is_said() -> None:
+    runs, set_ups = scaling_runs({1: TrueStep(), 4: TrueStep()}, mode="strong")
+
+    scaling = made_scaling(runs, set_ups, mode="weak")
+
+    assert scaling.findings[0].kind == "batch_of_step"
+    assert "not of this mode" in scaling.findings[0].sentence
+    assert scaling.curves[0].points[1].efficiency.mean == pytest.approx(0.25, rel=0.1)  # type: ignore[union-attr]
+
+
+def test_the_result_goes_to_json_and_back_and_says_what_is_damaged() -> None:
+    scaling = told()
+
+    assert Scaling.from_json(scaling.to_json()) == scaling
+    with pytest.raises(StoreError, match=r"not a scaling study .* 'smtc-lab scale'"):
+        Scaling.from_json("{}")
+
+
+def test_all_efficiencies_at_once_hold_the_truth_95_times_in_100() -> None:
+    true_s = [true.step_time_s for true in TRUTH.values()]
+    devices = list(TRUTH)
+    efficiencies = [true_s[0] / each for each in true_s[1:]]
+    marginal = [
+        (after / before * one / two - 1) / (after / before - 1)
+        for (before, after), (one, two) in zip(pairwise(devices), pairwise(true_s), strict=True)
+    ]
+    held = {"efficiency": 0, "marginal": 0, "lost": 0}
+    times = 300
+    for seed in range(times):
+        runs, set_ups = scaling_runs(TRUTH, rounds=3, steps=12, spread=0.03, seed=seed)
+        points = made_scaling(runs, set_ups).curves[0].points[1:]
+        for name, found, truth in (
+            ("efficiency", [each.efficiency for each in points], efficiencies),
+            ("marginal", [each.marginal_efficiency for each in points], marginal),
+            (
+                "lost",
+                [each.loss_s for each in points],
+                [each - true_s[0] for each in true_s[1:]],
+            ),
+        ):
+            held[name] += all(
+                each is not None and each.low <= true <= each.high
+                for each, true in zip(found, truth, strict=True)
+            )
+
+    # 0.95 less three standard errors of 300 draws
+    assert {name: count for name, count in held.items() if count < (0.95 - 0.038) * times} == {}
