@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.metrics.batch.batch_sizes import BatchSizes as BatchSizes
     from smtc_lab.metrics.compared.comparison import Comparison as Comparison
     from smtc_lab.metrics.records.compiler_report import CompilerReport as CompilerReport
+    from smtc_lab.metrics.scaling.scaling import Scaling as Scaling
     from smtc_lab.planner.calibration.calibrate import calibrate as calibrate
     from smtc_lab.planner.calibration.calibration import Calibration as Calibration
     from smtc_lab.planner.plan import Plan as Plan
@@ -44,6 +45,9 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     )
     from smtc_lab.study.comparison.comparison_run import ComparisonRun as ComparisonRun
     from smtc_lab.study.comparison.comparison_run import launch_comparison as launch_comparison
+    from smtc_lab.study.scaling.scale import ScalingRun as ScalingRun
+    from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
+    from smtc_lab.study.scaling.scale import scale as scale
     from smtc_lab.study.watched_run import Progress as Progress
     from smtc_lab.views.share.share import share as share
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
@@ -84,6 +88,8 @@ _HOMES = {
     "Run": "smtc_lab.launchers.run",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",
     "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
+    "Scaling": "smtc_lab.metrics.scaling.scaling",
+    "ScalingRun": "smtc_lab.study.scaling.scale",
     "Session": "smtc_lab.runtime.session",
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
@@ -95,8 +101,10 @@ _HOMES = {
     "find_batch_size": "smtc_lab.study.batch.size",
     "launch": "smtc_lab.launchers.run",
     "launch_comparison": "smtc_lab.study.comparison.comparison_run",
+    "launch_scaling": "smtc_lab.study.scaling.scale",
     "plan": "smtc_lab.planner.plan",
     "render": "smtc_lab.launchers.render.render",
+    "scale": "smtc_lab.study.scaling.scale",
     "share": "smtc_lab.views.share.share",
 }
 

@@ -22,6 +22,7 @@ from smtc_lab.cli.environment import environment
 from smtc_lab.cli.plan import plan
 from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
+from smtc_lab.cli.scale import scale
 from smtc_lab.cli.share import share
 from smtc_lab.errors import PythonEnvironmentError, SmtcLabError, SpecError
 
@@ -46,6 +47,7 @@ def cli() -> None:
 
 
 cli.add_command(compare)
+cli.add_command(scale)
 cli.add_command(batch_size)
 cli.add_command(plan)
 cli.add_command(render_job)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 KINDS = {
     "batch-size": "smtc_lab.study.batch.size:carry_out_request",
     "comparison": "smtc_lab.study.comparison.comparison_run:carry_out_request",
+    "scaling": "smtc_lab.study.scaling.scale:carry_out_request",
 }
 """Function of each kind that carries it out, as ``module:function``."""
 

@@ -41,6 +41,7 @@ Thing: TypeAlias = "Run | StudyRun"
 KINDS = {
     "run": "smtc_lab.views.run.kind:RUN",
     "comparison": "smtc_lab.views.comparison.kind:COMPARISON",
+    "scaling": "smtc_lab.views.scaling.kind:SCALING",
     "batch-size": "smtc_lab.views.batch.kind:BATCH_SIZE",
 }
 """The entry of each kind, as ``module:name``. A study of another kind is shown as any study

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
@@ -111,6 +111,8 @@ class ScalingCurve(Result):
 
 class Scaling(BundleDisplayed, Result):
     """A job on several numbers of devices, measured in interleaved launches."""
+
+    _bundle_view: ClassVar[str] = "smtc_lab.views.scaling.bundle"
 
     schema_version: Literal[1] = SCHEMA_VERSION
     """Version of this schema."""

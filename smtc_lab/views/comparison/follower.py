@@ -15,7 +15,10 @@ from smtc_lab.views.comparison.rows import compiler_rows, final_rows
 from smtc_lab.views.study.follower import StudyFollower
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from smtc_lab.follow.stream import Stream
+    from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.metrics.result import Interval
     from smtc_lab.study.study_run import StudyRun
     from smtc_lab.views.study.info import RowInfo
@@ -77,16 +80,20 @@ class ComparisonFollower(StudyFollower):
             if launch.records is not None and launch.launched.round in whole
         ]
         try:
-            self.comparison = compare_runs(
-                records,
-                catalog=self.catalog,
-                created=self.run.request.created.isoformat(timespec="seconds"),
-                machine={},
-                looks=self._looks,
-            )
+            self.comparison = self._compared(records)
         except ValueError:  # a launch took no step; the comparison itself will say so
             return
         self.rounds = len(whole)
+
+    def _compared(self, records: Sequence[RunRecords]) -> Comparison:
+        """Return what whole rounds say, of at least one launch of each set-up."""
+        return compare_runs(
+            records,
+            catalog=self.catalog,
+            created=self.run.request.created.isoformat(timespec="seconds"),
+            machine={},
+            looks=self._looks,
+        )
 
     def _estimate(self) -> None:
         """Add a point to each ratio; the first time, also those of what is over already."""

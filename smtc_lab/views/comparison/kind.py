@@ -40,18 +40,22 @@ class ComparisonKind(StudyKind):
 
     def sentence(self, follower: StudyFollower) -> str:
         """Return the verdict of what is complete, or why there is none."""
-        state, comparison = follower.state, follower.comparison
-        if comparison is not None and state.state == "Completed":
-            return comparison.verdict
+        state, verdict = follower.state, self.verdict(follower)
+        if verdict is not None and state.state == "Completed":
+            return verdict
         asked = fmt.count(follower.run.request.rounds, "round")
-        if comparison is not None:
+        if verdict is not None:
             so_far = "It ended early" if state.is_terminal else "So far"
-            return f"{so_far}, after {follower.rounds} of {asked}: {comparison.verdict}"
+            return f"{so_far}, after {follower.rounds} of {asked}: {verdict}"
         if state.is_terminal:
             return "There is no verdict: no round was completed."
         if not follower.launches:
             return "Too early to tell: the first launch is being started."
         return f"Too early to tell: {follower.newest} runs, and no round is complete."
+
+    def verdict(self, follower: StudyFollower) -> str | None:
+        """Return what the rounds that are complete say; None: there is none."""
+        return None if follower.comparison is None else follower.comparison.verdict
 
     def is_verdict(self, follower: StudyFollower) -> bool:
         """Return whether that sentence is the final one."""

@@ -13,6 +13,7 @@ from smtc_lab.metrics.result import Evidence, Interval  # noqa: TC001  pydantic 
 from smtc_lab.metrics.spent import LaunchCause, StepsCause  # noqa: TC001  pydantic reads it
 from smtc_lab.views.live.foretold import Foretold  # noqa: TC001  pydantic reads it
 from smtc_lab.views.live.part_use import PartUse  # noqa: TC001  pydantic reads it
+from smtc_lab.views.live.scaling_info import ScalingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.run.info import Predicted  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.json_values import json_values
@@ -232,6 +233,9 @@ class ComparisonInfo:
     launch_cost: tuple[LaunchCostPart, ...] = ()
     """The same of one launch; no part of one that was emulated, whose start-up and end are on a
     scale of their own."""
+
+    scaling: ScalingInfo | None = None
+    """How the job grows with its devices; None: another kind of study, or no round is whole."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the information as JSON values."""

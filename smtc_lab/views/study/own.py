@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.finding import Finding
     from smtc_lab.study.folder import StudyRequest
     from smtc_lab.study.study_run import StudyRun
+    from smtc_lab.views.live.scaling_info import ScalingInfo
     from smtc_lab.views.study.info import RowInfo
 
 
@@ -50,6 +51,10 @@ class StudyOwn:
     def notes(self, follower: StudyFollower) -> tuple[str, ...]:  # noqa: ARG002  as above
         """Return what else is to be said of it."""
         return ()
+
+    def scaling(self, follower: StudyFollower) -> ScalingInfo | None:  # noqa: ARG002  as above
+        """Return how its job grows with devices; None: it does not ask that, or not yet."""
+        return None
 
     def code(self, request: StudyRequest) -> str:  # noqa: ARG002  as above
         """Return the lines of a notebook that do the same; empty: they cannot be written."""

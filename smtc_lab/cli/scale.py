@@ -1,0 +1,204 @@
+"""``smtc-lab scale``: run a script on several numbers of devices, say how it grows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from smtc_lab.catalog.catalog import Catalog, parse_price
+from smtc_lab.cli import job_options
+from smtc_lab.cli.emulation_options import emulation
+from smtc_lab.errors import SpecError
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.scaling.scaling import Scaling
+
+
+@click.command()
+@click.argument("script", type=click.Path(path_type=Path))
+@job_options.ARGUMENTS
+@click.option(
+    "--cluster",
+    "clusters",
+    multiple=True,
+    required=True,
+    metavar="[NAME@]GROUP=TYPE:COUNT,…",
+    help="What to scale: its training group grows, a data group stays. Give it once for each "
+    "curve.",
+)
+@click.option(
+    "--devices",
+    default="1,2,4,8",
+    show_default=True,
+    metavar="N,…",
+    help="Numbers of devices.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["weak", "strong"]),
+    default="weak",
+    show_default=True,
+    help="weak: each device keeps its batch. strong: the step keeps its batch, and the devices "
+    "share it.",
+)
+@click.option(
+    "--batch",
+    default="batch_size",
+    show_default=True,
+    metavar="NAME",
+    help="Hyperparameter that holds the batch of a device; strong scaling divides it.",
+)
+@click.option("--steps", type=int, help="Steps of each launch. Default: until the script ends.")
+@click.option(
+    "--rounds", type=int, default=3, show_default=True, help="Launches of each set-up."
+)
+@click.option(
+    "--within",
+    type=float,
+    metavar="FRACTION",
+    help="End as soon as every speed-up is known within this much of it, at the latest after "
+    "--rounds.",
+)
+@click.option(
+    "--bound",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="FRACTION",
+    help="Share of what a device before brought that an added one must bring.",
+)
+@click.option(
+    "--bigger-instances",
+    is_flag=True,
+    help="Before more instances take types of the same family with more accelerators.",
+)
+@click.option(
+    "--samples-per-epoch", type=int, metavar="COUNT", help="Tell the price of an epoch, too."
+)
+@job_options.HYPERPARAMETERS
+@job_options.ENVIRONMENT
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
+@click.option(
+    "--device-time",
+    type=float,
+    metavar="SECONDS",
+    help="Declared step time of an emulated accelerator.",
+)
+@click.option(
+    "--scale",
+    type=float,
+    metavar="CORES",
+    help="Cores of this machine for one vCPU. Default: what does 1/64 of a vCPU's work.",
+)
+@click.option(
+    "--cpu-speed",
+    "cpu_speeds",
+    multiple=True,
+    metavar="TYPE=FACTOR",
+    help="Speed of one vCPU of a type or family, relative to ml.p3.2xlarge.",
+)
+@click.option(
+    "--no-emulation",
+    is_flag=True,
+    help="Run every instance on this machine as it is, with no CPU quota.",
+)
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="TYPE=USD[@DATE]",
+    help="Price of an instance type per hour, instead of the catalog's.",
+)
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it here.")
+@click.option(
+    "--figure", type=click.Path(path_type=Path), help="Write its figure here: .png, .svg, .pdf."
+)
+@click.option(
+    "--runs-dir",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="Keep the runs here. Default: with all runs.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
+    """Run SCRIPT on several numbers of devices, and say how it grows with them.
+
+    Efficiency with intervals, price of a sample, what the rest is lost to, and up to how many
+    devices it pays. Launches are interleaved, each in a fresh process. By default instances are
+    emulated, as by 'smtc-lab compare'.
+
+    \b
+    Example:
+      smtc-lab scale --cluster dnn_group=ml.p3.2xlarge:1 --devices 1,2,4 \\
+        --steps 100 --device-time 0.04 --json scaling.json train.py
+    """  # noqa: D301  \b is click's mark for text that is not wrapped
+    jobs, devices, catalog = _given(options)
+    # heavy, so after all that can be refused
+    from smtc_lab.study.scaling.scale import scale as run_scaling  # noqa: PLC0415
+    from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
+
+    names = ("mode", "batch", "rounds", "within", "bound", "bigger_instances")
+    with ProgressLine(quiet=options["quiet"]) as line:
+        scaling = run_scaling(
+            jobs,
+            devices=devices,
+            samples_per_epoch=options["samples_per_epoch"],
+            root=options["runs_dir"],
+            catalog=catalog,
+            progress=line.show,
+            **{name: options[name] for name in names},
+        )
+    _show(scaling, options)
+
+
+def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], list[int], Catalog]:
+    """Return the jobs that the options describe, or refuse all that is wrong at once."""
+    refusals = job_options.Refusals()
+    today = datetime.now(UTC).date()
+    prices = [refusals.tried(parse_price, text, today) for text in options["prices"]]
+    overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
+    catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
+    devices = refusals.tried(_counts, options["devices"]) or []
+    shared = {
+        **job_options.script_values(options, refusals),
+        "entry_point": str(options["script"]),
+        "emulation": emulation(options, refusals),
+        "seed": options["seed"],
+        "max_steps": options["steps"],
+    }
+    clusters = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
+    jobs = [
+        refusals.tried(TrainingJob, cluster=cluster, **shared)
+        for cluster in filter(None, clusters)
+    ]
+    refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
+    refusals.raise_if_any()
+    return [job for job in jobs if job is not None], devices, catalog
+
+
+def _counts(text: str) -> list[int]:
+    """Return the numbers of devices that a text names."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise SpecError(
+            f"--devices {text[:80]!r} are no whole numbers. Write for example 1,2,4."
+        ) from None
+
+
+def _show(scaling: Scaling, options: dict[str, Any]) -> None:
+    from smtc_lab.views.scaling.text import scaling_text  # noqa: PLC0415  after the runs
+
+    click.echo(scaling_text(scaling))
+    if options["json_file"] is not None:
+        options["json_file"].write_text(scaling.to_json() + "\n", encoding="utf-8")
+        click.echo(f"Scaling: {options['json_file']}")
+    if options["figure"] is not None:
+        from smtc_lab.views.scaling.figure import write_scaling_figure  # noqa: PLC0415  matplotlib is slow
+
+        write_scaling_figure(scaling, options["figure"])
+        click.echo(f"Figure: {options['figure']}")

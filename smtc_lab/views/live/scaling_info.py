@@ -1,0 +1,160 @@
+"""What a browser is told of a scaling study, beside what it is told of any comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.result import Interval  # noqa: TC001  pydantic reads it
+from smtc_lab.metrics.scaling.anchors import anchors
+from smtc_lab.metrics.scaling.scaling import Cause, Mode  # noqa: TC001  pydantic reads it
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.metrics.scaling.scaling import Scaling, ScalingPoint
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostInfo:
+    """A part of what a step takes longer than ideally."""
+
+    cause: Cause
+    """What it is lost to."""
+
+    s_per_step: Interval
+    """In seconds; below 0: it takes less than ideally."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaledPoint:
+    """One number of devices."""
+
+    set_up: int
+    """Place of the set-up."""
+
+    devices: int
+    """Trainers."""
+
+    speedup: Interval | None
+    """Samples per second over those of the curve's fewest devices; None: these are they."""
+
+    efficiency: Interval | None
+    """The same over the growth of devices; None: as ``speedup``."""
+
+    marginal_efficiency: Interval | None
+    """What each added device brings, over what each before brings; None: none was added."""
+
+    step_time_s: float
+    """Mean step time in seconds."""
+
+    ideal_step_time_s: float
+    """What it would be if it scaled ideally, in seconds."""
+
+    lost: tuple[LostInfo, ...]
+    """What the difference goes to; the parts add up to it."""
+
+    usd_per_million_samples: Interval | None
+    """Cost of the steps of a million samples in USD; None: unknown."""
+
+    usd_per_epoch: Interval | None
+    """Cost of those of an epoch in USD; None: unknown, or nobody asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaledCurve:
+    """Points of one job."""
+
+    name: str
+    """What the job is called."""
+
+    knee: int | None
+    """Devices up to which each added one brings more than ``bound``; None: not told yet."""
+
+    points: tuple[ScaledPoint, ...]
+    """The fewest devices first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnchorInfo:
+    """A published efficiency, drawn beside."""
+
+    name: str
+    """Who published it, and of what."""
+
+    fewer: int
+    """Devices that it refers to."""
+
+    more: int
+    """Devices that have it."""
+
+    efficiency: float
+    """1 is ideal."""
+
+    source: str
+    """Where it was published."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingInfo:
+    """How a job grows with its devices, by the rounds that are whole."""
+
+    mode: Mode
+    """What stays the same."""
+
+    bound: float
+    """Share of a device that an added one must bring, for the knee."""
+
+    curves: tuple[ScaledCurve, ...]
+    """One for each job."""
+
+    anchors: tuple[AnchorInfo, ...]
+    """Published efficiencies of the same mode."""
+
+
+def scaling_info(scaling: Scaling, set_ups: Sequence[str]) -> ScalingInfo:
+    """Return what a view is told of a result.
+
+    Args:
+        scaling: The result, or that of the rounds so far.
+        set_ups: Names of all set-ups, in the order of the view.
+    """
+    return ScalingInfo(
+        mode=scaling.mode,
+        bound=scaling.bound,
+        curves=tuple(
+            ScaledCurve(
+                name=curve.name,
+                knee=curve.knee,
+                points=tuple(_point(each, set_ups) for each in curve.points),
+            )
+            for curve in scaling.curves
+        ),
+        anchors=tuple(
+            AnchorInfo(
+                name=each.name,
+                fewer=each.fewer,
+                more=each.more,
+                efficiency=each.efficiency,
+                source=each.source,
+            )
+            for each in anchors(scaling.mode)
+        ),
+    )
+
+
+def _point(point: ScalingPoint, set_ups: Sequence[str]) -> ScaledPoint:
+    return ScaledPoint(
+        set_up=set_ups.index(point.set_up),
+        devices=point.devices,
+        speedup=point.speedup,
+        efficiency=point.efficiency,
+        marginal_efficiency=point.marginal_efficiency,
+        step_time_s=point.step_time_s.mean,
+        ideal_step_time_s=point.ideal_step_time_s,
+        lost=tuple(
+            LostInfo(cause=part.cause, s_per_step=part.s_per_step) for part in point.lost
+        ),
+        usd_per_million_samples=point.usd_per_million_samples,
+        usd_per_epoch=point.usd_per_epoch,
+    )

@@ -1,0 +1,1 @@
+"""What views know of scaling studies."""

@@ -1,0 +1,49 @@
+"""What a notebook keeps of a scaling study's result that is in memory, with no folder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.study.scaling.scale import SCALING
+from smtc_lab.views.comparison.described import described
+from smtc_lab.views.figures.drawing import mime_bundle, picture_of
+from smtc_lab.views.live.scaling_info import scaling_info
+from smtc_lab.views.scaling.figure import scaling_figure
+from smtc_lab.views.scaling.text import scaling_rows, scaling_text
+from smtc_lab.views.study.snapshot import COMPARISON_MIME, StudySnapshot
+from smtc_lab.views.study.words import study_html
+from smtc_lab.views.text.findings import told
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.scaling.scaling import Scaling
+
+
+def bundle_of(scaling: Scaling) -> dict[str, Any]:
+    """Return the mime bundle of a scaling study's result."""
+    seen = snapshot_of(scaling)
+    info = seen.info
+    if info.scaling is None:
+        raise AssertionError("a result has its numbers")
+    picture = picture_of(scaling_figure(info.scaling, scale=info.scale))
+    return mime_bundle(
+        {COMPARISON_MIME: seen.as_dict()},
+        html=study_html(info, picture=picture),
+        text=scaling_text(scaling),
+        picture=picture,
+    )
+
+
+def snapshot_of(scaling: Scaling) -> StudySnapshot:
+    """Return what is kept of a scaling study's result."""
+    info = described(scaling.comparison, ())
+    names = [set_up.label for set_up in info.set_ups]
+    info = replace(
+        info,
+        sentence=scaling.verdict,
+        rows=(*scaling_rows(scaling, names), *info.rows),
+        findings=told(scaling.findings),
+        code="",
+        scaling=scaling_info(scaling, names),
+    )
+    return StudySnapshot(kind=SCALING, info=info, comparison=scaling.comparison)

@@ -1,0 +1,77 @@
+"""What views know of scaling studies: the entry of the table of kinds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.study.folder import StudyFolder
+from smtc_lab.study.scaling.scale import SCALING as NAME
+from smtc_lab.study.scaling.scale import ScalingRun
+from smtc_lab.views.comparison.kind import ComparisonKind
+from smtc_lab.views.live.scaling_info import scaling_info
+from smtc_lab.views.scaling.follower import ScalingFollower
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from smtc_lab.follow.stream import Stream
+    from smtc_lab.metrics.finding import Finding
+    from smtc_lab.metrics.scaling.scaling import Scaling
+    from smtc_lab.study.folder import StudyRequest
+    from smtc_lab.study.study_run import StudyRun
+    from smtc_lab.views.live.scaling_info import ScalingInfo
+    from smtc_lab.views.study.follower import StudyFollower
+    from smtc_lab.views.study.snapshot import StudySnapshot
+
+
+class ScalingKind(ComparisonKind):
+    """A scaling study: efficiencies, losses and prices by number of devices."""
+
+    opening = "lab.ScalingRun.open({name!r})"
+
+    def open(self, path: Path) -> ScalingRun:  # type: ignore[override]
+        """Return the study in a folder."""
+        return ScalingRun(StudyFolder(path))
+
+    def follower(self, run: StudyRun, stream: Stream) -> ScalingFollower:
+        """Return what follows it."""
+        return ScalingFollower(run, stream)
+
+    def verdict(self, follower: StudyFollower) -> str | None:
+        """Return how the job grows, by what is complete."""
+        scaling = _scaling(follower)
+        return None if scaling is None else scaling.verdict
+
+    def findings(self, follower: StudyFollower) -> tuple[Finding, ...]:
+        """Return advice with this job's numbers, and what the comparison says of itself."""
+        scaling = _scaling(follower)
+        return scaling.findings if scaling is not None and self.is_verdict(follower) else ()
+
+    def scaling(self, follower: StudyFollower) -> ScalingInfo | None:
+        """Return the numbers of its charts."""
+        scaling = _scaling(follower)
+        if scaling is None:
+            return None
+        return scaling_info(scaling, [job.cluster.label for job in follower.jobs])
+
+    def code(self, request: StudyRequest) -> str:
+        """Return nothing: what was scaled is not in the request, only what came of it."""
+        del request
+        return ""
+
+    def figure(self, seen: StudySnapshot) -> Figure | None:
+        """Return efficiency, losses and prices over devices; None: no round is whole."""
+        # matplotlib takes most of a second to import
+        from smtc_lab.views.scaling.figure import scaling_figure  # noqa: PLC0415
+
+        scaling = seen.info.scaling
+        return None if scaling is None else scaling_figure(scaling, scale=seen.info.scale)
+
+
+def _scaling(follower: StudyFollower) -> Scaling | None:
+    return follower.scaling if isinstance(follower, ScalingFollower) else None
+
+
+SCALING = ScalingKind(NAME)
