@@ -8,6 +8,9 @@ export function kindWord(kind: Kind, texts: Texts): string | null {
   if (kind === 'run') {
     return null;
   }
+  if (kind === 'scaling') {
+    return texts.__('Scaling');
+  }
   return kind === 'comparison' ? texts.__('Comparison') : kind;
 }
 

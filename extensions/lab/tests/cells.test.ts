@@ -52,7 +52,7 @@ describe('the cell of a run', () => {
   });
 
   it('opens a study of a kind that another package brings', () => {
-    expect(runCell('a', 'scaling')).toBe(
+    expect(runCell('a', 'repeat')).toBe(
       "from smtc_lab.study.study_run import StudyRun\n\nStudyRun.open('a')"
     );
   });

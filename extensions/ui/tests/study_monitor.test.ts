@@ -7,7 +7,7 @@ import { charts } from './no_chart.js';
 vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
 
 const INFO = {
-  name: 'scaling-1',
+  name: 'repeat-1',
   state: 'InProgress',
   question: 'How far does it scale?',
   launches: 3,
@@ -24,7 +24,7 @@ beforeEach(() => {
   charts.clear();
   model = new FakeModel({ info: INFO, beat: { number: 1, elapsed_s: null } });
   el = document.createElement('div');
-  dispose = shownIn(el, model, 'scaling-monitor');
+  dispose = shownIn(el, model, 'repeat-monitor');
 });
 
 afterEach(() => {
@@ -34,7 +34,7 @@ afterEach(() => {
 
 describe('a study of a kind that another package brings', () => {
   it('shows its question, state, runs and messages', () => {
-    expect(el.querySelector('h3')?.textContent).toBe('scaling-1');
+    expect(el.querySelector('h3')?.textContent).toBe('repeat-1');
     expect(el.querySelector('.smtc-badge')?.textContent).toBe('Running');
     expect(el.querySelector('.smtc-verdict')?.textContent).toBe(
       'How far does it scale?'
@@ -69,15 +69,15 @@ describe('a study of a kind that another package brings', () => {
     expect(model.sent.at(-1)).toEqual({ type: 'stop' });
 
     vi.advanceTimersByTime(8_000);
-    expect(el.textContent).toContain('StudyRun.open("scaling-1")');
+    expect(el.textContent).toContain('StudyRun.open("repeat-1")');
   });
 
   it('is reopened from what was saved of it', () => {
-    const saved = { version: 2, kind: 'scaling', info: INFO, tables: {} };
+    const saved = { version: 2, kind: 'repeat', info: INFO, tables: {} };
 
     const { view, name } = staticResult(saved);
 
-    expect([view, name]).toEqual(['scaling-monitor', 'scaling-1']);
+    expect([view, name]).toEqual(['repeat-monitor', 'repeat-1']);
   });
 
   it('may tell all that a comparison tells', () => {

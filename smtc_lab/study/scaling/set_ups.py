@@ -25,7 +25,7 @@ MOST_POINTS = 16
 _LONGEST_CURVE = 40
 
 
-class _Instances(NamedTuple):
+class _TrainingInstances(NamedTuple):
     """The training instances for a number of devices."""
 
     instance_type: str
@@ -127,14 +127,14 @@ def _training_group(job: TrainingJob, catalog: Catalog) -> InstanceGroup:
     return trains[0]
 
 
-def _instances(job: TrainingJob, devices: int, catalog: Catalog, *, bigger: bool) -> _Instances:
+def _instances(job: TrainingJob, devices: int, catalog: Catalog, *, bigger: bool) -> _TrainingInstances:
     """Return the instances that so many devices are on."""
     group = _training_group(job, catalog)
     if group.instance_type == LOCAL:  # this machine, which is there once
-        return _Instances(LOCAL, 1, 0, devices)
+        return _TrainingInstances(LOCAL, 1, 0, devices)
     own = catalog.get(group.instance_type)
     if not own.has_accelerator:
-        return _Instances(own.name, devices, 0, 1)
+        return _TrainingInstances(own.name, devices, 0, 1)
     fitting = [own]
     if bigger:
         fitting = [
@@ -152,17 +152,17 @@ def _instances(job: TrainingJob, devices: int, catalog: Catalog, *, bigger: bool
     )
     each = chosen.accelerator_count
     if devices < each:
-        return _Instances(chosen.name, 1, each, devices)
+        return _TrainingInstances(chosen.name, 1, each, devices)
     if devices % each:
         raise SpecError(
             f"{job.cluster.label}: {devices} devices are no whole number of {chosen.name}, "
             f"which have {each} each. Give multiples of {each}."
         )
-    return _Instances(chosen.name, devices // each, each, each)
+    return _TrainingInstances(chosen.name, devices // each, each, each)
 
 
 def _scaled(
-    job: TrainingJob, devices: int, instances: _Instances, label: str, catalog: Catalog
+    job: TrainingJob, devices: int, instances: _TrainingInstances, label: str, catalog: Catalog
 ) -> TrainingJob:
     group = _training_group(job, catalog)
     grown = group.model_copy(
@@ -178,7 +178,7 @@ def _scaled(
     return job.model_copy(update={"cluster": cluster, "distribution": distribution})
 
 
-def _distribution(job: TrainingJob, devices: int, instances: _Instances) -> Distribution | None:
+def _distribution(job: TrainingJob, devices: int, instances: _TrainingInstances) -> Distribution | None:
     given = job.distribution if isinstance(job.distribution, Distribution) else Distribution()
     if devices % given.shard:
         raise SpecError(

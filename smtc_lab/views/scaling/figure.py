@@ -123,16 +123,16 @@ def _efficiency_axes(
     devices = sorted({point.devices for point in points})
     axes.axhline(1.0, color=theme.muted, linestyle="--", linewidth=1.2)
     axes.annotate("ideal", (devices[0], 1.0), (2, 3), textcoords="offset points", size=9)
-    for place, each in enumerate(scaling.anchors):
+    for each in scaling.anchors:
         axes.axhline(each.efficiency, xmin=0.94, color=theme.ink, linewidth=1.5)
         axes.annotate(
-            f"{each.name.partition(',')[0]} {fmt.percent(each.efficiency)}",
+            f"{fmt.percent(each.efficiency)} {each.name.partition(',')[0]}",
             (1.0, each.efficiency),
-            (-2, 3 if place % 2 == 0 else -10),
+            (4, 0),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
-            ha="right",
-            size=7.5,
+            va="center",
+            size=7,
             color=theme.muted,
         )
     axes.set_xscale("log", base=2)

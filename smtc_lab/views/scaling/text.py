@@ -65,7 +65,7 @@ def scaling_rows(scaling: Scaling, set_ups: Sequence[str]) -> tuple[RowInfo, ...
     for cause in CAUSES:
         if any(part.cause == cause for point in known for part in point.lost):
             words = cause_words(cause, known)
-            rows.append(row(f"lost to {words} (s/step)", lambda p, of=cause: _lost(p, of)))  # type: ignore[misc]
+            rows.append(row(f"lost to {words} (ms/step)", lambda p, of=cause: _lost(p, of)))  # type: ignore[misc]
     return tuple(rows)
 
 
@@ -108,4 +108,4 @@ def _over(point: ScalingPoint, text: str) -> str:
 
 def _lost(point: ScalingPoint, cause: Cause) -> str:
     part = next((each for each in point.lost if each.cause == cause), None)
-    return _NONE if part is None else fmt.number_interval(part.s_per_step)
+    return _NONE if part is None else fmt.number_interval(part.s_per_step.scaled(1000))

@@ -29,7 +29,10 @@ export const comparison: IKind<IComparisonInfo> = {
   draw: place => studyParts(place, drawingsOf)
 };
 
-function drawingsOf(
+/**
+ * Describe the charts of set-ups that have ratios to a baseline.
+ */
+export function drawingsOf(
   info: IComparisonInfo,
   feed: Feed,
   isSingle: boolean

@@ -1,12 +1,14 @@
 import { comparison } from '../comparison/kind.js';
 import type { IView } from '../model.js';
 import { run } from '../run/kind.js';
+import { scaling } from '../scaling/kind.js';
 import { studyOf } from '../study/kind.js';
 import { monitor } from './monitor.js';
 
 const MONITORS: Readonly<Record<string, IView>> = {
   run: monitor(run),
-  comparison: monitor(comparison)
+  comparison: monitor(comparison),
+  scaling: monitor(scaling)
 };
 
 /**

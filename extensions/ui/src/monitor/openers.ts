@@ -5,7 +5,8 @@ const LAB = 'import smtc_lab as lab';
  */
 const OPENERS: Readonly<Record<string, readonly [string, string]>> = {
   run: [LAB, 'lab.Run'],
-  comparison: [LAB, 'lab.ComparisonRun']
+  comparison: [LAB, 'lab.ComparisonRun'],
+  scaling: [LAB, 'lab.ScalingRun']
 };
 
 /**

@@ -83,14 +83,17 @@ function elapsedOf(
  * and all else folded.
  *
  * @param describe - Describes their charts, but for those of the instances.
+ * @param own - What a kind of its own shows below the answer.
  */
 export function studyParts(
   { model, feed }: IPlace,
-  describe: Describe
+  describe: Describe,
+  own: readonly IPart<IComparisonInfo>[] = []
 ): readonly IPart<IComparisonInfo>[] {
   const charts = new PageCharts(feed, describe);
   return [
     verdict(),
+    ...own,
     pictures(),
     charts.first(),
     setUpTable(),

@@ -20,9 +20,9 @@ export interface ICause {
 export type Instances = 'trainers' | 'data' | 'all';
 
 /**
- * The name of a colour: a device, a vCPU, or neither.
+ * The name of a colour: a device, a vCPU, the network, or none of them.
  */
-export type Part = 'dev' | 'cpu' | 'all';
+export type Part = 'dev' | 'cpu' | 'net' | 'all';
 
 export type Filling = 'full' | 'hatched' | 'crossed' | 'open';
 

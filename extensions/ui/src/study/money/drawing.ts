@@ -8,7 +8,7 @@ import { CAUSES, INSTANCES, type ICause, type Instances } from './causes.js';
 
 const HEIGHT = 18;
 const SAMPLE = { width: 18, height: 12 };
-const PARTS = ['dev', 'cpu', 'all'] as const;
+const PARTS = ['dev', 'cpu', 'net', 'all'] as const;
 
 /**
  * Return a line for each bar, all on one scale.
@@ -121,8 +121,11 @@ export function hatchings(id: string): SVGSVGElement {
   );
 }
 
-function lookOf(
-  { part, filling }: ICause,
+/**
+ * Return how a part of a bar is filled; `hatchings` has the patterns.
+ */
+export function lookOf(
+  { part, filling }: Pick<ICause, 'part' | 'filling'>,
   id: string
 ): Readonly<Record<string, string>> {
   const isPattern = filling === 'hatched' || filling === 'crossed';

@@ -39,6 +39,7 @@ export async function saveMoney(
   const parts = readColors(element, color => ({
     dev: color('part-dev'),
     cpu: color('part-cpu'),
+    net: color('part-net'),
     all: color('muted')
   }));
   const image = { ...shown, theme: readTheme(element), parts };

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import comparison from '../../../tests/fixtures/comparison_info.json';
+import { FakeModel, shownIn } from './fake_model.js';
+import { HOSTILE, markupOf } from './hostile.js';
+
+vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
+
+const interval = (mean: number): Record<string, unknown> => ({
+  ...{ mean, low: 0.9 * mean, high: 1.1 * mean, level: 0.95 },
+  ...{ evidence: 'emulated', spread: 'launches', candidates: 1, looks: 1 }
+});
+const POINT = {
+  ...{ set_up: 0, devices: 1, speedup: null, efficiency: null },
+  marginal_efficiency: null,
+  ...{ step_time_s: 0.1, ideal_step_time_s: 0.1, lost: [] },
+  ...{ usd_per_million_samples: interval(2), usd_per_epoch: null }
+};
+const LOST = [
+  { cause: 'data_wait', s_per_step: interval(0.03) },
+  { cause: 'compute', s_per_step: interval(-0.01) },
+  { cause: 'other', s_per_step: interval(0.005) }
+];
+const SCALING = {
+  mode: 'weak',
+  bound: 0.5,
+  curves: [
+    {
+      name: HOSTILE.join(' '),
+      knee: 2,
+      points: [
+        POINT,
+        {
+          ...POINT,
+          ...{ set_up: 1, devices: 2, step_time_s: 0.125, lost: LOST },
+          ...{ speedup: interval(1.6), efficiency: interval(0.8) },
+          usd_per_epoch: interval(0.5)
+        }
+      ]
+    }
+  ],
+  anchors: [
+    {
+      ...{ name: 'torchtitan, Llama 3 8B', fewer: 8, more: 128 },
+      ...{ efficiency: 0.973, source: 'github.com/pytorch/torchtitan' }
+    }
+  ]
+};
+
+let model: FakeModel;
+let el: HTMLElement;
+let dispose: () => void;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  model = new FakeModel({
+    info: { ...comparison, scaling: SCALING },
+    beat: { number: 1, elapsed_s: null }
+  });
+  el = document.createElement('div');
+  dispose = shownIn(el, model, 'scaling-monitor');
+});
+
+afterEach(() => {
+  dispose();
+  vi.useRealTimers();
+});
+
+describe('a scaling study', () => {
+  it('tells efficiency with its interval, the knee and what was published', () => {
+    const plot = el.querySelector('.smtc-scaling-plot');
+
+    expect(plot?.getAttribute('aria-label')).toContain('2: 80 % (72 %–88 %)');
+    expect(plot?.getAttribute('aria-label')).toContain('knee at 2');
+    expect(plot?.querySelectorAll('.smtc-scaling-knee')).toHaveLength(1);
+    expect(plot?.querySelectorAll('.smtc-scaling-interval')).toHaveLength(1);
+    expect(el.querySelector('.smtc-scaling-anchors')?.textContent).toContain(
+      '97.3 % torchtitan'
+    );
+    expect(el.textContent).toContain('github.com/pytorch/torchtitan');
+  });
+
+  it('draws bars whose parts end at the step time', () => {
+    const [first, second] = el.querySelectorAll(
+      '.smtc-scaling > .smtc-money .smtc-money-bar, .smtc-money:has(.smtc-money-key) .smtc-money-bar'
+    );
+    const ends = [...(second?.querySelectorAll('rect') ?? [])].map(
+      rect =>
+        parseFloat(rect.getAttribute('x') ?? '') +
+        parseFloat(rect.getAttribute('width') ?? '')
+    );
+
+    expect(first?.querySelectorAll('rect')).toHaveLength(1);
+    expect(ends.at(-1)).toBeCloseTo(100);
+    expect(el.textContent).toContain('an epoch: ');
+    expect(el.textContent).toContain('a million samples: ');
+  });
+
+  it('shows neither while no round is whole', () => {
+    model.change({ ...comparison, scaling: null });
+
+    const figures = el.querySelectorAll<HTMLElement>('.smtc-scaling-chart');
+    expect([...figures].map(({ hidden }) => hidden)).toEqual([true]);
+  });
+
+  it('makes no markup of hostile names', () => {
+    expect([...markupOf(el)]).not.toContain('img');
+    expect(el.textContent).not.toContain('undefined');
+  });
+});
