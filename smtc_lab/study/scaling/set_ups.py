@@ -127,7 +127,9 @@ def _training_group(job: TrainingJob, catalog: Catalog) -> InstanceGroup:
     return trains[0]
 
 
-def _instances(job: TrainingJob, devices: int, catalog: Catalog, *, bigger: bool) -> _TrainingInstances:
+def _instances(
+    job: TrainingJob, devices: int, catalog: Catalog, *, bigger: bool
+) -> _TrainingInstances:
     """Return the instances that so many devices are on."""
     group = _training_group(job, catalog)
     if group.instance_type == LOCAL:  # this machine, which is there once
@@ -178,7 +180,9 @@ def _scaled(
     return job.model_copy(update={"cluster": cluster, "distribution": distribution})
 
 
-def _distribution(job: TrainingJob, devices: int, instances: _TrainingInstances) -> Distribution | None:
+def _distribution(
+    job: TrainingJob, devices: int, instances: _TrainingInstances
+) -> Distribution | None:
     given = job.distribution if isinstance(job.distribution, Distribution) else Distribution()
     if devices % given.shard:
         raise SpecError(
