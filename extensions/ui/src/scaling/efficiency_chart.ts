@@ -20,6 +20,7 @@ const RIGHT = 92;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 const RING = 13;
 const MARK = 14;
+const LINE = 13;
 
 /**
  * Efficiency over devices: intervals, the ideal line, the knee, and beside them what was published.
@@ -212,17 +213,24 @@ function anchors(
   { anchors: published }: IScalingInfo,
   { y }: IScales
 ): SVGSVGElement {
+  let free = 0;
+  const highest = [...published].sort((a, b) => b.efficiency - a.efficiency);
   return s(
     'svg',
     { class: 'smtc-scaling-anchors', height: HEIGHT, 'aria-hidden': 'true' },
-    ...published.flatMap(({ name, efficiency }) => [
-      s('line', { x1: 0, x2: 10, y1: y(efficiency), y2: y(efficiency) }),
-      s(
-        'text',
-        { x: 14, y: y(efficiency) + 4 },
-        `${format(efficiency, 'fraction')} ${name.split(',')[0] ?? ''}`
-      )
-    ])
+    ...highest.flatMap(({ name, efficiency }) => {
+      const at = y(efficiency);
+      const text = Math.max(at + 4, free);
+      free = text + LINE;
+      return [
+        s('path', { d: `M0 ${at}h8L13 ${text - 4}` }),
+        s(
+          'text',
+          { x: 16, y: text },
+          `${format(efficiency, 'fraction')} ${name.split(',')[0] ?? ''}`
+        )
+      ];
+    })
   );
 }
 

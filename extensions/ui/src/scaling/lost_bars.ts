@@ -75,7 +75,7 @@ export function lostBars(): IPart<IComparisonInfo> {
           hatchings(id),
           h(
             'div',
-            { class: 'smtc-money-bars' },
+            { class: 'smtc-money-bars smtc-scaling-bars' },
             h(
               'p',
               { class: 'smtc-chart-label' },
