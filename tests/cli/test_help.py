@@ -47,6 +47,7 @@ def test_there_are_these_commands() -> None:
         "runs show",
         "runs stop",
         "runs sweep",
+        "scale",
     }
 
 

@@ -1,0 +1,78 @@
+"""What a scaling study is in a notebook, a terminal and a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from smtc_lab.views.live.scaling_info import scaling_info
+from smtc_lab.views.scaling.bundle import bundle_of, snapshot_of
+from smtc_lab.views.scaling.figure import scaling_figure, write_scaling_figure
+from smtc_lab.views.scaling.text import scaling_rows, scaling_text
+from smtc_lab.views.study.snapshot import COMPARISON_MIME
+from tests.kit.scaling import TrueStep, made_scaling, scaling_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smtc_lab.metrics.scaling.scaling import Scaling
+
+TRUTH = {
+    1: TrueStep(),
+    2: TrueStep(data_wait_s=0.02, rest_s=0.005),
+    4: TrueStep(data_wait_s=0.05, straggling_s=0.01),
+}
+
+
+@pytest.fixture
+def scaling() -> Scaling:
+    runs, set_ups = scaling_runs(TRUTH)
+    return made_scaling(runs, set_ups, samples_per_epoch=50_000)
+
+
+def test_a_notebook_keeps_numbers_text_html_and_picture(scaling: Scaling) -> None:
+    bundle = bundle_of(scaling)
+
+    kept = bundle[COMPARISON_MIME]
+    assert kept["kind"] == "scaling"
+    assert [p["devices"] for p in kept["info"]["scaling"]["curves"][0]["points"]] == [1, 2, 4]
+    assert kept["info"]["sentence"] == scaling.verdict
+    assert "<script" not in bundle["text/html"]
+    assert "weak efficiency" in bundle["text/html"]
+    assert bundle["text/plain"] == scaling_text(scaling)
+    assert bundle["image/png"]
+    assert scaling._repr_mimebundle_() == bundle
+
+
+def test_the_table_has_a_column_for_each_set_up_and_a_row_for_each_loss(
+    scaling: Scaling,
+) -> None:
+    names = [point.set_up for point in scaling.curves[0].points]
+    rows = {row.label: row.cells for row in scaling_rows(scaling, names)}
+
+    assert rows["devices"] == (("1",), ("2",), ("4",))
+    assert rows["weak efficiency"][0] == ("\N{EM DASH}",)
+    assert "%" in rows["weak efficiency"][1][0]
+    assert "lost to waiting for data (ms/step)" in rows
+    assert rows["$/epoch"][0][0] != "unknown"
+    missing = scaling_rows(scaling, [*names, "8 devices"])
+    assert missing[0].cells[-1] == ("unknown",)
+
+
+def test_the_figure_is_written_as_its_suffix_says(scaling: Scaling, tmp_path: Path) -> None:
+    for name in ("figure.png", "figure.svg", "figure.pdf"):
+        write_scaling_figure(scaling, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 5_000
+    info = snapshot_of(scaling).info.scaling
+    assert info is not None
+    left, right = scaling_figure(info).axes
+    assert left.get_ylabel() == "weak efficiency"
+    assert [tick.get_text() for tick in right.get_yticklabels()] == ["1", "2", "4"]
+
+
+def test_strong_scaling_has_no_published_anchor() -> None:
+    runs, set_ups = scaling_runs({1: TrueStep(), 2: TrueStep()}, mode="strong")
+    scaling = made_scaling(runs, set_ups, mode="strong")
+
+    assert scaling_info(scaling, [each.set_up for each in set_ups]).anchors == ()
