@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from smtc_lab.metrics.compared.comparison import Comparison
+from smtc_lab.metrics.scaling.scaling import Scaling
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.views.study.snapshot import COMPARISON_MIME
 
@@ -83,6 +84,22 @@ def test_compare_clusters_writes_the_comparison_and_shows_the_verdict(
 
 
 @pytest.mark.filterwarnings("default")
+def test_scaling_tells_how_a_job_grows_alone_and_fed(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute("scaling", devices=[1, 2], steps=6, rounds=1, out_dir="out")
+
+    scaling = Scaling.from_json((tmp_path / "out" / "scaling.json").read_text())
+    assert [curve.name for curve in scaling.curves] == ["alone", "fed"]
+    assert [[p.devices for p in curve.points] for curve in scaling.curves] == [[1, 2]] * 2
+    assert scaling.verdict in printed(notebook)
+    assert "USD an epoch" in printed(notebook)
+    kept = [data[COMPARISON_MIME] for data in shown(notebook) if COMPARISON_MIME in data]
+    assert [each["kind"] for each in kept] == ["scaling"]
+    assert "weak efficiency" in shown_as_html(notebook)
+    assert (tmp_path / "out" / "scaling.png").stat().st_size > 10_000
+
+
 def test_compare_clusters_takes_any_script_and_prices(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:
