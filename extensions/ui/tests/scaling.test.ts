@@ -81,7 +81,7 @@ describe('a scaling study', () => {
 
   it('draws bars whose parts end at the step time', () => {
     const [first, second] = el.querySelectorAll(
-      '.smtc-scaling > .smtc-money .smtc-money-bar, .smtc-money:has(.smtc-money-key) .smtc-money-bar'
+      '.smtc-scaling-lost .smtc-money-bar'
     );
     const ends = [...(second?.querySelectorAll('rect') ?? [])].map(
       rect =>

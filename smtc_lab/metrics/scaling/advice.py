@@ -216,13 +216,13 @@ def _learning_rate(scaling: Scaling, jobs: Mapping[str, TrainingJob]) -> Iterato
         words.append(
             f"{factor}{rate.learning_rate:.4g} with {optimizer} "
             f"({'in proportion' if rate.rule == 'linear' else 'with the square root'}, "
-            f"{rate.warm_up_steps} steps of warm-up)"
+            f"warm-up of {rate.warm_up_steps:,})"
         )
     yield Finding(
         kind="learning_rate",
         severity="note",
         sentence=f"On {devices_words(most.devices)} a step's batch is {new_batch:,} samples "
         f"instead of {batch:,}, so it is another training.",
-        fix=f"Begin the search for a learning rate at {' or at '.join(words)}; above the "
-        "critical batch leave it as it is.",
+        fix=f"Begin the search for a learning rate at {' or at '.join(words)}, warm-up in "
+        "steps; above the critical batch leave it as it is.",
     )

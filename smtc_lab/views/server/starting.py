@@ -9,6 +9,7 @@ from smtc_lab.errors import SpecError
 from smtc_lab.launchers.run import launch
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.comparison_run import launch_comparison
+from smtc_lab.study.scaling.scale import launch_scaling
 from smtc_lab.views.code.set_ups import placed
 from smtc_lab.views.forecast.forecasting import keep_forecast
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def start(asked: object, root_dir: Path) -> str:
-    """Start a run or a comparison that goes on without the server, and return its name.
+    """Start a run or a study that goes on without the server, and return its name.
 
     Args:
         asked: What a browser sent.
@@ -34,9 +35,18 @@ def start(asked: object, root_dir: Path) -> str:
             started = launch_comparison(found, rounds=rounds, detach=True)
             keep_forecast(started.folder, jobs, catalog=Catalog.load(), folder=root_dir)
             return started.name
+        case {
+            "kind": "scaling",
+            "jobs": list(jobs),
+            "rounds": int(rounds),
+            "devices": list(devices),
+        } if all(type(count) is int for count in devices):
+            found = [_job(job, root_dir) for job in jobs]
+            return launch_scaling(found, devices=devices, rounds=rounds, detach=True).name
     raise SpecError(
-        "Only a run {kind: 'run', job} or a comparison {kind: 'comparison', jobs, rounds} can "
-        f"be started, and {str(asked)[:200]!r} is neither. Load the page again."
+        "Only a run {kind: 'run', job}, a comparison {kind: 'comparison', jobs, rounds} or a "
+        "scaling study {kind: 'scaling', jobs, rounds, devices} can be started, and "
+        f"{str(asked)[:200]!r} is none of them. Load the page again."
     )
 
 

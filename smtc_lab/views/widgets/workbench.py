@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import traitlets
@@ -18,10 +19,11 @@ from smtc_lab.views.widgets.traits.scripts import ScriptsView
 from smtc_lab.views.widgets.watching import WatchingView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.comparison.comparison_run import ComparisonRun
+    from smtc_lab.study.scaling.scale import ScalingRun
     from smtc_lab.views.live.watch import Watch
 
 
@@ -80,8 +82,8 @@ class Workbench(ForecastView, EnvironmentsView, ScriptsView, WatchingView):
         rounds: int = 3,
         catalog: Catalog | None = None,
     ) -> None:
-        self.comparison: ComparisonRun | None = None
-        """The comparison that was started last; None: none yet."""
+        self.comparison: ComparisonRun | ScalingRun | None = None
+        """The study that was started last; None: none yet."""
         self._jobs: list[TrainingJob] = []
         self._watch: Watch | None = None
         self._starting = threading.Lock()
@@ -113,22 +115,30 @@ class Workbench(ForecastView, EnvironmentsView, ScriptsView, WatchingView):
         from smtc_lab.study.comparison.comparison_run import launch_comparison  # noqa: PLC0415
         from smtc_lab.views.forecast.forecasting import keep_forecast  # noqa: PLC0415
 
-        problems = [problem for of_one in self.problems for problem in of_one]
-        if problems:
-            raise SpecError(problems)
         with self._starting:
-            if self.comparison is not None and not self.comparison.state.is_terminal:
-                raise LauncherError(
-                    f"Comparison {self.comparison.name!r} still runs. Stop it, or wait for its "
-                    "end."
-                )
+            self._refuse_start()
             started = launch_comparison(self.jobs, rounds=self.rounds)
             keep_forecast(started.folder, self.value, catalog=self.catalog)
             self._show(started)
-        return self._started()
+        return started
+
+    def scale(self, devices: Sequence[int]) -> ScalingRun:
+        """Start each set-up on several numbers of devices, and return at once.
+
+        Raises:
+            SpecError: A set-up is not legal, or cannot be scaled so; nothing was started.
+            LauncherError: It could not be started, or the last one still runs.
+        """
+        from smtc_lab.study.scaling.scale import launch_scaling  # noqa: PLC0415  as above
+
+        with self._starting:
+            self._refuse_start()
+            started = launch_scaling(self.jobs, devices=devices, rounds=self.rounds)
+            self._show(started)
+        return started
 
     def outcome(self, timeout_s: float | None = None) -> Any:  # noqa: ANN401  ComparisonOutcome, whose module is heavy
-        """Wait for the end of what runs, and return its ``ComparisonOutcome``.
+        """Wait for the end of what runs, and return its ``ComparisonOutcome`` or ``Scaling``.
 
         Raises:
             LauncherError: Nothing was started, or it still runs after ``timeout_s`` seconds.
@@ -145,12 +155,22 @@ class Workbench(ForecastView, EnvironmentsView, ScriptsView, WatchingView):
     def on_end(self) -> None:
         """Take note of the end; ``info`` tells it."""
 
-    def _started(self) -> ComparisonRun:
+    def _refuse_start(self) -> None:
+        problems = [problem for of_one in self.problems for problem in of_one]
+        if problems:
+            raise SpecError(problems)
+        if self.comparison is not None and not self.comparison.state.is_terminal:
+            raise LauncherError(
+                f"{self.comparison.request.kind.capitalize()} {self.comparison.name!r} still "
+                "runs. Stop it, or wait for its end."
+            )
+
+    def _started(self) -> ComparisonRun | ScalingRun:
         if self.comparison is None:
             raise LauncherError("Nothing was started yet. Press Run, or call run().")
         return self.comparison
 
-    def _show(self, comparison: ComparisonRun) -> None:
+    def _show(self, comparison: ComparisonRun | ScalingRun) -> None:
         if self._watch is not None:
             self._watch.close()
             self._watch.join()
@@ -162,12 +182,17 @@ class Workbench(ForecastView, EnvironmentsView, ScriptsView, WatchingView):
         self.set_trait("running", comparison.name)
         self._watch.start()
 
-    def _run_and_tell(self) -> None:
+    def _start_and_tell(self, start: Callable[[], object]) -> None:
         self.set_trait("start_problem", "")
         try:
-            self.run()
+            start()
         except (SmtcLabError, OSError) as error:
             self.set_trait("start_problem", str(error))
+
+    def _start_apart(self, start: Callable[[], object]) -> None:
+        threading.Thread(
+            target=self._start_and_tell, args=(start,), name="smtc-run", daemon=True
+        ).start()
 
     def _stop_watched(self) -> None:
         if self.comparison is not None:
@@ -182,7 +207,11 @@ class Workbench(ForecastView, EnvironmentsView, ScriptsView, WatchingView):
         if any(answer(content) for answer in answers):
             return
         if content.get("type") == "run":
-            threading.Thread(target=self._run_and_tell, name="smtc-run", daemon=True).start()
+            self._start_apart(self.run)
+        elif content.get("type") == "scale":
+            devices = content.get("devices")
+            if isinstance(devices, list) and all(type(count) is int for count in devices):
+                self._start_apart(partial(self.scale, devices))
         elif content.get("type") == "stop":
             self.stop()
 

@@ -164,7 +164,7 @@ def test_advice_has_the_numbers_of_this_job() -> None:
     assert "Stay with more instances" in bigger  # what is lost is data wait
     assert findings["scaling_data_wait"].cost is not None
     rate = findings["learning_rate"].fix
-    assert "0.8 with SGD (in proportion, 100 steps of warm-up)" in rate
+    assert "0.8 with SGD (in proportion, warm-up of 100)" in rate
     assert "0.2828 with AdamW (with the square root" in rate
 
 

@@ -138,10 +138,18 @@ async def test_a_comparison_is_started_and_stopped_by_requests_alone(
     [
         ("{", "The request is not JSON"),
         ("[" * 100_000, "The request is not JSON"),
-        ([], "Only a run {kind: 'run', job} or a comparison"),
+        ([], "Only a run {kind: 'run', job}, a comparison"),
         ({"kind": "run", "job": {}}, "entry_point"),
         ({"kind": "run", "job": job_json("gone.py")}, "gone.py' is not a file"),
         ({"kind": "comparison", "jobs": [], "rounds": 1}, "There is no cluster to compare"),
+        (
+            {"kind": "scaling", "jobs": [], "rounds": 1, "devices": [1]},
+            "There is no job to scale",
+        ),
+        (
+            {"kind": "scaling", "jobs": [], "rounds": 1, "devices": ["1"]},
+            "or a scaling study",
+        ),
         (
             {"kind": "run", "job": job_json("train.py", job_name="../up")},
             "job_name '../up' is not 1 to 63 letters",

@@ -140,6 +140,23 @@ def test_the_browser_starts_and_stops(workbench: Workbench) -> None:
     assert workbench.info["state"] == "Stopped"
 
 
+def test_the_browser_starts_a_scaling_study_of_the_set_ups(workbench: Workbench) -> None:
+    receive(workbench, {"type": "scale", "devices": [1]})
+
+    wait_until(lambda: workbench.running, what="the study was started")
+    scaling = workbench.outcome(60)
+    assert [curve.name for curve in scaling.curves] == ["one", "other"]
+    wait_until(lambda: workbench.info["ended"], what="the view has seen the end")
+    assert workbench.info["scaling"]["mode"] == "weak"
+
+
+def test_devices_that_are_no_numbers_start_nothing(workbench: Workbench) -> None:
+    receive(workbench, {"type": "scale", "devices": ["2"]})
+    receive(workbench, {"type": "scale"})
+
+    assert workbench.comparison is None
+
+
 def test_what_cannot_be_started_says_why(workbench: Workbench) -> None:
     same = [dict(workbench.value[0]), dict(workbench.value[0])]
     workbench.value = same

@@ -118,7 +118,10 @@ export class WorkbenchModel extends BaseModel implements IModel {
   send(message: unknown): void {
     const { type } = objectOf(message, 'A message');
     if (type === 'run') {
-      void this._start();
+      void this._start({ kind: 'comparison' });
+    } else if (type === 'scale') {
+      const { devices = [] } = objectOf(message, 'A message');
+      void this._start({ kind: 'scaling', devices });
     } else if (type === 'forecast') {
       this._forecasts.change();
     } else if (type === 'calibrate' || type === 'stop-calibrating') {
@@ -188,7 +191,10 @@ export class WorkbenchModel extends BaseModel implements IModel {
     }
   }
 
-  private async _start(): Promise<void> {
+  /**
+   * @param study - The kind of study, and what it asks beside the set-ups.
+   */
+  private async _start(study: JsonObject): Promise<void> {
     this.set('start_problem', '');
     // what was typed last may not be checked yet
     if (!(await this._check())) {
@@ -205,7 +211,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
     try {
       const started = objectOf(
         await this._stream.request('runs', {
-          kind: 'comparison',
+          ...study,
           jobs,
           rounds: this.get('rounds')
         }),

@@ -8,6 +8,8 @@ import type { Feed } from '../live/feed.js';
 import type { IDrawing, NamedSeries } from '../monitor/charts.js';
 import type { IKind } from '../monitor/kind.js';
 import { stateWord } from '../monitor/words.js';
+import { efficiencyChart } from '../scaling/efficiency_chart.js';
+import { lostBars } from '../scaling/lost_bars.js';
 import { chartsOfLaunches } from '../study/charts.js';
 import { describeStudy, studyParts } from '../study/kind.js';
 
@@ -26,13 +28,11 @@ export const comparison: IKind<IComparisonInfo> = {
       ? `${t(stateWord(info.state))}. ${info.sentence}`
       : info.sentence
   }),
-  draw: place => studyParts(place, drawingsOf)
+  // a form shows whatever it started as a comparison, and it may have started a scaling study
+  draw: place => studyParts(place, drawingsOf, [efficiencyChart(), lostBars()])
 };
 
-/**
- * Describe the charts of set-ups that have ratios to a baseline.
- */
-export function drawingsOf(
+function drawingsOf(
   info: IComparisonInfo,
   feed: Feed,
   isSingle: boolean

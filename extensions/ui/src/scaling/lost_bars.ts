@@ -54,7 +54,7 @@ const IDEAL = { part: 'all', filling: 'open' } as const;
 export function lostBars(): IPart<IComparisonInfo> {
   const [titleId, id] = [newId(), newId()];
   const element = h('figure', {
-    class: 'smtc-chart smtc-money',
+    class: 'smtc-chart smtc-money smtc-scaling-lost',
     'aria-labelledby': titleId
   });
   return drawn(element, ({ scaling }) => {

@@ -8,6 +8,7 @@ import { ScriptField } from '../scripts/script_field.js';
 import { CalibrateBox } from './calibrate_box.js';
 import { EmulationFields, isOfEmulation } from './emulation_fields.js';
 import { ExampleValues } from './example_values.js';
+import { ScaleBox } from './scale_box.js';
 import type { SetUps } from './set_ups.js';
 
 /**
@@ -56,6 +57,7 @@ export class RunBar {
         { class: 'smtc-story-part' },
         fields,
         h('div', { class: 'smtc-row' }, this._run, this._status),
+        this._scale.element,
         this._problem
       )
     );
@@ -76,6 +78,7 @@ export class RunBar {
     this._emulation.show(first, problems);
     const isRunning = isAlive(this._model);
     this._run.disabled = problems.length > 0 || isRunning || this._isStarting;
+    this._scale.allow(!this._run.disabled);
     const forecast = parseForecast(this._model.get('forecast'));
     this._calibrate.show(forecast);
     this._status.textContent = statusText(
@@ -117,10 +120,10 @@ export class RunBar {
     return wasAsked;
   }
 
-  private _start(): void {
+  private _start(order: object): void {
     this._isStarting = true;
     this.update();
-    this._model.send({ type: 'run' });
+    this._model.send(order);
   }
 
   private readonly _script = new ScriptField(
@@ -134,10 +137,13 @@ export class RunBar {
   private readonly _run = button(
     t('Run'),
     () => {
-      this._start();
+      this._start({ type: 'run' });
     },
     { class: 'smtc-primary' }
   );
+  private readonly _scale = new ScaleBox(devices => {
+    this._start({ type: 'scale', devices });
+  });
   private readonly _status = h('span', { class: 'smtc-note', role: 'status' });
   private readonly _calibrate = new CalibrateBox(type => {
     this._model.send({ type });
