@@ -12,6 +12,7 @@ from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.study.scaling.scale import ScalingRun, launch_scaling, scale
 from smtc_lab.study.scaling.set_ups import scaled_jobs
+from smtc_lab.views.scaling.kind import ScalingKind
 from tests.kit.quick_script import QUICK_SCRIPT
 
 if TYPE_CHECKING:
@@ -153,3 +154,17 @@ def test_one_and_two_emulated_devices_are_launched_and_told(
         *(1, 1),
         *(2, 2),
     ]
+
+
+def test_the_code_of_a_study_asks_for_the_same(make_job: MakeJob, root: Path) -> None:
+    job = make_job(QUICK_SCRIPT, cluster="dnn_group=ml.p3.2xlarge:1", max_steps=3)
+    study = launch_scaling(job, devices=(2, 1), rounds=1, bound=0.3, root=root, detach=False)
+    study.stop()
+
+    code = ScalingKind("scaling").code(study.request)
+
+    call = "lab.launch_scaling(jobs, devices=(1, 2), bound=0.3, rounds=1)"
+    assert call in code
+    found: dict[str, object] = {}
+    exec(code.replace(call, "jobs"), found)  # noqa: S102  code that we wrote
+    assert found["scaling"] == [job]

@@ -143,8 +143,9 @@ def launch_scaling(  # noqa: PLR0913  options by name, all with a default
     """
     _refuse(mode, bound, samples_per_epoch)
     catalog = Catalog.load() if catalog is None else catalog
+    asked_for = [job] if isinstance(job, TrainingJob) else list(job)
     jobs, set_ups = scaled_jobs(
-        [job] if isinstance(job, TrainingJob) else list(job),
+        asked_for,
         devices,
         mode=mode,
         batch=batch,
@@ -158,6 +159,9 @@ def launch_scaling(  # noqa: PLR0913  options by name, all with a default
         "bound": bound,
         "samples_per_epoch": samples_per_epoch,
         "set_ups": [asdict(each) for each in set_ups],
+        "batch": batch,
+        "bigger_instances": bigger_instances,
+        "asked": [each.model_dump(mode="json") for each in asked_for],
     }
     request = replace(asked, kind=SCALING, options={**asked.options, **options})
     return ScalingRun(start_study(request, detach=lives_on(detach)))

@@ -12,7 +12,7 @@ from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.views.code.layout import Call, Dictionary, Listing, Node, laid_out, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob
@@ -58,6 +58,25 @@ def compare_code(jobs: Sequence[TrainingJob], rounds: int) -> str:
         f"jobs = [\n{laid_out('    ', job)}\n    for cluster in clusters\n]",
         compared,
         "comparison",
+    )
+
+
+def scale_code(
+    jobs: Sequence[TrainingJob], devices: Sequence[int], options: Mapping[str, object]
+) -> str:
+    """Return the Python that starts a scaling study of jobs, and shows it live.
+
+    Args:
+        jobs: One for each curve; at least one.
+        devices: Numbers of devices.
+        options: What ``launch_scaling`` is given beside them, by name.
+    """
+    listing = Listing(tuple(_node(job) for job in jobs))
+    given = {"devices": repr(tuple(devices)), **{k: repr(v) for k, v in options.items()}}
+    return _program(
+        laid_out("jobs = ", listing),
+        laid_out("scaling = ", Call("lab.launch_scaling", ("jobs",), given)),
+        "scaling",
     )
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.scaling.scale_runs import DEFAULT_BOUND
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.comparison.compare import DEFAULT_ROUNDS
 from smtc_lab.study.folder import StudyFolder
 from smtc_lab.study.scaling.scale import SCALING as NAME
 from smtc_lab.study.scaling.scale import ScalingRun
+from smtc_lab.views.code.cells import scale_code
 from smtc_lab.views.comparison.kind import ComparisonKind
 from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.follower import ScalingFollower
@@ -24,6 +28,17 @@ if TYPE_CHECKING:
     from smtc_lab.views.live.scaling_info import ScalingInfo
     from smtc_lab.views.study.follower import StudyFollower
     from smtc_lab.views.study.snapshot import StudySnapshot
+
+
+_GIVEN = {
+    "mode": "weak",
+    "batch": "batch_size",
+    "within": None,
+    "bound": DEFAULT_BOUND,
+    "bigger_instances": False,
+    "samples_per_epoch": None,
+}
+"""What ``launch_scaling`` takes, and what it takes where nothing is given."""
 
 
 class ScalingKind(ComparisonKind):
@@ -57,9 +72,19 @@ class ScalingKind(ComparisonKind):
         return scaling_info(scaling, [job.cluster.label for job in follower.jobs])
 
     def code(self, request: StudyRequest) -> str:
-        """Return nothing: what was scaled is not in the request, only what came of it."""
-        del request
-        return ""
+        """Return the lines of a notebook that scale the same; empty: an older one."""
+        options = request.options
+        jobs = [TrainingJob.model_validate(each) for each in options.get("asked", ())]
+        if not jobs or any(job.distribution is not None for job in jobs):
+            return ""
+        counts = sorted({int(each["devices"]) for each in options["set_ups"]})
+        given = {name: options.get(name) for name in _GIVEN} | {"rounds": request.rounds}
+        told = {
+            name: value
+            for name, value in given.items()
+            if value != _GIVEN.get(name, DEFAULT_ROUNDS)
+        }
+        return scale_code(jobs, counts, told)
 
     def figure(self, seen: StudySnapshot) -> Figure | None:
         """Return efficiency, losses and prices over devices; None: no round is whole."""
