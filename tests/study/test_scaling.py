@@ -156,6 +156,27 @@ def test_one_and_two_emulated_devices_are_launched_and_told(
     ]
 
 
+def test_a_part_of_an_instance_trains_and_the_rest_is_said_to_idle(
+    make_job: MakeJob, root: Path
+) -> None:
+    job = make_job(
+        QUICK_SCRIPT,
+        cluster="dnn_group=ml.p3.8xlarge:1",
+        emulation=Emulation(cores_per_vcpu=0.01),
+        max_steps=10,
+    )
+
+    found = scale(job, devices=(1, 2), rounds=1, root=root)
+
+    points = found.curves[0].points
+    assert [(p.instances, p.idle_devices, p.samples_per_step) for p in points] == [
+        (1, 3, 8),
+        (1, 2, 16),
+    ]
+    idle = next(each for each in found.findings if each.kind == "idle_devices")
+    assert "3 of 4 at 1, 2 of 4 at 2" in idle.sentence
+
+
 def test_the_code_of_a_study_asks_for_the_same(make_job: MakeJob, root: Path) -> None:
     job = make_job(QUICK_SCRIPT, cluster="dnn_group=ml.p3.2xlarge:1", max_steps=3)
     study = launch_scaling(job, devices=(2, 1), rounds=1, bound=0.3, root=root, detach=False)

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.launchers.run import launch
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.scaling.scale import launch_scaling
+from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.progress import ProgressLine
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from smtc_lab.metrics.scaling.scaling import Scaling
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.comparison.compare import ComparisonOutcome
+    from smtc_lab.study.scaling.scale import ScalingRun
     from smtc_lab.views.kinds import Thing
 
 _LAST_LINES = 20
@@ -24,8 +28,8 @@ def start(
     options: argparse.Namespace,
     *,
     keep: Callable[[object], None],
-) -> Thing | ComparisonOutcome:
-    """Start one run, or a comparison of several; with ``--wait``, wait for its end.
+) -> Thing | ComparisonOutcome | Scaling:
+    """Start one run, or a study of several; with ``--wait``, wait for its end.
 
     Args:
         jobs: What to run, the baseline first.
@@ -38,6 +42,10 @@ def start(
         LauncherError: It could not be started.
         RunFailedError: It was waited for, and failed.
     """
+    if options.devices is not None:
+        scaled = _scaled(jobs, options)
+        keep(scaled)
+        return scaled
     if len(jobs) == 1:
         run = launch(jobs[0], detach=_detach(options))
         keep(run)
@@ -59,6 +67,26 @@ def _compared(
         rounds=options.rounds,
         within=options.within,
         parity=bool(options.compiler) and not options.no_parity,
+        detach=_detach(options),
+    )
+    if not options.wait:
+        return run
+    with ProgressLine() as progress:
+        return run.wait(progress=progress.show)
+
+
+def _scaled(jobs: Sequence[TrainingJob], options: argparse.Namespace) -> ScalingRun | Scaling:
+    try:
+        devices = [int(part) for part in options.devices.split(",")]
+    except ValueError:
+        raise CellError(
+            f"--devices {options.devices[:80]!r} are no whole numbers. Write for example 1,2,4."
+        ) from None
+    run = launch_scaling(
+        jobs,
+        devices=devices,
+        rounds=options.rounds,
+        within=options.within,
         detach=_detach(options),
     )
     if not options.wait:

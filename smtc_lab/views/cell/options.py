@@ -113,6 +113,12 @@ OPTIONS = (
         {"type": int, "default": 3, "metavar": "N"},
     ),
     Option(
+        ("--devices",),
+        "free",
+        "Scale each cluster over these numbers of devices, such as 1,2,4.",
+        {"metavar": "N,…"},
+    ),
+    Option(
         ("--within",),
         "free",
         "End as soon as the speed-up is known within this much of it, 0.05 for a twentieth.",

@@ -12,6 +12,7 @@ import pytest
 from jupyter_client.manager import run_kernel
 
 from smtc_lab.launchers.run import Run
+from smtc_lab.metrics.scaling.scaling import Scaling
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
@@ -90,6 +91,17 @@ def test_several_compilers_that_are_waited_for_give_their_comparison() -> None:
     assert isinstance(outcome, ComparisonOutcome)
     assert [item.name for item in outcome.comparison.clusters] == ["eager", "inductor"]
     assert variables == {"it": outcome}
+
+
+def test_numbers_of_devices_make_a_scaling_study() -> None:
+    line = "--cluster one@a=local:1 --devices {} --steps 5 --rounds 1 --wait"
+
+    scaling = run_cell(line.format("2,1"), TIMED, {})
+
+    assert isinstance(scaling, Scaling)
+    assert [point.devices for point in scaling.curves[0].points] == [1, 2]
+    with pytest.raises(CellError, match="--devices 'some' are no whole numbers"):
+        run_cell(line.format("some"), TIMED, {})
 
 
 @pytest.mark.filterwarnings("default")  # jupyter_client's own
