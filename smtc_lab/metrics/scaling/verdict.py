@@ -105,11 +105,18 @@ def _knee(scaling: Scaling, curve: ScalingCurve) -> str:
     if curve.knee is None:
         return ""
     bound = f"{100 * scaling.bound:.0f} % of one before"
-    if curve.knee == curve.points[0].devices:
-        return f"The first added devices are not told to bring {bound} each."
-    if curve.knee == curve.points[-1].devices:
+    devices = [point.devices for point in curve.points]
+    if curve.knee == devices[-1]:
         return f"Every added device brings more than {bound}."
-    return f"Up to {curve.knee} devices each added one brings more than {bound}."
+    beyond = curve.points[devices.index(curve.knee) + 1]
+    brought = beyond.marginal_efficiency
+    is_less = brought is not None and brought.side_of(scaling.bound) < 0
+    those = f"those up to {beyond.devices} bring {'less' if is_less else 'more or less'}"
+    if curve.knee == devices[0]:
+        told = "" if is_less else ", which these launches do not tell"
+        return f"Of added devices {those} than {bound}{told}."
+    told = "" if is_less else ": these launches do not tell which"
+    return f"Up to {curve.knee} devices each added one brings more than {bound}; {those}{told}."
 
 
 def _percents(interval: Interval) -> str:

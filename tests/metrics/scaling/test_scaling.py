@@ -144,7 +144,18 @@ def test_the_verdict_claims_what_the_intervals_do() -> None:
     assert "95 % interval over all 4 set-ups" in scaling.verdict
     assert "most of it to waiting for data" in scaling.verdict
     assert "Up to 4 devices each added one brings more than 50 %" in scaling.verdict
+    assert "; those up to 8 bring less." in scaling.verdict
     assert "emulated" in scaling.verdict
+
+
+def test_the_verdict_says_where_launches_do_not_tell_what_added_devices_bring() -> None:
+    runs, set_ups = scaling_runs({1: TrueStep(), 2: TrueStep(rest_s=0.043)}, rounds=2)
+    verdict = made_scaling(runs, set_ups).verdict
+
+    assert (
+        "Of added devices those up to 2 bring more or less than 50 % of one before" in verdict
+    )
+    assert "which these launches do not tell." in verdict
 
 
 def test_one_launch_of_each_claims_no_efficiency() -> None:
