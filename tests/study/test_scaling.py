@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.errors import SpecError
+from smtc_lab.errors import SpecError, StoreError
 from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.study.scaling.scale import ScalingRun, launch_scaling, scale
+from smtc_lab.study.scaling.scale import ScalingRun, launch_scaling, question_of, scale
 from smtc_lab.study.scaling.set_ups import scaled_jobs
 from smtc_lab.views.scaling.kind import ScalingKind
 from tests.kit.quick_script import QUICK_SCRIPT
@@ -188,4 +189,41 @@ def test_the_code_of_a_study_asks_for_the_same(make_job: MakeJob, root: Path) ->
     assert call in code
     found: dict[str, object] = {}
     exec(code.replace(call, "jobs"), found)  # noqa: S102  code that we wrote
-    assert found["scaling"] == [job]
+    (asked,) = found["scaling"]  # type: ignore[misc]
+    assert asked == job
+
+
+def test_the_code_holds_no_value_that_a_shared_page_has_taken_out(
+    make_job: MakeJob, root: Path
+) -> None:
+    job = make_job(
+        QUICK_SCRIPT,
+        cluster="dnn_group=ml.p3.2xlarge:1",
+        max_steps=3,
+        environment={"TOKEN": "hidden"},
+        hyperparameters={"batch_size": 8},
+    )
+    study = launch_scaling(
+        job, devices=(1, 2), rounds=1, mode="strong", root=root, detach=False
+    )
+    study.stop()
+    told = tuple(
+        each.model_copy(update={"environment": {"TOKEN": "..."}}) for each in study.request.jobs
+    )
+
+    code = ScalingKind("scaling").code(replace(study.request, jobs=told))
+
+    assert "hidden" not in code
+    assert '"batch_size": 8' in code
+    assert "mode='strong'" in code
+
+
+def test_a_damaged_question_is_told_and_breaks_no_view(make_job: MakeJob, root: Path) -> None:
+    job = make_job(QUICK_SCRIPT, cluster="dnn_group=ml.p3.2xlarge:1", max_steps=3)
+    study = launch_scaling(job, devices=(1,), rounds=1, root=root, detach=False)
+    study.stop()
+    damaged = replace(study.request, options={**study.request.options, "set_ups": [3]})
+
+    assert ScalingKind("scaling").code(damaged) == ""
+    with pytest.raises(StoreError, match="What this scaling study asks cannot be read"):
+        question_of(damaged, catalog=Catalog.load(), looks=1)

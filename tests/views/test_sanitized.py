@@ -27,6 +27,7 @@ from tests.kit.comparisons import example_comparison
 from tests.kit.plans import example_plan
 from tests.kit.records import run_records
 from tests.kit.run_folders import write_run_folder
+from tests.kit.scaling import TrueStep, made_scaling, scaling_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +81,11 @@ def _run_list(_: Path) -> str:
     return RunList(rows=(row, damaged), root=Path("/runs"), begin_with="%%smtc")._repr_html_()
 
 
+def _scaling(_: Path) -> str:
+    runs, set_ups = scaling_runs({1: TrueStep(), 2: TrueStep(data_wait_s=0.02)})
+    return made_scaling(runs, set_ups)._repr_html_()
+
+
 SHOWN: dict[str, Callable[[Path], str]] = {
     "BatchSizes": _batch_sizes,
     "Cluster": lambda _: example_job(HETEROGENEOUS).cluster._repr_html_(),
@@ -89,6 +95,8 @@ SHOWN: dict[str, Callable[[Path], str]] = {
     "Plan": lambda _: plan_html(example_plan(), picture=PICTURE),
     "Run": _run,
     "RunList": _run_list,
+    "Scaling": _scaling,
+    "ScalingRun": _scaling,  # as its result is, once it has one
     "TrainingJob": lambda _: example_job(HETEROGENEOUS)._repr_html_(),
 }
 

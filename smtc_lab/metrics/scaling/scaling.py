@@ -112,6 +112,7 @@ class ScalingCurve(Result):
 class Scaling(BundleDisplayed, Result):
     """A job on several numbers of devices, measured in interleaved launches."""
 
+    _html_view: ClassVar[str] = "smtc_lab.views.scaling.bundle"
     _bundle_view: ClassVar[str] = "smtc_lab.views.scaling.bundle"
 
     schema_version: Literal[1] = SCHEMA_VERSION

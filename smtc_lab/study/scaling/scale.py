@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.errors import RunFailedError, SpecError
+from smtc_lab.errors import RunFailedError, SpecError, StoreError
 from smtc_lab.launchers.run import lives_on
 from smtc_lab.metrics.scaling.scale_runs import (
     DEFAULT_BOUND,
@@ -22,7 +22,7 @@ from smtc_lab.study.scaling.set_ups import scaled_jobs
 from smtc_lab.study.study_run import StudyRun, start_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from smtc_lab.metrics.scaling.scaling import Mode
@@ -161,7 +161,7 @@ def launch_scaling(  # noqa: PLR0913  options by name, all with a default
         "set_ups": [asdict(each) for each in set_ups],
         "batch": batch,
         "bigger_instances": bigger_instances,
-        "asked": [each.model_dump(mode="json") for each in asked_for],
+        "clusters": [each.cluster.model_dump(mode="json") for each in asked_for],
     }
     request = replace(asked, kind=SCALING, options={**asked.options, **options})
     return ScalingRun(start_study(request, detach=lives_on(detach)))
@@ -194,15 +194,36 @@ def question_of(request: StudyRequest, *, catalog: Catalog, looks: int) -> Scali
         request: Of a scaling study.
         catalog: Types and prices.
         looks: Moments at which the result is looked at before it is the final one.
+
+    Raises:
+        StoreError: It is damaged.
     """
     options = request.options
-    return ScalingQuestion(
-        mode="strong" if options.get("mode") == "strong" else "weak",
-        set_ups=tuple(ScaledSetUp(**each) for each in options["set_ups"]),
-        bound=float(options["bound"]),
-        samples_per_epoch=options["samples_per_epoch"],
-        catalog=catalog,
-        looks=looks,
+    try:
+        set_ups = tuple(_set_up(each) for each in options["set_ups"])
+        epoch = options["samples_per_epoch"]
+        return ScalingQuestion(
+            mode="strong" if options["mode"] == "strong" else "weak",
+            set_ups=set_ups,
+            bound=float(options["bound"]),
+            samples_per_epoch=None if epoch is None else int(epoch),
+            catalog=catalog,
+            looks=looks,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"What this scaling study asks cannot be read ({error!r}). Restore request.json "
+            "from a copy; its runs can still be read one by one."
+        ) from error
+
+
+def _set_up(values: Mapping[str, Any]) -> ScaledSetUp:
+    return ScaledSetUp(
+        set_up=str(values["set_up"]),
+        curve=str(values["curve"]),
+        devices=max(1, int(values["devices"])),
+        instances=int(values["instances"]),
+        idle_devices=int(values["idle_devices"]),
     )
 
 

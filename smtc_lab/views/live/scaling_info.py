@@ -126,7 +126,9 @@ def scaling_info(scaling: Scaling, set_ups: Sequence[str]) -> ScalingInfo:
             ScaledCurve(
                 name=curve.name,
                 knee=curve.knee,
-                points=tuple(_point(each, set_ups) for each in curve.points),
+                points=tuple(
+                    _point(each, set_ups) for each in curve.points if each.set_up in set_ups
+                ),
             )
             for curve in scaling.curves
         ),

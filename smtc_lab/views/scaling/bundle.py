@@ -34,6 +34,12 @@ def bundle_of(scaling: Scaling) -> dict[str, Any]:
     )
 
 
+def to_html(scaling: Scaling) -> str:
+    """Return a scaling study's result as HTML that needs no script."""
+    html: str = bundle_of(scaling)["text/html"]
+    return html
+
+
 def snapshot_of(scaling: Scaling) -> StudySnapshot:
     """Return what is kept of a scaling study's result."""
     info = described(scaling.comparison, ())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.errors import StoreError
 from smtc_lab.metrics.scaling.scale_runs import DEFAULT_BOUND
-from smtc_lab.spec.job import TrainingJob
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.distribution import Distribution
 from smtc_lab.study.comparison.compare import DEFAULT_ROUNDS
 from smtc_lab.study.folder import StudyFolder
 from smtc_lab.study.scaling.scale import SCALING as NAME
-from smtc_lab.study.scaling.scale import ScalingRun
+from smtc_lab.study.scaling.scale import ScalingRun, question_of
 from smtc_lab.views.code.cells import scale_code
 from smtc_lab.views.comparison.kind import ComparisonKind
 from smtc_lab.views.live.scaling_info import scaling_info
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from smtc_lab.follow.stream import Stream
     from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.scaling.scaling import Scaling
+    from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import StudyRequest
     from smtc_lab.study.study_run import StudyRun
     from smtc_lab.views.live.scaling_info import ScalingInfo
@@ -72,12 +75,16 @@ class ScalingKind(ComparisonKind):
         return scaling_info(scaling, [job.cluster.label for job in follower.jobs])
 
     def code(self, request: StudyRequest) -> str:
-        """Return the lines of a notebook that scale the same; empty: an older one."""
+        """Return the lines of a notebook that scale the same; empty: they cannot be told."""
         options = request.options
-        jobs = [TrainingJob.model_validate(each) for each in options.get("asked", ())]
-        if not jobs or any(job.distribution is not None for job in jobs):
+        try:
+            jobs = asked_jobs(request)
+        except (StoreError, KeyError, TypeError, ValueError):
+            return ""  # the folder may be somebody else's
+        if not jobs:
             return ""
-        counts = sorted({int(each["devices"]) for each in options["set_ups"]})
+        question = question_of(request, catalog=request.catalog, looks=1)
+        counts = sorted({each.devices for each in question.set_ups})
         given = {name: options.get(name) for name in _GIVEN} | {"rounds": request.rounds}
         told = {
             name: value
@@ -93,6 +100,38 @@ class ScalingKind(ComparisonKind):
 
         scaling = seen.info.scaling
         return None if scaling is None else scaling_figure(scaling, scale=seen.info.scale)
+
+
+def asked_jobs(request: StudyRequest) -> list[TrainingJob]:
+    """Return the jobs that were to be scaled, by the first set-up of each curve.
+
+    Their values are those of the request's jobs, which a shared page has taken them out of.
+
+    Raises:
+        StoreError: What was asked is damaged.
+        ValueError: A cluster is.
+    """
+    question = question_of(request, catalog=request.catalog, looks=1)
+    batch, curves, jobs = str(request.options["batch"]), set[str](), []
+    clusters = [Cluster.model_validate(each) for each in request.options["clusters"]]
+    for job, design in zip(request.jobs, question.set_ups, strict=True):
+        if design.curve in curves:
+            continue
+        values = dict(job.hyperparameters)
+        size = values.get(batch)
+        if question.mode == "strong" and isinstance(size, int):
+            values[batch] = size * design.devices
+        shared = isinstance(job.distribution, Distribution) and job.distribution.shard > 1
+        if shared:  # no public name says it
+            return []
+        changes = {
+            "cluster": clusters[len(curves)],
+            "hyperparameters": values,
+            "distribution": None,
+        }
+        jobs.append(job.model_copy(update=changes))
+        curves.add(design.curve)
+    return jobs
 
 
 def _scaling(follower: StudyFollower) -> Scaling | None:
