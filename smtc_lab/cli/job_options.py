@@ -39,7 +39,7 @@ _DATA = click.option(
     help="Replicas of the model, each trained by a process of its own; 'auto': one on every "
     "accelerator. Default: one trainer on each training instance.",
 )
-_SHARD = click.option(
+SHARD = click.option(
     "--shard",
     type=int,
     metavar="M",
@@ -66,7 +66,7 @@ FALLBACK = click.option(
 
 def DISTRIBUTION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as its siblings
     """Add the options that say how a job is spread over devices."""
-    return _DATA(_SHARD(command))
+    return _DATA(SHARD(command))
 
 
 class Refusals:

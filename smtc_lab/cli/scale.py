@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     metavar="N,…",
     help="Numbers of devices.",
 )
+@job_options.SHARD
 @click.option(
     "--mode",
     type=click.Choice(["weak", "strong"]),
@@ -164,7 +165,8 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], list[int], Catal
     catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
     devices = refusals.tried(_counts, options["devices"]) or []
     shared = {
-        **job_options.script_values(options, refusals),
+        # the numbers of devices say how many replicas there are
+        **job_options.script_values({**options, "data": None}, refusals),
         "entry_point": str(options["script"]),
         "emulation": emulation(options, refusals),
         "seed": options["seed"],
