@@ -34,6 +34,7 @@ _MEDIANS = 20
 _IDLE_FRACTION = 0.02
 """Share of a core that a trainer's threads use or wait for while it does nothing."""
 
+_OTHERS_S = 5.0
 _STACKS_LIMIT_S = 2.0
 _CURRENT = re.compile(r'^Current thread .*\n +File "([^"]+)"', re.MULTILINE)
 
@@ -77,6 +78,9 @@ class HangWatch:
         self._step_times: deque[float] = deque(maxlen=100)
         self._clock = TreeClock()
         self._busy_s = 0.0
+        self._has_others = told.rendezvous is not None and told.rendezvous.num_groups > 1
+        self._found: Hung | None = None
+        self._found_s = 0.0
 
     @property
     def is_on(self) -> bool:
@@ -89,7 +93,17 @@ class HangWatch:
         seen = [(each.num_steps, each.num_signs) for each in self._progress]
         if seen != self._seen:
             self._moved(seen, now_s)
+            self._found = None
             return None
+        if self._found is None:
+            self._found, self._found_s = self._looked_closer(now_s), now_s
+        hung = self._found
+        # where all of these wait, those of another instance have five seconds to tell why
+        waits = hung is not None and hung.culprit is None and self._has_others
+        return None if waits and now_s - self._found_s < _OTHERS_S else hung
+
+    def _looked_closer(self, now_s: float) -> Hung | None:
+        """Return who stands still, of trainers that have given no sign for a while."""
         half_s = self._limit() / 2
         if not self._all_train() or now_s - self._moved_s < half_s:
             return None
