@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self, cast
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance import variables as names
 from smtc_lab.instance.description import Measure, TrainerLayout
+from smtc_lab.instance.link import LinkDeclaration
 from smtc_lab.instance.progress import StepCounters
 from smtc_lab.store.run_folder import RunFolder
 
@@ -45,6 +46,7 @@ def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dic
         names.DISTRIBUTION_VARIABLE: told.distribution and asdict(told.distribution),
         names.MAX_STEPS_VARIABLE: told.max_steps,
         names.DEVICE_STEP_TIME_VARIABLE: told.device_step_time_s,
+        names.LINK_VARIABLE: told.link and told.link.to_values(),
         names.COMPILER_VARIABLE: told.compiler,
         names.PARITY_STEPS_VARIABLE: told.parity_steps,
         names.MEASURE_VARIABLE: None if told.measure is None else asdict(told.measure),
@@ -119,6 +121,9 @@ class InstanceContext:
     world_size: int
     """Trainers of the job."""
 
+    local_world_size: int
+    """Trainers of this instance."""
+
     distribution: TrainerLayout | None
     """How the trainers of the job share its model; None: the job does not say."""
 
@@ -159,6 +164,15 @@ class InstanceContext:
     device_step_time_s: float | None
     """Declared step time of the emulated device in seconds; None: there is none."""
 
+    link: LinkDeclaration | None
+    """Declared network between the trainers; None: there is none."""
+
+    measures_communication: bool
+    """Whether what trainers exchange is timed."""
+
+    measures_noise: bool
+    """Whether norms of gradients are recorded before and after they are averaged."""
+
     run_folder: RunFolder | None
     """Folder of the run; None: outside a job, or out of reach."""
 
@@ -188,6 +202,7 @@ class InstanceContext:
                 host=environment.get("SM_CURRENT_HOST", "localhost"),
                 rank=int(environment.get("RANK", "0")),
                 world_size=int(environment.get("WORLD_SIZE", "1")),
+                local_world_size=int(environment.get("LOCAL_WORLD_SIZE", "1")),
                 distribution=_layout(environment),
                 checkpoint_folder=environment.get(names.CHECKPOINT_FOLDER_VARIABLE, ""),
                 seed=int(environment.get(names.SEED_VARIABLE, "0")),
@@ -201,6 +216,10 @@ class InstanceContext:
                 parity_steps=parity_steps,
                 measure=_measure(environment),
                 device_step_time_s=_number(environment, names.DEVICE_STEP_TIME_VARIABLE),
+                link=_link(environment),
+                measures_communication=environment.get(names.MEASURE_COMMUNICATION_SETTING)
+                != "0",
+                measures_noise=environment.get(names.NOISE_SCALE_SETTING) == "1",
                 run_folder=RunFolder(Path(folder)) if folder else None,
                 progress_file=Path(shown) if shown and not is_served else None,
                 ready_fd=_whole(environment, names.READY_VARIABLE),
@@ -263,6 +282,11 @@ def _compiler(
 def _layout(environment: Mapping[str, str]) -> TrainerLayout | None:
     text = environment.get(names.DISTRIBUTION_VARIABLE)
     return TrainerLayout(**json.loads(text)) if text else None
+
+
+def _link(environment: Mapping[str, str]) -> LinkDeclaration | None:
+    text = environment.get(names.LINK_VARIABLE)
+    return LinkDeclaration.from_values(json.loads(text)) if text else None
 
 
 def _measure(environment: Mapping[str, str]) -> Measure | None:

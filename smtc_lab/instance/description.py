@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.link import LinkDeclaration
 from smtc_lab.version import __version__
 
 if TYPE_CHECKING:
@@ -158,6 +159,9 @@ class InstanceDescription:
     device_step_time_s: float | None = None
     """Declared step time of the emulated device in seconds; None: there is none."""
 
+    link: LinkDeclaration | None = None
+    """Declared network between the trainers; None: there is none."""
+
     compiler: str | None = None
     """The TrainingCompilerConfig as JSON; None: plain eager."""
 
@@ -219,7 +223,7 @@ class InstanceDescription:
                 "it. Install the same version on all machines of the job."
             )
         rendezvous, measure = values.get("rendezvous"), values.get("measure")
-        distribution = values.get("distribution")
+        distribution, link = values.get("distribution"), values.get("link")
         try:
             typed = {
                 "data_hosts": tuple(values.get("data_hosts", ())),
@@ -227,6 +231,7 @@ class InstanceDescription:
                 "trainers": tuple(map(_trainer, values.get("trainers", ()))),
                 "rendezvous": None if rendezvous is None else Rendezvous(**rendezvous),
                 "distribution": None if distribution is None else TrainerLayout(**distribution),
+                "link": None if link is None else LinkDeclaration.from_values(link),
                 "command": tuple(values["command"]),
                 "arguments": tuple(values.get("arguments", ())),
                 "measure": None if measure is None else Measure(**measure),

@@ -45,6 +45,9 @@ MAX_STEPS_VARIABLE = "SMTC_MAX_STEPS"
 DEVICE_STEP_TIME_VARIABLE = "SMTC_DEVICE_STEP_TIME_S"
 """Declared step time of the emulated device in seconds; unset: there is none."""
 
+LINK_VARIABLE = "SMTC_LINK"
+"""Declared network of an emulation, as JSON (``LinkDeclaration``); unset: there is none."""
+
 CHECKPOINT_FOLDER_VARIABLE = "SMTC_CHECKPOINT_FOLDER"
 """Folder of a trainer below its instance's checkpoints; unset: it has them all."""
 
@@ -75,6 +78,12 @@ HUNG_AFTER_SETTING = "TRAINERS_HUNG_AFTER_S"
 
 ALLOW_PICKLE_SETTING = "DATASERVICE_ALLOW_PICKLE"
 """Set to 1 by a job: data servers may send pickles, and so run code in trainers."""
+
+MEASURE_COMMUNICATION_SETTING = "SMTC_MEASURE_COMMUNICATION"
+"""Set to 0 by a job: what trainers exchange is not timed."""
+
+NOISE_SCALE_SETTING = "SMTC_NOISE_SCALE"
+"""Set to 1 by a job: norms of gradients before and after they are averaged are recorded."""
 
 KEPT_VARIABLE = "SMTC_XLA_KEPT"
 """What ``auto`` chose before the script started anew, as JSON; unset: it did not."""

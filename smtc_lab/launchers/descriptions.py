@@ -14,6 +14,7 @@ from smtc_lab.instance.description import (
     trainers_of,
 )
 from smtc_lab.launchers.compiler_environment import compiler_environment
+from smtc_lab.launchers.emulated_link import declared_link
 from smtc_lab.launchers.special_launch import MEASURE, MEMORY_LIMIT_BYTES, PARITY_STEPS
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def describe_instance(
         seed=job.seed,
         max_steps=job.max_steps,
         device_step_time_s=job.emulation.stretched_device_s if job.emulation else None,
+        link=declared_link(plan.facts),
         compiler=config.model_dump_json() if config is not None and config.enabled else None,
         parity_steps=special.get(PARITY_STEPS),
         measure=None if measure is None else Measure(**measure),

@@ -13,6 +13,53 @@ STANDARD_SCALE = 1 / 64
 is not given. Two common clusters then need half of two cores, and leave the rest to others."""
 
 
+class EmulatedLink(Strict):
+    """The network that an emulation declares between its trainers.
+
+    Gradients are really averaged, and come when this network would have brought them: after
+    the latency and the bytes of a ring over all trainers, one bucket at a time, from the
+    moment when the slowest trainer is there. Its seconds are those of the model, as the
+    declared device's. It is in force where a script uses ``DistributedDataParallel``.
+    """
+
+    between_gbps: Annotated[float | None, Field(json_schema_extra={"exclusiveMinimum": 0})] = (
+        None
+    )
+    """Bandwidth between instances, each way, in Gbit/s. None: the rated one of the slowest
+    instance type that trains, or reduces, as the catalog has it."""
+
+    between_latency_s: Annotated[float, Field(json_schema_extra={"minimum": 0})] = 1e-4
+    """Time of an empty message between instances in seconds."""
+
+    inside_gbps: Annotated[float | None, Field(json_schema_extra={"exclusiveMinimum": 0})] = (
+        None
+    )
+    """Bandwidth between devices of one instance, each way, in Gbit/s. None: not declared, as
+    the catalog has none; they exchange as fast as this machine does."""
+
+    inside_latency_s: Annotated[float, Field(json_schema_extra={"minimum": 0})] = 1e-5
+    """Time of an empty message inside an instance in seconds."""
+
+    @field_validator("between_gbps", "inside_gbps")
+    @classmethod
+    def _is_a_bandwidth(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is not None and value <= 0:
+            raise ValueError(
+                f"EmulatedLink.{info.field_name}={value} must be above 0. Raise it, or leave "
+                "it out."
+            )
+        return value
+
+    @field_validator("between_latency_s", "inside_latency_s")
+    @classmethod
+    def _is_a_latency(cls, value: float, info: ValidationInfo) -> float:
+        if value < 0:
+            raise ValueError(
+                f"EmulatedLink.{info.field_name}={value} must be 0 or above. Raise it."
+            )
+        return value
+
+
 class Emulation(Strict):
     """How the local launcher stands in for instance types that this machine is not.
 
@@ -43,9 +90,12 @@ class Emulation(Strict):
     machine's CPU."""
 
     time_stretch: Annotated[float, Field(json_schema_extra={"exclusiveMinimum": 0})] = 1.0
-    """How many times longer than declared the emulated device takes for a step. A launcher
-    that has chosen a smaller scale than the standard one sets it, so that the device slows down
-    with the vCPUs."""
+    """How many times longer than declared the emulated device takes for a step, and the
+    emulated link for its bytes. A launcher that has chosen a smaller scale than the standard
+    one sets it, so that both slow down with the vCPUs."""
+
+    link: EmulatedLink | None = None
+    """Declared network between trainers. None: they exchange as fast as this machine does."""
 
     relative_cpu_speed: dict[
         str, Annotated[float, Field(json_schema_extra={"minimum": 0.01, "maximum": 100})]

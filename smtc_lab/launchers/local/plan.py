@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.roles import roles
 from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import SpecError
+from smtc_lab.launchers.emulated_link import link_facts, link_problems
 from smtc_lab.launchers.job_environment import environment_problems, job_environment
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import (
@@ -56,6 +57,7 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
         problems = [
             *group_problems(job, catalog, devices_here=_devices_of_each(job, visible_gpus())),
             *scale_problems(job, catalog, cores=available_cores()),
+            *link_problems(job, catalog),
         ]
     return problems
 
@@ -77,6 +79,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
     facts = {
         "num_cores": cores,
         **emulation_facts(job),
+        **link_facts(job, catalog),
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "machine": machine_facts(),

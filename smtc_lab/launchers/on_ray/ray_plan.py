@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.roles import roles
 from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import SpecError
+from smtc_lab.launchers.emulated_link import link_facts, link_problems
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import (
@@ -36,6 +37,8 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     problems = [*entry_point_problems(job), *instance_type_problems(job, catalog)]
     if not problems:
         problems = [*source_problems(job.entry_point), *group_problems(job, catalog)]
+    if not problems:
+        problems = link_problems(job, catalog)
     problems += elsewhere_problems(job, "Ray's nodes run their own")
     return problems
 
@@ -64,6 +67,7 @@ def make_plan(
     facts = {
         "cores_per_vcpu": job.emulation.cores_per_vcpu if job.emulation else None,
         "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
+        **link_facts(job, catalog),
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "ray_address": address,

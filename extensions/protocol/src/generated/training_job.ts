@@ -264,11 +264,15 @@ export interface Emulation {
    */
   device_step_time_s?: number | null;
   /**
-   * How many times longer than declared the emulated device takes for a step. A launcher
-   * that has chosen a smaller scale than the standard one sets it, so that the device slows down
-   * with the vCPUs.
+   * How many times longer than declared the emulated device takes for a step, and the
+   * emulated link for its bytes. A launcher that has chosen a smaller scale than the standard
+   * one sets it, so that both slow down with the vCPUs.
    */
   time_stretch?: number;
+  /**
+   * Declared network between trainers. None: they exchange as fast as this machine does.
+   */
+  link?: EmulatedLink | null;
   /**
    * Speed of one vCPU by instance type or family (``c5``), where the catalog's estimate is
    * not wanted. 1.0 is the reference that the catalog names.
@@ -276,4 +280,32 @@ export interface Emulation {
   relative_cpu_speed?: {
     [k: string]: number;
   };
+}
+/**
+ * The network that an emulation declares between its trainers.
+ *
+ * Gradients are really averaged, and come when this network would have brought them: after
+ * the latency and the bytes of a ring over all trainers, one bucket at a time, from the
+ * moment when the slowest trainer is there. Its seconds are those of the model, as the
+ * declared device's. It is in force where a script uses ``DistributedDataParallel``.
+ */
+export interface EmulatedLink {
+  /**
+   * Bandwidth between instances, each way, in Gbit/s. None: the rated one of the slowest
+   * instance type that trains, or reduces, as the catalog has it.
+   */
+  between_gbps?: number | null;
+  /**
+   * Time of an empty message between instances in seconds.
+   */
+  between_latency_s?: number;
+  /**
+   * Bandwidth between devices of one instance, each way, in Gbit/s. None: not declared, as
+   * the catalog has none; they exchange as fast as this machine does.
+   */
+  inside_gbps?: number | null;
+  /**
+   * Time of an empty message inside an instance in seconds.
+   */
+  inside_latency_s?: number;
 }
