@@ -95,6 +95,13 @@ class StepTimer:
         """Whether a batch to train on was drawn since the last step."""
         return any(one.batches and one.is_for_training for one in list(self._drawn.values()))
 
+    @property
+    def device_step(self) -> tuple[float, float] | None:
+        """When the emulated device began its step, and for how long; None: there is none."""
+        if self._device_step_time_s is None:
+            return None
+        return max(self._got_s, self._unopened[0] or 0.0), self._device_step_time_s
+
     def ask(self, source: int = 0, *, is_for_training: bool = True) -> None:
         """Say that the loop asks for a batch. Begins a step, if none is open.
 

@@ -66,6 +66,12 @@ def install_hooks() -> None:
     else:
         from smtc_lab.runtime.script.backward import BackwardSteps  # noqa: PLC0415  needs torch
 
+        if runtime.context.world_size > 1:
+            from smtc_lab.runtime.script.exchange import (  # noqa: PLC0415  others do without
+                watch_exchange,
+            )
+
+            watch_exchange(runtime)
         _Counted.by_backward = BackwardSteps(runtime, _end_step)
         register_optimizer_step_post_hook(_optimizer_stepped)
     theirs = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")  # where batches pass

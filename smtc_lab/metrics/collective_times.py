@@ -1,0 +1,78 @@
+"""How long trainers take to exchange gradients over wires of a known latency and bandwidth.
+
+The alpha-beta model: a message of M bytes takes latency + M / bandwidth, and a card sends and
+receives at the same time.
+"""
+
+from __future__ import annotations
+
+
+def ring_all_reduce_s(
+    num_bytes: float, *, ranks: int, latency_s: float, bytes_per_s: float
+) -> float:
+    """Return the time in which a ring of trainers sums so many bytes, in seconds."""
+    return 2 * ring_gather_s(
+        num_bytes, ranks=ranks, latency_s=latency_s, bytes_per_s=bytes_per_s
+    )
+
+
+def ring_gather_s(
+    num_bytes: float, *, ranks: int, latency_s: float, bytes_per_s: float
+) -> float:
+    """Return the time of an all-gather or a reduce-scatter by a ring, in seconds.
+
+    Args:
+        num_bytes: Bytes of the whole, of which each rank has one part before or after.
+        ranks: Trainers, at least 1.
+        latency_s: Time of an empty message in seconds.
+        bytes_per_s: Bandwidth of the slowest wire of the ring.
+    """
+    return (ranks - 1) * (latency_s + num_bytes / ranks / bytes_per_s)
+
+
+def reduced_elsewhere_s(
+    num_bytes: float, *, ranks: int, reducers: int, latency_s: float, bytes_per_s: float
+) -> float:
+    """Return the least time in which trainers and reducers sum so many bytes, in seconds.
+
+    All cards are alike. Nothing is gained with two trainers; with as many reducers as trainers
+    n it is n / (2 (n - 1)) of a ring's, so half of it in the limit.
+
+    Args:
+        num_bytes: Bytes to sum.
+        ranks: Trainers, at least 1.
+        reducers: Instances that reduce, at least 1.
+        latency_s: Time of an empty message in seconds.
+        bytes_per_s: Bandwidth of a card.
+
+    Source:
+        Jiang et al., BytePS, OSDI 2020,
+        https://www.usenix.org/conference/osdi20/presentation/jiang
+    """
+    if ranks == 1:
+        return 0.0
+    at_reducer, at_trainer = reducer_shares(ranks=ranks, reducers=reducers)
+    # A trainer sends all but its own share, and the sums of that share to the others.
+    at_trainers_s = (1 - at_trainer) + (ranks - 1) * at_trainer
+    busiest = max(at_trainers_s, ranks * at_reducer)
+    return 2 * latency_s + busiest * num_bytes / bytes_per_s
+
+
+def reducer_shares(*, ranks: int, reducers: int) -> tuple[float, float]:
+    """Return the share of the bytes that each reducer sums, and that each trainer sums.
+
+    They keep all cards busy alike; more reducers than trainers leave trainers nothing.
+
+    Args:
+        ranks: Trainers n, at least 2.
+        reducers: Instances k that reduce; 0: trainers sum all.
+
+    Source:
+        As ``reduced_elsewhere_s``: 2(n-1) and n-k over n² + kn - 2k.
+    """
+    if reducers == 0:
+        return 0.0, 1 / ranks
+    if reducers >= ranks:
+        return 1 / reducers, 0.0
+    whole = ranks**2 + reducers * ranks - 2 * reducers
+    return 2 * (ranks - 1) / whole, (ranks - reducers) / whole

@@ -1,0 +1,1 @@
+"""What trainers exchange: timed, and where a network is declared, as slow as that one."""

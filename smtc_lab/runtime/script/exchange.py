@@ -1,0 +1,49 @@
+"""Follows what the trainers of a job exchange, and exchanges it as the job says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.parallel.link.ddp import watch_ddp
+from smtc_lab.parallel.link.exchange import Exchange
+from smtc_lab.parallel.link.pace import Pace
+
+if TYPE_CHECKING:
+    from smtc_lab.instance.context import InstanceContext
+    from smtc_lab.runtime.instance_runtime import InstanceRuntime
+
+
+def watch_exchange(runtime: InstanceRuntime) -> None:
+    """Follow the models that this trainer wraps with DDP from now on, where there is a use."""
+    context = runtime.context
+    if context.world_size == 1 or context.role == "data":
+        return
+    pace = declared_pace(context)
+    reduces = context.distribution is not None and context.distribution.reduce_on is not None
+    if pace is None and not reduces and not context.measures_communication:
+        return
+
+    def overrun(declared_s: float, took_s: float) -> None:
+        runtime.event(
+            "warning",
+            f"The emulated network would average a bucket in {1e3 * declared_s:.3g} ms, but "
+            f"this machine took {1e3 * took_s:.3g} ms: step times are longer than the model's. "
+            "Declare a slower link, fewer trainers or a smaller model.",
+        )
+
+    exchange = Exchange(pace, measures_noise=context.measures_noise, on_overrun=overrun)
+    watch_ddp(exchange, device=lambda: runtime.timer.device_step)
+
+
+def declared_pace(context: InstanceContext) -> Pace | None:
+    """Return the declared network between the trainers of a job; None: none is declared."""
+    if context.link is None:
+        return None
+    reduces = context.distribution is not None and context.distribution.reduce_on is not None
+    pace = Pace(
+        context.link,
+        world_size=context.world_size,
+        local_world_size=context.local_world_size,
+        reducers=len(context.data_servers) if reduces else 0,
+    )
+    return pace if pace.is_declared else None
