@@ -25,8 +25,10 @@ from smtc_lab.dataservice.source import can_be_served, source_of
 from smtc_lab.metrics.records.records import NOTHING_TO_SERVE
 from smtc_lab.runtime import without_gpu
 from smtc_lab.runtime.lone_group import stay_alone
+from smtc_lab.runtime.reducing import reduces_on_data, start_reducer
 
 if TYPE_CHECKING:
+    import subprocess
     from types import FrameType
 
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
@@ -81,6 +83,8 @@ def use_data_service(runtime: InstanceRuntime) -> type[DataLoader[Any]] | None:
     )
     if context.role == "data":
         _end_on_sigterm()
+        if reduces_on_data(context):
+            _Serving.reducer = start_reducer(context)
         stay_alone()
         if not torch.cuda.is_available():
             without_gpu.compute_on_cpu()
@@ -157,6 +161,8 @@ def end_training(runtime: InstanceRuntime) -> None:
     """
     if _LOADERS:
         return
+    if _Serving.reducer is not None:  # the trainers still need this instance
+        serve_until_stopped(runtime)
     runtime.context.say_ready()
     runtime.event(
         NOTHING_TO_SERVE,
@@ -170,6 +176,8 @@ class _Serving:
     """The data server of this process, for the handler of signals."""
 
     server: DataServer | None = None
+    reducer: subprocess.Popen[str] | None = None
+    """Sums gradients beside it, and ends with this process; None: it is not asked for."""
     is_in_main_thread = True
     begins = threading.Lock()
     has_ended = threading.Event()

@@ -116,7 +116,7 @@ def watch_ddp(
     exchange: Exchange,
     *,
     device: Callable[[], DeviceTime | None] = lambda: None,
-    reduce: Callable[[], Callable[[torch.Tensor], Any] | None] = lambda: None,
+    reduce: Callable[[torch.nn.Module], Callable[[torch.Tensor], Any] | None] = lambda _: None,
 ) -> None:
     """Follow every model that this process wraps with DDP from now on.
 
@@ -126,7 +126,7 @@ def watch_ddp(
     Args:
         exchange: Follows the buckets.
         device: What an emulated device does now: begin and length of its step; None: none.
-        reduce: Called by all ranks when a model is wrapped; returns what averages in place of
+        reduce: Called by all ranks with a model that is wrapped; returns what averages in place of
             gloo, or None.
     """
     # a class that others subclass is changed in place, as they have it already
@@ -139,7 +139,7 @@ def watch_ddp(
         if not _can_be_followed(model):
             return
         exchange.join()
-        hook = BucketHook(model, exchange, device=device, reduce=reduce())
+        hook = BucketHook(model, exchange, device=device, reduce=reduce(model.module))
         model.__dict__[_OWN_HOOK] = hook
         plain_register(model, None, _named(hook))
 

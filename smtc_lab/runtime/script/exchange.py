@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 from typing import TYPE_CHECKING
 
 from smtc_lab.parallel.link.ddp import watch_ddp
 from smtc_lab.parallel.link.exchange import Exchange
 from smtc_lab.parallel.link.pace import Pace
+from smtc_lab.runtime.reducing import Reducers, can_reduce, reduces_on_data
 
 if TYPE_CHECKING:
     from smtc_lab.instance.context import InstanceContext
@@ -19,7 +21,7 @@ def watch_exchange(runtime: InstanceRuntime) -> None:
     if context.world_size == 1 or context.role == "data":
         return
     pace = declared_pace(context)
-    reduces = context.distribution is not None and context.distribution.reduce_on is not None
+    reduces = reduces_on_data(context)
     if pace is None and not reduces and not context.measures_communication:
         return
 
@@ -32,18 +34,23 @@ def watch_exchange(runtime: InstanceRuntime) -> None:
         )
 
     exchange = Exchange(pace, measures_noise=context.measures_noise, on_overrun=overrun)
-    watch_ddp(exchange, device=lambda: runtime.timer.device_step)
+    reducers = Reducers(runtime)
+    atexit.register(reducers.close)
+    watch_ddp(
+        exchange,
+        device=lambda: runtime.timer.device_step,
+        reduce=lambda model: reducers.join() if reduces and can_reduce(model) else None,
+    )
 
 
 def declared_pace(context: InstanceContext) -> Pace | None:
     """Return the declared network between the trainers of a job; None: none is declared."""
     if context.link is None:
         return None
-    reduces = context.distribution is not None and context.distribution.reduce_on is not None
     pace = Pace(
         context.link,
         world_size=context.world_size,
         local_world_size=context.local_world_size,
-        reducers=len(context.data_servers) if reduces else 0,
+        reducers=len(context.data_servers) if reduces_on_data(context) else 0,
     )
     return pace if pace.is_declared else None
