@@ -80,7 +80,7 @@ def describe_instance(
         ),
         trainers=trainers_of(instance.ranks, instance.devices),
         rendezvous=_rendezvous(plan, instance, in_folder=place.is_shared),
-        distribution=_layout(plan, instance),
+        distribution=_layout(plan),
         command=(place.python, "-m", "smtc_lab.runtime.run_script", str(place.entry_point)),
         hyperparameters={
             **job.hyperparameters,
@@ -120,10 +120,10 @@ def _port(plan: LaunchPlan) -> int:
     return 20_000 + int.from_bytes(digest[:4]) % 10_000
 
 
-def _layout(plan: LaunchPlan, instance: InstancePlan) -> TrainerLayout | None:
-    """Return the job's distribution with no number open; None: it has none, or no trainer."""
+def _layout(plan: LaunchPlan) -> TrainerLayout | None:
+    """Return the job's distribution with no number open; None: it has none."""
     asked = plan.job.distribution
-    if asked is None or instance.role != "train":
+    if asked is None:
         return None
     if asked == "auto":
         return TrainerLayout(data=plan.num_trainers)

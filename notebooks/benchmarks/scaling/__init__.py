@@ -1,1 +1,1 @@
-"""Scaling: what is predicted of several ranks, beside what is measured."""
+"""Several ranks: what their communication takes, beside a declaration, a bound, a ring, a prediction."""

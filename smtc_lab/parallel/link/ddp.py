@@ -126,8 +126,8 @@ def watch_ddp(
     Args:
         exchange: Follows the buckets.
         device: What an emulated device does now: begin and length of its step; None: none.
-        reduce: Called by all ranks with a model that is wrapped; returns what averages in place of
-            gloo, or None.
+        reduce: Called by all ranks with a model that is wrapped; returns what averages in
+            place of gloo, or None.
     """
     # a class that others subclass is changed in place, as they have it already
     watched: Any = DistributedDataParallel

@@ -93,9 +93,8 @@ def _sizes(num_bytes: int, shares: list[float]) -> list[int]:
     ends, reached = [], 0.0
     for share in shares:
         reached += share
-        ends.append(
-            min(num_bytes, round(reached * num_bytes / _ALIGNED_BYTES) * _ALIGNED_BYTES)
-        )
+        aligned = round(reached * num_bytes / _ALIGNED_BYTES) * _ALIGNED_BYTES
+        ends.append(min(num_bytes, aligned))
     ends[max(place for place, share in enumerate(shares) if share)] = num_bytes
     for place in range(1, len(ends)):
         ends[place] = max(ends[place], ends[place - 1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -94,17 +94,17 @@ def summed(parts: Sequence[bytearray], dtype: int) -> memoryview:
     total = _wide(parts[0], dtype).copy()
     for part in parts[1:]:
         total += _wide(part, dtype)
-    return memoryview(_narrow(total, dtype)).cast("B")
+    return memoryview(_narrow(total, dtype).tobytes())
 
 
-def _wide(part: bytearray, dtype: int) -> NDArray[np.generic]:
+def _wide(part: bytearray, dtype: int) -> NDArray[Any]:
     if DTYPES[dtype] == "bfloat16":
         return (np.frombuffer(part, np.uint16).astype(np.uint32) << 16).view(np.float32)
     values = np.frombuffer(part, DTYPES[dtype])
     return values.astype(np.float32) if DTYPES[dtype] == "float16" else values
 
 
-def _narrow(total: NDArray[np.generic], dtype: int) -> NDArray[np.generic]:
+def _narrow(total: NDArray[Any], dtype: int) -> NDArray[Any]:
     if DTYPES[dtype] == "bfloat16":
         bits = total.view(np.uint32)
         rounded = bits + 0x7FFF + ((bits >> 16) & 1)  # to the nearest, ties to even
