@@ -96,7 +96,7 @@ class StepTable:
         return self._since_begin(self._columns.read(first, self.num_rows))
 
     def columns(self, first: int) -> NDArray[np.float64]:
-        """Return all steps behind so many for arithmetic, shape (10, N).
+        """Return all steps behind so many for arithmetic, shape (C, N).
 
         Columns are those of ``metrics.columns.STEP_COLUMNS``.
         """

@@ -29,12 +29,38 @@ STEP_COLUMNS = (
     "num_samples",
     "first_rank_samples",
     "synchronized",
+    "exposed_comm_s",
+    "hidden_comm_s",
+    "rank_wait_s",
+    "least_rank_wait_s",
+    "backward_s",
+    "comm_bytes",
+    "num_buckets",
+    "num_syncs",
+    "local_grad_norm2",
+    "mean_grad_norm2",
 )
 """Columns of a step of the job: its number; its begin on the first rank and its end on the last
 one, in seconds since the epoch; its time in seconds, the longest of all ranks; step time, data
 wait and device time in seconds, means over the ranks; samples of all ranks, and of the first
-one; 1 where each rank synchronized its device before it read the clock, else 0. NaN: not known.
+one; 1 where each rank synchronized its device before it read the clock, else 0; exposed and
+hidden communication, wait for slower ranks, means over the ranks, and the least wait of a rank,
+in seconds; backward time, a mean; bytes, buckets, averagings and squared norm of the averaged
+gradients, the first rank's; squared norm of own gradients, a mean. NaN: not known.
 """
+
+COMMUNICATION_FIELDS = (
+    "exposed_comm_s",
+    "hidden_comm_s",
+    "rank_wait_s",
+    "backward_s",
+    "comm_bytes",
+    "num_buckets",
+    "num_syncs",
+    "local_grad_norm2",
+    "mean_grad_norm2",
+)
+"""Fields of a ``StepRecord`` that tell of communication; records from before have none."""
 
 SYSTEM_COLUMNS = (
     "time_s",
@@ -57,7 +83,7 @@ SYSTEM = {name: place for place, name in enumerate(SYSTEM_COLUMNS)}
 
 
 def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
-    """Return the steps that every rank has recorded, shape (10, S), in order.
+    """Return the steps that every rank has recorded, shape (C, S), in order.
 
     Args:
         ranks: The records of each rank. A rank without any is left out.
@@ -69,7 +95,8 @@ def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
     values = np.array(
         [[_values(records[step]) for step in common] for records in by_rank], dtype=np.float64
     )
-    end_s, time_s, wait_s, device_s, samples, synchronized = np.moveaxis(values, 2, 0)
+    end_s, time_s, wait_s, device_s, samples, synchronized, *comm = np.moveaxis(values, 2, 0)
+    exposed_s, hidden_s, rank_wait_s, backward_s, comm_bytes, buckets, syncs, *norms = comm
     return np.array(
         [
             common,
@@ -82,6 +109,16 @@ def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
             _sum(samples),
             samples[0],
             synchronized.min(axis=0),
+            _sum(exposed_s) / len(by_rank),
+            _sum(hidden_s) / len(by_rank),
+            _sum(rank_wait_s) / len(by_rank),
+            rank_wait_s.min(axis=0),
+            _sum(backward_s) / len(by_rank),
+            comm_bytes[0],
+            buckets[0],
+            syncs[0],
+            _sum(norms[0]) / len(by_rank),
+            norms[1][0],
         ]
     )
 
@@ -105,4 +142,5 @@ def _values(record: StepRecord) -> tuple[float | None, ...]:
         record.device_time_s,
         record.num_samples,
         record.synchronized,
+        *(getattr(record, name) for name in COMMUNICATION_FIELDS),
     )

@@ -24,7 +24,7 @@ class MeasuredColumns:
     """One launch after its warm-up. Has at least one step."""
 
     recorded: NDArray[np.float64]
-    """All its steps, shape (10, N), columns as in ``STEP_COLUMNS``."""
+    """All its steps, shape (C, N), columns as in ``STEP_COLUMNS``."""
 
     warm_up_steps: int
     """How many of them are left out at its begin."""
@@ -43,7 +43,7 @@ class MeasuredColumns:
 
     @property
     def steps(self) -> NDArray[np.float64]:
-        """The measured steps, shape (10, S)."""
+        """The measured steps, shape (C, S)."""
         return self.recorded[:, self.warm_up_steps :]
 
     @property
@@ -116,7 +116,7 @@ def measured_columns(
     How many steps are warm-up is decided once for the job, on its own step times.
 
     Args:
-        steps: All its steps so far, shape (10, N).
+        steps: All its steps so far, shape (C, N).
         cluster: Where it runs.
         samples: All samples of its instances, by host.
         num_cores: Cores of the machine; None: unknown.

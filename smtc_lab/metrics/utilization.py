@@ -27,7 +27,7 @@ def device_utilization(steps: NDArray[np.float64]) -> float | None:
     """Return the share of the step time in which the device computed.
 
     Args:
-        steps: Measured steps of a job, shape (10, S), columns as in ``STEP_COLUMNS``.
+        steps: Measured steps of a job, shape (C, S), columns as in ``STEP_COLUMNS``.
 
     Returns:
         Device time over step time, both summed over steps and ranks. None when there is no
@@ -40,7 +40,7 @@ def data_wait_fraction(steps: NDArray[np.float64]) -> float | None:
     """Return the share of the step time in which trainers waited for the next batch.
 
     Args:
-        steps: Measured steps of a job, shape (10, S), columns as in ``STEP_COLUMNS``.
+        steps: Measured steps of a job, shape (C, S), columns as in ``STEP_COLUMNS``.
 
     Returns:
         Data wait over step time, both summed over steps and ranks, so that long steps weigh

@@ -22,7 +22,7 @@ class Rule(ABC):
     """
 
     def take(self, steps: NDArray[np.float64]) -> None:  # noqa: B027  most keep nothing
-        """Take in steps that came, shape (10, N), columns as in ``STEP_COLUMNS``."""
+        """Take in steps that came, shape (C, N), columns as in ``STEP_COLUMNS``."""
 
     @abstractmethod
     def findings(self, seen: Observation) -> Iterable[Finding]:

@@ -39,6 +39,7 @@ _OWN_FILES = (
     "script/backward.py",
     "script/children.py",
     "script/compiler.py",
+    "script/communication.py",
     "script/exchange.py",
     "script/hooks.py",
     "script/no_training.py",

@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.records import StepRecord
 
 if TYPE_CHECKING:
     from smtc_lab.instance.context import InstanceContext
     from smtc_lab.store.tables import RecordSink
 
+
+NO_COMMUNICATION: tuple[float | None, ...] = (None,) * len(COMMUNICATION_FIELDS)
 
 _Taken = tuple[float | None, float, int | None]
 """Begin, data wait and samples of a step; begin None: now."""
@@ -60,6 +63,9 @@ class StepTimer:
     on_first_step: Callable[[], None] | None = None
     """Called after the first step of this process; None: nobody listens."""
 
+    communication: Callable[[int], tuple[float | None, ...]] | None = None
+    """Called with each step's number; returns ``COMMUNICATION_FIELDS``. None: unknown."""
+
     def __init__(
         self, context: InstanceContext, writer: RecordSink | None, *, first_step: int = 0
     ) -> None:
@@ -98,9 +104,8 @@ class StepTimer:
     @property
     def device_step(self) -> tuple[float, float] | None:
         """When the emulated device began its step, and for how long; None: there is none."""
-        if self._device_step_time_s is None:
-            return None
-        return max(self._got_s, self._unopened[0] or 0.0), self._device_step_time_s
+        takes_s = self._device_step_time_s
+        return takes_s and (max(self._got_s, self._unopened[0] or 0.0), takes_s)
 
     def ask(self, source: int = 0, *, is_for_training: bool = True) -> None:
         """Say that the loop asks for a batch. Begins a step, if none is open.
@@ -231,6 +236,7 @@ class StepTimer:
             self._device_step_time_s,
             num_samples,
             self.synchronized,
+            *(NO_COMMUNICATION if self.communication is None else self.communication(step)),
         )
         if self._held is not None:
             self._held.append(values)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.errors import StoreError
-from smtc_lab.metrics.columns import SYSTEM_COLUMNS
-from smtc_lab.store.query import query
+from smtc_lab.metrics.columns import COMMUNICATION_FIELDS, SYSTEM_COLUMNS
+from smtc_lab.store.query import query, tells_of_communication
 from smtc_lab.store.tables import MOST
 
 if TYPE_CHECKING:
@@ -28,7 +28,13 @@ CHART_COLUMNS = ("step", "end_time_s", "step_time_s", "data_wait_s", "device_tim
 """What charts draw of a step: columns of ``metrics.columns.STEP_COLUMNS``, and the share of the
 ranks' step times in which their devices computed. NaN: not known."""
 
-_MAY_BE_UNKNOWN = frozenset({"device_time_s", "device", "num_samples", "first_rank_samples"})
+_OF_COMMUNICATION = frozenset({*COMMUNICATION_FIELDS, "least_rank_wait_s"})
+_MAY_BE_UNKNOWN = _OF_COMMUNICATION | {
+    "device_time_s",
+    "device",
+    "num_samples",
+    "first_rank_samples",
+}
 _THREADS = 2
 _AT_ONCE = 100_000  # rows in memory as Python objects
 
@@ -68,6 +74,7 @@ class StepColumns:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = tuple(paths)
+        self._tells: bool | None = None
 
     def count(self) -> int:
         """Return how many steps all ranks have recorded.
@@ -103,7 +110,9 @@ class StepColumns:
             StoreError: A file is damaged or cannot be read.
         """
         parts = []
-        sql = _rows_sql(len(self._paths), tuple(columns))
+        if self._tells is None and not _OF_COMMUNICATION.isdisjoint(columns):
+            self._tells = tells_of_communication(self._paths)
+        sql = _rows_sql(len(self._paths), tuple(columns), tells=self._tells is not False)
         while end is None or first < end:
             at_once = _AT_ONCE if end is None else min(_AT_ONCE, end - first)
             rows = query(self._paths, f"{sql} LIMIT {at_once}", (first, first + at_once))
@@ -145,14 +154,24 @@ class StepColumns:
 
 
 @functools.lru_cache(maxsize=256)
-def _rows_sql(num_ranks: int, columns: tuple[str, ...]) -> str:
-    """Return what selects the rows of all ranks, joined, between two row numbers."""
+def _rows_sql(num_ranks: int, columns: tuple[str, ...], *, tells: bool = True) -> str:
+    """Return what selects the rows of all ranks, joined, between two row numbers.
+
+    Args:
+        num_ranks: Files.
+        columns: Names of the columns.
+        tells: Whether the files have columns of communication.
+    """
     schemas = ["main", *(f"r{place}" for place in range(1, num_ranks))]
     joins = "".join(
         f" JOIN {schema}.step_record ON {schema}.step_record.rowid = main.step_record.rowid"
         for schema in schemas[1:]
     )
-    selected = ", ".join(f"{_column_sql(name, schemas)} AS {name}" for name in columns)
+    selected = ", ".join(
+        f"{_column_sql(name, schemas) if tells or name not in _OF_COMMUNICATION else 'NULL'}"
+        f" AS {name}"
+        for name in columns
+    )
     return (
         f"SELECT {selected} FROM main.step_record{joins}"  # noqa: S608  our own names
         " WHERE main.step_record.rowid > ? AND main.step_record.rowid <= ?"
@@ -186,6 +205,21 @@ def _column_sql(name: str, schemas: Sequence[str]) -> str:
         "num_samples": total("num_samples"),
         "first_rank_samples": "main.step_record.num_samples",
         "synchronized": extreme("min", each("synchronized")),
+        "least_rank_wait_s": extreme("min", each("rank_wait_s")),
+        **{
+            name: f"{total(name)} / {len(schemas)}.0"
+            for name in (
+                "exposed_comm_s",
+                "hidden_comm_s",
+                "rank_wait_s",
+                "backward_s",
+                "local_grad_norm2",
+            )
+        },
+        **{
+            name: f"main.step_record.{name}"
+            for name in ("comm_bytes", "num_buckets", "num_syncs", "mean_grad_norm2")
+        },
     }
     return made[name]
 

@@ -75,6 +75,24 @@ def query(paths: Sequence[Path], sql: str, values: Sequence[int] = ()) -> list[t
         ) from error
 
 
+def tells_of_communication(paths: Sequence[Path]) -> bool | None:
+    """Return whether the steps in record files have columns of communication.
+
+    Returns:
+        None: there is no step yet, in one of them.
+
+    Raises:
+        StoreError: A file is damaged or cannot be read.
+    """
+    made = [
+        query([path], "SELECT sql FROM sqlite_master WHERE name = 'step_record'")
+        for path in paths
+    ]
+    if not all(made):
+        return None
+    return all("exposed_comm_s" in str(rows[0][0]) for rows in made)
+
+
 def _checked(path: Path) -> str:
     """Return the name of a record file by which SQLite may open it.
 

@@ -10,6 +10,7 @@ from smtc_lab.machine.beneath import MIB, names_beneath, read_beneath
 from smtc_lab.machine.stored_text import check_schema, misfits, parsed_json, stored_json
 from smtc_lab.metrics.records.compiler_report import CompilerReport
 from smtc_lab.metrics.records.records import (
+    BucketRecord,
     EventRecord,
     LoaderRecord,
     RunRecords,
@@ -18,7 +19,7 @@ from smtc_lab.metrics.records.records import (
 )
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.environment_file import read_environment
-from smtc_lab.store.query import query
+from smtc_lab.store.query import query, tells_of_communication
 from smtc_lab.store.state import current_state
 from smtc_lab.store.tables import TABLES, Record
 
@@ -49,7 +50,8 @@ def read_records(path: Path, record_class: type[R], *, after: int = 0) -> tuple[
         StoreError: The file is damaged or cannot be read.
     """
     table = TABLES[record_class]
-    rows = query([path], table.select, (after,))
+    is_before = record_class is StepRecord and tells_of_communication([path]) is False
+    rows = query([path], table.select_before if is_before else table.select, (after,))
     try:
         records = [record_class(**table.fields(row[1:])) for row in rows]
     except ValueError as error:
@@ -69,6 +71,7 @@ def read_run(folder: RunFolder) -> RunRecords:
     state = current_state(folder)
     steps: dict[str, list[StepRecord]] = {}
     loader: dict[str, list[LoaderRecord]] = {}
+    buckets: dict[str, list[BucketRecord]] = {}
     system: dict[str, list[SystemSample]] = {}
     events: list[EventRecord] = []
     for path in folder.record_files():
@@ -76,6 +79,7 @@ def read_run(folder: RunFolder) -> RunRecords:
             system[path.stem.removesuffix("-system")] = read_records(path, SystemSample)[0]
         elif "-rank" in path.stem:
             steps[path.stem] = read_records(path, StepRecord)[0]
+            buckets[path.stem] = read_records(path, BucketRecord)[0]
             loader[path.stem] = read_records(path, LoaderRecord)[0]
         events.extend(read_records(path, EventRecord)[0])
     compiler, problems = compiler_reports(folder)
@@ -88,6 +92,7 @@ def read_run(folder: RunFolder) -> RunRecords:
         facts=state.facts,
         steps=steps,
         loader=loader,
+        buckets=buckets,
         system=system,
         compiler=compiler,
         events=sorted(events, key=lambda event: event.time_s),

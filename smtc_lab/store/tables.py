@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 import typing
 from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from smtc_lab.machine.stored_text import LONGEST_TEXT, neutral
-from smtc_lab.metrics.records.records import EventRecord, LoaderRecord, StepRecord, SystemSample
+from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
+from smtc_lab.metrics.records.records import (
+    BucketRecord,
+    EventRecord,
+    LoaderRecord,
+    StepRecord,
+    SystemSample,
+)
 
-Record = StepRecord | SystemSample | LoaderRecord | EventRecord
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Record = StepRecord | BucketRecord | SystemSample | LoaderRecord | EventRecord
 """Everything that a record file can hold."""
 
 RECORDS_VERSION = 1
@@ -44,6 +54,9 @@ class Table:
 
     select: str
     """Reads the records after a row number, each behind its row number."""
+
+    select_before: str
+    """The same of a file from before steps told of communication."""
 
     def values(self, record: Record) -> tuple[object, ...]:
         """Return what ``insert`` takes."""
@@ -89,10 +102,16 @@ def _table(record_class: type[Record]) -> Table:
         types=tuple(_type_of(hints[column]) for column in columns),
         create=f"CREATE TABLE IF NOT EXISTS {name} ({declared})",
         insert=f"INSERT INTO {name} VALUES ({marks})",  # noqa: S608  our own names
-        select=(
-            f"SELECT rowid, {', '.join(columns)} FROM {name} WHERE rowid > ? ORDER BY rowid"  # noqa: S608  our own names
+        select_before=_select(
+            name,
+            ["NULL" if column in COMMUNICATION_FIELDS else column for column in columns],
         ),
+        select=_select(name, columns),
     )
+
+
+def _select(name: str, columns: Sequence[str]) -> str:
+    return f"SELECT rowid, {', '.join(columns)} FROM {name} WHERE rowid > ? ORDER BY rowid"  # noqa: S608  our own names
 
 
 def _kinds(hint: object) -> tuple[object, ...]:
@@ -113,7 +132,7 @@ def _sql_type(hint: object) -> str:
 
 TABLES: dict[type, Table] = {
     record_class: _table(record_class)
-    for record_class in (StepRecord, SystemSample, LoaderRecord, EventRecord)
+    for record_class in (StepRecord, BucketRecord, SystemSample, LoaderRecord, EventRecord)
 }
 """The table of each record class."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import apsw
 
+from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import TERMINAL, RunState, State, write_state
@@ -87,6 +88,7 @@ def write_many_steps(path: Path, num_steps: int, *, spike_at: int | None = None)
             TABLES[StepRecord].insert,
             (
                 (n, STARTED_S + 0.1 * n, 9.0 if n == spike_at else 0.1, 0.02, None, 32, 1)
+                + (None,) * len(COMMUNICATION_FIELDS)
                 for n in range(num_steps)
             ),
         )

@@ -16,7 +16,7 @@ from smtc_lab.launchers.run import Run
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.emulation import EmulatedLink, Emulation
 from smtc_lab.spec.job import TrainingJob
-from tests.kit.runs import wait_until
+from tests.kit.runs import processes_of_job, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,4 +124,6 @@ def test_data_instances_reduce_gradients_and_one_that_is_killed_is_gone_on_witho
     events = [event.message for event in run.records().events]
     assert any("2 of 2 data instances also reduce gradients" in said for said in events)
     assert any("of 2 is lost" in said for said in events)
-    assert not any(process.is_running() for process in reducers)
+    assert processes_of_job(run.job_name) == {}
+    for steps in run.records().steps.values():
+        assert all((step.comm_bytes, step.num_syncs) == (132_352, 1) for step in steps)

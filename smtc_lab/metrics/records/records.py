@@ -53,6 +53,61 @@ class StepRecord:
     synchronized: bool
     """Whether the device was synchronized before the clock was read."""
 
+    exposed_comm_s: float | None = None
+    """Share of ``step_time_s`` in which gradients were exchanged, and nothing was computed, in
+    seconds. None, as in what follows: not known, or nothing was exchanged."""
+
+    hidden_comm_s: float | None = None
+    """Time of exchanging gradients beside which others were computed, in seconds."""
+
+    rank_wait_s: float | None = None
+    """Share of ``step_time_s`` spent waiting for a slower rank's gradients, in seconds."""
+
+    backward_s: float | None = None
+    """Time of computing gradients, until the last ones were ready, in seconds."""
+
+    comm_bytes: int | None = None
+    """Bytes of gradients that were averaged."""
+
+    num_buckets: int | None = None
+    """Buckets in which they were averaged."""
+
+    num_syncs: int | None = None
+    """Backward passes of one model whose gradients were averaged; more than 1: an accumulation
+    that averages each time."""
+
+    local_grad_norm2: float | None = None
+    """Squared norm of this rank's own gradients, before they were averaged."""
+
+    mean_grad_norm2: float | None = None
+    """Squared norm of the averaged gradients."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BucketRecord:
+    """One bucket of gradients that a rank exchanged in a step."""
+
+    step: int
+    """Number of the step in its run, from 0."""
+
+    bucket: int
+    """Number of the bucket in the step, from 0, in the order of exchange."""
+
+    num_bytes: int
+    """Bytes of its gradients."""
+
+    ready_s: float
+    """When it was ready on this rank, in seconds since the backward pass began."""
+
+    rank_wait_s: float
+    """From then until it was ready on every rank, in seconds."""
+
+    exposed_s: float
+    """Time of its exchange in which this rank computed nothing, in seconds."""
+
+    hidden_s: float
+    """Time of its exchange beside which gradients were computed, in seconds."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SystemSample:
@@ -173,6 +228,9 @@ class RunRecords:
 
     steps: dict[str, list[StepRecord]] = field(default_factory=dict)
     """Step records of each rank, by ``<host>-rank<rank>``, in order."""
+
+    buckets: dict[str, list[BucketRecord]] = field(default_factory=dict)
+    """Buckets of gradients that each rank exchanged, in order; empty: none were timed."""
 
     system: dict[str, list[SystemSample]] = field(default_factory=dict)
     """System samples of each host, in order."""

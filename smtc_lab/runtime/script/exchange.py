@@ -9,6 +9,7 @@ from smtc_lab.parallel.link.ddp import watch_ddp
 from smtc_lab.parallel.link.exchange import Exchange
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.runtime.reducing import Reducers, can_reduce, reduces_on_data
+from smtc_lab.runtime.script.communication import step_communication
 
 if TYPE_CHECKING:
     from smtc_lab.instance.context import InstanceContext
@@ -34,6 +35,10 @@ def watch_exchange(runtime: InstanceRuntime) -> None:
         )
 
     exchange = Exchange(pace, measures_noise=context.measures_noise, on_overrun=overrun)
+    if context.measures_communication:
+        runtime.timer.communication = lambda step: step_communication(
+            exchange.take(), step, runtime.record
+        )
     reducers = Reducers(runtime)
     atexit.register(reducers.close)
     watch_ddp(

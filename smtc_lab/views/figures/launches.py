@@ -42,7 +42,7 @@ class Launch:
 
     @cached_property
     def columns(self) -> Floats:
-        """The steps of the job, shape (10, steps), as in ``metrics.columns.STEP_COLUMNS``."""
+        """The steps of the job, shape (C, steps), as in ``metrics.columns.STEP_COLUMNS``."""
         return step_columns(self.run.steps.values())
 
     @property
