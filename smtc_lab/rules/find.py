@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.rules.all_steps import AllStepsRule
+from smtc_lab.rules.communication import CommunicationRule
 from smtc_lab.rules.cpu_bottleneck import CpuBottleneckRule
 from smtc_lab.rules.graphs import GraphRule
 from smtc_lab.rules.host import HostRule
@@ -31,6 +32,7 @@ RULES: tuple[type[Rule], ...] = (
     HostRule,
     StepRule,
     CpuBottleneckRule,
+    CommunicationRule,
     AllStepsRule,
 )
 """Every rule."""

@@ -57,8 +57,7 @@ class StepTimer:
     """
 
     on_step: Callable[[int, float], None] | None = None
-    """Called after each step with its number and its seconds beyond the wait for data; None:
-    nobody listens."""
+    """Called after each step with its number and its seconds beyond the wait for data."""
 
     on_first_step: Callable[[], None] | None = None
     """Called after the first step of this process; None: nobody listens."""
@@ -104,11 +103,12 @@ class StepTimer:
     @property
     def device_step(self) -> tuple[float, float] | None:
         """When the emulated device began its step, and for how long; None: there is none."""
-        takes_s = self._device_step_time_s
-        return takes_s and (max(self._got_s, self._unopened[0] or 0.0), takes_s)
+        if (takes_s := self._device_step_time_s) is None:
+            return None
+        return max(self._got_s, self._unopened[0] or 0.0), takes_s
 
     def ask(self, source: int = 0, *, is_for_training: bool = True) -> None:
-        """Say that the loop asks for a batch. Begins a step, if none is open.
+        """Say that the loop asks for a batch; begins a step, if none is open.
 
         Args:
             source: Tells apart iterators that are drawn from in turns.
