@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wire:
+class DeclaredWire:
     """What a message takes from one trainer to the next: a latency, and time for its bytes."""
 
     latency_s: float
@@ -24,10 +24,10 @@ class Wire:
 class LinkDeclaration:
     """The wires of an emulation, in seconds of this machine: declared times are stretched."""
 
-    inside: Wire | None
+    inside: DeclaredWire | None
     """Between trainers of one instance; None: as fast as this machine moves values."""
 
-    between: Wire | None
+    between: DeclaredWire | None
     """Between instances; None: as fast as this machine moves values."""
 
     def to_values(self) -> dict[str, Any]:
@@ -43,6 +43,6 @@ class LinkDeclaration:
         """
         inside, between = values["inside"], values["between"]
         return cls(
-            inside=None if inside is None else Wire(**inside),
-            between=None if between is None else Wire(**between),
+            inside=None if inside is None else DeclaredWire(**inside),
+            between=None if between is None else DeclaredWire(**between),
         )

@@ -65,8 +65,6 @@ def describe_instance(
     is_trainer = instance.role == "train"
     config, special = (job.compiler_config, plan.facts) if is_trainer else (None, {})
     measure = special.get(MEASURE)
-    # The same on data instances, where libraries must wrap loaders alike; what the job says of
-    # a library's variable wins.
     libraries = compiler_environment(job.compiler_config)
     return InstanceDescription(
         run_folder=place.run_folder,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.roles import roles
-from smtc_lab.instance.link import LinkDeclaration, Wire
+from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
 from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ def _exchanging_types(job: TrainingJob, catalog: Catalog) -> Iterator[str]:
             yield group.instance_type
 
 
-def _wire(gbps: float | None, latency_s: float, stretch: float) -> Wire | None:
+def _wire(gbps: float | None, latency_s: float, stretch: float) -> DeclaredWire | None:
     if gbps is None:
         return None
-    return Wire(latency_s=latency_s * stretch, bytes_per_s=gbps * _BYTES_PER_GBIT / stretch)
+    return DeclaredWire(
+        latency_s=latency_s * stretch, bytes_per_s=gbps * _BYTES_PER_GBIT / stretch
+    )

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 NO_COMMUNICATION: tuple[float | None, ...] = (None,) * len(COMMUNICATION_FIELDS)
-
 _Taken = tuple[float | None, float, int | None]
 """Begin, data wait and samples of a step; begin None: now."""
 
@@ -103,9 +102,8 @@ class StepTimer:
     @property
     def device_step(self) -> tuple[float, float] | None:
         """When the emulated device began its step, and for how long; None: there is none."""
-        if (takes_s := self._device_step_time_s) is None:
-            return None
-        return max(self._got_s, self._unopened[0] or 0.0), takes_s
+        began_s, takes_s = max(self._got_s, self._unopened[0] or 0.0), self._device_step_time_s
+        return None if takes_s is None else (began_s, takes_s)
 
     def ask(self, source: int = 0, *, is_for_training: bool = True) -> None:
         """Say that the loop asks for a batch; begins a step, if none is open.

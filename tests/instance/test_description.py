@@ -16,7 +16,7 @@ from smtc_lab.instance.description import (
     Trainer,
     trainers_of,
 )
-from smtc_lab.instance.link import LinkDeclaration, Wire
+from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
 
 TRAINERS = InstanceDescription(
     run_folder="/runs/train-1",
@@ -39,7 +39,7 @@ TRAINERS = InstanceDescription(
     seed=7,
     max_steps=10,
     device_step_time_s=0.04,
-    link=LinkDeclaration(inside=None, between=Wire(latency_s=1e-4, bytes_per_s=1.25e8)),
+    link=LinkDeclaration(inside=None, between=DeclaredWire(latency_s=1e-4, bytes_per_s=1.25e8)),
     compiler='{"backend": "inductor"}',
     measure=Measure(what="resident", seconds=2.5, batch_size=8),
     memory_limit_bytes=2**30,

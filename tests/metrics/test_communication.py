@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.metrics.communication import (
+from smtc_lab.metrics.communication.times import (
     bucket_times,
     communication_time,
     gradient_noise_scale,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.instance.link import LinkDeclaration, Wire
-from smtc_lab.metrics.collective_times import reduced_elsewhere_s, ring_all_reduce_s
+from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
+from smtc_lab.metrics.communication.collectives import reduced_elsewhere_s, ring_all_reduce_s
 from smtc_lab.parallel.link.pace import Pace
 
 if TYPE_CHECKING:
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     RunRanks = Callable[[str, int], list[str]]
 
 _TRAIN = """
-from smtc_lab.instance.link import LinkDeclaration, Wire
+from smtc_lab.instance.link import LinkDeclaration, DeclaredWire
 from smtc_lab.parallel.link.ddp import watch_ddp
-from smtc_lab.parallel.link.exchange import Exchange
+from smtc_lab.parallel.link.exchange import GradientExchange
 from smtc_lab.parallel.link.pace import Pace
 
 declared, own_hook = {declared}, {own_hook}
-wire = Wire(latency_s=1e-4, bytes_per_s=2e7)
+wire = DeclaredWire(latency_s=1e-4, bytes_per_s=2e7)
 pace = Pace(LinkDeclaration(inside=wire, between=None), world_size=n, local_world_size=n)
-exchange = Exchange(pace if declared else None, measures_noise=True)
+exchange = GradientExchange(pace if declared else None, measures_noise=True)
 watch_ddp(exchange)
 torch.manual_seed(0)
 model = torch.nn.parallel.DistributedDataParallel(
@@ -84,7 +84,10 @@ def test_a_hook_that_the_script_registers_still_averages(run_ranks: RunRanks) ->
 
 
 def test_the_slowest_wire_of_a_ring_sets_its_pace() -> None:
-    fast, slow = Wire(latency_s=1e-6, bytes_per_s=1e10), Wire(latency_s=1e-4, bytes_per_s=1e8)
+    fast, slow = (
+        DeclaredWire(latency_s=1e-6, bytes_per_s=1e10),
+        DeclaredWire(latency_s=1e-4, bytes_per_s=1e8),
+    )
     link = LinkDeclaration(inside=fast, between=slow)
 
     across = Pace(link, world_size=8, local_world_size=4).all_reduce_s(10**8)
@@ -95,7 +98,7 @@ def test_the_slowest_wire_of_a_ring_sets_its_pace() -> None:
 
 
 def test_collectives_follow_each_other_on_one_network() -> None:
-    link = LinkDeclaration(inside=None, between=Wire(latency_s=0.0, bytes_per_s=1e6))
+    link = LinkDeclaration(inside=None, between=DeclaredWire(latency_s=0.0, bytes_per_s=1e6))
     pace = Pace(link, world_size=2, local_world_size=1)
 
     assert pace.reserve(10.0, 2.0) == 12.0

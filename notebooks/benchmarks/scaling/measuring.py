@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from notebooks.benchmarks.scaling.namespaces import nodes
@@ -104,11 +103,3 @@ def _measured(
             "printed above."
         ) from error
     return [max(times) for times in zip(*by_rank, strict=True)][1:]
-
-
-def medians(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Return the median seconds of each way, over all rounds."""
-    names = dict.fromkeys(row["what"] for row in rows)
-    return {
-        name: median(row["seconds"] for row in rows if row["what"] == name) for name in names
-    }

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.distributed as dist
 
-from smtc_lab.instance.link import LinkDeclaration, Wire
-from smtc_lab.parallel.link.exchange import Bucket, Exchange
+from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
+from smtc_lab.parallel.link.exchange import Bucket, GradientExchange
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.parallel.reduce.door import knock
 from smtc_lab.parallel.reduce.reducer import Reducer
@@ -75,9 +75,9 @@ def _average(told: dict[str, Any], secret: bytes) -> Callable[[torch.Tensor], ob
 
     if told["how"] == "ring":
         return lambda values: ring(values).wait()
-    wire = Wire(latency_s=told["latency_s"], bytes_per_s=told["bytes_per_s"])
+    wire = DeclaredWire(latency_s=told["latency_s"], bytes_per_s=told["bytes_per_s"])
     link = LinkDeclaration(inside=wire, between=None)
-    exchange = Exchange(Pace(link, world_size=ranks, local_world_size=ranks))
+    exchange = GradientExchange(Pace(link, world_size=ranks, local_world_size=ranks))
     exchange.join()
 
     def declared(values: torch.Tensor) -> None:

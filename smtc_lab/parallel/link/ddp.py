@@ -21,7 +21,7 @@ from smtc_lab.parallel.link.exchange import Bucket, squared_norm
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.parallel.link.exchange import Exchange
+    from smtc_lab.parallel.link.exchange import GradientExchange
 
 _FORWARD_SHARE = 1 / 3
 """Share of an emulated device's step that is forward: backward takes twice as long."""
@@ -52,7 +52,7 @@ class BucketHook:
     def __init__(
         self,
         model: DistributedDataParallel,
-        exchange: Exchange,
+        exchange: GradientExchange,
         *,
         device: Callable[[], DeviceTime | None],
         reduce: Callable[[torch.Tensor], Any] | None = None,
@@ -113,7 +113,7 @@ class BucketHook:
 
 
 def watch_ddp(
-    exchange: Exchange,
+    exchange: GradientExchange,
     *,
     device: Callable[[], DeviceTime | None] = lambda: None,
     reduce: Callable[[torch.nn.Module], Callable[[torch.Tensor], Any] | None] = lambda _: None,

@@ -55,7 +55,7 @@ class Bucket:
     """Squared norm of the averaged gradients in it; None: not measured."""
 
 
-class Exchange:
+class GradientExchange:
     """Follows the buckets of one trainer, one after the other, in a thread of its own.
 
     A bucket is ready on every rank when a message of four bytes has gone round, in a process

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from smtc_lab.parallel.link.pace import Pace
 
 
-class _Held:
+class _PacedWork:
     """Work that is done when the values are there, and the network would have brought them."""
 
     def __init__(self, work: Any, end_s: float) -> None:  # noqa: ANN401  any backend's
@@ -44,7 +44,7 @@ class _Paced:
         num_bytes = whole.numel() * whole.element_size()
         end_s = self._pace.reserve(began_s, self._pace.gather_s(num_bytes))
         if later:
-            return _Held(work, end_s)
+            return _PacedWork(work, end_s)
         sleep_until(end_s)
         return work
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.collective_times import (
+from smtc_lab.metrics.communication.collectives import (
     reduced_elsewhere_s,
     ring_all_reduce_s,
     ring_gather_s,
 )
 
 if TYPE_CHECKING:
-    from smtc_lab.instance.link import LinkDeclaration, Wire
+    from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
 
 
 class Pace:
@@ -89,7 +89,7 @@ def sleep_until(end_s: float) -> None:
         time.sleep(left_s)
 
 
-def _slowest(wires: list[Wire]) -> tuple[float, float] | None:
+def _slowest(wires: list[DeclaredWire]) -> tuple[float, float] | None:
     """Return latency and bandwidth of the slowest of a ring's wires, which all work at once."""
     if not wires:
         return None

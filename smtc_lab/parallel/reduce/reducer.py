@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import HandshakeError
 from smtc_lab.parallel.reduce.door import admit
 from smtc_lab.parallel.reduce.peer import Peer, tune
-from smtc_lab.parallel.reduce.wire import Header, Kind, packed, summed
+from smtc_lab.parallel.reduce.wire import Header, ReduceMessage, packed, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,8 +158,8 @@ class Reducer:
             self._drop(peer)
 
     def _take(self, peer: Peer, header: Header, body: bytearray) -> None:
-        if header.kind == Kind.PING:
-            peer.unsent.append(memoryview(packed(header._replace(kind=Kind.PONG))))
+        if header.kind == ReduceMessage.PING:
+            peer.unsent.append(memoryview(packed(header._replace(kind=ReduceMessage.PONG))))
             return
         rank = next((rank for rank, each in self._members.items() if each is peer), None)
         if rank is None:

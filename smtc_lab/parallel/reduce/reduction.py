@@ -16,7 +16,7 @@ import torch
 from smtc_lab.errors import RunFailedError
 from smtc_lab.parallel.reduce.peer import Peer, tune
 from smtc_lab.parallel.reduce.shares import chunks_of, next_server, sending_order
-from smtc_lab.parallel.reduce.wire import DTYPES, Header, Kind, packed
+from smtc_lab.parallel.reduce.wire import DTYPES, Header, ReduceMessage, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -139,7 +139,9 @@ class Reduction:
             return
         one.where[chunk.number] = server
         size = chunk.end - chunk.begin
-        header = Header(Kind.CHUNK, one.dtype, one.number, chunk.number, size, self._done)
+        header = Header(
+            ReduceMessage.CHUNK, one.dtype, one.number, chunk.number, size, self._done
+        )
         self._queue.append((server, header, one.inputs[chunk.begin : chunk.end]))
 
     def _fail(self, one: _Sum) -> None:
@@ -184,7 +186,7 @@ class Reduction:
             for header, body in peer.messages():
                 with self._changed:
                     self._heard(server)
-                    if header.kind == Kind.CHUNK:
+                    if header.kind == ReduceMessage.CHUNK:
                         self._take(header, body)
         except (OSError, ValueError):
             self._lose(server, "its connection ended")
@@ -248,7 +250,7 @@ class Reduction:
                     self._asked_s[server] = now_s + _PING_S
                 elif sending is None and now_s >= asked_s and server not in self._pinged:
                     self._pinged.add(server)
-                    ping = Header(Kind.PING, 0, 0, 0, 0, self._done)
+                    ping = Header(ReduceMessage.PING, 0, 0, 0, 0, self._done)
                     self._queue.append((server, ping, memoryview(b"")))
                     self._changed.notify_all()
                 elif sending is None and now_s > asked_s + SILENCE_LIMIT_S:

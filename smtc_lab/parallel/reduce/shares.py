@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from smtc_lab.metrics.collective_times import reducer_shares
+from smtc_lab.metrics.communication.collectives import reducer_shares
 
 CHUNK_BYTES = 128 * 1024
 """Longest chunk. Shorter ones cost more processor time; longer ones wait for each other."""

@@ -23,7 +23,7 @@ DTYPES = ("float32", "float64", "float16", "bfloat16")
 """Types of gradients, numbered as on the wire."""
 
 
-class Kind(IntEnum):
+class ReduceMessage(IntEnum):
     """What a message is."""
 
     CHUNK = 1
@@ -40,7 +40,7 @@ class Header(NamedTuple):
     """What stands before a message."""
 
     kind: int
-    """As ``Kind``."""
+    """As ``ReduceMessage``."""
 
     dtype: int
     """Place in ``DTYPES``."""
@@ -75,7 +75,9 @@ def unpacked(data: bytes | bytearray) -> Header:
     """
     header = Header(*_HEADER.unpack(data))
     is_legal = (
-        header.kind in set(Kind) and header.dtype < len(DTYPES) and header.size <= MOST_BYTES
+        header.kind in set(ReduceMessage)
+        and header.dtype < len(DTYPES)
+        and header.size <= MOST_BYTES
     )
     if not is_legal:
         raise ValueError(

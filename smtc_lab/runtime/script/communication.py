@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.communication import bucket_times, communication_time
+from smtc_lab.metrics.communication.times import bucket_times, communication_time
 from smtc_lab.metrics.records.records import BucketRecord
 from smtc_lab.runtime.step_timer import NO_COMMUNICATION
 

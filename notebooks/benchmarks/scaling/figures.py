@@ -1,0 +1,133 @@
+"""The rounds and figures of ``notebooks/bench_scaling.ipynb``, with their goals."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from notebooks.benchmarks.harness.figure import bench_figure
+from notebooks.benchmarks.harness.rounds import in_turns, ratios
+from notebooks.benchmarks.harness.table import text_table
+from notebooks.benchmarks.scaling.measuring import declared, in_nodes
+from smtc_lab.metrics.communication.collectives import reduced_elsewhere_s, ring_all_reduce_s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from notebooks.benchmarks.harness.figure import BenchFigure
+
+Row = dict[str, Any]
+
+DECLARED_PERCENT = 2.0
+SHARE_OF_BOUND = 0.85
+OVER_RING = 1.35
+
+
+def declared_rounds(
+    *, ranks: Sequence[int], num_bytes: float, mbit_per_s: float, repeats: int, rounds: int
+) -> Iterator[Row]:
+    """Yield how long a bucket takes over a declared network, beside the declaration.
+
+    Args:
+        ranks: Numbers of trainers.
+        num_bytes: Size of the bucket.
+        mbit_per_s: Declared rate.
+        repeats: Of each number in a round; their median counts.
+        rounds: How many.
+    """
+    rate = mbit_per_s * 1e6 / 8
+    for number in range(rounds):
+        for each in in_turns(list(ranks), number):
+            seconds = declared(
+                ranks=each,
+                num_bytes=num_bytes,
+                latency_s=1e-4,
+                bytes_per_s=rate,
+                repeats=repeats,
+            )
+            wanted_s = ring_all_reduce_s(
+                num_bytes, ranks=each, latency_s=1e-4, bytes_per_s=rate
+            )
+            yield {
+                "round": number,
+                "what": f"declared, {each} trainers",
+                "seconds": median(seconds),
+                "wanted_s": wanted_s,
+            }
+
+
+def reducer_rounds(  # noqa: PLR0913  what is measured has these sizes
+    *, ranks: int, reducers: int, num_bytes: float, mbit_per_s: float, repeats: int, rounds: int
+) -> Iterator[Row]:
+    """Yield how long gloo's ring and reducers take on nodes with cards of a rate."""
+    rate = mbit_per_s * 1e6 / 8
+    wanted_s = {
+        "ring": ring_all_reduce_s(num_bytes, ranks=ranks, latency_s=0.0, bytes_per_s=rate),
+        "reducers": reduced_elsewhere_s(
+            num_bytes, ranks=ranks, reducers=reducers, latency_s=0.0, bytes_per_s=rate
+        ),
+    }
+    for number in range(rounds):
+        for how in in_turns(["ring", "reducers"], number):
+            seconds = in_nodes(
+                how,
+                ranks=ranks,
+                reducers=reducers if how == "reducers" else 0,
+                num_bytes=num_bytes,
+                mbit_per_s=mbit_per_s,
+                repeats=repeats,
+            )
+            yield {
+                "round": number,
+                "what": how,
+                "seconds": median(seconds),
+                "wanted_s": wanted_s[how],
+            }
+
+
+def figures_of(rows: Sequence[Row]) -> Iterator[BenchFigure]:
+    """Yield how far a declared network is kept to, and what reducers reach."""
+    for what in dict.fromkeys(row["what"] for row in rows):
+        of_it = [row for row in rows if row["what"] == what]
+        if what.startswith("declared"):
+            yield bench_figure(
+                f"distance of a bucket from its declaration, {what}",
+                [100 * abs(row["seconds"] / row["wanted_s"] - 1) for row in of_it],
+                unit="%",
+                better="lower",
+                goal=DECLARED_PERCENT,
+            )
+        else:
+            yield bench_figure(
+                f"share of the bound, {what}",
+                [row["wanted_s"] / row["seconds"] for row in of_it],
+                unit="ratio",
+                better="higher",
+                goal=SHARE_OF_BOUND if what == "reducers" else None,
+            )
+    by_way = {
+        how: {row["round"]: row["seconds"] for row in rows if row["what"] == how}
+        for how in ("ring", "reducers")
+    }
+    over = ratios(by_way["ring"], by_way["reducers"])
+    if over:
+        yield bench_figure(
+            "speed of reducers",
+            [*over.values()],
+            unit="ratio",
+            better="higher",
+            goal=OVER_RING,
+            peer="gloo's ring",
+        )
+
+
+def scaling_table(rows: Sequence[Row]) -> str:
+    """Return each measurement beside what it should take."""
+    return text_table(
+        ["what", "round", "seconds", "declared or bound"],
+        [
+            [row["what"], str(row["round"]), f"{row['seconds']:.4f}", f"{row['wanted_s']:.4f}"]
+            for row in rows
+        ],
+        names=1,
+    )
