@@ -1,1 +1,1 @@
-"""Several ranks: what their communication takes, beside a declaration, a bound, a ring, a prediction."""
+"""What several ranks wait for: measured, declared, predicted, and the bound of it."""

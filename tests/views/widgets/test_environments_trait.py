@@ -22,8 +22,8 @@ from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.environments import xla_maker
 from smtc_lab.views.environments.choices import EnvironmentChoice, EnvironmentChoices
-from smtc_lab.views.widgets.traits import environments as environments_trait
 from smtc_lab.views.widgets.compiler_settings import CompilerSettings
+from smtc_lab.views.widgets.traits import environments as environments_trait
 from smtc_lab.views.widgets.workbench import Workbench
 from tests.kit.runs import wait_until
 

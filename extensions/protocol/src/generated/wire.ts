@@ -23,6 +23,36 @@ export interface IAddedGroup {
 }
 
 /**
+ * A published efficiency, drawn beside.
+ */
+export interface IAnchorInfo {
+  /**
+   * Who published it, and of what.
+   */
+  readonly name: string;
+
+  /**
+   * Devices that it refers to.
+   */
+  readonly fewer: number;
+
+  /**
+   * Devices that have it.
+   */
+  readonly more: number;
+
+  /**
+   * 1 is ideal.
+   */
+  readonly efficiency: number;
+
+  /**
+   * Where it was published.
+   */
+  readonly source: string;
+}
+
+/**
  * A sign of life.
  */
 export interface IBeatInfo {
@@ -286,6 +316,11 @@ export interface IComparisonInfo {
    * scale of their own.
    */
   readonly launchCost: readonly ILaunchCostPart[];
+
+  /**
+   * How the job grows with its devices; None: another kind of study, or no round is whole.
+   */
+  readonly scaling: IScalingInfo | null;
 }
 
 /**
@@ -885,6 +920,21 @@ export interface ILogInfo {
    * Host and text of each line.
    */
   readonly lines: readonly (readonly [string, string])[];
+}
+
+/**
+ * A part of what a step takes longer than ideally.
+ */
+export interface ILostInfo {
+  /**
+   * What it is lost to.
+   */
+  readonly cause: 'data_wait' | 'stragglers' | 'communication' | 'compute' | 'other';
+
+  /**
+   * In seconds; below 0: it takes less than ideally.
+   */
+  readonly sPerStep: IInterval;
 }
 
 /**
@@ -1610,6 +1660,106 @@ export interface ISavedCell {
 }
 
 /**
+ * Points of one job.
+ */
+export interface IScaledCurve {
+  /**
+   * What the job is called.
+   */
+  readonly name: string;
+
+  /**
+   * Devices up to which each added one brings more than ``bound``; None: not told yet.
+   */
+  readonly knee: number | null;
+
+  /**
+   * The fewest devices first.
+   */
+  readonly points: readonly IScaledPoint[];
+}
+
+/**
+ * One number of devices.
+ */
+export interface IScaledPoint {
+  /**
+   * Place of the set-up.
+   */
+  readonly setUp: number;
+
+  /**
+   * Trainers.
+   */
+  readonly devices: number;
+
+  /**
+   * Samples per second over those of the curve's fewest devices; None: these are they.
+   */
+  readonly speedup: IInterval | null;
+
+  /**
+   * The same over the growth of devices; None: as ``speedup``.
+   */
+  readonly efficiency: IInterval | null;
+
+  /**
+   * What each added device brings, over what each before brings; None: none was added.
+   */
+  readonly marginalEfficiency: IInterval | null;
+
+  /**
+   * Mean step time in seconds.
+   */
+  readonly stepTimeS: number;
+
+  /**
+   * What it would be if it scaled ideally, in seconds.
+   */
+  readonly idealStepTimeS: number;
+
+  /**
+   * What the difference goes to; the parts add up to it.
+   */
+  readonly lost: readonly ILostInfo[];
+
+  /**
+   * Cost of the steps of a million samples in USD; None: unknown.
+   */
+  readonly usdPerMillionSamples: IInterval | null;
+
+  /**
+   * Cost of those of an epoch in USD; None: unknown, or nobody asked.
+   */
+  readonly usdPerEpoch: IInterval | null;
+}
+
+/**
+ * How a job grows with its devices, by the rounds that are whole.
+ */
+export interface IScalingInfo {
+  /**
+   * What stays the same.
+   */
+  readonly mode: 'weak' | 'strong';
+
+  /**
+   * Share of a device that an added one must bring, for the knee.
+   */
+  readonly bound: number;
+
+  /**
+   * One for each job.
+   */
+  readonly curves: readonly IScaledCurve[];
+
+  /**
+   * Published efficiencies of the same mode.
+   */
+  readonly anchors: readonly IAnchorInfo[];
+}
+
+/**
  * A folder that is looked into.
  */
 export interface IScriptFolder {
@@ -1831,6 +1981,7 @@ export interface ITypeOffers {
  */
 export interface IWire {
   readonly AddedGroup: IAddedGroup;
+  readonly AnchorInfo: IAnchorInfo;
   readonly BeatInfo: IBeatInfo;
   readonly Bill: IBill;
   readonly BinsHead: IBinsHead;
@@ -1855,6 +2006,7 @@ export interface IWire {
   readonly LaunchCostPart: ILaunchCostPart;
   readonly LaunchInfo: ILaunchInfo;
   readonly LogInfo: ILogInfo;
+  readonly LostInfo: ILostInfo;
   readonly Making: IMaking;
   readonly MeasuredInfo: IMeasuredInfo;
   readonly MissingCalibrations: IMissingCalibrations;
@@ -1871,6 +2023,9 @@ export interface IWire {
   readonly RowInfo: IRowInfo;
   readonly RunInfo: IRunInfo;
   readonly SavedCell: ISavedCell;
+  readonly ScaledCurve: IScaledCurve;
+  readonly ScaledPoint: IScaledPoint;
+  readonly ScalingInfo: IScalingInfo;
   readonly ScriptFolder: IScriptFolder;
   readonly Scripts: IScripts;
   readonly SetUpInfo: ISetUpInfo;
@@ -1884,13 +2039,14 @@ export interface IWire {
  */
 export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   AddedGroup: {"properties":{"instance_type":{"type":"string"},"step_time_s":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["instance_type","step_time_s","usd_per_1000_steps"],"type":"object"},
+  AnchorInfo: {"properties":{"name":{"type":"string"},"fewer":{"type":"integer"},"more":{"type":"integer"},"efficiency":{"type":"number"},"source":{"type":"string"}},"required":["name","fewer","more","efficiency","source"],"type":"object"},
   BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["number","elapsed_s"],"type":"object"},
   Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"}},"required":["startup_s","steps_s","end_s","billed_s","startup_usd","steps_usd","end_usd","billed_usd","evidence"],"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"required":["first","width"],"type":"object"},
   Calibrating: {"properties":{"state":{"default":"idle","enum":["idle","calibrating","stopping","done","stopped","failed"],"type":"string"},"sentence":{"default":"","type":"string"},"launch":{"default":0,"type":"integer"},"launches":{"default":0,"type":"integer"}},"type":"object"},
   CatalogPlan: {"properties":{"plan":{"$ref":"PlanInfo"},"groups":{"items":{"items":{"$ref":"PlannedGroup"},"type":"array"},"type":"array"}},"required":["plan","groups"],"type":"object"},
   CatalogPlans: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"plans":{"default":[],"items":{"$ref":"CatalogPlan"},"type":"array"},"set_ups":{"default":[],"items":{"$ref":"PlacedSetUp"},"type":"array"}},"type":"object"},
-  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
+  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"},"scaling":{"anyOf":[{"$ref":"ScalingInfo"},{"type":"null"}],"default":null}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
   CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["columns","num_rows","width","mean"],"type":"object"},
   EnvironmentChoice: {"properties":{"name":{"type":"string"},"torch":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"torch_xla":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"problem":{"default":"","type":"string"},"no_xla":{"default":"","type":"string"}},"required":["name"],"type":"object"},
@@ -1908,6 +2064,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   LaunchCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["startup","first_steps","steps","all_steps","end"],"type":"string"},"usd":{"type":"number"},"is_waiting":{"type":"boolean"}},"required":["set_up","cause","usd","is_waiting"],"type":"object"},
   LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"required":["job_name","label","set_up","round","state","steps","max_steps","warm_up_steps"],"type":"object"},
   LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"}},"required":["first","lines"],"type":"object"},
+  LostInfo: {"properties":{"cause":{"enum":["data_wait","stragglers","communication","compute","other"],"type":"string"},"s_per_step":{"$ref":"Interval"}},"required":["cause","s_per_step"],"type":"object"},
   Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
   MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]}},"required":["label","job_name","is_heterogeneous","has_ended","evidence","step_time_s","predicted_s","error_fraction","usd_per_1000_steps"],"type":"object"},
   MissingCalibrations: {"properties":{"workloads":{"type":"integer"},"launches":{"type":"integer"},"about_s":{"type":"number"},"sentence":{"type":"string"}},"required":["workloads","launches","about_s","sentence"],"type":"object"},
@@ -1924,6 +2081,9 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"required":["label","cells"],"type":"object"},
   RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"required":["job_name","cluster","launcher","entry_point","state","reason","ended","elapsed_s","max_steps","steps","evidence","cores_per_vcpu","device_step_time_s","groups","usd_per_hour","price_notes","usd_so_far","compiler","summary","events","findings","problem"],"type":"object"},
   SavedCell: {"properties":{"number":{"type":"integer"},"path":{"type":"string"},"problem":{"type":"string"}},"required":["number","path","problem"],"type":"object"},
+  ScaledCurve: {"properties":{"name":{"type":"string"},"knee":{"anyOf":[{"type":"integer"},{"type":"null"}]},"points":{"items":{"$ref":"ScaledPoint"},"type":"array"}},"required":["name","knee","points"],"type":"object"},
+  ScaledPoint: {"properties":{"set_up":{"type":"integer"},"devices":{"type":"integer"},"speedup":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"marginal_efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"step_time_s":{"type":"number"},"ideal_step_time_s":{"type":"number"},"lost":{"items":{"$ref":"LostInfo"},"type":"array"},"usd_per_million_samples":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"usd_per_epoch":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"required":["set_up","devices","speedup","efficiency","marginal_efficiency","step_time_s","ideal_step_time_s","lost","usd_per_million_samples","usd_per_epoch"],"type":"object"},
+  ScalingInfo: {"properties":{"mode":{"enum":["weak","strong"],"type":"string"},"bound":{"type":"number"},"curves":{"items":{"$ref":"ScaledCurve"},"type":"array"},"anchors":{"items":{"$ref":"AnchorInfo"},"type":"array"}},"required":["mode","bound","curves","anchors"],"type":"object"},
   ScriptFolder: {"properties":{"path":{"type":"string"},"parent":{"anyOf":[{"type":"string"},{"type":"null"}]},"folders":{"items":{"type":"string"},"type":"array"},"files":{"items":{"type":"string"},"type":"array"},"is_cut":{"type":"boolean"},"problem":{"type":"string"}},"required":["path","parent","folders","files","is_cut","problem"],"type":"object"},
   Scripts: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"recent":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"examples":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"cells":{"default":[],"items":{"$ref":"OfferedCell"},"type":"array"},"folder":{"anyOf":[{"$ref":"ScriptFolder"},{"type":"null"}],"default":null},"saved":{"anyOf":[{"$ref":"SavedCell"},{"type":"null"}],"default":null}},"type":"object"},
   SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
