@@ -61,6 +61,7 @@ OTHER_FILES = {
     "planner/workload_hash.py",
     "planner/calibration",
     "planner/forecast/calibrating.py",
+    "views/scripts/offered.py",
     "views/share/share.py",
     "views/widgets/base.py",
     "cli",

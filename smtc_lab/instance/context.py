@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, cast
@@ -255,12 +256,9 @@ class InstanceContext:
         self._say(DONE_WORD)
 
     def _say(self, word: bytes) -> None:
-        if self.ready_fd is None:
-            return
-        try:
-            os.write(self.ready_fd, word)
-        except OSError:  # nobody listens any more; the agent goes on by itself
-            return
+        if self.ready_fd is not None:
+            with suppress(OSError):  # nobody listens any more; the agent goes on by itself
+                os.write(self.ready_fd, word)
 
 
 def _compiler(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.description import TrainerLayout
@@ -16,6 +15,9 @@ from smtc_lab.parallel.wrapping import replicate, shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+_LOCAL_BATCH_NORMS = (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.BatchNorm3d)
+"""Take statistics of one trainer's samples, unlike ``SyncBatchNorm``."""
 
 
 class Trainers:
@@ -160,8 +162,7 @@ class Trainers:
             return
         self._has_told_batch_norm = True
         if num_samples is None or not any(
-            isinstance(one, _BatchNorm) and not isinstance(one, torch.nn.SyncBatchNorm)
-            for one in self.model.modules()
+            isinstance(one, _LOCAL_BATCH_NORMS) for one in self.model.modules()
         ):
             return
         each = num_samples // self._num_microbatches

@@ -33,14 +33,14 @@ from smtc_lab.machine.processes import (
 )
 from smtc_lab.machine.wakefulness import AWAKE_VARIABLE, wake_cores
 from smtc_lab.runtime.entry_point import EntryPoint, entry_points
-from smtc_lab.runtime.hang_watch import LOOK_S, HangWatch
+from smtc_lab.runtime.ranks.hang_watch import LOOK_S, HangWatch
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota
-    from smtc_lab.runtime.hang_watch import Hung
+    from smtc_lab.runtime.ranks.hang_watch import Hung
     from smtc_lab.store.tables import RecordSink
 
 READY_LIMIT_S = 120.0

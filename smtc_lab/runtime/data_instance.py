@@ -25,7 +25,7 @@ from smtc_lab.dataservice.source import can_be_served, source_of
 from smtc_lab.metrics.records.records import NOTHING_TO_SERVE
 from smtc_lab.runtime import without_gpu
 from smtc_lab.runtime.lone_group import stay_alone
-from smtc_lab.runtime.reducing import reduces_on_data, start_reducer
+from smtc_lab.runtime.ranks.reducing import reduces_on_data, start_reducer
 
 if TYPE_CHECKING:
     import subprocess

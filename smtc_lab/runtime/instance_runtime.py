@@ -13,7 +13,7 @@ from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.context import InstanceContext
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.instance.variables import KEPT_VARIABLE
-from smtc_lab.machine.xla_environment import xla_environment
+from smtc_lab.machine.environments.xla_environment import xla_environment
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.store.run_folder import COMPILER_FOLDER

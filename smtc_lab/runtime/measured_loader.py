@@ -24,9 +24,9 @@ from smtc_lab.dataservice.source import is_map_style
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.description import MEASURED_FILE
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
+from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
 from smtc_lab.runtime.measuring.gradients import GradientTimes
-from smtc_lab.runtime.step_timer import num_samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,10 +14,10 @@ import torch
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.variables import SERVED_VARIABLE
+from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.data_instance import dataloader_class, serve_until_stopped
 from smtc_lab.runtime.instance_runtime import instance_runtime
-from smtc_lab.runtime.shared_training import SharedTraining
-from smtc_lab.runtime.step_timer import num_samples_of
+from smtc_lab.runtime.ranks.shared_training import SharedTraining
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

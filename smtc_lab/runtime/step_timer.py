@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.records import StepRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smtc_lab.instance.context import InstanceContext
     from smtc_lab.store.tables import RecordSink
 
@@ -289,20 +290,3 @@ class StepTimer:
     def _say_ready(self) -> None:
         self._is_ready = True
         self._context.say_ready()
-
-
-def num_samples_of(batch: object) -> int | None:
-    """Return the samples in a batch: the length of its first tensor; None: cannot tell."""
-    pending = [batch]
-    for _ in range(16):  # a tensor lies near the top of any ordinary batch
-        if not pending:
-            return None
-        item = pending.pop()
-        shape = getattr(item, "shape", None)
-        if shape is not None:
-            return int(shape[0]) if len(shape) else None
-        if isinstance(item, Mapping):
-            pending.extend(reversed(list(item.values())[:8]))
-        elif isinstance(item, (list, tuple)):
-            pending.extend(reversed(item[:8]))
-    return None

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -378,7 +379,7 @@ def private_uses(path: Path) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Attribute):
+        elif isinstance(node, ast.Attribute) and re.fullmatch(r"[\w.]+", ast.unparse(node)):
             names = [ast.unparse(node)]
         for name in names:
             parts = name.split(".")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smtc_lab.machine.xla_environment import (
+from smtc_lab.machine.environments.xla_environment import (
     XlaEnvironment,
     with_xla_environment,
     xla_environment,

@@ -13,7 +13,7 @@ import pytest
 from smtc_lab.compiler.choosing.kept import KEPT_VARIABLE, Kept
 from smtc_lab.compiler.choosing.step_times import not_tried
 from smtc_lab.errors import CompilerError
-from smtc_lab.machine.xla_environment import XlaEnvironment, with_xla_environment
+from smtc_lab.machine.environments.xla_environment import XlaEnvironment, with_xla_environment
 from smtc_lab.runtime.elsewhere.move import ScriptElsewhere
 from smtc_lab.runtime.elsewhere.started import Started
 from smtc_lab.spec.compiler import TrainingCompilerConfig

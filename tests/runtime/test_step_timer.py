@@ -11,7 +11,8 @@ import torch
 
 from smtc_lab.instance.context import InstanceContext
 from smtc_lab.metrics.records.records import StepRecord
-from smtc_lab.runtime.step_timer import StepTimer, num_samples_of
+from smtc_lab.runtime.batch_samples import num_samples_of
+from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.writer import RecordWriter
 

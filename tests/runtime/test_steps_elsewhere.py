@@ -23,7 +23,7 @@ import torch
 
 import smtc_lab
 from smtc_lab.errors import CompilerError
-from smtc_lab.machine.xla_environment import XlaEnvironment
+from smtc_lab.machine.environments.xla_environment import XlaEnvironment
 from smtc_lab.runtime.elsewhere.started import Started
 from smtc_lab.runtime.elsewhere.steps import StepsElsewhere
 from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -218,7 +218,7 @@ def test_a_child_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
         "__import__('signal').pause()\n"
     )
     parent = f"""
-        from smtc_lab.machine.xla_environment import XlaEnvironment
+        from smtc_lab.machine.environments.xla_environment import XlaEnvironment
         from smtc_lab.runtime.elsewhere.started import Started
         from smtc_lab.runtime.elsewhere.steps import StepsElsewhere
         there = XlaEnvironment(python={sys.executable!r}, path={root!r})

@@ -31,10 +31,10 @@ GREEDY = """
     from smtc_lab.runtime.instance_runtime import instance_runtime
 
     batch_size = int(sys.argv[sys.argv.index("--batch_size") + 1])
+    timer = instance_runtime().timer  # its thread gets its stack before memory is short
     held = bytearray(batch_size * 100 * 2**20)
     taken = min(batch_size, int(os.environ.get("SAMPLES", batch_size)))
     taken = int(os.environ.get("ALWAYS", taken))
-    timer = instance_runtime().timer
     while not timer.is_done:
         timer.ask()
         timer.got(taken)
@@ -185,15 +185,19 @@ def test_a_search_that_makes_no_sense_is_refused(
     assert not root.exists()
 
 
+@pytest.mark.parametrize(
+    "body", ["os.abort()", 'raise RuntimeError("can\'t start new thread")']
+)
 @pytest.mark.parametrize(("is_limited", "fits"), [(True, False), (False, None)])
 def test_a_crash_is_for_want_of_memory_only_where_memory_is_limited(
     make_job: Callable[..., TrainingJob],
     start: Callable[..., Run],
+    body: str,
     *,
     is_limited: bool,
     fits: bool | None,
 ) -> None:
-    run = start(make_job("import os\nos.abort()", cluster="here=local:1"))
+    run = start(make_job(f"import os\n{body}", cluster="here=local:1"))
     run._launcher.wait(run.handle, 30)
 
     assert why_it_failed(run, is_limited=is_limited)[0] is fits

@@ -28,7 +28,7 @@ def test_a_list_shows_each_run_as_text_and_as_a_table() -> None:
     assert header.split() == ["run", "state", "started", "took", "cluster"]
     assert first.startswith("digits-1   Completed   ")
     assert first.endswith("    12.5 s  a=ml.p3.2xlarge:1")
-    assert "Pending     not yet" in second
+    assert "Starting    not yet" in second
     html = runs._repr_html_()
     assert '>digits-10<span style="display: none">:</span></span>' in html
     assert html.count('role="row"') == 3

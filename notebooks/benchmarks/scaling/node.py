@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 
 from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
-from smtc_lab.parallel.link.exchange import Bucket, GradientExchange
+from smtc_lab.parallel.link.exchange import FollowedBucket, FollowedExchange
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.parallel.reduce.door import knock
 from smtc_lab.parallel.reduce.reducer import Reducer
@@ -77,13 +77,13 @@ def _average(told: dict[str, Any], secret: bytes) -> Callable[[torch.Tensor], ob
         return lambda values: ring(values).wait()
     wire = DeclaredWire(latency_s=told["latency_s"], bytes_per_s=told["bytes_per_s"])
     link = LinkDeclaration(inside=wire, between=None)
-    exchange = GradientExchange(Pace(link, world_size=ranks, local_world_size=ranks))
+    exchange = FollowedExchange(Pace(link, world_size=ranks, local_world_size=ranks))
     exchange.join()
 
     def declared(values: torch.Tensor) -> None:
         now_s = time.perf_counter()
         num_bytes = values.numel() * 4
-        bucket = Bucket(
+        bucket = FollowedBucket(
             model=0, num_bytes=num_bytes, is_last=True, backward_s=now_s, ready_s=now_s
         )
         exchange.follow(bucket, ring(values)).wait()

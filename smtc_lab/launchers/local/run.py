@@ -14,7 +14,7 @@ from smtc_lab.launchers.job_environment import (
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.machine.environments.shown_package import show_package
-from smtc_lab.machine.xla_environment import XlaEnvironment, with_xla_environment
+from smtc_lab.machine.environments.xla_environment import XlaEnvironment, with_xla_environment
 from smtc_lab.store.environment_file import write_environment
 
 if TYPE_CHECKING:

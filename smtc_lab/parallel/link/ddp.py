@@ -16,12 +16,12 @@ import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
 
-from smtc_lab.parallel.link.exchange import Bucket, squared_norm
+from smtc_lab.parallel.link.exchange import FollowedBucket, squared_norm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.parallel.link.exchange import GradientExchange
+    from smtc_lab.parallel.link.exchange import FollowedExchange
 
 _FORWARD_SHARE = 1 / 3
 """Share of an emulated device's step that is forward: backward takes twice as long."""
@@ -52,7 +52,7 @@ class BucketHook:
     def __init__(
         self,
         model: DistributedDataParallel,
-        exchange: GradientExchange,
+        exchange: FollowedExchange,
         *,
         device: Callable[[], DeviceTime | None],
         reduce: Callable[[torch.Tensor], Any] | None = None,
@@ -75,7 +75,7 @@ class BucketHook:
         values = bucket.buffer()
         num_bytes = values.numel() * values.element_size()
         self._sent_bytes += num_bytes
-        followed = Bucket(
+        followed = FollowedBucket(
             model=self._number,
             num_bytes=num_bytes,
             is_last=bucket.is_last(),
@@ -89,7 +89,7 @@ class BucketHook:
             self._sent_bytes = 0
         return self._exchange.follow(followed, self._average(bucket, values))
 
-    def _pretend_device(self, bucket: Bucket) -> None:
+    def _pretend_device(self, bucket: FollowedBucket) -> None:
         """Let gradients be ready when an emulated device would have them."""
         device = self._device()
         if device is None:
@@ -113,7 +113,7 @@ class BucketHook:
 
 
 def watch_ddp(
-    exchange: GradientExchange,
+    exchange: FollowedExchange,
     *,
     device: Callable[[], DeviceTime | None] = lambda: None,
     reduce: Callable[[torch.nn.Module], Callable[[torch.Tensor], Any] | None] = lambda _: None,

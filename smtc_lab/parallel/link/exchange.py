@@ -24,7 +24,7 @@ _LONGEST_WAIT_S = 5.0
 
 
 @dataclass(kw_only=True, slots=True)
-class Bucket:
+class FollowedBucket:
     """Gradients that are averaged together."""
 
     model: int
@@ -55,7 +55,7 @@ class Bucket:
     """Squared norm of the averaged gradients in it; None: not measured."""
 
 
-class GradientExchange:
+class FollowedExchange:
     """Follows the buckets of one trainer, one after the other, in a thread of its own.
 
     A bucket is ready on every rank when a message of four bytes has gone round, in a process
@@ -81,8 +81,8 @@ class GradientExchange:
         self._told_overrun = False
         self._group: Any = None
         self._token = torch.zeros(1)
-        self._waiting: deque[tuple[Bucket, Any, Any]] = deque()
-        self._done: list[tuple[Bucket, Any]] = []
+        self._waiting: deque[tuple[FollowedBucket, Any, Any]] = deque()
+        self._done: list[tuple[FollowedBucket, Any]] = []
         self._changed = threading.Condition()
         self._pending = 0
         self._thread: threading.Thread | None = None
@@ -92,7 +92,7 @@ class GradientExchange:
         if self._group is None:
             self._group = dist.new_group(backend="gloo")
 
-    def follow(self, bucket: Bucket, averaged: Any) -> Any:  # noqa: ANN401  torch's futures are generic
+    def follow(self, bucket: FollowedBucket, averaged: Any) -> Any:  # noqa: ANN401  torch's futures are generic
         """Follow a bucket; return the future that its trainer waits for.
 
         Args:
@@ -113,7 +113,7 @@ class GradientExchange:
                 self._thread.start()
         return averaged if held is None else held
 
-    def take(self) -> list[Bucket]:
+    def take(self) -> list[FollowedBucket]:
         """Return the buckets that were exchanged since the last call, in order."""
         with self._changed:
             self._changed.wait_for(lambda: self._pending == 0, timeout=_LONGEST_WAIT_S)
@@ -132,7 +132,7 @@ class GradientExchange:
                 self._pending -= 1
                 self._changed.notify_all()
 
-    def _observe(self, bucket: Bucket, averaged: Any, held: Any) -> bool:  # noqa: ANN401  as above
+    def _observe(self, bucket: FollowedBucket, averaged: Any, held: Any) -> bool:  # noqa: ANN401  as above
         """Follow a bucket, to its end where it is held; return whether all ranks were there."""
         sleep_until(bucket.ready_s)
         is_here = False
@@ -153,14 +153,14 @@ class GradientExchange:
         held.set_result(value)
         return is_here
 
-    def _stamped(self, bucket: Bucket, done: Any) -> Any:  # noqa: ANN401  as above
+    def _stamped(self, bucket: FollowedBucket, done: Any) -> Any:  # noqa: ANN401  as above
         bucket.end_s = time.perf_counter()
         value = done.value()
         if self.measures_noise:
             bucket.mean_norm2 = squared_norm(value)
         return value
 
-    def _hold(self, bucket: Bucket) -> None:
+    def _hold(self, bucket: FollowedBucket) -> None:
         """Return when the declared network would have brought a bucket."""
         assert self.pace is not None  # noqa: S101  the caller has looked
         there_s = time.perf_counter()

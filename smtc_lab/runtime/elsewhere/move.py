@@ -18,15 +18,15 @@ from smtc_lab.compiler.choosing.kept import Kept
 from smtc_lab.errors import CompilerError
 from smtc_lab.instance.variables import COMPILER_VARIABLE, KEPT_VARIABLE, READY_VARIABLE
 from smtc_lab.machine.environments.shown_package import python_path
+from smtc_lab.machine.environments.xla_environment import XLA_ENVIRONMENT_VARIABLE
 from smtc_lab.machine.processes import end_below
-from smtc_lab.machine.xla_environment import XLA_ENVIRONMENT_VARIABLE
 from smtc_lab.runtime.elsewhere.steps import StepsElsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from smtc_lab.compiler.step import TriedSteps
-    from smtc_lab.machine.xla_environment import XlaEnvironment
+    from smtc_lab.machine.environments.xla_environment import XlaEnvironment
     from smtc_lab.runtime.elsewhere.started import Started
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 

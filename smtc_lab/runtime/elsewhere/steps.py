@@ -27,13 +27,13 @@ from smtc_lab.instance.variables import (
     SERVED_VARIABLE,
 )
 from smtc_lab.machine.environments.shown_package import python_path
+from smtc_lab.machine.environments.xla_environment import XLA_ENVIRONMENT_VARIABLE
 from smtc_lab.machine.processes import descendants, send_signal
-from smtc_lab.machine.xla_environment import XLA_ENVIRONMENT_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.machine.xla_environment import XlaEnvironment
+    from smtc_lab.machine.environments.xla_environment import XlaEnvironment
     from smtc_lab.runtime.elsewhere.started import Started
 
 _OF_THE_RUN = (

@@ -14,11 +14,11 @@ from smtc_lab.runtime.step_timer import NO_COMMUNICATION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from smtc_lab.parallel.link.exchange import Bucket
+    from smtc_lab.parallel.link.exchange import FollowedBucket
 
 
 def step_communication(
-    buckets: Sequence[Bucket], step: int, record: Callable[[BucketRecord], None]
+    buckets: Sequence[FollowedBucket], step: int, record: Callable[[BucketRecord], None]
 ) -> tuple[float | None, ...]:
     """Return what ``COMMUNICATION_FIELDS`` of a step's record hold, and record its buckets.
 
@@ -49,8 +49,8 @@ def step_communication(
     )
 
 
-def _passes(buckets: Sequence[Bucket]) -> Iterator[list[Bucket]]:
-    one: list[Bucket] = []
+def _passes(buckets: Sequence[FollowedBucket]) -> Iterator[list[FollowedBucket]]:
+    one: list[FollowedBucket] = []
     for bucket in buckets:
         one.append(bucket)
         if bucket.is_last:
@@ -58,7 +58,7 @@ def _passes(buckets: Sequence[Bucket]) -> Iterator[list[Bucket]]:
             one = []
 
 
-def _columns(one: Sequence[Bucket]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _columns(one: Sequence[FollowedBucket]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     ready_s, here_s, end_s = (
         np.array([getattr(each, name) for each in one])
         for name in ("ready_s", "here_s", "end_s")
@@ -66,7 +66,7 @@ def _columns(one: Sequence[Bucket]) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return ready_s, here_s, end_s
 
 
-def _records(one: Sequence[Bucket], step: int, first: int) -> Iterator[BucketRecord]:
+def _records(one: Sequence[FollowedBucket], step: int, first: int) -> Iterator[BucketRecord]:
     exposed_s, hidden_s = bucket_times(*_columns(one))
     for place, bucket in enumerate(one):
         yield BucketRecord(
@@ -80,7 +80,7 @@ def _records(one: Sequence[Bucket], step: int, first: int) -> Iterator[BucketRec
         )
 
 
-def _norms(passes: Sequence[Sequence[Bucket]]) -> tuple[float | None, float | None]:
+def _norms(passes: Sequence[Sequence[FollowedBucket]]) -> tuple[float | None, float | None]:
     """Return squared norms of all gradients; of several averagings they tell nothing."""
     own = [each.local_norm2 for each in passes[0]]
     mean = [each.mean_norm2 for each in passes[0]]

@@ -6,9 +6,9 @@ import atexit
 from typing import TYPE_CHECKING
 
 from smtc_lab.parallel.link.ddp import watch_ddp
-from smtc_lab.parallel.link.exchange import GradientExchange
+from smtc_lab.parallel.link.exchange import FollowedExchange
 from smtc_lab.parallel.link.pace import Pace
-from smtc_lab.runtime.reducing import Reducers, can_reduce, reduces_on_data
+from smtc_lab.runtime.ranks.reducing import Reducers, can_reduce, reduces_on_data
 from smtc_lab.runtime.script.communication import step_communication
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def watch_exchange(runtime: InstanceRuntime) -> None:
             "Declare a slower link, fewer trainers or a smaller model.",
         )
 
-    exchange = GradientExchange(pace, measures_noise=context.measures_noise, on_overrun=overrun)
+    exchange = FollowedExchange(pace, measures_noise=context.measures_noise, on_overrun=overrun)
     if context.measures_communication:
         runtime.timer.communication = lambda step: step_communication(
             exchange.take(), step, runtime.record

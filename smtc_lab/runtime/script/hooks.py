@@ -17,10 +17,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.metrics.records.records import TORCHS_OWN
+from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
 from smtc_lab.runtime.script.first_failure import note_thread_failures
 from smtc_lab.runtime.script.stateful_loader import replace_stateful_loader
-from smtc_lab.runtime.step_timer import num_samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def install_hooks() -> None:
     runtime = instance_runtime()
     note_thread_failures()
     if runtime.context.role == "train" and "RANK" in os.environ:
-        from smtc_lab.runtime.rendezvous import (  # noqa: PLC0415  needs torch
+        from smtc_lab.runtime.ranks.rendezvous import (  # noqa: PLC0415  needs torch
             meet_in_private,
             say_if_alone,
         )

@@ -27,6 +27,9 @@ _OUT_OF_MEMORY = re.compile(
 )
 """What torch, XLA, Python, C++ and CUDA say when memory is at its end."""
 
+_NO_STACK = re.compile(r"can't start new thread|[Rr]esource temporarily unavailable")
+"""What Python and C++ say under a memory limit that leaves no place for a thread's stack."""
+
 _NO_BATCH = "The dataloader had no batch"
 _KILLED = {128 + 9: "SIGKILL"}
 _ENDED_UNDER_A_LIMIT = {128 + 6: "SIGABRT", 128 + 7: "SIGBUS", 128 + 11: "SIGSEGV"}
@@ -150,7 +153,8 @@ def why_it_failed(run: Run, *, is_limited: bool) -> tuple[bool | None, str]:
     state = run.state
     last_lines = run.logs().splitlines()[-_LAST_LINES:]
     for text in (state.reason, *reversed(last_lines)):
-        if found := _OUT_OF_MEMORY.search(text):
+        found = _OUT_OF_MEMORY.search(text) or (is_limited and _NO_STACK.search(text))
+        if found:
             return False, f"out of memory ({found.group()})"
     signals = _KILLED | (_ENDED_UNDER_A_LIMIT if is_limited else {})
     for code in state.exit_codes.values():

@@ -42,7 +42,7 @@ _MISSING = "It has no place among the clusters of the catalog before it is calib
 
 
 @dataclass(frozen=True)
-class _Workload:
+class _PlannedWorkload:
     """What all clusters of one plan have in common."""
 
     calibration: Calibration
@@ -81,7 +81,7 @@ class _KeptPlans:
         self._plans: OrderedDict[Hashable, tuple[Catalog, CatalogPlan]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, workload: _Workload, catalog: Catalog) -> CatalogPlan:
+    def of(self, workload: _PlannedWorkload, catalog: Catalog) -> CatalogPlan:
         """Return the plan of a workload.
 
         Raises:
@@ -160,13 +160,13 @@ def _placed(
     )
 
 
-def _workload(job: TrainingJob, calibration: Calibration, catalog: Catalog) -> _Workload:
+def _workload(job: TrainingJob, calibration: Calibration, catalog: Catalog) -> _PlannedWorkload:
     emulation = job.emulation
     declared_s = None if emulation is None else emulation.device_step_time_s
     is_other = declared_s is not None and declared_s != calibration.emulated_device_s
     accelerators = {each.accelerator for each in catalog.instance_types.values()}
     speeds = {} if emulation is None else emulation.relative_cpu_speed
-    return _Workload(
+    return _PlannedWorkload(
         calibration=calibration,
         device_s=tuple((name, declared_s) for name in sorted(filter(None, accelerators)))
         if is_other and declared_s is not None
@@ -175,7 +175,7 @@ def _workload(job: TrainingJob, calibration: Calibration, catalog: Catalog) -> _
     )
 
 
-def _plan(workload: _Workload, catalog: Catalog) -> CatalogPlan:
+def _plan(workload: _PlannedWorkload, catalog: Catalog) -> CatalogPlan:
     made = plan(
         workload.calibration,
         catalog=catalog,

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _TRAIN = """
 from smtc_lab.instance.link import LinkDeclaration, DeclaredWire
 from smtc_lab.parallel.link.ddp import watch_ddp
-from smtc_lab.parallel.link.exchange import GradientExchange
+from smtc_lab.parallel.link.exchange import FollowedExchange
 from smtc_lab.parallel.link.pace import Pace
 
 declared, own_hook = {declared}, {own_hook}
 wire = DeclaredWire(latency_s=1e-4, bytes_per_s=2e7)
 pace = Pace(LinkDeclaration(inside=wire, between=None), world_size=n, local_world_size=n)
-exchange = GradientExchange(pace if declared else None, measures_noise=True)
+exchange = FollowedExchange(pace if declared else None, measures_noise=True)
 watch_ddp(exchange)
 torch.manual_seed(0)
 model = torch.nn.parallel.DistributedDataParallel(
@@ -46,8 +46,8 @@ print(json.dumps({{
     "total": total,
     "bytes": [each.num_bytes for each in buckets],
     "is_last": [each.is_last for each in buckets],
-    "is_late": all(each.end_s - each.here_s >= pace.all_reduce_s(each.num_bytes)
-                   for each in buckets),
+    "is_late": all(each.end_s - each.here_s > pace.all_reduce_s(each.num_bytes) - 1e-9
+                   for each in buckets),  # but for rounding
     "in_order": all(each.ready_s <= each.here_s <= each.end_s for each in buckets),
     "norms": [(each.local_norm2, each.mean_norm2) for each in buckets],
 }}))

@@ -44,19 +44,19 @@ class EnvironmentsView(View):
                 does = self._refresh
             case {"type": "make-xla"}:
                 XLA_MAKER.start()
-                does = self._tell
+                does = self._tell_environments
             case _:
                 return False
-        XLA_MAKER.listen(self._tell)
+        XLA_MAKER.listen(self._tell_environments)
         threading.Thread(target=does, name="smtc-environments", daemon=True).start()
         return True
 
     def close(self) -> None:
         """Take the view away; what is being made goes on."""
-        XLA_MAKER.ignore(self._tell)
+        XLA_MAKER.ignore(self._tell_environments)
         super().close()
 
-    def _tell(self) -> None:
+    def _tell_environments(self) -> None:
         """Tell how far the environment of XLA is, and what there is once that has ended."""
         if XLA_MAKER.making.state == "making":
             told = environments_json(self.environment_choices, XLA_MAKER.making)

@@ -47,7 +47,7 @@ class ForecastView(View):
         self._state_lock = threading.RLock()
         self._is_looked_at = False
         self._planned: tuple[object, ...] = ()
-        self._forecasts = Answering(self._tell, name="smtc-forecast")
+        self._forecasts = Answering(self._tell_forecast, name="smtc-forecast")
         self._plans = Answering(self._tell_plans, name="smtc-catalog-plans", pause_s=_PAUSE_S)
         super().__init__(**traits)
 
@@ -92,7 +92,7 @@ class ForecastView(View):
         if self._is_looked_at:
             self._forecasts.ask()
 
-    def _tell(self) -> None:
+    def _tell_forecast(self) -> None:
         told = self._made(CALIBRATOR.calibrating)
         with self._state_lock:
             self.set_trait("forecast", told)
