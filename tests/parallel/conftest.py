@@ -29,8 +29,14 @@ session = smtc_lab.Session()
 """
 
 
-def start_ranks(
-    body: str, *, data: int = 1, shard: int = 1, folder: Path, before: str = ""
+def start_ranks(  # noqa: PLR0913  options by name
+    body: str,
+    *,
+    data: int = 1,
+    shard: int = 1,
+    folder: Path,
+    before: str = "",
+    limit_s: float = 110,
 ) -> list[Any]:
     """Return what the ranks of a layout printed, from JSON; a failed rank's last line."""
     world_size = data * shard
@@ -64,7 +70,7 @@ def start_ranks(
             )
         ranks.append(process)
     try:
-        codes = [rank.wait(timeout=110) for rank in ranks]
+        codes = [rank.wait(timeout=limit_s) for rank in ranks]
     finally:
         for process in ranks:
             process.kill()

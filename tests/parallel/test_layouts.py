@@ -134,6 +134,7 @@ def test_a_rank_holds_16_bytes_for_each_parameter_of_its_share(
     assert held == pytest.approx(16 * whole / shard, rel=0.05)
 
 
+@pytest.mark.timeout(300)  # each of up to four processes loads and writes five checkpoints
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_layout_loads_what_every_layout_saved_exactly(
     name: str, trained: dict[str, Trained]
@@ -142,7 +143,8 @@ def test_a_layout_loads_what_every_layout_saved_exactly(
     folder = trained["one"].folder.parent / "loaded"
     folder.mkdir(exist_ok=True)
 
-    said = start_ranks(f"LAYOUT = {name!r}\n" + LOAD, data=data, shard=shard, folder=folder)
+    body = f"LAYOUT = {name!r}\n" + LOAD
+    said = start_ranks(body, data=data, shard=shard, folder=folder, limit_s=280)
 
     assert said == [[[{"note": "saved"}, 4]] * len(LAYOUTS)] * (data * shard)
     for one in trained.values():
