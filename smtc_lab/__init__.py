@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.metrics.batch.batch_sizes import BatchSizes as BatchSizes
     from smtc_lab.metrics.compared.comparison import Comparison as Comparison
     from smtc_lab.metrics.records.compiler_report import CompilerReport as CompilerReport
+    from smtc_lab.metrics.same_model import SameModel as SameModel
     from smtc_lab.metrics.scaling.scaling import Scaling as Scaling
     from smtc_lab.planner.calibration.calibrate import calibrate as calibrate
     from smtc_lab.planner.calibration.calibration import Calibration as Calibration
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     )
     from smtc_lab.study.comparison.comparison_run import ComparisonRun as ComparisonRun
     from smtc_lab.study.comparison.comparison_run import launch_comparison as launch_comparison
+    from smtc_lab.study.scaling.same_model import check_parity as check_parity
     from smtc_lab.study.scaling.scale import ScalingRun as ScalingRun
     from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
     from smtc_lab.study.scaling.scale import scale as scale
@@ -90,11 +92,13 @@ _HOMES = {
     "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
     "Scaling": "smtc_lab.metrics.scaling.scaling",
     "ScalingRun": "smtc_lab.study.scaling.scale",
+    "SameModel": "smtc_lab.metrics.same_model",
     "Session": "smtc_lab.runtime.session",
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
     "Workbench": "smtc_lab.views.widgets.workbench",
     "calibrate": "smtc_lab.planner.calibration.calibrate",
+    "check_parity": "smtc_lab.study.scaling.same_model",
     "compare": "smtc_lab.study.comparison.compare",
     "compare_compilers": "smtc_lab.study.comparison.compare_compilers",
     "compare_environments": "smtc_lab.study.comparison.compare_environments",

@@ -81,6 +81,11 @@ if TYPE_CHECKING:
 @click.option(
     "--samples-per-epoch", type=int, metavar="COUNT", help="Tell the price of an epoch, too."
 )
+@click.option(
+    "--parity",
+    is_flag=True,
+    help="Check that several trainers train the model of one process, in short launches.",
+)
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
@@ -142,7 +147,7 @@ def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own paramet
     from smtc_lab.study.scaling.scale import scale as run_scaling  # noqa: PLC0415
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
-    names = ("mode", "batch", "rounds", "within", "bound", "bigger_instances")
+    names = ("mode", "batch", "rounds", "within", "bound", "bigger_instances", "parity")
     with ProgressLine(quiet=options["quiet"]) as line:
         scaling = run_scaling(
             jobs,

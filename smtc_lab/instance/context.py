@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, cast
+from typing import TYPE_CHECKING, Literal, Self, TypeVar, cast
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance import variables as names
@@ -18,11 +18,12 @@ from smtc_lab.instance.progress import StepCounters
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from smtc_lab.instance.description import InstanceDescription, Rendezvous, Trainer
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
+_Told = TypeVar("_Told")
 READY_WORD, DONE_WORD = b"ready\n", b"done\n"
 """What a process says to its agent: its work begins, and no further step comes."""
 
@@ -50,6 +51,7 @@ def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dic
         names.LINK_VARIABLE: told.link and told.link.to_values(),
         names.COMPILER_VARIABLE: told.compiler,
         names.PARITY_STEPS_VARIABLE: told.parity_steps,
+        names.PERMUTES_VARIABLE: 1 if told.permutes_samples else None,
         names.MEASURE_VARIABLE: None if told.measure is None else asdict(told.measure),
     }
     told_variables = {
@@ -159,6 +161,9 @@ class InstanceContext:
     """Steps of a parity launch, which leaves dropout out and records losses and weights; None:
     an ordinary launch."""
 
+    permutes_samples: bool
+    """Whether a parity launch permutes the samples of each batch."""
+
     measure: Measure | None
     """What a launch of a calibration measures; None: an ordinary launch."""
 
@@ -204,7 +209,7 @@ class InstanceContext:
                 rank=int(environment.get("RANK", "0")),
                 world_size=int(environment.get("WORLD_SIZE", "1")),
                 local_world_size=int(environment.get("LOCAL_WORLD_SIZE", "1")),
-                distribution=_layout(environment),
+                distribution=_read(environment, names.DISTRIBUTION_VARIABLE, TrainerLayout),
                 checkpoint_folder=environment.get(names.CHECKPOINT_FOLDER_VARIABLE, ""),
                 seed=int(environment.get(names.SEED_VARIABLE, "0")),
                 address=environment.get(names.ADDRESS_VARIABLE, "127.0.0.1"),
@@ -215,9 +220,10 @@ class InstanceContext:
                 max_steps=parity_steps or _whole(environment, names.MAX_STEPS_VARIABLE),
                 compiler=_compiler(environment, is_parity=parity_steps is not None),
                 parity_steps=parity_steps,
-                measure=_measure(environment),
+                permutes_samples=environment.get(names.PERMUTES_VARIABLE) == "1",
+                measure=_read(environment, names.MEASURE_VARIABLE, Measure),
                 device_step_time_s=_number(environment, names.DEVICE_STEP_TIME_VARIABLE),
-                link=_link(environment),
+                link=_read(environment, names.LINK_VARIABLE, LinkDeclaration.of),
                 measures_communication=environment.get(names.MEASURE_COMMUNICATION_SETTING)
                 != "0",
                 measures_noise=environment.get(names.NOISE_SCALE_SETTING) == "1",
@@ -277,19 +283,12 @@ def _compiler(
     return plain if is_parity else None
 
 
-def _layout(environment: Mapping[str, str]) -> TrainerLayout | None:
-    text = environment.get(names.DISTRIBUTION_VARIABLE)
-    return TrainerLayout(**json.loads(text)) if text else None
-
-
-def _link(environment: Mapping[str, str]) -> LinkDeclaration | None:
-    text = environment.get(names.LINK_VARIABLE)
-    return LinkDeclaration.from_values(json.loads(text)) if text else None
-
-
-def _measure(environment: Mapping[str, str]) -> Measure | None:
-    text = environment.get(names.MEASURE_VARIABLE)
-    return Measure(**json.loads(text)) if text else None
+def _read(
+    environment: Mapping[str, str], name: str, make: Callable[..., _Told]
+) -> _Told | None:
+    """Return what a variable holds as JSON; None: it is unset."""
+    text = environment.get(name)
+    return make(**json.loads(text)) if text else None
 
 
 def _whole(environment: Mapping[str, str], name: str) -> int | None:

@@ -168,6 +168,9 @@ class InstanceDescription:
     parity_steps: int | None = None
     """Steps of a parity launch; None: an ordinary launch."""
 
+    permutes_samples: bool = False
+    """Whether a parity launch permutes the samples of each batch."""
+
     measure: Measure | None = None
     """What a launch of a calibration measures; None: an ordinary launch."""
 

@@ -57,6 +57,9 @@ COMPILER_VARIABLE = "SMTC_COMPILER"
 PARITY_STEPS_VARIABLE = "SMTC_PARITY_STEPS"
 """Steps of a parity launch; unset: an ordinary launch."""
 
+PERMUTES_VARIABLE = "SMTC_PERMUTES"
+"""1: a parity launch permutes the samples of each batch; unset: they come as they are."""
+
 MEASURE_VARIABLE = "SMTC_MEASURE"
 """What a launch of a calibration measures, as JSON; unset: an ordinary launch."""
 

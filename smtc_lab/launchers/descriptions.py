@@ -15,7 +15,12 @@ from smtc_lab.instance.description import (
 )
 from smtc_lab.launchers.compiler_environment import compiler_environment
 from smtc_lab.launchers.emulated_link import declared_link
-from smtc_lab.launchers.special_launch import MEASURE, MEMORY_LIMIT_BYTES, PARITY_STEPS
+from smtc_lab.launchers.special_launch import (
+    MEASURE,
+    MEMORY_LIMIT_BYTES,
+    PARITY_STEPS,
+    PERMUTES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,6 +111,7 @@ def describe_instance(
         link=declared_link(plan.facts),
         compiler=config.model_dump_json() if config is not None and config.enabled else None,
         parity_steps=special.get(PARITY_STEPS),
+        permutes_samples=special.get(PERMUTES, False),
         measure=None if measure is None else Measure(**measure),
         memory_limit_bytes=special.get(MEMORY_LIMIT_BYTES),
         grace_s=plan.facts["grace_s"],

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 PARITY_STEPS = "parity_steps"
 """Fact of a plan: steps of a parity launch."""
 
+PERMUTES = "permutes_samples"
+"""Fact of a plan: whether a parity launch permutes the samples of each batch."""
+
 MEMORY_LIMIT_BYTES = "memory_limit_bytes"
 """Fact of a plan: memory that a trainer process may take."""
 
@@ -23,10 +26,17 @@ MEASURE = "measure"
 """Fact of a plan: what a launch of a calibration measures, the fields of a ``Measure``."""
 
 
-def as_parity_launch(plan: LaunchPlan, *, steps: int) -> LaunchPlan:
-    """Return the plan of a launch that writes a parity trace: dropout off, few steps."""
+def as_parity_launch(plan: LaunchPlan, *, steps: int, permutes: bool = False) -> LaunchPlan:
+    """Return the plan of a launch that writes a parity trace: dropout off, few steps.
+
+    Args:
+        plan: What is launched.
+        steps: Its steps.
+        permutes: Whether the samples of each batch are permuted.
+    """
     job = plan.job.model_copy(update={"max_steps": steps})
-    return replace(plan, job=job, facts={**plan.facts, PARITY_STEPS: steps})
+    facts = {**plan.facts, PARITY_STEPS: steps, PERMUTES: permutes}
+    return replace(plan, job=job, facts=facts)
 
 
 def with_memory_limit(plan: LaunchPlan, memory_limit_bytes: int | None) -> LaunchPlan:

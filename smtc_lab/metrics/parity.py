@@ -126,13 +126,13 @@ def judge(
     if not np.isfinite(eager.losses[:steps]).all():
         first = int(np.argmin(np.isfinite(eager.losses[:steps])))
         return unjudged(f"the eager loss is {eager.losses[first]} in step {first} already")
-    if missing := _unlike_parameters(candidate, eager):
+    if missing := unlike_parameters(candidate, eager):
         return ParityResult(verdict=missing, equal=False, steps=steps, first_step=0)
     own = _differences(noise, eager, steps) if noise is not None else np.zeros(steps)
     tolerances = _tolerances(own, FLOORS[precision])
     losses = _differences(candidate, eager, steps)
-    weights = _distance(candidate, eager)
-    noise_weights = None if noise is None else _distance(noise, eager)
+    weights = weight_distance(candidate, eager)
+    noise_weights = None if noise is None else weight_distance(noise, eager)
     weight_tolerance = max(float(tolerances[-1]), _NOISE_MARGIN * (noise_weights or 0.0))
     first_step = _first_step(losses, tolerances)
     # written so that a distance that is not a number is no equality
@@ -155,9 +155,21 @@ def judge(
     return result.model_copy(update={"verdict": _verdict(result)})
 
 
-def _unlike_parameters(candidate: ParityTrace, eager: ParityTrace) -> str | None:
-    """Return why the parameters cannot be those of one model, or None."""
-    for one, other, where in ((eager, candidate, "eager"), (candidate, eager, "compiled")):
+def unlike_parameters(
+    candidate: ParityTrace,
+    eager: ParityTrace,
+    *,
+    names: tuple[str, str] = ("eager", "compiled"),
+) -> str | None:
+    """Return why the parameters cannot be those of one model, or None.
+
+    Args:
+        candidate: The trace to judge.
+        eager: The trace that is right.
+        names: What the right one and the other are called.
+    """
+    right, judged = names
+    for one, other, where in ((eager, candidate, right), (candidate, eager, judged)):
         only = [name for name in one.weights if name not in other.weights]
         if only:
             return (
@@ -181,7 +193,7 @@ def _differences(trace: ParityTrace, eager: ParityTrace, steps: int) -> NDArray[
     return difference
 
 
-def _distance(trace: ParityTrace, eager: ParityTrace) -> float:
+def weight_distance(trace: ParityTrace, eager: ParityTrace) -> float:
     """Return the L2 distance of all final parameters relative to the eager ones' norm."""
     squares = total = 0.0
     for name, values in eager.weights.items():
@@ -235,12 +247,12 @@ def _first_place(
 def _verdict(result: ParityResult) -> str:
     own = result.noise_loss_difference
     beside = (
-        f"eager's own noise was not measured, {_shown(result.floor)} counts as rounding"
+        f"eager's own noise was not measured, {shown(result.floor)} counts as rounding"
         if own is None
-        else f"against {_shown(own)} of eager with another number of threads"
+        else f"against {shown(own)} of eager with another number of threads"
     )
-    losses = f"losses differ by {_shown(result.loss_difference)}, {beside}"
-    weights = f"final weights by {_shown(result.weight_difference)}"
+    losses = f"losses differ by {shown(result.loss_difference)}, {beside}"
+    weights = f"final weights by {shown(result.weight_difference)}"
     if result.equal:
         within = "its own noise" if _is_within_noise(result) else "rounding"
         chaotic = ""
@@ -265,7 +277,8 @@ def _known(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _shown(value: float | None) -> str:
+def shown(value: float | None) -> str:
+    """Return a relative difference as words: one digit and a power of ten."""
     if value is None:
         return "a number that is not finite"
     return "0" if value == 0 else f"{value:.0e}".replace("e-0", "e-")

@@ -21,7 +21,8 @@ def make_recorder(tmp_path: Path) -> Iterator[MakeRecorder]:
     made: list[ParityRecorder] = []
 
     def make(**options: Any) -> ParityRecorder:
-        made.append(ParityRecorder(folder=tmp_path / "compiler", rank=1, **options))
+        options.setdefault("rank", 0)
+        made.append(ParityRecorder(folder=tmp_path / "compiler", **options))
         return made[-1]
 
     yield make
@@ -41,8 +42,9 @@ def comparable(monkeypatch: pytest.MonkeyPatch) -> None:
     make_comparable(backend="eager")
 
 
-def trace(tmp_path: Path) -> dict[str, Any]:
-    with np.load(tmp_path / "compiler" / "parity-rank1.npz", allow_pickle=False) as file:
+def trace(tmp_path: Path, *, rank: int = 0) -> dict[str, Any]:
+    path = tmp_path / "compiler" / f"parity-rank{rank}.npz"
+    with np.load(path, allow_pickle=False) as file:
         return dict(file)
 
 
@@ -117,6 +119,41 @@ def test_tied_weights_are_recorded_once(make_recorder: MakeRecorder, tmp_path: P
     recorder.step_ended()
 
     assert trace(tmp_path)["names"].tolist() == ["a.weight", "a.bias", "b.bias"]
+
+
+def test_other_ranks_leave_the_weights_to_rank_0(
+    make_recorder: MakeRecorder, tmp_path: Path
+) -> None:
+    recorder = make_recorder(num_steps=1, rank=3)
+    recorder.watch(torch.nn.Linear(2, 1))
+    recorder.step_ended()
+
+    written = trace(tmp_path, rank=3)
+    assert written["norms"].shape == (1, 2)
+    assert not [name for name in written if name.startswith("weight:")]
+
+
+def test_parameters_have_the_names_of_the_scripts_own_model(
+    make_recorder: MakeRecorder, tmp_path: Path
+) -> None:
+    recorder = make_recorder(num_steps=1)
+    recorder.watch(torch.compile(torch.nn.Sequential(torch.nn.Linear(1, 1))))
+    recorder.step_ended()
+
+    assert trace(tmp_path)["names"].tolist() == ["0.weight", "0.bias"]
+
+
+def test_what_is_written_are_the_weights_of_the_last_recorded_step(
+    make_recorder: MakeRecorder, tmp_path: Path
+) -> None:
+    recorder, model = make_recorder(num_steps=9), torch.nn.Linear(1, 1, bias=False)
+    torch.nn.init.ones_(model.weight)
+    recorder.watch(model)
+    recorder.step_ended()
+    torch.nn.init.zeros_(model.weight)
+    recorder.close()
+
+    assert trace(tmp_path)["weight:weight"].tolist() == [[1.0]]
 
 
 @pytest.mark.usefixtures("comparable")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.metrics.same_model import SameModel
 from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.bundle import bundle_of, snapshot_of
 from smtc_lab.views.scaling.figure import scaling_figure, write_scaling_figure
@@ -43,6 +44,31 @@ def test_a_notebook_keeps_numbers_text_html_and_picture(scaling: Scaling) -> Non
     assert bundle["text/plain"] == scaling_text(scaling)
     assert bundle["image/png"]
     assert scaling._repr_mimebundle_() == bundle
+
+
+def test_what_trainers_learn_is_a_row_and_another_model_a_finding(scaling: Scaling) -> None:
+    same = SameModel(
+        verdict="the same model as one process",
+        same=True,
+        ranks=2,
+        weight_difference=2e-8,
+        twin_weight_difference=1e-8,
+    )
+    other = SameModel(verdict="another model than one process: why", same=False, ranks=4)
+
+    checked = scaling.with_same_models({"2 devices": same, "4 devices": other}, ["It failed."])
+
+    names = [point.set_up for point in checked.curves[0].points]
+    rows = {row.label: row.cells for row in scaling_rows(checked, names)}
+    assert rows["trains the model of one process"] == (
+        ("\N{EM DASH}",),
+        ("yes, 2e-8 apart (its twin: 1e-8)",),
+        ("no",),
+    )
+    told = [each.sentence for each in checked.findings[:2]]
+    assert told == ["4 devices: another model than one process: why.", "It failed."]
+    assert "trains the model of one process" in bundle_of(checked)["text/html"]
+    assert "another model than one process: why." in scaling_text(checked)
 
 
 def test_the_table_has_a_column_for_each_set_up_and_a_row_for_each_loss(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch.nn.parallel import DistributedDataParallel
 
 from smtc_lab.compiler.torch_names import home_of
 
@@ -55,9 +56,11 @@ class ParityRecorder:
     """Follows one model for a few steps, and writes ``parity-rank<r>.npz``.
 
     The file holds ``losses`` float64 (K,), ``names`` str (P,), ``norms`` float64 (K, P): the
-    L2 norm of each parameter after each step, and ``weight:<name>``: the last parameters as
-    float32, on the host. The loss of a step is the sum of the tensors on which ``backward``
-    was called in it; NaN where there was none.
+    L2 norm of each parameter after each step, and, of rank 0, ``weight:<name>``: the
+    parameters after the last step as float32, on the host. The loss of a step is the sum of
+    the tensors on which ``backward`` was called in it; NaN where there was none. Parameters
+    have the names that the script's own model gives them, whatever wraps it; those that
+    trainers shard are gathered.
     """
 
     def __init__(self, *, folder: Path, rank: int, num_steps: int) -> None:
@@ -68,6 +71,8 @@ class ParityRecorder:
             rank: Rank of this trainer.
             num_steps: Steps to record, at least 1.
         """
+        self._rank = rank
+        self._last: dict[str, NDArray[np.float64]] | None = None
         self._file = folder / f"parity-rank{rank}.npz"
         self._num_steps = num_steps
         self._model: torch.nn.Module | None = None
@@ -84,6 +89,7 @@ class ParityRecorder:
         """
         if self._model is not None:
             return
+        model = own_model(model)
         self._model = model
         for module in model.modules():
             if isinstance(module, torch.nn.RNNBase):
@@ -100,7 +106,8 @@ class ParityRecorder:
         losses = [float(loss) for loss in self._pending]
         self._losses.append(sum(losses) if losses else float("nan"))
         self._pending.clear()
-        self._norms.append([float(np.linalg.norm(one)) for one in self._weights().values()])
+        self._last = self._weights()
+        self._norms.append([float(np.linalg.norm(one)) for one in self._last.values()])
         if len(self._losses) == self._num_steps:
             self.close()
             return True
@@ -112,13 +119,14 @@ class ParityRecorder:
             return
         torch.autograd.backward = self._plain_backward
         self._plain_backward = None
-        weights = self._weights()
+        # Not gathered again: the other trainers may have ended.
+        weights = self._weights() if self._last is None else self._last
         arrays: dict[str, Any] = {
             "losses": np.array(self._losses, np.float64),
             "names": np.array(list(weights), np.str_),
             "norms": np.array(self._norms, np.float64).reshape(len(self._norms), len(weights)),
         }
-        for name, weight in weights.items():
+        for name, weight in weights.items() if self._rank == 0 else ():
             arrays[f"weight:{name}"] = weight.astype(np.float32)
         self._file.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self._file.with_suffix(".unfinished")
@@ -130,7 +138,7 @@ class ParityRecorder:
         if self._model is None:
             return {}
         return {
-            name: parameter.detach().cpu().double().numpy()
+            name: _whole(parameter).cpu().double().numpy(force=True).copy()
             for name, parameter in self._model.named_parameters()
         }
 
@@ -139,6 +147,25 @@ class ParityRecorder:
         self._pending.extend(tensor.detach().sum() for tensor in given)
         if self._plain_backward is not None:
             self._plain_backward(tensors, *args, **kwargs)
+
+
+def own_model(model: torch.nn.Module) -> torch.nn.Module:
+    """Return the script's own model out of what wraps it."""
+    while True:
+        if isinstance(model, DistributedDataParallel):
+            model = model.module
+        elif isinstance(inner := model._modules.get("_orig_mod"), torch.nn.Module):  # noqa: SLF001  what torch.compile returns
+            model = inner
+        else:
+            return model
+
+
+def _whole(parameter: torch.Tensor) -> torch.Tensor:
+    """Return a parameter with the shards of all trainers, who all ask for it."""
+    values: Any = parameter.detach()
+    # Not by its class: importing that takes others, who shard nothing, half a second.
+    whole: torch.Tensor = values.full_tensor() if hasattr(values, "full_tensor") else values
+    return whole
 
 
 def _without_dropout(plain: Callable[..., Any]) -> Callable[..., Any]:

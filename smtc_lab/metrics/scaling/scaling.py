@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.stored_text import check_schema, misfits, neutral_json, parsed_json
 from smtc_lab.metrics.compared.comparison import Comparison
-from smtc_lab.metrics.finding import Finding
+from smtc_lab.metrics.finding import Finding, caution
 from smtc_lab.metrics.result import Interval, Result
+from smtc_lab.metrics.same_model import SameModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -94,6 +98,9 @@ class ScalingPoint(Result):
     lost: tuple[LostPart, ...] = ()
     """What that time goes to."""
 
+    same_model: SameModel | None = None
+    """Whether its trainers train one process's model; None: not checked, or it is one."""
+
 
 class ScalingCurve(Result):
     """Points of one job, the fewest devices first."""
@@ -138,6 +145,36 @@ class Scaling(BundleDisplayed, Result):
 
     comparison: Comparison
     """All set-ups as a comparison has them, the first one its baseline."""
+
+    def with_same_models(self, found: Mapping[str, SameModel], told: Sequence[str]) -> Self:
+        """Return the result with what parity launches showed.
+
+        Args:
+            found: What each set-up's trainers learn, by its name.
+            told: Why launches failed, a sentence each.
+        """
+        curves = tuple(
+            curve.model_copy(
+                update={
+                    "points": tuple(
+                        point.model_copy(update={"same_model": found.get(point.set_up)})
+                        for point in curve.points
+                    )
+                }
+            )
+            for curve in self.curves
+        )
+        cautions = [
+            *(
+                caution("parity", f"{name}: {each.verdict}.")
+                for name, each in found.items()
+                if not each.same
+            ),
+            *(caution("launch", each) for each in told),
+        ]
+        return self.model_copy(
+            update={"curves": curves, "findings": (*cautions, *self.findings)}
+        )
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return the result as JSON text."""

@@ -71,6 +71,8 @@ class SharedTraining:
         wrapped = self._trainers.prepare(
             model, optimizer, find_unused_parameters=find_unused_parameters
         )
+        if self._runtime.compilation is not None:
+            self._runtime.compilation.watch(wrapped)
         return wrapped, optimizer
 
     def accumulate(self, batch: Any, num_microbatches: int) -> Iterator[Any]:  # noqa: ANN401  any batch
@@ -142,9 +144,12 @@ class SharedTraining:
     def _rank_options(self, dataset: Any, options: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401  any dataset
         """Return a dataloader's options with this trainer's part of the samples."""
         ranks = self._context.world_size if self._context.role == "train" else 1
-        if ranks == 1 or options.get("sampler") or options.get("batch_sampler"):
+        is_plain = ranks == 1 and self._context.parity_steps is None  # else orders are compared
+        if is_plain or options.get("sampler") or options.get("batch_sampler"):
             return options
         if isinstance(dataset, IterableDataset) or not isinstance(dataset, Sized):
+            if ranks == 1:
+                return options
             self._runtime.event(
                 "warning",
                 f"{type(dataset).__name__} is iterated as a stream: each of the {ranks} "

@@ -78,6 +78,13 @@ def install_hooks() -> None:
     ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
     theirs.__next__ = _timed_next(_counted_next(theirs.__next__, but_for=ours))
     ours.__next__ = _timed_next(ours.__next__)
+    if runtime.context.permutes_samples:
+        from smtc_lab.runtime.script.permuted import (  # noqa: PLC0415  other jobs do without
+            permuted_next,
+        )
+
+        theirs.__next__ = permuted_next(theirs.__next__, but_for=ours)
+        ours.__next__ = permuted_next(ours.__next__)
     replacement = use_data_service(runtime)
     if replacement is not None:
         replace_stateful_loader(replacement)

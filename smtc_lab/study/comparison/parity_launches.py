@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from smtc_lab.errors import SpecError, StoreError
 from smtc_lab.launchers.job_environment import environment_name
-from smtc_lab.launchers.special_launch import as_parity_launch
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.metrics.parity import judge, unjudged
-from smtc_lab.store.parity_traces import read_parity_trace
-from smtc_lab.store.said import and_then
-from smtc_lab.study.launch_name import launch_name
-from smtc_lab.study.watched_run import run_watched
+from smtc_lab.study.comparison.traced_launches import PARITY_STEPS, TracedLaunches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from smtc_lab.launchers.launcher import Launcher, LaunchPlan
+    from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.metrics.parity import ParityResult, ParityTrace
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.study.watched_run import LaunchWatch
-
-PARITY_STEPS = 8
-"""Steps of a parity launch."""
-
-_TRACES = "parity-rank*.npz"
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class ParityCheck(Protocol):
@@ -73,12 +59,12 @@ class ParityLaunches:
         if not subjects:
             return {}, ()
         watch.launches += 2 + len(set(subjects.values()))
-        launches = _Launches(launcher=launcher, watch=watch, steps=self.steps)
+        launches = TracedLaunches(launcher=launcher, watch=watch, steps=self.steps)
         eager = launches.trace(eager_job, "eager, parity")
         if isinstance(eager, str):
             unknown = unjudged(f"the eager launch {eager}")
             return dict.fromkeys(subjects, unknown), launches.problems
-        noise = launches.trace(eager_job, "eager, other threads", is_noise=True)
+        noise = launches.trace(eager_job, "eager, other threads", other_threads=True)
         found: dict[_Subject, ParityResult] = {}
         for subject in subjects.values():
             if subject not in found:
@@ -157,64 +143,3 @@ def _checked(jobs: Sequence[TrainingJob], runs: Sequence[RunRecords]) -> dict[st
             config = config.model_copy(update={"backend": chosen[-1]})
         subjects[label] = _subject(job.model_copy(update={"compiler_config": config}))
     return subjects
-
-
-@dataclass(kw_only=True)
-class _Launches:
-    """Makes parity launches, and remembers why some failed."""
-
-    launcher: Launcher
-    watch: LaunchWatch
-    steps: int
-
-    def __post_init__(self) -> None:
-        self.problems: list[str] = []
-        self._stamp = datetime.now(UTC)
-
-    def trace(
-        self, job: TrainingJob, name: str, *, is_noise: bool = False
-    ) -> ParityTrace | str:
-        """Return the trace that a launch of the job wrote, or why there is none."""
-        number = f"p{self.watch.begun + 1}"
-        job_name = launch_name(job.entry_point, name, number, stamp=self._stamp)
-        try:
-            plan = self.launcher.plan(job.model_copy(update={"job_name": job_name}))
-            if is_noise:
-                plan = self.launcher.plan(_with_other_threads(plan))
-        except SpecError as error:  # its environment has gone meanwhile, say
-            self.watch.launches -= 1
-            self.problems.append(f"The parity launch {name!r} could not be made. {error}")
-            return "could not be made"
-        run = run_watched(
-            self.launcher, as_parity_launch(plan, steps=self.steps), self.watch, name=name
-        )
-        path = _trace_file(run.folder, plan)
-        try:
-            if run.status == "Completed":
-                return read_parity_trace(path)
-            reason = f"ended as {run.status}. {run.state.reason}"
-        except StoreError:
-            reason = "left no trace that can be read."
-        finally:
-            for instance in plan.instances:  # each trace holds the whole model
-                for written in run.folder.compiler_folder(instance.host).glob(_TRACES):
-                    written.unlink()
-        self.problems.append(
-            and_then(
-                f"The parity launch {name!r} {reason}",
-                f"See 'smtc-lab runs show {run.job_name} --log'.",
-            )
-        )
-        return reason.partition(".")[0]
-
-
-def _with_other_threads(plan: LaunchPlan) -> TrainingJob:
-    threads = "2" if plan.instances[0].num_cpus == 1 else "1"
-    extra = dict.fromkeys(_THREAD_VARIABLES, threads)
-    return plan.job.model_copy(update={"environment": {**plan.job.environment, **extra}})
-
-
-def _trace_file(folder: RunFolder, plan: LaunchPlan) -> Path:
-    """Return where the first trainer of a run writes its parity trace."""
-    host = next(instance.host for instance in plan.instances if 0 in instance.ranks)
-    return folder.compiler_folder(host) / "parity-rank0.npz"

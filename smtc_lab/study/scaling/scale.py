@@ -18,6 +18,7 @@ from smtc_lab.metrics.scaling.scaling import Scaling
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.compare import DEFAULT_ROUNDS, carry_out
 from smtc_lab.study.comparison.plan import plan_comparison
+from smtc_lab.study.scaling.same_model import SameModelLaunches
 from smtc_lab.study.scaling.set_ups import scaled_jobs
 from smtc_lab.study.study_run import StudyRun, start_study
 
@@ -114,6 +115,7 @@ def launch_scaling(  # noqa: PLR0913  options by name, all with a default
     bound: float = DEFAULT_BOUND,
     bigger_instances: bool = False,
     samples_per_epoch: int | None = None,
+    parity: bool = False,
     root: Path | None = None,
     catalog: Catalog | None = None,
     detach: bool | None = None,
@@ -133,6 +135,8 @@ def launch_scaling(  # noqa: PLR0913  options by name, all with a default
         bigger_instances: Before more instances take types of the same family with more
             accelerators.
         samples_per_epoch: For the price of an epoch; None: it is not told.
+        parity: Whether to check, in short launches of their own, that several trainers train
+            the model of one process, as ``check_parity`` does.
         root: Folder of runs; None: the default one. The study lies beside it.
         catalog: Types and prices; None: the catalog that comes with the package.
         detach: Let it go on when this process ends; None: in a notebook, and not in a script.
@@ -153,7 +157,10 @@ def launch_scaling(  # noqa: PLR0913  options by name, all with a default
         catalog=catalog,
     )
     plan = plan_comparison(jobs, rounds=rounds, within=within, root=root, catalog=catalog)
-    asked = plan.request(parity=False)
+    check = SameModelLaunches(plan.jobs, batch=batch, catalog=catalog)
+    if parity:
+        check.refuse(plan.launcher)
+    asked = plan.request(parity=parity)
     options = {
         "mode": mode,
         "bound": bound,
@@ -184,7 +191,13 @@ def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:
     )
     outcome = carry_out(plan, watch)
     question = question_of(request, catalog=plan.catalog, looks=plan.looks)
-    return scaling_of(outcome.runs, outcome.comparison, question).to_json()
+    scaling = scaling_of(outcome.runs, outcome.comparison, question)
+    if request.options.get("parity"):
+        check = SameModelLaunches(
+            plan.jobs, batch=str(request.options["batch"]), catalog=plan.catalog
+        )
+        scaling = scaling.with_same_models(*check(launcher=plan.launcher, watch=watch))
+    return scaling.to_json()
 
 
 def question_of(request: StudyRequest, *, catalog: Catalog, looks: int) -> ScalingQuestion:

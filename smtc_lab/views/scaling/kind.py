@@ -40,6 +40,7 @@ _GIVEN = {
     "bound": DEFAULT_BOUND,
     "bigger_instances": False,
     "samples_per_epoch": None,
+    "parity": False,
 }
 """What ``launch_scaling`` takes, and what it takes where nothing is given."""
 

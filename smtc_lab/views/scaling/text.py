@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.parity import shown
 from smtc_lab.metrics.scaling.scaling import CAUSES
 from smtc_lab.metrics.scaling.verdict import CAUSE_WORDS, REST
 from smtc_lab.views.study.info import RowInfo
@@ -66,6 +67,8 @@ def scaling_rows(scaling: Scaling, set_ups: Sequence[str]) -> tuple[RowInfo, ...
         if any(part.cause == cause for point in known for part in point.lost):
             words = cause_words(cause, known)
             rows.append(row(f"lost to {words} (ms/step)", lambda p, of=cause: _lost(p, of)))  # type: ignore[misc]
+    if any(point.same_model is not None for point in known):
+        rows.append(row("trains the model of one process", _sameness))
     return tuple(rows)
 
 
@@ -100,6 +103,18 @@ def scaling_text(scaling: Scaling) -> str:
     ]
     findings = [str(each) for each in told(scaling.findings)]
     return "\n".join(["", *lines, "", fmt.plain(scaling.verdict), *findings])
+
+
+def _sameness(point: ScalingPoint) -> str:
+    found = point.same_model
+    if found is None:
+        return _NONE
+    if found.same is None:
+        return "not judged"
+    if not found.same:
+        return "no"
+    apart, twin = shown(found.weight_difference), shown(found.twin_weight_difference)
+    return f"yes, {apart} apart (its twin: {twin})"
 
 
 def _over(point: ScalingPoint, text: str) -> str:
