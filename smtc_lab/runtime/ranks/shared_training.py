@@ -14,8 +14,10 @@ from smtc_lab.dataservice.rank_batches import RankBatches
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.parallel.full_state import full_state, is_live, load_full_state
 from smtc_lab.parallel.gradients import clip_grad_norm
+from smtc_lab.parallel.link.fsdp import pace_fsdp
 from smtc_lab.parallel.trainers import Trainers
 from smtc_lab.runtime.checkpoint import load_checkpoint, save_checkpoint
+from smtc_lab.runtime.ranks.paces import declared_shard_pace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +73,9 @@ class SharedTraining:
         wrapped = self._trainers.prepare(
             model, optimizer, find_unused_parameters=find_unused_parameters
         )
+        pace = None if self._context.role == "data" else declared_shard_pace(self._context)
+        if pace is not None:
+            pace_fsdp(wrapped, pace)
         if self._runtime.compilation is not None:
             self._runtime.compilation.watch(wrapped)
         return wrapped, optimizer

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.parallel.link.ddp import watch_ddp
 from smtc_lab.parallel.link.exchange import FollowedExchange
-from smtc_lab.parallel.link.pace import Pace
+from smtc_lab.runtime.ranks.paces import declared_pace
 from smtc_lab.runtime.ranks.reducing import Reducers, can_reduce, reduces_on_data
 from smtc_lab.runtime.script.communication import step_communication
 
 if TYPE_CHECKING:
-    from smtc_lab.instance.context import InstanceContext
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
 
 
@@ -46,16 +45,3 @@ def watch_exchange(runtime: InstanceRuntime) -> None:
         device=lambda: runtime.timer.device_step,
         reduce=lambda model: reducers.join() if reduces and can_reduce(model) else None,
     )
-
-
-def declared_pace(context: InstanceContext) -> Pace | None:
-    """Return the declared network between the trainers of a job; None: none is declared."""
-    if context.link is None:
-        return None
-    pace = Pace(
-        context.link,
-        world_size=context.world_size,
-        local_world_size=context.local_world_size,
-        reducers=len(context.data_servers) if reduces_on_data(context) else 0,
-    )
-    return pace if pace.is_declared else None
