@@ -33,6 +33,7 @@ STEP_COLUMNS = (
     "hidden_comm_s",
     "rank_wait_s",
     "least_rank_wait_s",
+    "waited_for_rank",
     "backward_s",
     "comm_bytes",
     "num_buckets",
@@ -45,8 +46,9 @@ one, in seconds since the epoch; its time in seconds, the longest of all ranks; 
 wait and device time in seconds, means over the ranks; samples of all ranks, and of the first
 one; 1 where each rank synchronized its device before it read the clock, else 0; exposed and
 hidden communication, wait for slower ranks, means over the ranks, and the least wait of a rank,
-in seconds; backward time, a mean; bytes, buckets, averagings and squared norm of the averaged
-gradients, the first rank's; squared norm of own gradients, a mean. NaN: not known.
+in seconds, with the place of that rank among them, from 0; backward time, a mean; bytes,
+buckets, averagings and squared norm of the averaged gradients, the first rank's; squared norm
+of own gradients, a mean. NaN: not known.
 """
 
 COMMUNICATION_FIELDS = (
@@ -113,6 +115,7 @@ def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
             _sum(hidden_s) / len(by_rank),
             _sum(rank_wait_s) / len(by_rank),
             rank_wait_s.min(axis=0),
+            np.where(np.isnan(rank_wait_s.min(axis=0)), np.nan, rank_wait_s.argmin(axis=0)),
             _sum(backward_s) / len(by_rank),
             comm_bytes[0],
             buckets[0],

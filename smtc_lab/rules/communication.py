@@ -29,6 +29,9 @@ BUCKETS = 8
 STRAGGLER = 0.05
 """From this share of the step on, waiting for a slower rank is worth a sentence."""
 
+_MOSTLY = 2 / 3
+"""Share of the steps in which it is the same rank that the others wait for."""
+
 _BATCH_NAMES = ("batch_size", "batch-size", "train_batch_size")
 _HOOK = (
     "model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks"
@@ -105,18 +108,34 @@ def _straggler(seen: Observation) -> Iterable[Finding]:
     if not seen.is_enough_for("straggler"):
         return
     waits_s, least_s = _mean(seen, "rank_wait_s"), _mean(seen, "least_rank_wait_s")
-    who = ", which waits for nobody itself" if _is_one_rank(waits_s, least_s) else ""
+    name = _waited_for(seen) if _is_one_rank(waits_s, least_s) else None
+    who, fix = "the slowest of them", "a rank"
+    if name is not None:
+        host, _, number = name.rpartition("-rank")
+        who, fix = f"rank {number} on {host}, which waits for nobody itself", "one"
+    elif _is_one_rank(waits_s, least_s):
+        who += ", which waits for nobody itself"
     yield Finding(
         kind="straggler",
-        sentence=(
-            f"Trainers wait in {100 * waits:.0f} % of each step for the slowest of them{who}."
-        ),
+        sentence=f"Trainers wait in {100 * waits:.0f} % of each step for {who}.",
         fix=(
-            "Look at the ranks' times: a rank with more data to prepare, longer samples or a "
+            f"Look at the ranks' times: {fix} with more data to prepare, longer samples or a "
             "busy host holds all others up."
         ),
+        rank=name,
         cost=seen.cost_in_steps(_known(seen, "rank_wait_s")),
     )
+
+
+def _waited_for(seen: Observation) -> str | None:
+    """Return the name of the rank that the others wait for in most steps; None: no such one."""
+    places = _known(seen, "waited_for_rank").astype(int)
+    if not places.size:
+        return None
+    counts = np.bincount(places)
+    place = int(counts.argmax())
+    is_mostly = counts[place] >= _MOSTLY * places.size
+    return seen.ranks[place] if is_mostly and place < len(seen.ranks) else None
 
 
 def _divided_batch(seen: Observation) -> Iterable[Finding]:

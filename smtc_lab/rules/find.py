@@ -61,11 +61,12 @@ class RunRules:
         self._num_steps = 0
         self._told: frozenset[str] = frozenset()
 
-    def look(
+    def look(  # noqa: PLR0913  what is known of the run, by name
         self,
         measured: MeasuredColumns | None,
         reports: Mapping[str, CompilerReport],
         *,
+        ranks: Sequence[str] = (),
         usd_per_hour: float | None = None,
         has_ended: bool,
         has_completed: bool = False,
@@ -78,6 +79,7 @@ class RunRules:
         Args:
             measured: The run so far; None: it has no step, so there is nothing to find.
             reports: What its trainers told of their compiler, by rank, the first one first.
+            ranks: Names of its trainers, in the order of the columns' places; empty: unknown.
             usd_per_hour: Price of all instances; None: unknown.
             has_ended: Whether this is all of it.
             has_completed: Whether it ended as ``Completed``.
@@ -96,6 +98,7 @@ class RunRules:
             has_ended=has_ended,
             has_completed=has_completed,
             told=self._told,
+            ranks=tuple(ranks),
             compiler=self._compiler,
             factors=self._factors,
         )
@@ -130,6 +133,7 @@ def find(
     return rules.look(
         measured_launch(run),
         run.compiler,
+        ranks=[name for name, records in run.steps.items() if records],
         usd_per_hour=usd_per_hour,
         has_ended=True,
         has_completed=run.state == "Completed",

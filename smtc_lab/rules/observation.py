@@ -58,6 +58,9 @@ class Observation:
     told: frozenset[str] = frozenset()
     """Kinds of what was found at the last look at the growing run."""
 
+    ranks: tuple[str, ...] = ()
+    """Names of its trainers, ``<host>-rank<n>``, by their places; empty: unknown."""
+
     compiler: CompilerResult | None = None
     """What a comparison knows of the set-up, break-even among it."""
 

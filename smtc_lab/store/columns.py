@@ -28,7 +28,7 @@ CHART_COLUMNS = ("step", "end_time_s", "step_time_s", "data_wait_s", "device_tim
 """What charts draw of a step: columns of ``metrics.columns.STEP_COLUMNS``, and the share of the
 ranks' step times in which their devices computed. NaN: not known."""
 
-_OF_COMMUNICATION = frozenset({*COMMUNICATION_FIELDS, "least_rank_wait_s"})
+_OF_COMMUNICATION = frozenset({*COMMUNICATION_FIELDS, "least_rank_wait_s", "waited_for_rank"})
 _MAY_BE_UNKNOWN = _OF_COMMUNICATION | {
     "device_time_s",
     "device",
@@ -206,6 +206,7 @@ def _column_sql(name: str, schemas: Sequence[str]) -> str:
         "first_rank_samples": "main.step_record.num_samples",
         "synchronized": extreme("min", each("synchronized")),
         "least_rank_wait_s": extreme("min", each("rank_wait_s")),
+        "waited_for_rank": _place_sql(extreme("min", each("rank_wait_s")), each("rank_wait_s")),
         **{
             name: f"{total(name)} / {len(schemas)}.0"
             for name in (
@@ -222,6 +223,12 @@ def _column_sql(name: str, schemas: Sequence[str]) -> str:
         },
     }
     return made[name]
+
+
+def _place_sql(value: str, values: list[str]) -> str:
+    """Return the place of the first of some values that is this one; NULL: it is unknown."""
+    places = " ".join(f"WHEN {one} THEN {place}" for place, one in enumerate(values))
+    return f"CASE {value} {places} END"
 
 
 def _bins_sql(num_ranks: int) -> str:

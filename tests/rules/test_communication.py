@@ -28,6 +28,13 @@ def found(
     *ranks: dict[str, Any], hyperparameters: dict[str, Any] | None = None
 ) -> list[Finding]:
     """Return the findings of a run of 60 steps of 0.1 s; each rank with its fields."""
+    return found_by_step([[fields] * 60 for fields in ranks], hyperparameters)
+
+
+def found_by_step(
+    ranks: list[list[dict[str, Any]]], hyperparameters: dict[str, Any] | None = None
+) -> list[Finding]:
+    """Return the same of ranks whose steps have fields of their own."""
     run = run_records()
     steps = {
         f"algo-{number}-rank{number}": [
@@ -38,9 +45,9 @@ def found(
                 data_wait_s=0.0,
                 **{**PLAIN, **fields},
             )
-            for step in range(60)
+            for step, fields in enumerate(each)
         ]
-        for number, fields in enumerate(ranks)
+        for number, each in enumerate(ranks)
     }
     job = run.job.model_copy(update={"hyperparameters": hyperparameters or {}})
     return list(find(replace(run, steps=steps, job=job)))
@@ -85,11 +92,25 @@ def test_a_straggler_is_told_apart_from_communication() -> None:
 
     findings = found(fast, slow)
 
-    assert of_kind(findings, "straggler").sentence == (
-        "Trainers wait in 20 % of each step for the slowest of them, which waits for nobody "
+    straggler = of_kind(findings, "straggler")
+    assert straggler.sentence == (
+        "Trainers wait in 20 % of each step for rank 1 on algo-1, which waits for nobody "
         "itself."
     )
+    assert straggler.rank == "algo-1-rank1"
     assert not [each for each in findings if each.kind == "communication"]
+
+
+def test_ranks_that_take_turns_at_being_slow_are_not_named() -> None:
+    turns = [
+        [{"rank_wait_s": 0.04 * (step % 2 == number)} for step in range(60)]
+        for number in range(2)
+    ]
+
+    straggler = of_kind(found_by_step(turns), "straggler")
+
+    assert "for the slowest of them, which waits for nobody itself." in straggler.sentence
+    assert straggler.rank is None
 
 
 def test_a_batch_that_is_divided_by_the_trainers_is_told() -> None:

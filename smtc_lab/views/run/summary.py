@@ -73,6 +73,7 @@ class RunSummarizer:
         self.findings = self._rules.look(
             measured,
             self._follower.reports,
+            ranks=[path.stem for path in self._follower.steps.paths],
             usd_per_hour=usd_per_hour,
             has_ended=last,
             has_completed=last and self._follower.state.state == "Completed",
