@@ -122,7 +122,6 @@ def _straggler(seen: Observation) -> Iterable[Finding]:
             f"Look at the ranks' times: {fix} with more data to prepare, longer samples or a "
             "busy host holds all others up."
         ),
-        rank=name,
         cost=seen.cost_in_steps(_known(seen, "rank_wait_s")),
     )
 

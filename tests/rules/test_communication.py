@@ -97,7 +97,6 @@ def test_a_straggler_is_told_apart_from_communication() -> None:
         "Trainers wait in 20 % of each step for rank 1 on algo-1, which waits for nobody "
         "itself."
     )
-    assert straggler.rank == "algo-1-rank1"
     assert not [each for each in findings if each.kind == "communication"]
 
 
@@ -110,7 +109,6 @@ def test_ranks_that_take_turns_at_being_slow_are_not_named() -> None:
     straggler = of_kind(found_by_step(turns), "straggler")
 
     assert "for the slowest of them, which waits for nobody itself." in straggler.sentence
-    assert straggler.rank is None
 
 
 def test_a_batch_that_is_divided_by_the_trainers_is_told() -> None:

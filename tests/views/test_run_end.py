@@ -21,7 +21,7 @@ from smtc_lab.views.run.snapshot import RunSnapshot, curve, first_look, take_sna
 from smtc_lab.views.run.words import bars, run_text
 from smtc_lab.views.text.format import TIMES
 from tests.kit.hostile import HOSTILE_TEXTS, markup_of
-from tests.kit.records import HETEROGENEOUS, jittered, run_records
+from tests.kit.records import HETEROGENEOUS, jittered, run_records, step_record
 from tests.kit.run_folders import write_many_steps, write_run_folder
 
 if TYPE_CHECKING:
@@ -70,6 +70,35 @@ def test_a_saved_run_says_what_its_numbers_are(snapshot: RunSnapshot) -> None:
     assert "declared device time 50 ms per step" in words
     assert "cost of 1,000 steps" in words
     assert f"group data_group: 1 {TIMES} ml.c5.9xlarge, data" in words
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_each_of_several_trainers_has_a_row(tmp_path: Path, *, tells: bool) -> None:
+    run = run_records([0.2], cluster="dnn_group=ml.p3.2xlarge:2")
+    waits = ({"rank_wait_s": 0.05, "exposed_comm_s": 0.01}, {"rank_wait_s": 0.0})
+    steps = {
+        f"algo-{rank + 1}-rank{rank}": [
+            step_record(
+                step=step,
+                end_time_s=1_793_701_000.0 + 0.2 * step,
+                step_time_s=0.2,
+                data_wait_s=0.02,
+                **({"exposed_comm_s": 0.01, **fields} if tells else {}),
+            )
+            for step in range(30)
+        ]
+        for rank, fields in enumerate(waits)
+    }
+
+    snapshot = take_snapshot(write_run_folder(tmp_path, replace(run, steps=steps)))
+
+    words = words_of(RUN.html(snapshot))
+    wait, exposed = ("50 ms", "10 ms") if tells else ("unknown", "unknown")
+    assert (
+        "rank 0 on algo-1: step 0.2 s: waits for data 20 ms, for slower trainers "
+        f"{wait}, exposed communication {exposed}"
+    ) in words
+    assert "rank 1 on algo-2" in run_text(snapshot)
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)

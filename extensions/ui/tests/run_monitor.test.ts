@@ -56,6 +56,70 @@ describe('the run monitor', () => {
     expect(el.textContent).toContain('1 vCPU = 0.05 cores of this machine');
   });
 
+  it('has a row for each of several trainers, with bars on one scale', () => {
+    expect(el.querySelector('.smtc-ranks')).toBeNull();
+    const rank = {
+      host: 'algo-1',
+      step_time_s: 0.2,
+      data_wait_s: 0.02,
+      exposed_comm_s: 0.01,
+      rank_wait_s: 0.05
+    };
+    const ranks = [
+      { ...rank, rank: 0 },
+      { ...rank, rank: 1, step_time_s: 0.1, rank_wait_s: 0 }
+    ];
+
+    model.change({ summary: { ...wire.summary, ranks } });
+
+    const rows = [...el.querySelectorAll('.smtc-ranks tbody tr')];
+    expect(rows.map(row => row.querySelector('th')?.textContent)).toEqual([
+      'rank 0, algo-1',
+      'rank 1, algo-1'
+    ]);
+    expect(rows[0]?.textContent).toContain('50 ms');
+    const widths = rows.map(row =>
+      [...row.querySelectorAll('i')].map(part => [
+        part.className,
+        Math.round(parseFloat(part.style.width))
+      ])
+    );
+    expect(widths[0]).toEqual([
+      ['smtc-rank-data', 10],
+      ['smtc-rank-busy', 60],
+      ['smtc-rank-wait', 25],
+      ['smtc-rank-comm', 5]
+    ]);
+    expect(widths[1]).toEqual([
+      ['smtc-rank-data', 10],
+      ['smtc-rank-busy', 35],
+      ['smtc-rank-comm', 5]
+    ]);
+  });
+
+  it('leaves out what trainers do not tell of their communication', () => {
+    const rank = {
+      host: 'algo-1',
+      step_time_s: 0.2,
+      data_wait_s: 0.02,
+      exposed_comm_s: null,
+      rank_wait_s: null
+    };
+
+    model.change({
+      summary: {
+        ...wire.summary,
+        ranks: [
+          { ...rank, rank: 0 },
+          { ...rank, rank: 1 }
+        ]
+      }
+    });
+
+    const text = el.querySelector('.smtc-ranks thead')?.textContent;
+    expect(text).toBe('trainerstepwaits for data');
+  });
+
   it('tells where the time went, and prices the scale model alone', () => {
     const facts = [...el.querySelectorAll('.smtc-run-numbers .smtc-facts div')];
     const told = facts

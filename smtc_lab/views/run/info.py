@@ -60,6 +60,29 @@ class CompilerInfo:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RankInfo:
+    """The measured steps of one of several trainers, means in seconds."""
+
+    rank: int
+    """Its rank."""
+
+    host: str
+    """Its instance."""
+
+    step_time_s: float
+    """Its own step time."""
+
+    data_wait_s: float
+    """Of that, the wait for a batch."""
+
+    exposed_comm_s: float | None
+    """Of that, communication with nothing computed beside it; None: not known."""
+
+    rank_wait_s: float | None
+    """Of that, the wait for a slower trainer; None: not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SummaryInfo:
     """The steps so far in a few numbers, warm-up left out."""
 
@@ -83,6 +106,9 @@ class SummaryInfo:
 
     usd_per_1000_steps: Interval | None
     """Cost of 1,000 steps in USD; None: a price is unknown."""
+
+    ranks: tuple[RankInfo, ...] = ()
+    """Each of several trainers, by rank; empty: there is one, or an older version told it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from smtc_lab.metrics.cost import usd_per_1000_steps
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_columns import cpu_of_groups
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
 from smtc_lab.rules.find import RunRules
-from smtc_lab.views.run.info import SummaryInfo
+from smtc_lab.store.rank_means import rank_means
+from smtc_lab.views.run.info import RankInfo, SummaryInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.measured_columns import MeasuredColumns
@@ -68,6 +74,7 @@ class RunSummarizer:
                 measured,
                 usd_per_hour,
                 evidence_of(self._follower.job),
+                self._follower.steps.paths,
             )
         )
         self.findings = self._rules.look(
@@ -87,6 +94,7 @@ def _summary(
     measured: MeasuredColumns,
     usd_per_hour: float | None,
     evidence: Evidence,
+    paths: Sequence[Path],
 ) -> SummaryInfo:
     interval = mean_interval([measured.step_time_s]).of(evidence)
     return SummaryInfo(
@@ -97,4 +105,26 @@ def _summary(
         device_utilization=device_utilization(measured.steps),
         cpu=cpu_of_groups([measured]),
         usd_per_1000_steps=usd_per_1000_steps(step_time_s=interval, usd_per_hour=usd_per_hour),
+        ranks=_ranks(paths, measured.warm_up_steps, measured.recorded.shape[1]),
     )
+
+
+def _ranks(paths: Sequence[Path], first: int, end: int) -> tuple[RankInfo, ...]:
+    """Return the means of each of several trainers over the measured steps."""
+    if len(paths) < 2:
+        return ()
+    found = []
+    for path, means in zip(paths, rank_means(paths, first, end).T, strict=True):
+        host, _, number = path.stem.rpartition("-rank")
+        step_s, data_s, exposed_s, wait_s = map(float, means)
+        found.append(
+            RankInfo(
+                rank=int(number),
+                host=host,
+                step_time_s=step_s,
+                data_wait_s=data_s,
+                exposed_comm_s=None if np.isnan(exposed_s) else exposed_s,
+                rank_wait_s=None if np.isnan(wait_s) else wait_s,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: one.rank))

@@ -13,7 +13,7 @@ from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtc_lab.views.run.info import RunInfo
+    from smtc_lab.views.run.info import RankInfo, RunInfo
     from smtc_lab.views.run.snapshot import RunSnapshot
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -131,7 +131,19 @@ def _summary_rows(info: RunInfo) -> list[tuple[str, str]]:
         ("cost of 1,000 steps", fmt.usd_interval(summary.usd_per_1000_steps)),
         ("data wait", f"{fmt.percent(summary.data_wait_fraction)} of the step time"),
         ("busy", ", ".join(busy)),
+        *((f"rank {one.rank} on {one.host}", _rank_words(one)) for one in summary.ranks),
     ]
+
+
+def _rank_words(rank: RankInfo) -> str:
+    """Return where a trainer's step time goes."""
+    parts = [
+        ("waits for data", rank.data_wait_s),
+        ("for slower trainers", rank.rank_wait_s),
+        ("exposed communication", rank.exposed_comm_s),
+    ]
+    told = ", ".join(f"{name} {fmt.seconds(value)}" for name, value in parts)
+    return f"step {fmt.seconds(rank.step_time_s)}: {told}"
 
 
 def host_names(info: RunInfo) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ import {
 } from '../monitor/words.js';
 import { billFacts } from './bill.js';
 import { chartsOfSteps } from './charts.js';
+import { rankTable } from './ranks.js';
 import { utilization } from './utilization.js';
 import { emptyWords, evidenceWords, stepWords } from './words.js';
 
@@ -48,6 +49,7 @@ export const run: IKind<IRunInfo> = {
   },
   draw: ({ model, feed, isWide }) => [
     drawn(h('div', { class: 'smtc-run-numbers' }), info => [numbersOf(info)]),
+    drawn(h('div', {}), info => ranksOf(info)),
     folded(
       t('Step time and cost'),
       true,
@@ -134,6 +136,12 @@ function numbersOf(info: IRunInfo): HTMLElement {
     )
   ];
   return h('dl', { class: 'smtc-facts' }, ...factNodes(facts));
+}
+
+function ranksOf({ summary }: IRunInfo): readonly HTMLElement[] {
+  return summary === null || summary.ranks.length < 2
+    ? []
+    : [rankTable(summary.ranks)];
 }
 
 function messagesOf({ findings, compiler, events }: IRunInfo): IMessages {
