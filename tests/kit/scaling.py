@@ -39,6 +39,8 @@ class TrueStep:
     """How much longer than the mean the slowest rank computes; rank 0 is."""
 
     rest_s: float = 0.01
+    exposed_comm_s: float | None = None
+    """What ranks record of communication, a part of ``rest_s``; None: nothing, and no wait."""
 
     @property
     def step_time_s(self) -> float:
@@ -128,6 +130,8 @@ def _run(
         # the slowest rank computes longer, and the others' mean stays
         beyond = devices * true.straggling_s / max(1, devices - 1)
         own = true.straggling_s if rank == 0 else true.straggling_s - beyond
+        comm_s = true.exposed_comm_s if devices > 1 else None
+        wait_s = None if comm_s is None else true.straggling_s - own
         steps[f"algo-{rank + 1}-rank{rank}"] = [
             StepRecord(
                 step=number,
@@ -137,6 +141,8 @@ def _run(
                 device_time_s=float((true.compute_s + own) * factor),
                 num_samples=samples,
                 synchronized=True,
+                exposed_comm_s=None if comm_s is None else float(comm_s * factor),
+                rank_wait_s=None if wait_s is None else float(wait_s * factor),
             )
             for number, factor in enumerate(noise)
         ]

@@ -86,6 +86,29 @@ def test_the_table_has_a_column_for_each_set_up_and_a_row_for_each_loss(
     assert missing[0].cells[-1] == ("unknown",)
 
 
+def test_exposed_communication_is_told_in_text_html_and_the_chart() -> None:
+    truth = {1: TrueStep(), 2: TrueStep(rest_s=0.03, exposed_comm_s=0.02)}
+    runs, set_ups = scaling_runs(truth)
+    scaling = made_scaling(runs, set_ups)
+    names = [each.set_up for each in set_ups]
+
+    rows = {row.label: row.cells for row in scaling_rows(scaling, names)}
+    _, bars = scaling_figure(scaling_info(scaling, names)).axes
+
+    alone, shared = rows["exposed communication (ms/step)"]
+    assert alone == ("\N{EM DASH}",)
+    assert shared[0].endswith(", 17 % of it")
+    assert float(shared[0].split()[0]) == pytest.approx(20, rel=0.05)
+    assert "lost to exposed communication (ms/step)" in rows
+    assert "lost to all else (ms/step)" in rows
+    html = bundle_of(scaling)["text/html"]
+    assert "exposed communication (ms/step)" in html
+    assert "exposed communication" in [text.get_text() for text in bars.get_legend().texts]
+    named = {each.get_label(): each for each in bars.containers}
+    (bar,) = named["exposed communication"]
+    assert bar.get_width() == pytest.approx(20, rel=0.05)
+
+
 def test_the_figure_is_written_as_its_suffix_says(scaling: Scaling, tmp_path: Path) -> None:
     for name in ("figure.png", "figure.svg", "figure.pdf"):
         write_scaling_figure(scaling, tmp_path / name)

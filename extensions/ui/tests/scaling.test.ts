@@ -95,6 +95,29 @@ describe('a scaling study', () => {
     expect(el.textContent).toContain('a million samples: ');
   });
 
+  it('tells exposed communication from all else once it was recorded', () => {
+    const [curve] = SCALING.curves;
+    const points = [...(curve?.points ?? [])];
+    const lost = [
+      ...LOST,
+      { cause: 'communication', s_per_step: interval(0.012) }
+    ];
+    points[1] = { ...POINT, ...points[1], lost };
+    model.change({
+      ...comparison,
+      scaling: { ...SCALING, curves: [{ ...curve, points }] }
+    });
+
+    const bar = el.querySelectorAll('.smtc-scaling-lost .smtc-money-bar')[1];
+    expect(bar?.getAttribute('aria-label')).toContain(
+      'exposed communication 12 ms'
+    );
+    expect(el.querySelector('.smtc-money-key')?.textContent).toContain(
+      'all else'
+    );
+    expect(el.textContent).not.toContain('not told apart');
+  });
+
   it('shows neither while no round is whole', () => {
     model.change({ ...comparison, scaling: null });
 

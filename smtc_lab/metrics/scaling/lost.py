@@ -21,34 +21,35 @@ def parts_of_steps(
     step_time_s: NDArray[np.float64],
     data_wait_s: NDArray[np.float64],
     device_time_s: NDArray[np.float64],
-    communication_s: NDArray[np.float64],
+    exposed_comm_s: NDArray[np.float64],
+    rank_wait_s: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return where the time of each step of the job goes; the parts add up to it.
 
-    A job's step is its slowest rank's. Ranks that are ready early wait in the exchange of
-    gradients, so what all wait for the slowest one is taken out of the time of that exchange.
+    A job's step is its slowest rank's. Where ranks recorded their exchange of gradients, it
+    tells the network's time from the wait for the slowest rank; where not, that wait is how
+    much longer than the mean the slowest rank was busy, and communication is not known.
 
     Args:
         step_time_s: Of each rank, shape (R, S).
         data_wait_s: Of each rank, shape (R, S).
         device_time_s: In which each rank computed, shape (R, S); NaN: not known.
-        communication_s: In which each rank waited for gradients and computed nothing, shape
+        exposed_comm_s: In which each rank exchanged gradients and computed nothing, shape
             (R, S); NaN: not known.
+        rank_wait_s: In which each rank waited for a slower one's gradients, shape (R, S); NaN:
+            not known.
 
     Returns:
         Seconds, shape (5, S), rows as ``CAUSES``. NaN: not known, and part of ``other``.
     """
     time_s = step_time_s.max(axis=0)
-    data_s, compute_s, exchange_s = (
-        each.mean(axis=0) for each in (data_wait_s, device_time_s, communication_s)
-    )
-    own_s = data_wait_s + device_time_s
-    if np.isnan(own_s).any():
-        own_s = step_time_s - communication_s
-    if np.isnan(own_s).any():
-        own_s = step_time_s
-    straggling_s = np.clip(own_s.max(axis=0) - own_s.mean(axis=0), 0.0, time_s)
-    exchange_s = np.maximum(exchange_s - straggling_s, 0.0)
+    data_s, compute_s = data_wait_s.mean(axis=0), device_time_s.mean(axis=0)
+    straggling_s, exchange_s = rank_wait_s.mean(axis=0), exposed_comm_s.mean(axis=0)
+    if np.isnan(straggling_s + exchange_s).any():
+        own_s = data_wait_s + device_time_s
+        own_s = step_time_s if np.isnan(own_s).any() else own_s
+        straggling_s = np.clip(own_s.max(axis=0) - own_s.mean(axis=0), 0.0, time_s)
+        exchange_s = np.full_like(time_s, np.nan)
     told = np.array([data_s, straggling_s, exchange_s, compute_s])
     return np.vstack([told, time_s - np.nansum(told, axis=0)])
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.compared.measured_cluster import measured_clusters
 from smtc_lab.metrics.compared.speedup import speedup_of
 from smtc_lab.metrics.cost import usd_per_step
+from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.scaling.advice import advice
 from smtc_lab.metrics.scaling.efficiency import (
     cost_efficiency,
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
     from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
     from smtc_lab.metrics.measured_launch import MeasuredLaunch
-    from smtc_lab.metrics.records.records import RunRecords
+    from smtc_lab.metrics.records.records import RunRecords, StepRecord
     from smtc_lab.metrics.result import Interval
 
 DEFAULT_BOUND = 0.5
@@ -231,7 +233,16 @@ def _alone(
         usd_per_epoch=_times(of_step, steps_of_epoch),
         ideal_step_time_s=ideal_step_time_s,
         loss_s=None,
+        exposed_comm_s=_exposed_comm_s(point),
     )
+
+
+def _exposed_comm_s(point: _Measured) -> Interval | None:
+    """Return what ranks recorded of communication; None: some step of them did not."""
+    exposed_s = [each.steps[STEP["exposed_comm_s"]] for each in point.cluster.launches]
+    if not all(np.isfinite(each).all() for each in exposed_s):
+        return None
+    return mean_interval(exposed_s).of(point.cluster.evidence)
 
 
 def _times(interval: Interval | None, factor: float | None) -> Interval | None:
@@ -253,14 +264,21 @@ def _parts(launch: MeasuredLaunch) -> NDArray[np.float64]:
         if records
     ]
     common = sorted(set[int].intersection(*map(set, by_rank)))[launch.warm_up_steps :]
+    # one trainer exchanges nothing and waits for nobody
+    unknown = 0.0 if len(by_rank) == 1 else None
     columns = np.array(
-        [
-            [
-                (record.step_time_s, record.data_wait_s, record.device_time_s, None)
-                for record in map(records.__getitem__, common)
-            ]
-            for records in by_rank
-        ],
+        [[_recorded(records[step], unknown) for step in common] for records in by_rank],
         dtype=np.float64,
     )
     return parts_of_steps(*np.moveaxis(columns, 2, 0))
+
+
+def _recorded(record: StepRecord, unknown: float | None) -> tuple[float | None, ...]:
+    exposed_s, wait_s = record.exposed_comm_s, record.rank_wait_s
+    return (
+        record.step_time_s,
+        record.data_wait_s,
+        record.device_time_s,
+        unknown if exposed_s is None else exposed_s,
+        unknown if wait_s is None else wait_s,
+    )

@@ -24,8 +24,8 @@ keeps its batch, which the devices share."""
 Cause = Literal["data_wait", "stragglers", "communication", "compute", "other"]
 """What a step takes longer for than it would if it scaled ideally. ``data_wait``: trainers wait
 for batches. ``stragglers``: all wait for the slowest rank. ``communication``: gradients travel
-and nothing else happens. ``compute``: devices compute longer. ``other``: all else, and whatever
-of the former is not measured."""
+and nothing is computed beside it, as ranks recorded it. ``compute``: devices compute longer.
+``other``: all else, and whatever of the former is not measured."""
 
 CAUSES: tuple[Cause, ...] = ("data_wait", "stragglers", "communication", "compute", "other")
 """All causes, in the order in which bars have them."""
@@ -100,6 +100,11 @@ class ScalingPoint(Result):
 
     same_model: SameModel | None = None
     """Whether its trainers train one process's model; None: not checked, or it is one."""
+
+    exposed_comm_s: Interval | None = None
+    """Time of a step in which gradients travel and nothing is computed beside it, in seconds, a
+    mean over the ranks; without the wait for slower ones. None: not recorded, or one trainer,
+    which exchanges nothing."""
 
 
 class ScalingCurve(Result):

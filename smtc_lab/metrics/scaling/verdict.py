@@ -17,7 +17,7 @@ _TIMES = "\N{MULTIPLICATION SIGN}"
 CAUSE_WORDS: dict[Cause, str] = {
     "data_wait": "waiting for data",
     "stragglers": "waiting for the slowest rank",
-    "communication": "communication",
+    "communication": "exposed communication",
     "compute": "slower computing",
     "other": "communication and all else, not told apart",
 }

@@ -63,6 +63,8 @@ def scaling_rows(scaling: Scaling, set_ups: Sequence[str]) -> tuple[RowInfo, ...
             row("$/epoch", lambda p: fmt.usd_interval(p.usd_per_epoch, symbol=False)),
         ]
     known = [p for p in points if p is not None]
+    if any(p.exposed_comm_s is not None for p in known):
+        rows.append(row("exposed communication (ms/step)", _exposed))
     for cause in CAUSES:
         if any(part.cause == cause for point in known for part in point.lost):
             words = cause_words(cause, known)
@@ -119,6 +121,16 @@ def _sameness(point: ScalingPoint) -> str:
 
 def _over(point: ScalingPoint, text: str) -> str:
     return _NONE if point.speedup is None else text
+
+
+def _exposed(point: ScalingPoint) -> str:
+    exposed_s = point.exposed_comm_s
+    if point.devices == 1:
+        return _NONE
+    if exposed_s is None:
+        return fmt.UNKNOWN
+    share = fmt.percent(exposed_s.mean / point.step_time_s.mean)
+    return f"{fmt.number_interval(exposed_s.scaled(1000))}, {share} of it"
 
 
 def _lost(point: ScalingPoint, cause: Cause) -> str:

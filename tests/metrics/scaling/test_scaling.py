@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -74,12 +75,12 @@ def test_each_loss_is_told_by_its_cause() -> None:
     }
 
 
-def test_exposed_communication_is_what_ranks_do_not_spend_waiting_for_the_slowest() -> None:
+def test_exposed_communication_stands_apart_from_waiting_for_the_slowest() -> None:
     step = np.full((2, 1), 1.0)
-    device = np.array([[0.8], [0.5]])  # the fast rank waits 0.3 s of its 0.4 for the slow one
-    exchange = np.array([[0.1], [0.4]])
+    device = np.array([[0.8], [0.5]])
+    exposed, waited = np.full((2, 1), 0.1), np.array([[0.0], [0.3]])
 
-    parts = parts_of_steps(step, np.full((2, 1), 0.1), device, exchange)
+    parts = parts_of_steps(step, np.full((2, 1), 0.1), device, exposed, waited)
 
     found = dict(zip(CAUSES, parts[:, 0], strict=True))
     assert found == {
@@ -94,10 +95,53 @@ def test_exposed_communication_is_what_ranks_do_not_spend_waiting_for_the_slowes
 def test_what_is_not_measured_is_no_part_of_its_own() -> None:
     unknown = np.full((2, 3), np.nan)
 
-    parts = parts_of_steps(np.full((2, 3), 1.0), np.full((2, 3), 0.1), unknown, unknown)
+    parts = parts_of_steps(np.full((2, 3), 1.0), np.full((2, 3), 0.1), *[unknown] * 3)
 
     assert np.isnan(parts[[2, 3]]).all()
     assert parts[4] == pytest.approx(0.9)
+
+
+def test_recorded_communication_is_a_loss_of_its_own_and_no_wait_for_the_slowest() -> None:
+    truth = {
+        1: TrueStep(),
+        2: TrueStep(rest_s=0.03, straggling_s=0.005, exposed_comm_s=0.015),
+        4: TrueStep(rest_s=0.04, straggling_s=0.02, exposed_comm_s=0.025),
+    }
+    runs, set_ups = scaling_runs(truth, spread=0.0)
+
+    points = made_scaling(runs, set_ups).curves[0].points
+
+    lost = {part.cause: part.s_per_step.mean for part in points[2].lost}
+    assert lost == {
+        "data_wait": pytest.approx(0.0, abs=1e-3),
+        "stragglers": pytest.approx(0.02, rel=0.05),
+        "communication": pytest.approx(0.025, rel=0.05),
+        "compute": pytest.approx(0.0, abs=1e-3),
+        "other": pytest.approx(0.005, rel=0.2),
+    }
+    assert points[0].exposed_comm_s is None
+    assert points[1].exposed_comm_s is not None
+    assert points[1].exposed_comm_s.mean == pytest.approx(0.015, rel=0.05)
+    assert (points[1].exposed_comm_s.evidence, points[1].exposed_comm_s.spread) == (
+        "measured",
+        "launches",
+    )
+
+
+def test_communication_that_some_launch_did_not_record_is_in_all_else() -> None:
+    truth = {1: TrueStep(), 2: TrueStep(rest_s=0.03, exposed_comm_s=0.015)}
+    runs, set_ups = scaling_runs(truth, spread=0.0)
+    lacking = runs[-1]
+    rank, records = next(iter(lacking.steps.items()))
+    records = [*records[:-1], replace(records[-1], exposed_comm_s=None)]
+    runs[-1] = replace(lacking, steps={**lacking.steps, rank: records})
+
+    point = made_scaling(runs, set_ups).curves[0].points[1]
+
+    assert point.exposed_comm_s is None
+    lost = {part.cause: part.s_per_step.mean for part in point.lost}
+    assert "communication" not in lost
+    assert lost["other"] == pytest.approx(0.02, rel=0.1)
 
 
 def test_the_knee_is_the_last_point_behind_which_no_interval_fails() -> None:
