@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.cluster import InstanceGroup as InstanceGroup
     from smtc_lab.spec.compiler import TrainingCompilerConfig as TrainingCompilerConfig
     from smtc_lab.spec.distribution import Distribution as Distribution
+    from smtc_lab.spec.emulation import EmulatedLink as EmulatedLink
     from smtc_lab.spec.emulation import Emulation as Emulation
     from smtc_lab.spec.job import TrainingJob as TrainingJob
     from smtc_lab.study.batch.size import find_batch_size as find_batch_size
@@ -78,6 +79,7 @@ _HOMES = {
     "CompilerReport": "smtc_lab.metrics.records.compiler_report",
     "CompilerSettings": "smtc_lab.views.widgets.compiler_settings",
     "Distribution": "smtc_lab.spec.distribution",
+    "EmulatedLink": "smtc_lab.spec.emulation",
     "Emulation": "smtc_lab.spec.emulation",
     "InstanceGroup": "smtc_lab.spec.cluster",
     "InstanceTypePicker": "smtc_lab.views.widgets.instance_type_picker",

@@ -1,20 +1,67 @@
-"""The options of a scale model: declared device time, scale, relative CPU speeds."""
+"""The options of a scale model: declared device time and network, scale, CPU speeds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.spec.emulation import Emulation
+import click
+
+from smtc_lab.spec.emulation import EmulatedLink, Emulation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smtc_lab.cli.job_options import Refusals
 
 EMULATION_OPTIONS = {
     "--device-time": "device_time",
+    "--link": "link",
     "--scale": "scale",
     "--cpu-speed": "cpu_speeds",
 }
 """Their names, and what click calls their values."""
+
+LINK = click.option(
+    "--link",
+    metavar="inside=BANDWIDTH/LATENCY,between=…",
+    help="Declared network between trainers, inside an instance and between instances: "
+    "inside=10Gbit/20us,between=1Gbit/100us. between=catalog takes the rated bandwidth of the "
+    "types.",
+)
+_OPTIONS = (
+    click.option(
+        "--device-time",
+        type=float,
+        metavar="SECONDS",
+        help="Declared step time of an emulated accelerator.",
+    ),
+    LINK,
+    click.option(
+        "--scale",
+        type=float,
+        metavar="CORES",
+        help="Cores of this machine for one vCPU. Default: what does 1/64 of a vCPU's work.",
+    ),
+    click.option(
+        "--cpu-speed",
+        "cpu_speeds",
+        multiple=True,
+        metavar="TYPE=FACTOR",
+        help="Speed of one vCPU of a type or family, relative to ml.p3.2xlarge.",
+    ),
+    click.option(
+        "--no-emulation",
+        is_flag=True,
+        help="Run every instance on this machine as it is, with no CPU quota.",
+    ),
+)
+
+
+def EMULATION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as click's own
+    """Add the options of a scale model to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 def emulation(options: dict[str, Any], refusals: Refusals) -> Emulation | None:
@@ -22,15 +69,33 @@ def emulation(options: dict[str, Any], refusals: Refusals) -> Emulation | None:
     speeds = dict(
         filter(None, (refusals.tried(_speed, text) for text in options["cpu_speeds"]))
     )
+    link = given_link(options["link"], refusals)
     if options["no_emulation"] or not options["clusters"]:
         return None
     made: Emulation | None = refusals.tried(
         Emulation,
         cores_per_vcpu=options["scale"],
         device_step_time_s=options["device_time"],
+        link=link,
         relative_cpu_speed=speeds,
     )
     return made
+
+
+def calibrated_device(device_s: float | None, refusals: Refusals) -> Emulation | None:
+    """Return the emulated accelerator that a calibration measures with; None: there is none."""
+    if device_s is None:
+        return None
+    made: Emulation | None = refusals.tried(Emulation, device_step_time_s=device_s)
+    return made
+
+
+def given_link(text: str | None, refusals: Refusals) -> EmulatedLink | None:
+    """Return the network that ``--link`` declares; None: it is not given, or refused."""
+    link: EmulatedLink | None = (
+        None if text is None else refusals.tried(EmulatedLink.parse, text)
+    )
+    return link
 
 
 def _speed(text: str) -> tuple[str, float]:

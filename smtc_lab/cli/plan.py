@@ -12,12 +12,13 @@ import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import job_options
-from smtc_lab.spec.emulation import Emulation
+from smtc_lab.cli.emulation_options import LINK, calibrated_device, given_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.planner.calibration.calibration import Calibration
+    from smtc_lab.spec.emulation import Emulation
     from smtc_lab.study.watched_run import Progress
 
 
@@ -77,6 +78,7 @@ _MOST_HOURS = 24.0 * 365
     metavar="SECONDS",
     help="Declared step time of an emulated accelerator, while calibrating.",
 )
+@LINK
 @click.option(
     "--device-s",
     "device_s",
@@ -112,7 +114,7 @@ def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     refusals = job_options.Refusals()
     values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
-    emulation = _emulation(options["device_time"], refusals)
+    emulation = calibrated_device(options["device_time"], refusals)
     refusals.problems += _problems(options)
     refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
     limits = _limits(options, refusals)
@@ -151,6 +153,7 @@ def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str
         "steps": options["steps"],
         "families": None if families is None else job_options.backend_names(families),
         "max_data_instances": options["max_data_instances"],
+        "link": given_link(options["link"], refusals),
         "device_s": dict(filter(None, (_device_s(t, refusals) for t in options["device_s"]))),
     }
     prices = _prices(options["prices"], refusals)
@@ -266,13 +269,6 @@ def _device_s(text: str, refusals: job_options.Refusals) -> tuple[str, float] | 
         "--device-s 'NVIDIA V100=0.05'."
     )
     return None
-
-
-def _emulation(device_s: float | None, refusals: job_options.Refusals) -> Emulation | None:
-    if device_s is None:
-        return None
-    emulation: Emulation | None = refusals.tried(Emulation, device_step_time_s=device_s)
-    return emulation
 
 
 def _problems(options: dict[str, Any]) -> list[str]:

@@ -220,7 +220,10 @@ def _evidence(records: RunRecords, folder: RunFolder) -> str:
     scale = number_fact(records, "cores_per_vcpu")
     device_s = number_fact(records, "device_step_time_s")
     device = "no device" if device_s is None else f"device {device_s:g} s per step"
-    return f"emulated, 1 vCPU = {'?' if scale is None else f'{scale:.4g}'} cores, {device}"
+    link = records.job.emulation.link
+    network = "" if link is None else f", network {link}"
+    told = "?" if scale is None else f"{scale:.4g}"
+    return f"emulated, 1 vCPU = {told} cores, {device}{network}"
 
 
 def _usd_per_hour(folder: RunFolder) -> float | None:

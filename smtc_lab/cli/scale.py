@@ -10,7 +10,7 @@ import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import job_options
-from smtc_lab.cli.emulation_options import emulation
+from smtc_lab.cli.emulation_options import EMULATION, emulation
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -89,30 +89,7 @@ if TYPE_CHECKING:
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
-@click.option(
-    "--device-time",
-    type=float,
-    metavar="SECONDS",
-    help="Declared step time of an emulated accelerator.",
-)
-@click.option(
-    "--scale",
-    type=float,
-    metavar="CORES",
-    help="Cores of this machine for one vCPU. Default: what does 1/64 of a vCPU's work.",
-)
-@click.option(
-    "--cpu-speed",
-    "cpu_speeds",
-    multiple=True,
-    metavar="TYPE=FACTOR",
-    help="Speed of one vCPU of a type or family, relative to ml.p3.2xlarge.",
-)
-@click.option(
-    "--no-emulation",
-    is_flag=True,
-    help="Run every instance on this machine as it is, with no CPU quota.",
-)
+@EMULATION
 @click.option(
     "--price",
     "prices",

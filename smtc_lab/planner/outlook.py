@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from smtc_lab.catalog.instance_types import is_old
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import PlannerError
 from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
+from smtc_lab.planner.forecast.declared_wires import declared_wires
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.predict import Terms, predictions
 from smtc_lab.planner.model.prediction import Candidate
@@ -125,8 +126,7 @@ class Outlook:
             data_threads=np.where(has_data, offers.threads_per_core[data], 1.0),
             trainer_speed_error=offers.speed_error[trainer],
             trainer_gbps=offers.gbps[trainer],
-            inside_gbps=ACCELERATOR_LINK_GBPS,
-            between_gbps=offers.link_gbps[trainer],
+            **self._wires(clusters),
             reducers=0.0
             if clusters.reduces is None
             else np.where(clusters.reduces, clusters.data_instances, 0.0),
@@ -140,6 +140,16 @@ class Outlook:
             has_quotas=False,
             batch_size=batch_size,
         )
+
+    def _wires(self, clusters: Clusters) -> dict[str, Any]:
+        rated_gbps = self.offers.link_gbps[clusters.trainer]
+        found = declared_wires(self.settings.link, rated_gbps=rated_gbps)
+        link = self.settings.link
+        if link is None or link.inside_gbps is None:
+            found["inside_gbps"] = ACCELERATOR_LINK_GBPS
+        if link is None or link.between_gbps is None:
+            found["between_gbps"] = rated_gbps
+        return found
 
     def ranks(self, clusters: Clusters) -> NDArray[np.float64]:
         """Return the trainer processes of each cluster."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.run import Run
     from smtc_lab.planner.interruptions import Interruptions
     from smtc_lab.planner.model.simulation import SimulatedRun
+    from smtc_lab.spec.emulation import EmulatedLink
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -204,6 +205,7 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
     catalog: Catalog | None = None,
     relative_cpu_speed: Mapping[str, float] | None = None,
     device_s: Mapping[str, float] | None = None,
+    link: EmulatedLink | None = None,
     interruptions: Interruptions | None = None,
 ) -> Plan:
     """Return the clusters that are worth their money, predicted from one calibration.
@@ -238,6 +240,8 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         device_s: Seconds of one step on another device than the calibrated one, by
             accelerator (``NVIDIA A100``), family or type. Such candidates are marked
             ``extrapolated``.
+        link: Network between trainers, where the catalog's is not wanted; an emulated job of
+            the plan declares it, too.
         interruptions: How often spot instances are taken away; None: never.
 
     Raises:
@@ -263,6 +267,7 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         max_data_instances=max_data_instances,
         relative_cpu_speed=dict(relative_cpu_speed or {}),
         device_s=dict(device_s or {}),
+        link=link,
         interruptions=interruptions,
         ends_before=None if before is None else before.isoformat(timespec="minutes"),
     )

@@ -12,6 +12,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.result import Result
 from smtc_lab.planner.interruptions import Interruptions
+from smtc_lab.spec.emulation import EmulatedLink
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -63,6 +64,10 @@ class PlanSettings(Result):
     device_s: dict[str, float] = Field(default_factory=dict)
     """Device time of one step in seconds by instance type, family or accelerator, where it is
     another than the calibrated one."""
+
+    link: EmulatedLink | None = None
+    """Network between trainers, where the catalog's is not wanted; a bandwidth between
+    instances that it leaves out is still the catalog's. None: that, and NVLink inside."""
 
     ends_before: str | None = None
     """The moment that ``deadline_s`` was counted to, ISO 8601; None: none was given."""

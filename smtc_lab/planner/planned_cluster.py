@@ -63,6 +63,7 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
         if declared_s is not None:
             emulation = Emulation(
                 device_step_time_s=declared_s,
+                link=self.outlook.settings.link,
                 relative_cpu_speed=dict(self.outlook.settings.relative_cpu_speed),
             )
         any_number = self.outlook.settings.num_devices is None

@@ -6,17 +6,20 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
+from smtc_lab.launchers.emulated_link import declared_link
 from smtc_lab.launchers.engines import runs_here
 from smtc_lab.machine.beneath import MIB
 from smtc_lab.machine.stored_text import stored_json
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.result import Evidence, Interval, Result, evidence_of
+from smtc_lab.planner.forecast.declared_wires import launched_wires
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.prediction import Prediction
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.distribution import Distribution
 from smtc_lab.store.reader import read_job, read_run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state, replace_file
@@ -171,7 +174,14 @@ def _setup(job: TrainingJob, plan: dict[str, Any]) -> Setup:
         data_cores=_cores(feeders[0]) if feeders else 0.0,
         data_workers=float(feeders[0]["num_workers"]) if feeders else 0.0,
         device_s=device_s,
+        reducers=float(len(feeders)) if _reduces(job) else 0.0,
+        **launched_wires(declared_link(plan.get("facts", {}))),
     )
+
+
+def _reduces(job: TrainingJob) -> bool:
+    spread = job.distribution
+    return isinstance(spread, Distribution) and spread.reduce_on is not None
 
 
 def _cores(instance: dict[str, Any]) -> float:

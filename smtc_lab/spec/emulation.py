@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from smtc_lab.spec.base import Strict
+from smtc_lab.spec.link_text import link_line, link_values
 
 STANDARD_SCALE = 1 / 64
 """Work that an emulated vCPU does beside a real one, both of relative speed 1, where the scale
@@ -59,6 +60,18 @@ class EmulatedLink(Strict):
             )
         return value
 
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the network of a line such as ``inside=10Gbit/20us,between=1Gbit/100us``.
+
+        Raises:
+            SpecError: The line is not legal.
+        """
+        return cls(**link_values(text))
+
+    def __str__(self) -> str:
+        return link_line(**dict(self))
+
 
 class Emulation(Strict):
     """How the local launcher stands in for instance types that this machine is not.
@@ -95,7 +108,9 @@ class Emulation(Strict):
     one sets it, so that both slow down with the vCPUs."""
 
     link: EmulatedLink | None = None
-    """Declared network between trainers. None: they exchange as fast as this machine does."""
+    """Declared network between trainers; may be given as its line,
+    ``inside=10Gbit/20us,between=1Gbit/100us``. None: they exchange as fast as this machine
+    does."""
 
     relative_cpu_speed: dict[
         str, Annotated[float, Field(json_schema_extra={"minimum": 0.01, "maximum": 100})]
@@ -108,6 +123,11 @@ class Emulation(Strict):
         """Time that the emulated accelerator takes for one step here, in seconds."""
         declared_s = self.device_step_time_s
         return None if declared_s is None else declared_s * self.time_stretch
+
+    @field_validator("link", mode="before")
+    @classmethod
+    def _of_line(cls, value: object) -> object:
+        return link_values(value) if isinstance(value, str) else value
 
     @field_validator("cores_per_vcpu", "device_step_time_s", "time_stretch")
     @classmethod

@@ -90,6 +90,7 @@ def _emulation_facts(job: TrainingJob) -> list[tuple[str, str]]:
     words = [
         "scale chosen at launch" if scale is None else f"1 vCPU = {fmt.number(scale)} cores",
         "no device" if device_s is None else f"device {fmt.seconds(device_s)} per step",
+        *([] if job.emulation.link is None else [f"network {job.emulation.link}"]),
     ]
     return [("emulated", ", ".join(words))]
 

@@ -154,11 +154,12 @@ def test_what_this_machine_cannot_run_is_refused_with_all_the_rest(
 def test_no_emulation_wants_none_of_its_options(smtc_lab: SmtcLab) -> None:
     said = smtc_lab(
         *("compare", "--cluster", "a=local:1", "--no-emulation", "--device-time", "1"),
-        *("--scale", "0.1", "--cpu-speed", "c5=2", example("plain_loop")),
+        *("--scale", "0.1", "--cpu-speed", "c5=2", "--link", "between=1Gbit"),
+        example("plain_loop"),
     )
 
     assert said.exit_code == 2
-    for option in ("--device-time", "--scale", "--cpu-speed"):
+    for option in ("--device-time", "--scale", "--cpu-speed", "--link"):
         assert f"{option} is part of an emulation, and --no-emulation wants none" in said.err
 
 

@@ -22,7 +22,16 @@ def test_a_script_is_scaled_and_the_study_can_be_looked_at(
 
     said = smtc_lab(
         *("scale", "--cluster", ALONE, "--devices", "2,1", "--rounds", "2", "--steps", "20"),
-        *("--scale", "0.005", "--samples-per-epoch", "1000", "--bound", "0.4"),
+        *(
+            "--link",
+            "between=1Gbit/100us",
+            "--scale",
+            "0.005",
+            "--samples-per-epoch",
+            "1000",
+            "--bound",
+            "0.4",
+        ),
         *("--json", home / "scaling.json", "--figure", home / "scaling.svg"),
         home / "train.py",
     )
@@ -39,6 +48,9 @@ def test_a_script_is_scaled_and_the_study_can_be_looked_at(
     study, *runs = json.loads(smtc_lab("runs", "--json").out)
     assert (study["kind"], study["state"], len(runs)) == ("scaling", "Completed", 4)
     assert scaling.verdict in smtc_lab("runs", "show", study["job_name"]).out
+    assert scaling.comparison.declared_link == "between=1Gbit/100us"
+    shown = smtc_lab("runs", "show", runs[0]["job_name"]).out
+    assert "network between=1Gbit/100us" in shown
 
 
 def test_all_that_is_wrong_is_refused_before_anything_starts(
@@ -51,6 +63,9 @@ def test_all_that_is_wrong_is_refused_before_anything_starts(
         "scale", "--cluster", "g=ml.p3.8xlarge:1", "--devices", "1,6", home / "train.py"
     )
 
-    assert (words.exit_code, odd.exit_code) == (2, 2)
+    link = smtc_lab("scale", "--cluster", ALONE, "--link", "between=1", home / "train.py")
+
+    assert (words.exit_code, odd.exit_code, link.exit_code) == (2, 2, 2)
+    assert "--link: Emulation.link='between=1': between has '1' where a bandwidth" in link.err
     assert "--devices 'one' are no whole numbers" in words.err
     assert "6 devices are no whole number of ml.p3.8xlarge" in odd.err

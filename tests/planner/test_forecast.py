@@ -27,7 +27,7 @@ from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.run_prediction import _setup
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.emulation import EmulatedLink, Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.plan import plan_comparison
 from tests.kit.calibrations import calibration, measured, worker_point
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 CATALOG = Catalog.load()
 CORES = available_cores()
 DEVICE = Emulation(device_step_time_s=0.03)
-EMULATED = calibration(end_s=measured(2.0))
+EMULATED = calibration(end_s=measured(2.0), gradient_bytes=3e7)
 REAL = calibration(emulated_device_s=None)
 TYPES = ("ml.p3.2xlarge", "ml.p4d.24xlarge", "ml.g4dn.xlarge", "ml.c5.9xlarge", "ml.c5.xlarge")
 
@@ -99,6 +99,7 @@ def set_ups(draw: st.DrawFn) -> AskedSetUp:
         device_step_time_s=draw(st.sampled_from((0.01, 0.03, 0.2))),
         cores_per_vcpu=draw(st.sampled_from((None, None, 1e-4))),
         relative_cpu_speed=draw(st.sampled_from(({}, {"c5": 2.0}))),
+        link=draw(st.sampled_from((None, EmulatedLink(), EmulatedLink(between_gbps=1)))),
     )
     return asked(
         Cluster(instance_groups=tuple(groups), name=draw(st.uuids()).hex),

@@ -10,7 +10,7 @@ import smtc_lab
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.emulation import EmulatedLink, Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.code.cells import (
     cluster_code,
@@ -72,6 +72,7 @@ JOBS = st.builds(
     | st.builds(
         Emulation,
         device_step_time_s=st.none() | st.floats(0.01, 10),
+        link=st.none() | st.builds(EmulatedLink, between_gbps=st.none() | st.floats(0.1, 400)),
         relative_cpu_speed=st.dictionaries(st.just("c5"), st.floats(0.1, 2)),
     ),
     seed=st.integers(0, 2**63 - 1),

@@ -82,3 +82,50 @@ it('has a field for the cores of each vCPU, which says once what is wrong with t
   expect(field.getAttribute('aria-invalid')).toBe('false');
   expect(document.body.textContent).not.toContain(problem);
 });
+
+it('has a field for the network between trainers, in the line that the terminal takes', () => {
+  const link = {
+    between_gbps: 1,
+    between_latency_s: 0.0001,
+    inside_gbps: null
+  };
+  const job = { entry_point: 'train.py', cluster, emulation: { link } };
+  const model = new FakeModel({
+    value: [job, { ...job, emulation: null }],
+    problems: [],
+    catalog: catalogJson,
+    rounds: 3,
+    info: {},
+    start_problem: '',
+    forecast
+  });
+  const setUps = new SetUps(model);
+  const bar = new RunBar(model, setUps);
+  document.body.replaceChildren(bar.element, setUps.element);
+  const field = labelled(bar.element, 'Emulated network between trainers');
+  expect(field.value).toBe('between=1Gbit/100us');
+
+  const line = 'inside=10Gbit/20us,between=catalog';
+  field.focus();
+  field.value = line;
+  field.dispatchEvent(new Event('input'));
+  const told = model.get('value') as (typeof job)[];
+  expect(told.map(each => each.emulation)).toEqual([
+    { link: line },
+    { link: line }
+  ]);
+
+  const problem = `Emulation.link='${line}': inside has 'x' where a bandwidth belongs.`;
+  model.set('problems', [[problem], [problem]]);
+  setUps.update();
+  bar.update();
+  expect(field.value).toBe(line);
+  expect(field.getAttribute('aria-invalid')).toBe('true');
+  expect(document.body.textContent.split(problem).length - 1).toBe(1);
+
+  field.value = '';
+  field.dispatchEvent(new Event('input'));
+  expect(
+    (model.get('value') as (typeof job)[]).map(each => each.emulation)
+  ).toEqual([{ link: null }, { link: null }]);
+});

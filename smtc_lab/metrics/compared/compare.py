@@ -101,6 +101,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         entry_point=measured[0].launches[0].run.job.entry_point,
         evidence=evidence_of(*(run.job for run in compared)),
         emulation=emulation,
+        declared_link=_declared_link(compared),
         clusters=tuple(results),
         pairs=tuple(pairs),
         speedup=pairs[0].speedup if pairs else None,
@@ -232,6 +233,13 @@ def _unpriced(*results: ClusterResult) -> list[str]:
             if group.usd_per_hour is None
         )
     )
+
+
+def _declared_link(runs: Sequence[RunRecords]) -> str | None:
+    """Return the network that the first emulated run declares; None: none does."""
+    links = (run.job.emulation.link for run in runs if run.job.emulation is not None)
+    link = next(links, None)
+    return None if link is None else str(link)
 
 
 def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:

@@ -211,6 +211,10 @@ class Comparison(BundleDisplayed, Result):
     vCPU of this machine, 1.0 for ml.p3.2xlarge), ``cpu_rate`` and ``cpu_benchmark_version``
     (what was measured for it, and how); None: no emulation."""
 
+    declared_link: str | None = None
+    """Network that was declared between trainers, as ``EmulatedLink.parse`` reads it; None:
+    none was."""
+
     clusters: tuple[ClusterResult, ...]
     """The clusters, the baseline first."""
 

@@ -188,6 +188,8 @@ def _step_s(
             table,
             scale=scaled.scale,
             device_s=None if declared_s is None else declared_s * scaled.time_stretch,
+            link=asked.emulation.link,
+            time_stretch=scaled.time_stretch,
             cores=scaled.cores,
         )
         found[kept] = model.times(setup.pick(kept)).step_s[:, 0]

@@ -187,6 +187,8 @@ def launched_setup(
         table,
         scale=None if emulation is None else emulation.cores_per_vcpu,
         device_s=None if emulation is None else emulation.stretched_device_s,
+        link=None if emulation is None else emulation.link,
+        time_stretch=1.0 if emulation is None else emulation.time_stretch,
         cores=cores,
     )
 

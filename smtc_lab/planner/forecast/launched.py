@@ -10,6 +10,7 @@ import numpy as np
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.scale import MOST_INSTANCES, at_one_scale, common_scale, number_problems
+from smtc_lab.planner.forecast.declared_wires import declared_wires
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.spec.distribution import Distribution
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from smtc_lab.planner.forecast.type_table import TypeTable
     from smtc_lab.planner.model.setup import Numbers
     from smtc_lab.spec.cluster import InstanceGroup, Role
-    from smtc_lab.spec.emulation import Emulation
+    from smtc_lab.spec.emulation import EmulatedLink, Emulation
     from smtc_lab.spec.job import TrainingJob
 
 
@@ -151,6 +152,8 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     *,
     scale: Numbers | None,
     device_s: Numbers | None,
+    link: EmulatedLink | None,
+    time_stretch: Numbers,
     cores: float,
 ) -> Setup:
     """Return clusters as set-ups of the model, with the quotas of the local launcher.
@@ -161,6 +164,8 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         table: The instance types.
         scale: Cores of this machine that stand for one vCPU; None: nothing is emulated.
         device_s: Time of the emulated device for a step in seconds; None: there is none.
+        link: Declared network; None: none is.
+        time_stretch: How many times slower than declared it is.
         cores: Cores of this machine.
     """
     trainer_quota, data_quota = (
@@ -181,6 +186,9 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     data_workers = data_cpus if asked is None else np.full(data_cpus.shape, float(asked))
     has_data = laid.data_instances > 0
     reduces = isinstance(job.distribution, Distribution) and job.distribution.reduce_on
+    rated_gbps = table.network_gbps[laid.trainer]
+    if reduces:
+        rated_gbps = np.minimum(rated_gbps, table.network_gbps[laid.data])
     return Setup(
         trainer_cores=np.where(np.isnan(trainer_quota), trainer_cpus, trainer_quota),
         loader_workers=loader_workers,
@@ -193,6 +201,7 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         ),
         data_workers=np.where(has_data, data_workers, 0.0),
         device_s=device_s,
+        **declared_wires(link, rated_gbps=rated_gbps, time_stretch=time_stretch),
     )
 
 

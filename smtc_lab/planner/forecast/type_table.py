@@ -32,6 +32,9 @@ class TypeTable:
     usd_per_hour: NDArray[np.float64]
     """Price of one instance in USD per hour; NaN for ``local``, which has none."""
 
+    network_gbps: NDArray[np.float64]
+    """Bandwidth between instances in Gbit/s; NaN for ``local``."""
+
     devices: NDArray[np.float64]
     """Accelerators of one instance; 0 for ``local``, of which the catalog knows none."""
 
@@ -54,6 +57,15 @@ def type_table(job: TrainingJob, catalog: Catalog) -> TypeTable:
             [
                 *(
                     math.nan if each.price is None else each.price.usd_per_hour
+                    for each in types.values()
+                ),
+                math.nan,
+            ]
+        ),
+        network_gbps=np.array(
+            [
+                *(
+                    math.nan if each.network_gbps is None else each.network_gbps
                     for each in types.values()
                 ),
                 math.nan,

@@ -67,9 +67,13 @@ def _slowest_link(inputs: ModelInputs, setup: Setup) -> RingLink:
         for gbps in (setup.inside_gbps, setup.between_gbps)
     )
     alpha_s = np.asarray(measured.alpha_s)
-    if setup.between_alpha_s is not None:
-        declared_s = np.maximum(setup.between_alpha_s, alpha_s)
-        alpha_s = np.where(has_between & ~np.isnan(setup.between_alpha_s), declared_s, alpha_s)
+    for has_wire, declared_s in (
+        (has_inside, setup.inside_alpha_s),
+        (has_between, setup.between_alpha_s),
+    ):
+        if declared_s is not None:
+            is_known = has_wire & ~np.isnan(declared_s)
+            alpha_s = np.where(is_known, np.maximum(declared_s, alpha_s), alpha_s)
     beta_s = np.maximum(
         np.where(has_inside, inside_s, 0.0), np.where(has_between, between_s, 0.0)
     )

@@ -68,6 +68,9 @@ class Setup:
     """Bandwidth between the accelerators of one instance in Gbit/s; NaN: unknown. Infinite:
     that of the calibrated machine, here and below."""
 
+    inside_alpha_s: Numbers | None = None
+    """Declared latency of a message inside an instance in seconds; None, NaN: as calibrated."""
+
     between_gbps: Numbers = math.inf
     """Bandwidth of one training instance for all-reduce with others in Gbit/s; NaN: unknown."""
 

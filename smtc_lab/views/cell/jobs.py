@@ -10,7 +10,7 @@ from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.distribution import parse_distribution
-from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.emulation import EmulatedLink, Emulation
 from smtc_lab.spec.job import TrainingJob, parse_hyperparameter
 from smtc_lab.study.comparison.compare_compilers import compiler_jobs, set_ups, this_machine
 
@@ -27,6 +27,10 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
     _refuse_what_has_no_effect(options)
     clusters = [Cluster.parse(text) for text in options.cluster]
     distribution = parse_distribution(options.data, options.shard)
+    emulation = None
+    if clusters:
+        link = None if options.link is None else EmulatedLink.parse(options.link)
+        emulation = Emulation(device_step_time_s=options.device_time, link=link)
     here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
     jobs = tuple(
         TrainingJob(
@@ -37,7 +41,7 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
             distribution=distribution,
             max_steps=options.steps,
             environment={"PYTHONPATH": here},  # a cell imports what its notebook can import
-            emulation=Emulation(device_step_time_s=options.device_time) if clusters else None,
+            emulation=emulation,
         )
         for cluster in clusters or [this_machine()]
     )
@@ -59,10 +63,11 @@ def _refuse_what_has_no_effect(options: argparse.Namespace) -> None:
         )
         if value and options.compiler is None
     ]
-    if options.device_time is not None and not options.cluster:
-        problems.append(
-            "--device-time is part of an emulation, and without --cluster there is none. Add "
-            "--cluster, or drop it."
-        )
+    problems += [
+        f"{name} is part of an emulation, and without --cluster there is none. Add --cluster, "
+        "or drop it."
+        for name, value in (("--device-time", options.device_time), ("--link", options.link))
+        if value is not None and not options.cluster
+    ]
     if problems:
         raise SpecError(problems)

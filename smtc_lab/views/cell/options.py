@@ -95,6 +95,12 @@ OPTIONS = (
         {"type": float, "metavar": "SECONDS"},
     ),
     Option(
+        ("--link",),
+        "free",
+        "Declared network between trainers: inside=10Gbit/20us,between=1Gbit/100us.",
+        {"metavar": "inside=BANDWIDTH/LATENCY,between=…"},
+    ),
+    Option(
         ("--precision",),
         "choices",
         "Precision of matrix products under every compiler. Default: highest.",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.model.prediction import Candidate
+    from smtc_lab.spec.emulation import EmulatedLink
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.views.forecast.typed import TypedSetUp
 
@@ -54,6 +55,9 @@ class _PlannedWorkload:
     relative_cpu_speed: tuple[tuple[str, float], ...]
     """CPU speeds of the user."""
 
+    link: EmulatedLink | None
+    """Declared network between trainers; None: the catalog's."""
+
     num_devices: int = 1
     """Devices of each cluster, so that a step does the same work on all of them."""
 
@@ -64,6 +68,7 @@ class _PlannedWorkload:
             "on-demand",
             device_s=dict(self.device_s),
             relative_cpu_speed=dict(self.relative_cpu_speed),
+            link=self.link,
         )
         return Outlook(self.calibration, settings, catalog)
 
@@ -71,7 +76,8 @@ class _PlannedWorkload:
         """Return what its plan is known by; prices are refreshed, calibrations renewed."""
         made = self.calibration
         known = (made.created, made.workload, made.emulated_device_s)
-        return (known, self.device_s, self.relative_cpu_speed, self.num_devices, id(catalog))
+        given = (self.device_s, self.relative_cpu_speed, self.link)
+        return (known, given, self.num_devices, id(catalog))
 
 
 class _KeptPlans:
@@ -172,6 +178,7 @@ def _workload(job: TrainingJob, calibration: Calibration, catalog: Catalog) -> _
         if is_other and declared_s is not None
         else (),
         relative_cpu_speed=tuple(sorted(speeds.items())),
+        link=None if emulation is None else emulation.link,
     )
 
 
@@ -183,6 +190,7 @@ def _plan(workload: _PlannedWorkload, catalog: Catalog) -> CatalogPlan:
         max_trainers=workload.num_devices,
         device_s=dict(workload.device_s),
         relative_cpu_speed=dict(workload.relative_cpu_speed),
+        link=workload.link,
     )
     info = describe_plan(made)
     points = tuple(replace(point, notes=(), explanation="", code="") for point in info.points)

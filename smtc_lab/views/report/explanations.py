@@ -107,6 +107,11 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
             f"The accelerator was a declared time, {fmt.seconds(device_s)} of each step, in "
             "which nothing was computed."
         )
+    if comparison.declared_link is not None:
+        sentences.append(
+            f"The network between trainers was declared ({comparison.declared_link}): "
+            "gradients came when that network would have brought them."
+        )
     sentences.append(
         "A quota begins with the first step, and is lifted when the job's max_steps are taken "
         "or its script ends: start-up and end were not on the scale of the model."

@@ -104,6 +104,7 @@ def scale_line(comparison: Comparison) -> str:
         emulation.get("device_step_time_s"),
         of_types=scales_of_types(comparison.clusters),
         time_stretch=emulation.get("time_stretch"),
+        link=comparison.declared_link or "",
     )
 
 
@@ -113,6 +114,7 @@ def scale_words(
     *,
     of_types: Mapping[str, float] | None = None,
     time_stretch: float | None = None,
+    link: str = "",
 ) -> str:
     """Return the scale of an emulation in words.
 
@@ -121,6 +123,7 @@ def scale_words(
         device_s: Declared time of the device for a step in seconds; None: no such device.
         of_types: Cores that stand for a vCPU, by instance type; None: not known.
         time_stretch: How many times longer than declared the device took; None: not known.
+        link: The declared network as its line; empty: none is.
     """
     named = {fmt.plain(name): fmt.number(cores) for name, cores in (of_types or {}).items()}
     parts = []
@@ -133,6 +136,8 @@ def scale_words(
         parts.append(f"declared device time {fmt.seconds(device_s)} per step")
         if time_stretch is not None and round(time_stretch, 2) > 1:
             parts.append(f"{fmt.seconds(device_s * time_stretch)} at the pace of this machine")
+    if link:
+        parts.append(f"declared network {link}")
     return f"scale model: {', '.join(parts) or 'scale unknown'}"
 
 
@@ -152,6 +157,7 @@ def scale_of_jobs(jobs: Sequence[TrainingJob]) -> str:
         emulation.device_step_time_s,
         of_types=of_types if scale is not None else None,
         time_stretch=emulation.time_stretch,
+        link="" if emulation.link is None else str(emulation.link),
     )
 
 

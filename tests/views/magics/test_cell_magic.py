@@ -178,6 +178,8 @@ def test_a_cell_is_kept_for_its_owner_only_and_is_written_once(home: Path) -> No
         ("--into 2nd", "pass", "'2nd' is not the name of a variable"),
         ("--precision bf16", "pass", "--compiler names none"),
         ("--device-time 0.1", "pass", "without --cluster there is none"),
+        ("--link between=1Gbit", "pass", "--link is part of an emulation"),
+        ("--cluster a=ml.p3.2xlarge:2 --link fast", "pass", "'fast' names neither the network"),
         ("--compiler eager,inductor --rounds 0", "pass", "rounds=0 would launch nothing"),
         ("", "\nx = 1\nif x\n    pass", "line 4 of the cell is not Python: expected ':'"),
         ("", "!pip install torch", "line 2 .* lines that begin with '!' or '%' mean nothing"),

@@ -270,7 +270,9 @@ export interface Emulation {
    */
   time_stretch?: number;
   /**
-   * Declared network between trainers. None: they exchange as fast as this machine does.
+   * Declared network between trainers; may be given as its line,
+   * ``inside=10Gbit/20us,between=1Gbit/100us``. None: they exchange as fast as this machine
+   * does.
    */
   link?: EmulatedLink | null;
   /**

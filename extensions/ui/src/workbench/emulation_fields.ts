@@ -1,11 +1,18 @@
 import { objectOf, type IJob } from '@smtc-lab/protocol';
 import { t } from '../i18n.js';
+import { linkField } from '../forms/link_field.js';
 import { numberField } from '../forms/number_field.js';
 
 /**
  * Settings of the emulation that have a field, as `Emulation` calls them.
  */
-type Setting = 'cores_per_vcpu' | 'device_step_time_s';
+type Setting = 'cores_per_vcpu' | 'device_step_time_s' | 'link';
+
+const SETTINGS: readonly Setting[] = [
+  'cores_per_vcpu',
+  'device_step_time_s',
+  'link'
+];
 
 /**
  * The fields of how this machine stands in for other instance types; all set-ups have the same.
@@ -19,9 +26,11 @@ export class EmulationFields {
     host: HTMLElement,
     changeAll: (change: (job: IJob) => IJob) => void
   ) {
-    const onChange = (setting: Setting) => (value: number | null) => {
-      changeAll(job => withSetting(job, setting, value));
-    };
+    const onChange =
+      (setting: Setting) =>
+      (value: number | string | null): void => {
+        changeAll(job => withSetting(job, setting, value));
+      };
     this._device = numberField(host, {
       label: t('Emulated device: seconds per step'),
       value: null,
@@ -38,6 +47,11 @@ export class EmulationFields {
         'Cores of this machine that stand for one vCPU; fewer leave more to other programs.'
       ),
       onChange: onChange('cores_per_vcpu')
+    });
+    this._link = linkField(host, {
+      value: null,
+      problems: [],
+      onChange: onChange('link')
     });
   }
 
@@ -56,26 +70,29 @@ export class EmulationFields {
       value: settingOf(first, 'cores_per_vcpu'),
       problems: own('cores_per_vcpu')
     });
+    this._link.update({
+      value: first === undefined ? null : emulationOf(first)['link'],
+      problems: own('link')
+    });
   }
 
   private readonly _device: ReturnType<typeof numberField>;
   private readonly _scale: ReturnType<typeof numberField>;
+  private readonly _link: ReturnType<typeof linkField>;
 }
 
 /**
  * Return whether a problem is said at a field of the emulation, and so nowhere else.
  */
 export function isOfEmulation(problem: string): boolean {
-  return (
-    isOfSetting(problem, 'cores_per_vcpu') ||
-    isOfSetting(problem, 'device_step_time_s')
-  );
+  return SETTINGS.some(setting => isOfSetting(problem, setting));
 }
 
 function isOfSetting(problem: string, setting: Setting): boolean {
   return (
     problem.startsWith(`Emulation.${setting}=`) ||
-    problem.startsWith(`TrainingJob.emulation.${setting}`)
+    problem.startsWith(`TrainingJob.emulation.${setting}`) ||
+    (setting === 'link' && problem.startsWith('EmulatedLink.'))
   );
 }
 
@@ -84,7 +101,11 @@ function settingOf(job: IJob | undefined, setting: Setting): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-function withSetting(job: IJob, setting: Setting, value: number | null): IJob {
+function withSetting(
+  job: IJob,
+  setting: Setting,
+  value: number | string | null
+): IJob {
   const emulation = { ...emulationOf(job), [setting]: value };
   return { ...job, rest: { ...job.rest, emulation } };
 }
