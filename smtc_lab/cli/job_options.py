@@ -45,6 +45,12 @@ SHARD = click.option(
     metavar="M",
     help="Trainers that share the parameters of one replica (FSDP2). Default: 1.",
 )
+REDUCE_ON = click.option(
+    "--reduce-on",
+    type=click.Choice(["data_group", "auto"]),
+    help="Data instances also sum gradients: always, or where that is predicted to pay. "
+    "Default: trainers do it.",
+)
 ARGUMENTS = click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS]")
 """What stands behind SCRIPT and ``--``, for the script as it is."""
 PRECISION = click.option(
@@ -66,7 +72,7 @@ FALLBACK = click.option(
 
 def DISTRIBUTION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as its siblings
     """Add the options that say how a job is spread over devices."""
-    return _DATA(SHARD(command))
+    return _DATA(SHARD(REDUCE_ON(command)))
 
 
 class Refusals:
@@ -134,11 +140,12 @@ def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[st
 
 def script_values(options: dict[str, Any], refusals: Refusals) -> dict[str, Any]:
     """Return what a script is given, as fields of a job."""
+    spread = (options[name] for name in ("data", "shard", "reduce_on"))
     pairs = (refusals.tried(_variable, text) for text in options["variables"])
     return {
         "hyperparameters": hyperparameter_values(options["hyperparameters"], refusals),
         "arguments": options["arguments"],
-        "distribution": refusals.tried(parse_distribution, options["data"], options["shard"]),
+        "distribution": refusals.tried(parse_distribution, *spread),
         "environment": dict(filter(None, pairs)),
     }
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     help="Numbers of devices.",
 )
 @job_options.SHARD
+@job_options.REDUCE_ON
 @click.option(
     "--mode",
     type=click.Choice(["weak", "strong"]),

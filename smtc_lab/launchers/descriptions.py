@@ -132,7 +132,9 @@ def _layout(plan: LaunchPlan) -> TrainerLayout | None:
     if asked == "auto":
         return TrainerLayout(data=plan.num_trainers)
     return TrainerLayout(
-        data=plan.num_trainers // asked.shard, shard=asked.shard, reduce_on=asked.reduce_on
+        data=plan.num_trainers // asked.shard,
+        shard=asked.shard,
+        reduce_on=None if asked.reduce_on == "auto" else asked.reduce_on,
     )
 
 

@@ -75,7 +75,7 @@ def _between_gbps(job: TrainingJob, link: EmulatedLink, catalog: Catalog) -> flo
 def _exchanging_types(job: TrainingJob, catalog: Catalog) -> Iterator[str]:
     """Yield the types of the groups whose instances exchange gradients."""
     spread = job.distribution
-    reduces = isinstance(spread, Distribution) and spread.reduce_on is not None
+    reduces = isinstance(spread, Distribution) and spread.reduce_on == "data_group"
     role_of = roles(job.cluster, catalog)
     for group in job.cluster.instance_groups:
         if reduces or role_of[group.instance_group_name] == "train":

@@ -181,7 +181,7 @@ def _setup(job: TrainingJob, plan: dict[str, Any]) -> Setup:
 
 def _reduces(job: TrainingJob) -> bool:
     spread = job.distribution
-    return isinstance(spread, Distribution) and spread.reduce_on is not None
+    return isinstance(spread, Distribution) and spread.reduce_on == "data_group"
 
 
 def _cores(instance: dict[str, Any]) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.communication.reducing import LEAST_GAIN
 from smtc_lab.planner.advice import seconds
 from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.model.model import Model
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 MOST_CANDIDATES = 100
 """Candidates that a plan keeps: those nearest to the front."""
 
-
-_LEAST_GAIN = 0.02
-"""Share of a step from which reducing on data instances is worth offering."""
 
 _LEAST_WAIT = 0.1
 """Share of a step that ranks wait for gradients, from which reducers are looked for."""
@@ -182,7 +180,7 @@ def _reducing(
     both = replace(clusters.pick(places), reduces=reduces)
     reduced_s = model.times(outlook.setup(both)).step_s[:, 0]
     pays = np.zeros(len(step_s), dtype=bool)
-    pays[places] = reduced_s < (1 - _LEAST_GAIN) * step_s[places]
+    pays[places] = reduced_s < (1 - LEAST_GAIN) * step_s[places]
     step_s[places] = np.where(pays[places], reduced_s, step_s[places])
     return replace(clusters, reduces=pays), step_s
 

@@ -29,8 +29,9 @@ class Distribution(Strict):
     shard: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MAX_TRAINERS})] = 1
     """Trainers that share the parameters of one replica (FSDP2; with several replicas HSDP)."""
 
-    reduce_on: Literal["data_group"] | None = None
-    """``data_group``: data instances also reduce gradients. None: the trainers do."""
+    reduce_on: Literal["data_group", "auto"] | None = None
+    """``data_group``: data instances also reduce gradients. ``auto``: where that is predicted
+    to pay, by the network that is declared, or else the catalog's. None: the trainers do."""
 
     processes_per_host: Annotated[
         int | None, Field(json_schema_extra={"minimum": 1, "maximum": MAX_TRAINERS})
@@ -53,22 +54,25 @@ class Distribution(Strict):
 
 
 def parse_distribution(
-    data: str | None, shard: int | None
+    data: str | None,
+    shard: int | None,
+    reduce_on: Literal["data_group", "auto"] | None = None,
 ) -> Distribution | Literal["auto"] | None:
     """Return the distribution that a command line says; None: it says nothing.
 
     Args:
         data: ``--data``: a number, or ``auto``.
         shard: ``--shard``.
+        reduce_on: ``--reduce-on``.
 
     Raises:
         SpecError: One of them is no number, or out of range.
     """
-    if data is None and shard is None:
+    if data is None and shard is None and reduce_on is None:
         return None
-    if data == "auto" and shard is None:
+    if data == "auto" and shard is None and reduce_on is None:
         return "auto"
     if data is not None and data != "auto" and not data.isdecimal():
         raise SpecError(f"--data {data[:80]!r} is not a number. Write for example --data 4.")
     replicas = None if data in {None, "auto"} else int(str(data))
-    return Distribution(data=replicas, shard=1 if shard is None else shard)
+    return Distribution(data=replicas, shard=1 if shard is None else shard, reduce_on=reduce_on)

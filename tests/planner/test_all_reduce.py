@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import distributed
 
+from smtc_lab.metrics.communication.reducing import reduced_share
 from smtc_lab.planner.calibration.link import SIZES, measure_links
 from smtc_lab.planner.calibration.parts import GradientOrder, LinkPoint
 from smtc_lab.planner.model.all_reduce import (
     RingLink,
     link_of,
-    reduced_share,
     ring_s,
     slowest_share,
 )

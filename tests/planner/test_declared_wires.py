@@ -76,9 +76,7 @@ def test_a_launch_and_what_is_typed_give_the_planner_the_same_network() -> None:
         declared_link(link_facts(job("a=ml.p3.8xlarge:2", LINK, 4.0), CATALOG))
     )
 
-    assert {name: float(value) for name, value in launched.items()} == pytest.approx(
-        {name: float(value) for name, value in typed.items()}
-    )
+    assert launched == typed  # to the bit
     assert float(launched["between_alpha_s"]) == pytest.approx(1.2e-3)
 
 
@@ -88,7 +86,7 @@ def test_a_bandwidth_that_is_not_declared_is_the_rated_one_and_inside_this_machi
     assert all_reduce_s(trainers=2.0, **wires) == pytest.approx(
         GRADIENT_BYTES / (10e9 / 8), rel=0.03
     )
-    assert float(wires["inside_gbps"]) == float("inf")
+    assert "inside_gbps" not in wires
 
 
 def test_no_declared_network_says_nothing() -> None:

@@ -27,6 +27,7 @@ from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.run_prediction import _setup
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import EmulatedLink, Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.plan import plan_comparison
@@ -42,6 +43,7 @@ CORES = available_cores()
 DEVICE = Emulation(device_step_time_s=0.03)
 EMULATED = calibration(end_s=measured(2.0), gradient_bytes=3e7)
 REAL = calibration(emulated_device_s=None)
+REDUCES_WHERE_IT_PAYS = Distribution(reduce_on="auto")
 TYPES = ("ml.p3.2xlarge", "ml.p4d.24xlarge", "ml.g4dn.xlarge", "ml.c5.9xlarge", "ml.c5.xlarge")
 
 
@@ -89,7 +91,7 @@ def column(name: str) -> int:
 def set_ups(draw: st.DrawFn) -> AskedSetUp:
     """Return a set-up that the model knows and this machine can launch."""
     trains = draw(st.sampled_from(TYPES))
-    groups = [InstanceGroup("train", trains, draw(st.integers(1, 3)), role="train")]
+    groups = [InstanceGroup("train", trains, draw(st.integers(1, 4)), role="train")]
     data = draw(st.sampled_from((None, *TYPES)))
     groups += [
         InstanceGroup(f"data{number}", data, draw(st.integers(1, 3)), role="data")
@@ -104,6 +106,7 @@ def set_ups(draw: st.DrawFn) -> AskedSetUp:
     return asked(
         Cluster(instance_groups=tuple(groups), name=draw(st.uuids()).hex),
         emulation,
+        distribution=draw(st.sampled_from((None, REDUCES_WHERE_IT_PAYS))),
         num_loader_workers=draw(st.sampled_from((None, 0, 1, 4))),
         num_data_workers=draw(st.sampled_from((None, 1, 4))),
     )

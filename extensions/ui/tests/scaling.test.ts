@@ -97,7 +97,7 @@ describe('a scaling study', () => {
 
   it('tells exposed communication from all else once it was recorded', () => {
     const [curve] = SCALING.curves;
-    const points = [...(curve?.points ?? [])];
+    const points: object[] = [...(curve?.points ?? [])];
     const lost = [
       ...LOST,
       { cause: 'communication', s_per_step: interval(0.012) }

@@ -24,6 +24,7 @@ from smtc_lab.launchers.planning import (
     price_notes,
     speed_units_of_type,
 )
+from smtc_lab.launchers.reduction import with_reduction
 from smtc_lab.launchers.scale import (
     at_scale,
     common_scale,
@@ -71,7 +72,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
     if problems := check(job, catalog):
         raise SpecError(problems)
     cores = available_cores()
-    job = named(job)
+    job, reduction = with_reduction(named(job), catalog)
     if job.emulation is not None and job.emulation.cores_per_vcpu is None:
         job = at_scale(job, common_scale([job], catalog, cores=cores))
     instances = _instances(job, catalog, cores)
@@ -80,6 +81,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
         "num_cores": cores,
         **emulation_facts(job),
         **link_facts(job, catalog),
+        **reduction,
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "machine": machine_facts(),

@@ -21,6 +21,7 @@ from smtc_lab.launchers.planning import (
     price_notes,
     speed_units_of_type,
 )
+from smtc_lab.launchers.reduction import with_reduction
 from smtc_lab.launchers.source_archive import source_problems
 from smtc_lab.machine.cores import versions
 from smtc_lab.spec.cluster import LOCAL
@@ -62,12 +63,13 @@ def make_plan(
     """
     if problems := check(job, catalog):
         raise SpecError(problems)
-    job = named(job)
+    job, reduction = with_reduction(named(job), catalog)
     instances = _instances(job, catalog)
     facts = {
         "cores_per_vcpu": job.emulation.cores_per_vcpu if job.emulation else None,
         "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
         **link_facts(job, catalog),
+        **reduction,
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "ray_address": address,

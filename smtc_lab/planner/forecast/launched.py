@@ -10,6 +10,7 @@ import numpy as np
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.scale import MOST_INSTANCES, at_one_scale, common_scale, number_problems
+from smtc_lab.metrics.communication.reducing import LEAST_GAIN, launched_share
 from smtc_lab.planner.forecast.declared_wires import declared_wires
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.spec.distribution import Distribution
@@ -185,16 +186,15 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     asked = job.num_data_workers
     data_workers = data_cpus if asked is None else np.full(data_cpus.shape, float(asked))
     has_data = laid.data_instances > 0
-    reduces = isinstance(job.distribution, Distribution) and job.distribution.reduce_on
-    rated_gbps = table.network_gbps[laid.trainer]
-    if reduces:
-        rated_gbps = np.minimum(rated_gbps, table.network_gbps[laid.data])
+    reduces = _reduces(job, laid, table, link)
+    own_gbps, data_gbps = (table.network_gbps[rows] for rows in (laid.trainer, laid.data))
+    rated_gbps = np.where(reduces, np.minimum(own_gbps, data_gbps), own_gbps)
     return Setup(
         trainer_cores=np.where(np.isnan(trainer_quota), trainer_cpus, trainer_quota),
         loader_workers=loader_workers,
         trainers=laid.trainers,
         devices=devices,
-        reducers=laid.data_instances if reduces else 0.0,
+        reducers=np.where(reduces, laid.data_instances, 0.0),
         data_instances=laid.data_instances,
         data_cores=np.where(
             has_data, np.where(np.isnan(data_quota), data_cpus, data_quota), 0.0
@@ -203,6 +203,22 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         device_s=device_s,
         **declared_wires(link, rated_gbps=rated_gbps, time_stretch=time_stretch),
     )
+
+
+def _reduces(
+    job: TrainingJob, laid: LaidOut, table: TypeTable, link: EmulatedLink | None
+) -> NDArray[np.bool_]:
+    """Return on which clusters data instances reduce gradients, as launchers decide it."""
+    asked = job.distribution.reduce_on if isinstance(job.distribution, Distribution) else None
+    if asked != "auto":
+        return np.full(laid.trainers.shape, asked == "data_group")
+    own_gbps, data_gbps = (table.network_gbps[rows] for rows in (laid.trainer, laid.data))
+    if link is not None and link.between_gbps is not None:
+        own_gbps = data_gbps = np.full(own_gbps.shape, link.between_gbps)
+    share = launched_share(
+        laid.trainers, laid.data_instances, trainer_gbps=own_gbps, data_gbps=data_gbps
+    )
+    return share <= 1 - LEAST_GAIN
 
 
 def devices_of(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDArray[np.float64]:

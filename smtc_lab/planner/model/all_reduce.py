@@ -2,7 +2,7 @@
 
 Source:
     Alpha-beta: Hockney, Parallel Computing 20 (1994). Ring: Patarasuk and Yuan, J. Parallel
-    Distrib. Comput. 69 (2009). Reducers: Jiang et al., BytePS, OSDI 2020.
+    Distrib. Comput. 69 (2009).
 """
 
 from __future__ import annotations
@@ -57,24 +57,6 @@ def ring_s(nbytes: Numbers, ranks: Numbers, link: RingLink) -> NDArray[np.float6
     n = np.asarray(ranks, dtype=np.float64)
     took_s = 2 * (n - 1) * link.alpha_s + 2 * (n - 1) / n * nbytes * link.beta_s
     return np.where(n > 1, took_s, 0.0)
-
-
-def reduced_share(instances: Numbers, reducers: Numbers) -> NDArray[np.float64]:
-    """Return what an all-reduce takes beside a ring, where other instances reduce, too.
-
-    It is n² / (n² + kn - 2k): 1 for two instances, 2/3 for four with four reducers, and never
-    below 1/2, from where on the trainers' own cards are full.
-
-    Args:
-        instances: Training instances, n.
-        reducers: Instances of equally fast cards that only reduce, k. Those of a slower card
-            count as its share.
-    """
-    n = np.asarray(instances, dtype=np.float64)
-    k = np.minimum(reducers, n)  # with as many, each byte passes a trainer's card once each way
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = n**2 / (n**2 + k * n - 2 * k)
-    return np.where((n > 2) & (k > 0), share, 1.0)
 
 
 def slowest_share(quantiles: Sequence[float], ranks: Numbers) -> NDArray[np.float64]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.metrics.communication.reducing import reduced_share
 from smtc_lab.planner.model.all_reduce import (
     ASSUMED_ALPHA_S,
     RingLink,
     rated_beta_s,
-    reduced_share,
     ring_s,
     slowest_share,
 )

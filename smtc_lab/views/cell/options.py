@@ -89,6 +89,12 @@ OPTIONS = (
         {"type": int, "metavar": "M"},
     ),
     Option(
+        ("--reduce-on",),
+        "choices",
+        "Data instances also sum gradients: data_group: always; auto: where it pays.",
+        {"choices": ("data_group", "auto")},
+    ),
+    Option(
         ("--device-time",),
         "free",
         "Declared step time of an emulated accelerator.",

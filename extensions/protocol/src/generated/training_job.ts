@@ -223,9 +223,10 @@ export interface Distribution {
    */
   shard?: number;
   /**
-   * ``data_group``: data instances also reduce gradients. None: the trainers do.
+   * ``data_group``: data instances also reduce gradients. ``auto``: where that is predicted
+   * to pay, by the network that is declared, or else the catalog's. None: the trainers do.
    */
-  reduce_on?: 'data_group' | null;
+  reduce_on?: ('data_group' | 'auto') | null;
   /**
    * Trainers of each training instance; None: one for each accelerator, or what the product
    * leaves it.
