@@ -27,7 +27,8 @@ def share(thing: Shareable, path: str | os.PathLike[str], *, overwrite: bool = F
     last are.
 
     Args:
-        thing: A run, a comparison or another study, a comparison's outcome, or a plan.
+        thing: A run, a comparison or another study, a comparison's outcome, a scaling
+            study's result, or a plan.
         path: The file, ``NAME.html``. Its folder is made when it is not there.
         overwrite: Whether a file that is there already is replaced.
 

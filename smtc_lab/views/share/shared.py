@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.launchers.run import Run
 from smtc_lab.metrics.compared.comparison import Comparison
+from smtc_lab.metrics.scaling.scaling import Scaling
 from smtc_lab.planner.plan import Plan
 from smtc_lab.planner.run_prediction import compared_runs
 from smtc_lab.study.comparison.compare import ComparisonOutcome
@@ -17,6 +18,8 @@ from smtc_lab.views.comparison.bundle import snapshot_of
 from smtc_lab.views.kinds import kind_at
 from smtc_lab.views.plan.describer import describe_plan
 from smtc_lab.views.plan.words import plan_text
+from smtc_lab.views.scaling.bundle import snapshot_of as scaling_snapshot
+from smtc_lab.views.scaling.text import scaling_text
 from smtc_lab.views.share.hidden import secrets_of, text_without, without, without_values
 from smtc_lab.views.study.kind import StudyKind
 from smtc_lab.views.text.table import comparison_table
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.spec.job import TrainingJob
 
-Shareable = Run | StudyRun | ComparisonOutcome | Comparison | Plan
+Shareable = Run | StudyRun | ComparisonOutcome | Comparison | Scaling | Plan
 """What can be shared."""
 
 
@@ -68,11 +71,14 @@ def shared(thing: Shareable) -> Shared:
         return _of_folder(thing)
     if isinstance(thing, Comparison | ComparisonOutcome):
         return _of_comparison(thing)
+    if isinstance(thing, Scaling):
+        return _of_scaling(thing)
     if isinstance(thing, Plan):
         return _of_plan(thing)
     raise TypeError(
         f"An object of type {type(thing).__name__!r} cannot be shared. Give a Run, a "
-        "ComparisonRun or another study, a ComparisonOutcome, a Comparison or a Plan."
+        "ComparisonRun or another study, a ComparisonOutcome, a Comparison, a Scaling or a "
+        "Plan."
     )
 
 
@@ -119,6 +125,22 @@ def _of_comparison(thing: Comparison | ComparisonOutcome) -> Shared:
             goes_on=False,
         ),
         jobs,
+    )
+
+
+def _of_scaling(thing: Scaling) -> Shared:
+    saved = scaling_snapshot(thing).as_dict()
+    return _without_secrets(
+        Shared(
+            kind="scaling",
+            name=saved["info"]["name"],
+            saved=saved,
+            text=scaling_text(thing),
+            made=_moment(thing.comparison.created),
+            is_emulated=thing.comparison.evidence == "emulated",
+            goes_on=False,
+        ),
+        [],
     )
 
 

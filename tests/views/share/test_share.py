@@ -9,6 +9,7 @@ import pytest
 import smtc_lab as lab
 from smtc_lab.errors import StoreError
 from smtc_lab.views.share.shared import shared
+from tests.kit.scaling import TrueStep, made_scaling, scaling_runs
 from tests.views.share.files_kit import (
     outcome,
 )
@@ -53,6 +54,19 @@ def test_a_path_that_cannot_be_written_is_named_with_what_to_do(tmp_path: Path) 
 
     with pytest.raises(StoreError, match=r"cannot be written: .*Choose a path"):
         lab.share(outcome(), tmp_path / "file" / "outcome.html")
+
+
+def test_a_scaling_result_is_one_page_with_its_numbers_and_losses(tmp_path: Path) -> None:
+    truth = {1: TrueStep(), 2: TrueStep(rest_s=0.03, exposed_comm_s=0.02)}
+    scaling = made_scaling(*scaling_runs(truth))
+
+    page = lab.share(scaling, tmp_path / "scaling.html").read_text(encoding="utf-8")
+
+    told = shared(scaling)
+    assert (told.kind, told.goes_on, told.is_emulated) == ("scaling", False, False)
+    assert told.saved["info"]["scaling"]["curves"][0]["points"][1]["devices"] == 2
+    assert "exposed communication (ms/step)" in page
+    assert 'http-equiv="Content-Security-Policy"' in page
 
 
 def test_what_cannot_be_shared_is_named_with_what_can() -> None:
