@@ -24,9 +24,17 @@ Each message says what is wrong, the value, and what to do.
 
 from __future__ import annotations
 
+from smtc_lab.neutral_text import neutral
+
 
 class SmtcLabError(Exception):
-    """The base of every error that smtc_lab raises on purpose."""
+    """The base of every error that smtc_lab raises on purpose.
+
+    Its text has nothing in it that a terminal or a reader would obey, whatever it quotes.
+    """
+
+    def __str__(self) -> str:
+        return neutral(super().__str__())
 
 
 class SpecError(SmtcLabError, ValueError):
@@ -45,7 +53,7 @@ class CatalogError(SmtcLabError, LookupError):
     """An instance type or a price that the catalog does not hold."""
 
     def __str__(self) -> str:  # LookupError keeps a message as it is; KeyError would quote it
-        return str(self.args[0])
+        return neutral(str(self.args[0]))
 
 
 class LauncherError(SmtcLabError):

@@ -9,6 +9,7 @@ tables (decision 2).
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -22,6 +23,7 @@ from smtc_lab.cli.environment import environment
 from smtc_lab.cli.plan import plan
 from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
+from smtc_lab.cli.say import say
 from smtc_lab.cli.scale import scale
 from smtc_lab.cli.share import share
 from smtc_lab.errors import PythonEnvironmentError, SmtcLabError, SpecError
@@ -63,24 +65,26 @@ def main() -> None:
     try:
         cli(standalone_mode=False, prog_name="smtc-lab")
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("Interrupted. What ran was stopped.", err=True)
+        say("Interrupted. What ran was stopped.", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()  # it quotes what was typed
+        error.show(shown)
+        say(shown.getvalue().rstrip("\n"), err=True)
         _hint_at_own_arguments(error)
         sys.exit(EXIT_REFUSED)
     except SpecError as error:
         for problem in error.problems:
-            click.echo(f"Refused: {problem}", err=True)
+            say(f"Refused: {problem}", err=True)
         sys.exit(EXIT_REFUSED)
     except PythonEnvironmentError as error:
-        click.echo(f"Refused: {error}", err=True)
+        say(f"Refused: {error}", err=True)
         sys.exit(EXIT_REFUSED)
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_FAILED)
     except (SmtcLabError, OSError) as error:
-        click.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}", err=True)
         sys.exit(EXIT_FAILED)
 
 
@@ -91,4 +95,4 @@ def _hint_at_own_arguments(error: click.ClickException) -> None:
     command = error.ctx.command_path
     if any(each.name == "arguments" for each in error.ctx.command.params):
         hint = f"{command} … -- train.py {error.option_name}"
-        click.echo(f"An option of the script itself stands behind --: {hint}", err=True)
+        say(f"An option of the script itself stands behind --: {hint}", err=True)

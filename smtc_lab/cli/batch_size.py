@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smtc_lab.cli import job_options
+from smtc_lab.cli.say import say
 from smtc_lab.errors import SpecError
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
 def _show(found: BatchSizes, rate: tuple[float, int] | None, options: dict[str, Any]) -> None:
     from smtc_lab.views.batch import sizes as view  # noqa: PLC0415  after the runs
 
-    click.echo(view.batch_sizes_text(found))
+    say(view.batch_sizes_text(found))
     if rate is not None:
         text = view.learning_rate_text(
             found,
@@ -125,21 +126,21 @@ def _show(found: BatchSizes, rate: tuple[float, int] | None, options: dict[str, 
             optimizer=options["optimizer"],
             weight_decay=options["weight_decay"],
         )
-        click.echo(f"\n{text}")
+        say(f"\n{text}")
     if options["like"]:
-        click.echo(f"\n{view.published_text(options['like'])}")
+        say(f"\n{view.published_text(options['like'])}")
     if options["json_file"] is not None:
         options["json_file"].write_text(found.to_json() + "\n", encoding="utf-8")
-        click.echo(f"Batch sizes: {options['json_file']}")
+        say(f"Batch sizes: {options['json_file']}")
     if options["figure"] is not None:
         view.write_batch_figure(found, options["figure"])
-        click.echo(f"Figure: {options['figure']}")
+        say(f"Figure: {options['figure']}")
 
 
 def _say(backend: str, trial: BatchTrial) -> None:
     from smtc_lab.views.batch.sizes import trial_text  # noqa: PLC0415  as above
 
-    click.echo(trial_text(backend, trial), err=True)
+    say(trial_text(backend, trial), err=True)
 
 
 def _bytes(text: str) -> int:

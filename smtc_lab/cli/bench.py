@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from smtc_lab.cli.say import say
 from smtc_lab.errors import RunFailedError, SpecError
 
 
@@ -72,7 +73,7 @@ def bench(
                 "Run it with --keep and look at the notebook."
             )
         for figure in json.loads(result.read_text(encoding="utf-8"))["figures"]:
-            click.echo(_line(figure))
+            say(_line(figure))
 
 
 def _execute(notebook: Path, output: Path, values: dict[str, object]) -> None:

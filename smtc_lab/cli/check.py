@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from smtc_lab.cli.say import say
 from smtc_lab.launchers.engines import ENGINES
 from smtc_lab.launchers.run import launcher_named
 
@@ -36,9 +37,9 @@ def check(*, on: str, live: bool, **given: Any) -> None:  # noqa: ANN401  the se
     launcher = launcher_named(on, **{k: v for k, v in given.items() if v is not None})
     verdicts = set()
     for line in launcher.check_account(live=live):
-        click.echo(f"{_MARKS[line.verdict]} {line.what}: {line.found}")
+        say(f"{_MARKS[line.verdict]} {line.what}: {line.found}")
         verdicts.add(line.verdict)
     if not live:
-        click.echo("Nothing was asked of AWS. Add --live for that.")
+        say("Nothing was asked of AWS. Add --live for that.")
     if "problem" in verdicts:
         sys.exit(1)

@@ -11,6 +11,7 @@ import click
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import job_options
 from smtc_lab.cli.emulation_options import EMULATION, EMULATION_OPTIONS, emulation
+from smtc_lab.cli.say import say
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -263,14 +264,14 @@ def _show(outcome: ComparisonOutcome, json_file: Path | None, report: Path | Non
     from smtc_lab.views.report.compiler_section import findings_text  # noqa: PLC0415  after the runs
     from smtc_lab.views.text.table import comparison_table  # noqa: PLC0415  after the runs
 
-    click.echo(comparison_table(outcome.comparison))
+    say(comparison_table(outcome.comparison))
     if findings := findings_text(outcome.comparison, outcome.runs):
-        click.echo(f"\n{findings}")
+        say(f"\n{findings}")
     if json_file is not None:
         json_file.write_text(outcome.comparison.to_json() + "\n", encoding="utf-8")
-        click.echo(f"Comparison: {json_file}")
+        say(f"Comparison: {json_file}")
     if report is not None:
         from smtc_lab.views.report.html import write_report  # noqa: PLC0415  matplotlib is slow
 
         write_report(outcome.comparison, outcome.runs, report)
-        click.echo(f"Report: {report}")
+        say(f"Report: {report}")

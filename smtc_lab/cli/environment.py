@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from smtc_lab.cli.say import say
 from smtc_lab.errors import PythonEnvironmentError
 from smtc_lab.machine.environments.named import (
     add_environment,
@@ -37,14 +38,14 @@ def environment(context: click.Context, *, as_json: bool) -> None:
         return
     rows = [_row(name) for name in (None, *(each.name for each in environments()))]
     if as_json:
-        click.echo(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
         return
     for row in rows:
         what = row["problem"] or f"Python {row['version']}, torch {row['torch'] or 'none'}"
         xla = f", torch_xla {row['torch_xla']}" if row["torch_xla"] else ""
-        click.echo(f"{row['name']:<16}  {what}{xla}  {row['python'] or ''}".rstrip())
+        say(f"{row['name']:<16}  {what}{xla}  {row['python'] or ''}".rstrip())
     if len(rows) == 1:
-        click.echo(f"No other one in {environments_root()}. See --help.")
+        say(f"No other one in {environments_root()}. See --help.")
 
 
 @environment.command()
@@ -64,9 +65,9 @@ def make(name: str, requirements: Path | None, python: str | None) -> None:
         name,
         requirements=requirements,
         python=python,
-        say=lambda text: click.echo(text, err=True),
+        say=lambda text: say(text, err=True),
     )
-    click.echo(_line(environment_facts(made.name)))
+    say(_line(environment_facts(made.name)))
 
 
 @environment.command()
@@ -76,7 +77,7 @@ def add(name: str, folder: Path) -> None:
     """Call the virtual environment, conda prefix or interpreter FOLDER by a NAME."""
     add_environment(name, folder)
     try:
-        click.echo(_line(environment_facts(name)))
+        say(_line(environment_facts(name)))
     except PythonEnvironmentError:
         remove_environment(name)
         raise
@@ -90,11 +91,11 @@ def show(name: str, *, as_json: bool) -> None:
     facts = environment_facts(name)
     if as_json:
         values = {"name": facts.name, "python": facts.python, "version": facts.version}
-        click.echo(json.dumps({**values, "packages": facts.packages}, indent=1))
+        say(json.dumps({**values, "packages": facts.packages}, indent=1))
         return
-    click.echo(_line(facts))
+    say(_line(facts))
     for package, version in facts.packages.items():
-        click.echo(f"  {package}=={version}")
+        say(f"  {package}=={version}")
 
 
 @environment.command()
@@ -109,7 +110,7 @@ def python(name: str) -> None:
 def remove(name: str) -> None:
     """Forget a NAME, and remove what was made for it; what existed before stays."""
     remove_environment(name)
-    click.echo(f"{name} is removed.")
+    say(f"{name} is removed.")
 
 
 def _line(facts: EnvironmentFacts) -> str:

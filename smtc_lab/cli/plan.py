@@ -13,6 +13,7 @@ import click
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import job_options
 from smtc_lab.cli.emulation_options import LINK, calibrated_device, given_link
+from smtc_lab.cli.say import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,14 +129,14 @@ def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
     from smtc_lab.views.plan.words import plan_text  # noqa: PLC0415  as above
 
     info = describe_plan(made)
-    click.echo(plan_text(info))
+    say(plan_text(info))
     if options["json_file"] is not None:
-        click.echo(f"Plan: {options['json_file']}")
+        say(f"Plan: {options['json_file']}")
     if options["figure"] is not None:
         from smtc_lab.views.plan.figures import write_plan_figure  # noqa: PLC0415  as above
 
         write_plan_figure(info, options["figure"])
-        click.echo(f"Figure: {options['figure']}")
+        say(f"Figure: {options['figure']}")
 
 
 def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str, Any]:
@@ -228,7 +229,7 @@ def _calibration(
     )
     # before the plan, which may be refused, so that nobody measures twice
     kept = shlex.quote(str(kept_at(calibration, options["runs_dir"])))
-    click.echo(f"Calibration, to plan again without measuring: --calibration {kept}", err=True)
+    say(f"Calibration, to plan again without measuring: --calibration {kept}", err=True)
     return calibration
 
 
@@ -239,7 +240,7 @@ def _teller() -> Callable[[Progress], None]:
     def tell(progress: Progress) -> None:
         if progress.launch not in told:
             told.add(progress.launch)
-            click.echo(
+            say(
                 f"Calibrating, launch {progress.launch} of {progress.launches}: "
                 f"{progress.cluster}",
                 err=True,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from smtc_lab.cli import job_options
+from smtc_lab.cli.say import say
 from smtc_lab.launchers.render.render import FORMATS, render
+from smtc_lab.neutral_text import neutral
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 
@@ -86,7 +89,8 @@ def render_job(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
     }
     text = render(TrainingJob(**values), options["to"], **given)
     if options["out"] is None:
-        click.echo(text, nl=False)
+        # a file is exact; a terminal would obey it
+        click.echo(neutral(text) if sys.stdout.isatty() else text, nl=False)
     else:
         options["out"].write_text(text, encoding="utf-8")
-        click.echo(f"Written: {options['out']}")
+        say(f"Written: {options['out']}")

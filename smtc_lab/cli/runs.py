@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smtc_lab.cli.say import say
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, runs_here
 from smtc_lab.launchers.run import Run, launcher_named
@@ -63,9 +64,9 @@ def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool)
     root = runs_root() if root is None else root
     rows = run_rows(root, last=last)
     if as_json:
-        click.echo(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
     else:
-        click.echo(runs_text(rows, root=root, begin_with="'smtc-lab compare'"))
+        say(runs_text(rows, root=root, begin_with="'smtc-lab compare'"))
 
 
 @runs.command()
@@ -100,35 +101,35 @@ def show(
             "usd_per_hour": usd_per_hour,
             "usd_per_job": usd_per_job(billed_s=billed_s, usd_per_hour=usd_per_hour),
         }
-        click.echo(json.dumps(values, indent=1))
+        say(json.dumps(values, indent=1))
         return
-    click.echo(f"{run.job_name}: {state_word(state.state)}")
+    say(f"{run.job_name}: {state_word(state.state)}")
     for line in state.reason.splitlines():
-        click.echo(f"  {line}")
-    click.echo(f"  cluster    {run.job.cluster}")
-    click.echo(f"  script     {plain(script_words(run.job))}")
+        say(f"  {line}")
+    say(f"  cluster    {run.job.cluster}")
+    say(f"  script     {plain(script_words(run.job))}")
     lasted = took(state.started_s, state.ended_s)
-    click.echo(f"  started    {moment(state.started_s)}{lasted and f', took {lasted}'}")
-    click.echo(f"  evidence   {_evidence(records, run.folder)}")
+    say(f"  started    {moment(state.started_s)}{lasted and f', took {lasted}'}")
+    say(f"  evidence   {_evidence(records, run.folder)}")
     for line in _summary_lines(summary):
-        click.echo(f"  {line}")
+        say(f"  {line}")
     found = find(records, usd_per_hour=usd_per_hour)
     for text in (each.text for each in found if each.kind == ENDED_EARLY):
-        click.echo(f"  note       {text}")
+        say(f"  note       {text}")
     told_usd = usd_of_run(
         evidence=evidence,
         whole_s=billed_s,
         steps_s=summary.bill.steps_s,
         usd_per_hour=usd_per_hour,
     )
-    click.echo(f"  cost       {_cost(told_usd, usd_per_hour, what_is_priced(evidence))}")
+    say(f"  cost       {_cost(told_usd, usd_per_hour, what_is_priced(evidence))}")
     for line in _bill_lines(summary.bill):
-        click.echo(f"  {line}")
-    click.echo(f"  folder     {run.folder.path}")
+        say(f"  {line}")
+    say(f"  folder     {run.folder.path}")
     for event in (each for each in records.events if each.kind != "state"):
-        click.echo(f"  event      {plain(event.host or 'run')}: {plain(event.message)}")
+        say(f"  event      {plain(event.host or 'run')}: {plain(event.message)}")
     if log:
-        click.echo(run.logs())
+        say(run.logs())
 
 
 @runs.command()
@@ -142,10 +143,10 @@ def stop(parents: Path | None, name: str, root: Path | None) -> None:
     """
     if is_study(name, root=root or parents):
         study = open_study(name, root=root or parents).stop()
-        click.echo(f"{study.name}: {study.status}. {study.state.reason}".rstrip())
+        say(f"{study.name}: {study.status}. {study.state.reason}".rstrip())
         return
     run = Run.open(name, root=root or parents)
-    click.echo(f"{run.job_name}: {run.stop().status}. {run.state.reason}".rstrip())
+    say(f"{run.job_name}: {run.stop().status}. {run.state.reason}".rstrip())
 
 
 @runs.command()
@@ -167,7 +168,7 @@ def delete(
         if not click.confirm(question(names, root)):
             return
     for name in names:
-        click.echo(delete_for_good(name, root))
+        say(delete_for_good(name, root))
 
 
 @runs.command()
@@ -189,15 +190,15 @@ def sweep(*, end: bool, on: str) -> None:
     for leftover in leftovers:
         pids = f" ({' '.join(map(str, leftover.pids))})" if leftover.pids else ""
         done = "ended" if end else "still there"
-        click.echo(f"{leftover.job_name}: {leftover.what}, {done}{pids}")
+        say(f"{leftover.job_name}: {leftover.what}, {done}{pids}")
     if not leftovers:
-        click.echo("Nothing is left of any run.")
+        say("Nothing is left of any run.")
 
 
 def _show_study(study: StudyRun, *, as_json: bool) -> None:
     kind = kind_of(study)
     if not as_json:
-        click.echo(kind.text(kind.see(study.folder.path)))
+        say(kind.text(kind.see(study.folder.path)))
         return
     state, result = study.state, study.result_json
     if isinstance(study, ComparisonRun):  # of an earlier version, say
@@ -210,7 +211,7 @@ def _show_study(study: StudyRun, *, as_json: bool) -> None:
         "runs": [run.job_name for run in state.runs],
         kind.name: None if result is None else json.loads(result),
     }
-    click.echo(json.dumps(values, indent=1))
+    say(json.dumps(values, indent=1))
 
 
 def _evidence(records: RunRecords, folder: RunFolder) -> str:

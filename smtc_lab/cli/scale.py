@@ -11,6 +11,7 @@ import click
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import job_options
 from smtc_lab.cli.emulation_options import EMULATION, emulation
+from smtc_lab.cli.say import say
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -178,12 +179,12 @@ def _counts(text: str) -> list[int]:
 def _show(scaling: Scaling, options: dict[str, Any]) -> None:
     from smtc_lab.views.scaling.text import scaling_text  # noqa: PLC0415  after the runs
 
-    click.echo(scaling_text(scaling))
+    say(scaling_text(scaling))
     if options["json_file"] is not None:
         options["json_file"].write_text(scaling.to_json() + "\n", encoding="utf-8")
-        click.echo(f"Scaling: {options['json_file']}")
+        say(f"Scaling: {options['json_file']}")
     if options["figure"] is not None:
         from smtc_lab.views.scaling.figure import write_scaling_figure  # noqa: PLC0415  matplotlib is slow
 
         write_scaling_figure(scaling, options["figure"])
-        click.echo(f"Figure: {options['figure']}")
+        say(f"Figure: {options['figure']}")

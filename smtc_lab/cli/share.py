@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from smtc_lab.cli.runs import RUNS_DIR
+from smtc_lab.cli.say import say
 from smtc_lab.launchers.run import Run
 from smtc_lab.views.kinds import is_study, open_study
 
@@ -46,6 +47,6 @@ def share(
 
     goes_on = not thing.state.is_terminal
     written = share_thing(thing, target, overwrite=force)
-    click.echo(f"Written: {written} ({written.stat().st_size / 1e6:.2f} MB)")
+    say(f"Written: {written} ({written.stat().st_size / 1e6:.2f} MB)")
     if goes_on:
-        click.echo(f"{thing.folder.path.name} goes on: the file has what there is so far.")
+        say(f"{thing.folder.path.name} goes on: the file has what there is so far.")

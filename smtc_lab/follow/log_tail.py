@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import UnsafeFileError
 from smtc_lab.follow.changes import Changes
 from smtc_lab.machine.beneath import names_beneath, open_beneath
-from smtc_lab.machine.stored_text import neutral
+from smtc_lab.neutral_text import neutral
 from smtc_lab.store.run_folder import LOGS
 from smtc_lab.store.said import without_colours
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import NewerSchemaError, SpecError
 from smtc_lab.machine.beneath import MIB, read_beneath
+from smtc_lab.neutral_text import INTEGERS, MOST_DEPTH, neutral, neutral_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,48 +24,7 @@ LONGEST_TEXT = 4_000
 """Characters of a reason, or of another text for people, that are read."""
 
 _LAST_S = 253_402_300_799.0  # the end of the year 9999
-_MOST_DEPTH = 100
-_INTEGERS = range(-(2**63), 2**63)
 _SUSPECT = re.compile(rb'[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xff]|\\[^"\\/nt]|[0-9]{18}')
-# What a terminal obeys, and what turns the order of a line round: "3.1x" into "x1.3"
-_OBEYED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
-    "\ud800-\udfff\ufff9-\ufffb]"
-)
-
-
-def neutral(text: str, *, longest: int | None = None) -> str:
-    """Return a text with U+FFFD for each character that a terminal or a reader would obey.
-
-    Tabs and line feeds stay.
-
-    Args:
-        text: Anything.
-        longest: Characters that are kept, at least 1; None: all.
-    """
-    if longest is not None and len(text) > longest:
-        text = f"{text[: longest - 1]}…"
-    return _OBEYED.sub("\ufffd", text)
-
-
-def neutral_json(value: Any, *, depth: int = _MOST_DEPTH) -> Any:  # noqa: ANN401  any JSON value
-    """Return a JSON value with all its texts neutral.
-
-    Raises:
-        ValueError: It is nested more than 100 levels deep, or holds a whole number that is
-            longer than 64 bits.
-    """
-    if isinstance(value, str):
-        return neutral(value)
-    if isinstance(value, int) and value not in _INTEGERS:
-        raise ValueError("it holds a whole number of more than 64 bits")
-    if not isinstance(value, dict | list):
-        return value
-    if depth == 0:
-        raise ValueError(f"it is nested more than {_MOST_DEPTH} levels deep")
-    if isinstance(value, list):
-        return [neutral_json(each, depth=depth - 1) for each in value]
-    return {neutral(name): neutral_json(each, depth=depth - 1) for name, each in value.items()}
 
 
 def parsed_json(text: str | bytes) -> Any:  # noqa: ANN401  any JSON value
@@ -80,7 +40,7 @@ def parsed_json(text: str | bytes) -> Any:  # noqa: ANN401  any JSON value
             f"it is no JSON from line {error.lineno}, column {error.colno} on"
         ) from None
     except RecursionError:
-        raise ValueError(f"it is nested more than {_MOST_DEPTH} levels deep") from None
+        raise ValueError(f"it is nested more than {MOST_DEPTH} levels deep") from None
     except ValueError:
         raise ValueError("it is not UTF-8 text, or holds a number that is too long") from None
 
@@ -118,7 +78,7 @@ def _is_harmless(text: bytes) -> bool:
     It is plain ASCII without an escape that could be a character to obey, has no number of 18
     digits or more, and too few brackets to be nested too deep.
     """
-    return _SUSPECT.search(text) is None and text.count(b"[") + text.count(b"{") <= _MOST_DEPTH
+    return _SUSPECT.search(text) is None and text.count(b"[") + text.count(b"{") <= MOST_DEPTH
 
 
 def check_schema(values: object, name: str, *, newest: int = SCHEMA) -> None:
@@ -134,7 +94,7 @@ def check_schema(values: object, name: str, *, newest: int = SCHEMA) -> None:
     """
     found = values.get(SCHEMA_NAME) if isinstance(values, dict) else None
     if isinstance(found, int) and found > newest:
-        number = found if found in _INTEGERS else "of many digits"
+        number = found if found in INTEGERS else "of many digits"
         raise NewerSchemaError(
             f"{name[:80]!r} was written by a newer smtc_lab (schema {number}), and this one "
             f"reads up to schema {newest}. Install the version that wrote it, or a newer one."

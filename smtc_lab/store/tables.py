@@ -7,7 +7,7 @@ import typing
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
-from smtc_lab.machine.stored_text import LONGEST_TEXT, neutral
+from smtc_lab.machine.stored_text import LONGEST_TEXT
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.records import (
     BucketRecord,
@@ -16,6 +16,7 @@ from smtc_lab.metrics.records.records import (
     StepRecord,
     SystemSample,
 )
+from smtc_lab.neutral_text import neutral
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

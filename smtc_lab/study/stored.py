@@ -11,13 +11,13 @@ from smtc_lab.machine.beneath import MIB
 from smtc_lab.machine.stored_text import (
     SCHEMA_NAME,
     check_schema,
-    neutral_json,
     parsed_json,
     stored_json,
     text_of,
     time_of,
     whole_of,
 )
+from smtc_lab.neutral_text import neutral_json
 from smtc_lab.store.run_folder import JOB_NAME
 from smtc_lab.store.state import state_of
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from smtc_lab.display import in_notebook
 from smtc_lab.errors import SmtcLabError
+from smtc_lab.neutral_text import neutral
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +118,7 @@ _SHOWN: dict[str, _Shown] = {}
 def display_live(show: Show) -> None:
     """Show something in the cell that runs; in a terminal, print it."""
     if not in_notebook():
-        print(show.first()["text/plain"])  # noqa: T201  this is the view
+        print(neutral(show.first()["text/plain"]))  # noqa: T201  this is the view
         return
     _SHOWN.setdefault(show.key, _Shown(show)).add_output()
 

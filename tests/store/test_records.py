@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.errors import StoreError
-from smtc_lab.machine.stored_text import neutral
 from smtc_lab.metrics.records.records import EventRecord, LoaderRecord, StepRecord, SystemSample
+from smtc_lab.neutral_text import neutral
 from smtc_lab.store.reader import read_records, read_run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.tables import TABLES

@@ -1,3 +1,5 @@
+import { plainText } from '@smtc-lab/protocol';
+
 /**
  * Attributes, properties and listeners of an element. `on…` takes a listener, `class` the
  * classes; true sets an empty attribute, and false, null and undefined set nothing.
@@ -10,7 +12,8 @@ export type Attributes = Readonly<
 type Listener = (event: any) => void;
 
 /**
- * Make an element. Texts are text nodes, never markup, so that no name can become code.
+ * Make an element. Texts are text nodes, never markup, so that no name can become code, and hold
+ * no character that a reader would obey.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -24,12 +27,27 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     } else if (value === true) {
       element.setAttribute(name, '');
     } else if (value !== false && value !== null && value !== undefined) {
-      element.setAttribute(name, String(value));
+      element.setAttribute(name, shownValue(name, value));
     }
   }
-  element.append(...children.filter(child => child !== null));
+  element.append(
+    ...children
+      .filter(child => child !== null)
+      .map(child => (typeof child === 'string' ? plainText(child) : child))
+  );
   return element;
 }
+
+/**
+ * Return the value of an attribute: plain where people read it, exact where a form holds it.
+ */
+function shownValue(name: string, value: string | number): string {
+  return typeof value === 'string' && READ.test(name)
+    ? plainText(value)
+    : String(value);
+}
+
+const READ = /^(?:aria-|alt$|label$|placeholder$|title$)/;
 
 /**
  * Make a button.

@@ -1,3 +1,4 @@
+import { plainText } from '@smtc-lab/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Chart } from '../src/charts/chart.js';
 import { csvLine, fileName } from '../src/charts/save.js';
@@ -43,7 +44,7 @@ describe('Chart', () => {
 
     for (const label of HOSTILE) {
       chart.add(seriesOf(table, { label }));
-      expect(chart.element.textContent).toContain(label);
+      expect(chart.element.textContent).toContain(plainText(label));
     }
 
     expect(markupOf(chart.element)).toEqual(usual);

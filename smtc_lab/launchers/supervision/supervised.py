@@ -14,8 +14,8 @@ from smtc_lab.launchers.launcher import Handle, LaunchPlan, LogLine, News
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.launchers.supervision.begin import await_end, start_supervisor
 from smtc_lab.machine.beneath import MIB, open_beneath, read_beneath
-from smtc_lab.machine.stored_text import neutral
 from smtc_lab.metrics.records.records import EventRecord
+from smtc_lab.neutral_text import neutral
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder, runs_root
 from smtc_lab.store.state import RunState, current_state, replace_file

@@ -8,13 +8,14 @@ from pydantic import Field, JsonValue, computed_field, model_validator
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
-from smtc_lab.machine.stored_text import check_schema, misfits, neutral_json, parsed_json
+from smtc_lab.machine.stored_text import check_schema, misfits, parsed_json
 from smtc_lab.metrics.bill import Bill
 from smtc_lab.metrics.compared.ablation import FactorEffect
 from smtc_lab.metrics.compared.compiler_result import CompilerResult
 from smtc_lab.metrics.compared.environments import EnvironmentResult, PackageDifference
 from smtc_lab.metrics.finding import Finding
 from smtc_lab.metrics.result import Evidence, Interval, Result
+from smtc_lab.neutral_text import neutral_json
 from smtc_lab.spec.cluster import Role
 
 SCHEMA_VERSION: Literal[1] = 1

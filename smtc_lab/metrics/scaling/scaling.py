@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
-from smtc_lab.machine.stored_text import check_schema, misfits, neutral_json, parsed_json
+from smtc_lab.machine.stored_text import check_schema, misfits, parsed_json
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.finding import Finding, caution
 from smtc_lab.metrics.result import Interval, Result
 from smtc_lab.metrics.same_model import SameModel
+from smtc_lab.neutral_text import neutral_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from IPython.core.error import StdinNotImplementedError
 
 from smtc_lab.launchers.run import Run
+from smtc_lab.neutral_text import neutral
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.cell.options import CELL, LINE, plain_parser
@@ -71,7 +72,8 @@ def stopped(words: Sequence[str]) -> None:
     """
     it = _named("stop", words).stop()
     name = it.job_name if isinstance(it, Run) else it.name
-    print(f"{name}: {it.status}. {it.state.reason}".rstrip())  # noqa: T201  this is the view
+    words = f"{name}: {it.status}. {it.state.reason}".rstrip()
+    print(neutral(words))  # noqa: T201  this is the view
 
 
 def deleted(words: Sequence[str]) -> None:
@@ -95,7 +97,7 @@ def deleted(words: Sequence[str]) -> None:
     if not options.yes and not _is_confirmed(options.names):
         return
     for name in options.names:
-        print(delete_for_good(name))  # noqa: T201  this is the view
+        print(neutral(delete_for_good(name)))  # noqa: T201  this is the view
 
 
 def _is_confirmed(names: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.launchers.run import launch
+from smtc_lab.neutral_text import neutral
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.scaling.scale import launch_scaling
 from smtc_lab.views.cell.cell_error import CellError
@@ -52,7 +53,8 @@ def start(
         if options.wait:
             run.wait()
             lines = run.logs().splitlines()[-_LAST_LINES:]
-            print("\n".join(lines))  # noqa: T201  what the script printed belongs under its cell
+            said = neutral("\n".join(lines))
+            print(said)  # noqa: T201  what the script printed belongs under its cell
         return run
     outcome = _compared(jobs, options)
     keep(outcome)

@@ -65,6 +65,8 @@ class ComparisonFollower(StudyFollower):
             if launch.is_over and launch.records is None
         }
         competing = [place for place in range(len(self.jobs)) if place not in failed]
+        if not competing:
+            return
         whole = set.intersection(
             *(
                 {launch.launched.round for launch in self._of(place) if launch.records}

@@ -6,6 +6,7 @@ import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.neutral_text import neutral_json
 from smtc_lab.views.text.rendering import png_uri
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def picture_of(figure: Figure) -> Picture:
 def mime_bundle(
     own: dict[str, Any], *, html: str, text: str, picture: Picture | None
 ) -> dict[str, Any]:
-    """Return what a notebook keeps.
+    """Return what a notebook keeps, all its texts neutral.
 
     Args:
         own: JSON of our own types, by their names.
@@ -55,7 +56,7 @@ def mime_bundle(
         text: What is legible everywhere.
         picture: A figure; None: there is none.
     """
-    bundle = {**own, "text/html": html, "text/plain": text}
+    bundle: dict[str, Any] = neutral_json({**own, "text/html": html, "text/plain": text})
     if picture is not None:
         bundle["image/png"] = base64.b64encode(picture.png).decode("ascii")
     return bundle

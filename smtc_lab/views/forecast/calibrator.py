@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtc_lab.machine.stored_text import neutral
+from smtc_lab.neutral_text import neutral
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

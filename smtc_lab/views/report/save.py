@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from smtc_lab.neutral_text import neutral
 from smtc_lab.views.comparison.bundle import snapshot_of
 from smtc_lab.views.figures.every import save_figures
 from smtc_lab.views.report.compiler_section import findings_text
@@ -33,7 +34,8 @@ def save_comparison(outcome: ComparisonOutcome, folder: Path) -> list[Path]:
     view.write_text(json.dumps(snapshot_of(outcome).as_dict()) + "\n", encoding="utf-8")
     findings = findings_text(outcome.comparison, outcome.runs)
     table = comparison_table(outcome.comparison)
-    text.write_text("\n\n".join(filter(None, [table, findings])) + "\n", encoding="utf-8")
+    words = neutral("\n\n".join(filter(None, [table, findings])))
+    text.write_text(words + "\n", encoding="utf-8")
     write_report(outcome.comparison, outcome.runs, report)
     return [
         data,

@@ -18,7 +18,7 @@ from smtc_lab.version import __version__
 from smtc_lab.views.server.auth import AUTH_RESOURCE, EXECUTE, READ, authorized_to
 from smtc_lab.views.server.lab import SETTING
 from smtc_lab.views.server.names import NoSuchNameError
-from smtc_lab.views.server.wire import PROTOCOL, json_text
+from smtc_lab.views.server.wire import PROTOCOL, exact_json_text, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,10 +87,16 @@ class LabHandler(APIHandler):
             problem = f"The request is not JSON ({error}). Load the page again."
             raise Refused(400, problem) from error
 
-    def tell(self, value: object, status: int = 200) -> None:
-        """Answer with JSON."""
+    def tell(self, value: object, status: int = 200, *, is_exact: bool = False) -> None:
+        """Answer with JSON.
+
+        Args:
+            value: The answer.
+            status: Of HTTP.
+            is_exact: Whether texts stay as they are, as those that the browser sends back.
+        """
         self.set_status(status)
-        self.finish(json_text(value))
+        self.finish(exact_json_text(value) if is_exact else json_text(value))
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ANN401  as tornado has it
         """Answer with the message of an error: ``{"message": …}``."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tornado import web
 
+from smtc_lab.neutral_text import neutral_json
 from smtc_lab.views.server.auth import EXECUTE, READ, authorized_to
 from smtc_lab.views.server.rest import LabHandler, Refused
 
@@ -25,7 +26,8 @@ class SetUpsHandler(LabHandler):
     async def post(self) -> None:
         """Tell what a ``CheckedSetUps`` holds, and the set-ups: those of the demo for null."""
         value, rounds = _set_ups(self.asked(), may_be_null=True)
-        self.tell(await self.ask(lambda hub: _checked(value, rounds, hub)))
+        told = await self.ask(lambda hub: _checked(value, rounds, hub))
+        self.tell(told, is_exact=True)
 
 
 class ForecastHandler(LabHandler):
@@ -115,4 +117,4 @@ def _checked(value: list[Any] | None, rounds: int, hub: Hub) -> dict[str, Any]:
     if value is None:
         value = [job.model_dump(mode="json") for job in first_jobs()]
     checked = checked_set_ups(value, rounds, environments=hub.known_environments())
-    return {"value": value, **checked.as_dict()}
+    return {"value": value, **neutral_json(checked.as_dict())}

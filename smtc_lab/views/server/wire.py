@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import struct
 from typing import TYPE_CHECKING, Any
+
+from smtc_lab.neutral_text import neutral_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,10 +17,23 @@ PROTOCOL = 1
 """Version of the API; another one means another extension in the browser."""
 
 _ALIGNMENT = 8
+# an escape of JSON that may be a character to obey
+_SUSPECT = re.compile(r"\\[bfr]|\\u(?:00|061|20|d|f)|\x7f")
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON that a browser can read: what is no finite number is null."""
+    """Return a value as JSON that a browser can show.
+
+    What is no finite number is null, and each text is neutral.
+    """
+    text = exact_json_text(value)
+    if _SUSPECT.search(text) is None:
+        return text
+    return json.dumps(neutral_json(json.loads(text)))
+
+
+def exact_json_text(value: object) -> str:
+    """Return a value as JSON with its texts as they are: for what a browser sends back."""
     try:
         return json.dumps(value, allow_nan=False)
     except ValueError:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from smtc_lab.errors import ViewError
-from smtc_lab.machine.stored_text import neutral
+from smtc_lab.neutral_text import neutral
 from smtc_lab.version import __version__
 from smtc_lab.views.share.thinned import can_be_thinned, thinned
 from smtc_lab.views.text.rendering import render

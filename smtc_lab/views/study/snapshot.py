@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.stream import Stream
+from smtc_lab.neutral_text import neutral_json
 from smtc_lab.study.folder import COMPARISON
 from smtc_lab.views.study.describer import StudyDescriber
 from smtc_lab.views.study.tables import followed_tables
@@ -51,7 +52,7 @@ class StudySnapshot:
             # a comparison is told by what it holds, also to earlier versions
             **({} if self.kind == COMPARISON else {"kind": self.kind}),
             "info": self.info.to_json(),
-            "comparison": None if comparison is None else comparison.model_dump(mode="json"),
+            "comparison": comparison and neutral_json(comparison.model_dump(mode="json")),
             "tables": {name: curve.as_dict() for name, curve in self.tables.items()},
         }
 

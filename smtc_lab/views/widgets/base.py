@@ -9,6 +9,7 @@ import anywidget
 import traitlets
 
 from smtc_lab.errors import ViewError
+from smtc_lab.neutral_text import neutral_json
 
 _STATIC = Path(__file__).parent.parent / "static"
 
@@ -29,6 +30,10 @@ class View(anywidget.AnyWidget):
         self._esm = built_front_end("widget.js")
         self._css = built_front_end("widget.css")
         super().__init__(**{"_view": self.view, **traits})
+
+    def set_trait(self, name: str, value: Any) -> None:  # noqa: ANN401  a trait's value
+        """Tell the browser a value that it only shows, with neutral texts."""
+        super().set_trait(name, neutral_json(value))
 
     def __repr__(self) -> str:
         # a notebook without a kernel, or that is not trusted, shows this in the view's place

@@ -1,3 +1,4 @@
+import { plainText } from '@smtc-lab/protocol';
 import {
   traceBand,
   traceBars,
@@ -104,7 +105,7 @@ export class CanvasPen implements IPen {
     context.textBaseline = 'middle';
     context.fillStyle = style.color;
     context.globalAlpha = 1;
-    context.fillText(text, left, top);
+    context.fillText(plainText(text), left, top);
   }
 
   within(box: IBox, draw: () => void): void {

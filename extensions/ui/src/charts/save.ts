@@ -1,3 +1,4 @@
+import { plainText } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import type { IContent } from './content.js';
 import { pngFile, svgFile, type IImage } from './image_file.js';
@@ -110,8 +111,9 @@ function csvField(value: string | number): string {
     return Number.isNaN(value) ? '' : String(value);
   }
   // a spreadsheet would run a name that looks like a formula
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const plain = plainText(value);
+  const text = /^[=+\-@\t]/.test(plain) ? `'${plain}` : plain;
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function headHeight(picture: IPicture): number {

@@ -9,6 +9,7 @@ import {
   type IPen,
   type Shape
 } from './pen.js';
+import { plainText } from '@smtc-lab/protocol';
 import { newId } from '../dom.js';
 
 const NAMESPACE = 'http://www.w3.org/2000/svg';
@@ -116,7 +117,7 @@ export class SvgPen implements IPen {
       'text-anchor': style.align ?? 'start',
       'dominant-baseline': 'central'
     });
-    element.textContent = text;
+    element.textContent = plainText(text);
   }
 
   within(box: IBox, draw: () => void): void {

@@ -1,3 +1,5 @@
+import { plainText } from '@smtc-lab/protocol';
+
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 
 /**
@@ -10,8 +12,15 @@ export function s<K extends keyof SVGElementTagNameMap>(
 ): SVGElementTagNameMap[K] {
   const element = document.createElementNS(NAMESPACE, tag);
   for (const [name, value] of Object.entries(attributes)) {
-    element.setAttribute(name, String(value));
+    element.setAttribute(
+      name,
+      typeof value === 'string' ? plainText(value) : String(value)
+    );
   }
-  element.append(...children);
+  element.append(
+    ...children.map(child =>
+      typeof child === 'string' ? plainText(child) : child
+    )
+  );
   return element;
 }
