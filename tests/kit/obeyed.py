@@ -43,7 +43,7 @@ FAILURE = f"train.py: error: {OBEYED}\0 the following arguments are required: --
 
 def obeyed_in(text: str) -> set[str]:
     """Return the characters of a text that somebody would obey."""
-    return CHARACTERS & set(text)
+    return set(text) & CHARACTERS
 
 
 def poisoned(values: Any, is_legal: Callable[[Any], object]) -> Any:  # noqa: ANN401  JSON

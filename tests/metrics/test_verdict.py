@@ -92,6 +92,21 @@ def test_no_difference_in_either_says_so_twice() -> None:
     assert "; no difference seen in cost per step" in text
 
 
+@pytest.mark.parametrize("speedup", [(0.9, 0.1, 8.0), (1.0, 0.4, 1.7), (1.0, 0.0, 2.0)])
+def test_an_interval_so_wide_that_it_tells_nothing_is_not_printed(
+    speedup: tuple[float, float, float],
+) -> None:
+    assert clause(speedup, (0.1, -6.0, 0.9)) == (
+        "heterogeneous against homogeneous: no difference seen in step time, and none ruled "
+        "out (more rounds tell more); no difference seen in cost per step, and none ruled out "
+        "(more rounds tell more)"
+    )
+
+
+def test_an_interval_four_times_as_high_as_low_is_still_printed() -> None:
+    assert "ratio 1.00 (95 % interval 0.50–2.00)" in clause((1.0, 0.5, 2.0), CHEAPER)
+
+
 def test_an_unknown_price_makes_the_cost_unknown() -> None:
     assert clause(FASTER, None, "ml.p5e.48xlarge").endswith(
         "than homogeneous; cost unknown: ml.p5e.48xlarge has no price"

@@ -200,6 +200,27 @@ describe('the monitor', () => {
     expect(el.textContent).toContain('Run all clusters at one cores_per_vcpu.');
   });
 
+  it('says why one that failed before its first step has no charts', () => {
+    const launched = fixture.launched.map(launch => ({
+      ...launch,
+      state: 'Failed',
+      steps: 0
+    }));
+    const charts = (): number =>
+      [...el.querySelectorAll<HTMLElement>('.smtc-chart')].filter(
+        chart => chart.closest('[hidden]') === null
+      ).length;
+    model.set('info', wire);
+    expect(charts()).toBeGreaterThan(0);
+
+    model.set('info', { ...wire, state: 'Failed', ended: true, launched });
+
+    expect(charts()).toBe(0);
+    expect(el.textContent).toContain(
+      'No charts: each launch failed or ended before its first step.'
+    );
+  });
+
   it('says emulated with the scale', () => {
     expect(el.querySelector('.smtc-emulated')?.textContent).toBe('emulated');
     expect(el.textContent).toContain('1 vCPU = 0.04 cores');

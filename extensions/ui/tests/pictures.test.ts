@@ -15,7 +15,7 @@ it('fill a set-up that has run, and leave one that has not empty', () => {
   expect(ran?.textContent).toContain('homogeneous so far');
   expect(ran?.textContent).toContain('200 ms');
   expect(waits?.querySelector('.smtc-busy, .smtc-flow')).toBeNull();
-  expect(waits?.textContent).toContain('has not run');
+  expect(waits?.textContent).toContain('warming up');
 });
 
 it('show what was predicted below what is measured, and before it', () => {
@@ -61,4 +61,40 @@ it('are not there for a comparison of an older version', () => {
   });
 
   expect(part.element.childElementCount).toBe(0);
+});
+
+it.each([
+  ['Failed', 0, 'not measured: its launch failed'],
+  ['Stopped', 0, 'not measured: its launch was stopped'],
+  ['Completed', 0, 'not measured: its launch took no step'],
+  ['Pending', 0, 'starting'],
+  ['InProgress', 0, 'starting'],
+  ['InProgress', 1, 'warming up']
+] as const)(
+  'of one whose launch is %s after %d steps and was not measured',
+  (state, steps, words) => {
+    const part = pictures();
+    const [launch] = INFO.launched;
+    const own = { ...launch, setUp: 1, state, steps } as typeof launch;
+
+    part.update({
+      ...INFO,
+      launched: [...INFO.launched, own] as typeof INFO.launched
+    });
+
+    const [, waits] = part.element.querySelectorAll('figure');
+    expect(waits?.querySelector('figcaption')?.textContent).toContain(words);
+  }
+);
+
+it('of one that was not launched say that it has not run', () => {
+  const part = pictures();
+
+  part.update({
+    ...INFO,
+    launched: INFO.launched.filter(({ setUp }) => setUp !== 1)
+  });
+
+  const [, waits] = part.element.querySelectorAll('figure');
+  expect(waits?.textContent).toContain('has not run');
 });

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
+_WIDEST = 4.0
+_MORE = "(more rounds tell more)"
 _TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -147,6 +149,8 @@ def _one_launch(baseline: str, candidate: str, speedup: Interval) -> str:
 def _speed(speedup: Interval) -> tuple[str, bool | None]:
     """Return the words on step time, and whether the candidate is faster (None: not seen)."""
     side = speedup.side_of(1)
+    if side == 0 and _rules_nothing_out(speedup.low, speedup.high):
+        return f"no difference seen in step time, and none ruled out {_MORE}", None
     if side == 0:
         mean, low, high = _rounded(speedup, fewest=2)
         interval = f"({level_words(speedup)} {low}{_DASH}{high})"
@@ -169,6 +173,8 @@ def _cost(
         return f"costs not compared: {baseline} costs nothing", None
     percent = saving.scaled(100)
     side = saving.side_of(0)
+    if side == 0 and _rules_nothing_out(1 - saving.high, 1 - saving.low):
+        return f"no difference seen in cost per step, and none ruled out {_MORE}", None
     if side == 0:
         mean, low, high = (text.replace("-", _MINUS) for text in _rounded(percent, fewest=0))
         interval = f"({level_words(saving)} {low} % to {high} %)"
@@ -179,6 +185,11 @@ def _cost(
     mean, low, high = _rounded(percent, fewest=0)
     word = "cheaper" if is_cheaper else "more expensive"
     return f"{mean} % {word} per step ({level_words(saving)} {low}{_DASH}{high} %)", is_cheaper
+
+
+def _rules_nothing_out(low: float, high: float) -> bool:
+    """Return whether the interval of a ratio is too wide for its ends to tell anything."""
+    return not (low > 0 and high <= _WIDEST * low)
 
 
 def _rounded(interval: Interval, *, fewest: int) -> tuple[str, str, str]:

@@ -34,6 +34,8 @@ _PER_SECOND: dict[TimeUnit, float] = {
 }
 _DIGITS = 3
 _MAX_DECIMALS = 12
+_WIDEST = 100.0
+_TOO_FEW = "too few steps"
 
 
 class _Scale(NamedTuple):
@@ -272,6 +274,9 @@ def _interval(interval: Interval, decimals: int, *, suffix: str = "") -> str:
         return f"{_fixed(interval.mean, decimals)}{suffix} (one value)"
     if not (_is_known(interval.low) and _is_known(interval.high)):
         return f"{_fixed(interval.mean, decimals)}{suffix} (interval {UNKNOWN})"
+    is_share = suffix == " %"  # a share of 0.1 to 12 % is told by its upper end
+    if interval.low > 0 and interval.high > _WIDEST * interval.low and not is_share:
+        return f"{_fixed(interval.mean, decimals)}{suffix} (interval {UNKNOWN}: {_TOO_FEW})"
     widest = min(_MAX_DECIMALS, decimals + 2)
     while (
         interval.low < interval.high

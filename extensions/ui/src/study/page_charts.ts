@@ -25,6 +25,19 @@ export type Describe = (
 ) => readonly IDrawing[];
 
 /**
+ * Return why a study that is over has no charts; empty: it has some, or may get some.
+ */
+function whyNoCharts({ ended, state, launched }: IComparisonInfo): string {
+  const isEmpty = launched.every(({ steps }) => steps === 0);
+  if (!ended || !isEmpty || (launched.length === 0 && state === 'Completed')) {
+    return '';
+  }
+  return launched.some(launch => launch.state === 'Failed')
+    ? t('No charts: each launch failed or ended before its first step.')
+    : t('No charts: no launch took a step.');
+}
+
+/**
  * The charts of a study: those that matter first, the others folded by what they are about. They
  * share cursor and zoom.
  */
@@ -45,7 +58,11 @@ export class PageCharts {
     let shown: IComparisonInfo | null = null;
     const update = (info: IComparisonInfo): void => {
       shown = info;
-      row.hidden = !(hasRounds(info) && info.rounds > 1);
+      const why = whyNoCharts(info);
+      nothing.textContent = why;
+      nothing.hidden = why === '';
+      both.hidden = why !== '';
+      row.hidden = why !== '' || !(hasRounds(info) && info.rounds > 1);
       this._tables.update(info);
       charts.update(info);
       money.update(info);
@@ -65,13 +82,15 @@ export class PageCharts {
       'aria-pressed': 'false'
     });
     const row = h('div', { class: 'smtc-row' }, toggle);
+    const nothing = h('p', { class: 'smtc-note' });
+    const both = h(
+      'div',
+      { class: 'smtc-first-charts' },
+      charts.element,
+      money.element
+    );
     return {
-      element: h(
-        'div',
-        {},
-        row,
-        h('div', { class: 'smtc-first-charts' }, charts.element, money.element)
-      ),
+      element: h('div', {}, row, nothing, both),
       update,
       dispose: () => {
         charts.dispose();
@@ -142,7 +161,8 @@ export class PageCharts {
     subject: Subject | null
   ): readonly IDrawing[] {
     // launches beside rounds differ in what they try: no chart adds them up
-    if (info.setUps.length > 0 && !hasRounds(info)) {
+    const isMixed = info.setUps.length > 0 && !hasRounds(info);
+    if (isMixed || whyNoCharts(info) !== '') {
       return [];
     }
     if (subject === 'utilization') {

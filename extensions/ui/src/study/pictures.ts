@@ -2,6 +2,7 @@ import type {
   Catalog,
   IComparisonInfo,
   ICluster,
+  ILaunchInfo,
   IPicturedGroup,
   ISetUpInfo
 } from '@smtc-lab/protocol';
@@ -29,7 +30,14 @@ export function pictures(): IPart<IComparisonInfo> {
     return setUps.flatMap((setUp, place) =>
       setUp.groups.length === 0
         ? []
-        : [picture(setUp, place, ended, numbers[place] ?? null)]
+        : [
+            picture(
+              setUp,
+              place,
+              standing(setUp, newestOf(info, place), ended),
+              numbers[place] ?? null
+            )
+          ]
     );
   });
 }
@@ -37,10 +45,10 @@ export function pictures(): IPart<IComparisonInfo> {
 function picture(
   setUp: ISetUpInfo,
   place: number,
-  ended: boolean,
+  stands: string,
   numbers: HTMLElement | null
 ): HTMLElement {
-  const { label, groups, stepTimeS } = setUp;
+  const { label, groups } = setUp;
   return h(
     'figure',
     {},
@@ -50,7 +58,7 @@ function picture(
       setUpMark(place),
       ` ${letterOf(place)} `,
       h('strong', {}, label),
-      h('span', { class: 'smtc-soft' }, ` ${standing(stepTimeS, ended)}`)
+      h('span', { class: 'smtc-soft' }, ` ${stands}`)
     ),
     h(
       'div',
@@ -66,11 +74,37 @@ function picture(
   );
 }
 
-function standing(stepTimeS: number | null, ended: boolean): string {
-  if (stepTimeS === null) {
-    return t('has not run');
+function newestOf(
+  { launched }: IComparisonInfo,
+  place: number
+): ILaunchInfo | undefined {
+  return launched.filter(({ setUp }) => setUp === place).at(-1);
+}
+
+/**
+ * Say how far a set-up is: of one that was not measured, what became of its launch.
+ */
+function standing(
+  { stepTimeS }: ISetUpInfo,
+  newest: ILaunchInfo | undefined,
+  ended: boolean
+): string {
+  if (stepTimeS !== null) {
+    return ended ? '' : t('so far');
   }
-  return ended ? '' : t('so far');
+  switch (newest?.state) {
+    case undefined:
+      return t('has not run');
+    case 'Failed':
+      return t('not measured: its launch failed');
+    case 'Stopping':
+    case 'Stopped':
+      return t('not measured: its launch was stopped');
+    case 'Completed':
+      return t('not measured: its launch took no step');
+    default:
+      return newest?.steps === 0 ? t('starting') : t('warming up');
+  }
 }
 
 function fillingOf({ use, foretold, stepTimeS }: ISetUpInfo): IFilling {
