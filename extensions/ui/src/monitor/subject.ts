@@ -5,6 +5,5 @@ export type Subject =
   | 'utilization'
   | 'data'
   | 'network'
-  | 'loss'
   | 'ratios'
   | 'launches';
