@@ -23,7 +23,8 @@ from smtc_lab.store.run_folder import runs_root
 from smtc_lab.store.state import lasted_s
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
-from smtc_lab.views.kinds import is_study, kind_of, open_study
+from smtc_lab.views.kinds import kind_of
+from smtc_lab.views.named import thing_named
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
 from smtc_lab.views.text.format import plain, state_word
@@ -80,12 +81,12 @@ def show(
 ) -> None:
     """Show one run: state, reason, steps, data waits, cost. NAME may be the begin of a name.
 
-    Of a comparison, show where it stands and its verdict; NAME is the whole name.
+    Of a comparison, show where it stands and its verdict.
     """
-    if is_study(name, root=root or parents):
-        _show_study(open_study(name, root=root or parents), as_json=as_json)
+    run = thing_named(name, root=root or parents)
+    if not isinstance(run, Run):
+        _show_study(run, as_json=as_json)
         return
-    run = Run.open(name, root=root or parents)
     records = run.records()
     state, usd_per_hour = run.state, _usd_per_hour(run.folder)
     summary = summarize(records, usd_per_hour=usd_per_hour)
@@ -139,14 +140,10 @@ def show(
 def stop(parents: Path | None, name: str, root: Path | None) -> None:
     """Stop a run and everything that belongs to it. NAME may be the begin of a name.
 
-    Of a comparison, stop the launch that runs, and begin no other; NAME is the whole name.
+    Of a comparison, stop the launch that runs, and begin no other.
     """
-    if is_study(name, root=root or parents):
-        study = open_study(name, root=root or parents).stop()
-        say(f"{study.name}: {study.status}. {study.state.reason}".rstrip())
-        return
-    run = Run.open(name, root=root or parents)
-    say(f"{run.job_name}: {run.stop().status}. {run.state.reason}".rstrip())
+    thing = thing_named(name, root=root or parents).stop()
+    say(f"{thing.folder.path.name}: {thing.status}. {thing.state.reason}".rstrip())
 
 
 @runs.command()

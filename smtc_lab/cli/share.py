@@ -9,8 +9,7 @@ import click
 
 from smtc_lab.cli.runs import RUNS_DIR
 from smtc_lab.cli.say import say
-from smtc_lab.launchers.run import Run
-from smtc_lab.views.kinds import is_study, open_study
+from smtc_lab.views.named import thing_named
 
 
 @click.command()
@@ -29,13 +28,11 @@ def share(
 ) -> None:
     """Write a run as one HTML file with its interactive views. NAME may be the begin of a name.
 
-    The file opens in a browser with no JupyterLab and no network, and can send nothing. Of a
-    comparison or another study, NAME is the whole name. What goes on is shared as it is now.
+    The file opens in a browser with no JupyterLab and no network, and can send nothing. A
+    comparison or another study is shared as a run is. What goes on is shared as it is now.
     """
     root = root or parents
-    thing = (
-        open_study(name, root=root) if is_study(name, root=root) else Run.open(name, root=root)
-    )
+    thing = thing_named(name, root=root)
     target = Path(f"{thing.folder.path.name}.html") if target is None else target
     if os.path.lexists(target) and not force:
         raise click.UsageError(

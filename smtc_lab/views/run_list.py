@@ -20,7 +20,8 @@ from smtc_lab.study.folder import (
     studies_root,
 )
 from smtc_lab.study.stored import find_studies
-from smtc_lab.views.text.format import brief, state_word
+from smtc_lab.views.named import launches_of_studies
+from smtc_lab.views.text.format import brief, count, state_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ class RunList:
         return render(
             "display_runs.html.j2",
             columns=_COLUMNS,
-            rows=[_cells(row) for row in self.rows],
+            rows=[_cells(row) for row in _shown(self.rows)],
             nothing=str(self) if not self.rows else "",
         )
 
@@ -67,25 +68,33 @@ def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
 
     Returns:
         For each ``job_name``, ``kind`` (``run``, ``comparison``, …), ``cluster`` and its state;
-        of a damaged one ``job_name``, ``kind`` and ``damaged``, which says what is wrong, and
-        ``is_newer`` where a newer version wrote it.
+        of a study also ``launches``, how many were begun; of a launch of one ``study``, its
+        name; of a damaged one ``job_name``, ``kind`` and ``damaged``, which says what is wrong,
+        and ``is_newer`` where a newer version wrote it.
     """
     root = runs_root() if root is None else root
     found: list[tuple[float, str, Callable[[], dict[str, Any]]]] = [
         (_begun_s(folder.job_file), folder.job_name, partial(_run_row, folder))
-        for folder in find_runs(root)[-last:]
+        for folder in find_runs(root)
     ]
     for begun_s, path in find_studies(studies_root(root)):
         found.append((begun_s, path.name, partial(_study_row, StudyFolder(path))))
     found.sort(key=lambda each: each[:2])
-    return [row() for _, _, row in found[-last:]]
+    of_study = launches_of_studies(root)
+    studies = {path.name for _, path in find_studies(studies_root(root))}
+    # a launch is listed below its study, and takes no place of its own
+    own = [each for each in found if each[1] in studies or each[1] not in of_study]
+    shown = {name for _, name, _ in own[-last:]}
+    shown |= {name for name, study in of_study.items() if study in shown}
+    rows = [row() for _, name, row in found if name in shown]
+    return [_with_study(row, of_study) for row in rows]
 
 
 def runs_text(rows: Sequence[dict[str, Any]], *, root: Path, begin_with: str) -> str:
     """Return a table of runs as text, in the order of its rows."""
     if not rows:
         return f"No runs in {root}. Start one with {begin_with}."
-    cells = [_cells(row) for row in rows]
+    cells = [_cells(row) for row in _shown(rows)]
     width = max(len(each[0]) for each in cells)
     head, *rest = _COLUMNS
     lines = [_line(f"{head:<{width}}", *rest)]
@@ -133,11 +142,18 @@ def _study_row(folder: StudyFolder) -> dict[str, Any]:
     try:
         request = read_request(folder)
         row["kind"] = request.kind
-        state = state_values(read_study_state(folder))
+        told = read_study_state(folder)
+        state = state_values(told)
     except StoreError as error:
         return _damaged(row, error)
     labels = ", ".join(job.cluster.label for job in request.jobs)
-    return {**row, "cluster": brief(f"{request.kind} of {labels}"), **state}
+    words = brief(f"{request.kind} of {labels}")
+    return {**row, "cluster": words, "launches": len(told.runs), **state}
+
+
+def _with_study(row: dict[str, Any], of_study: dict[str, str]) -> dict[str, Any]:
+    study = of_study.get(row["job_name"]) if row["kind"] == "run" else None
+    return row if study is None else {**row, "study": study}
 
 
 def _run_row(folder: RunFolder) -> dict[str, Any]:
@@ -156,6 +172,12 @@ def _damaged(row: dict[str, Any], error: StoreError) -> dict[str, Any]:
     return {**told, "is_newer": True} if isinstance(error, NewerSchemaError) else told
 
 
+def _shown(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows without launches whose study is among them, which tells of them."""
+    listed = {row["job_name"] for row in rows}
+    return [row for row in rows if row.get("study") not in listed]
+
+
 def _cells(row: dict[str, Any]) -> list[str]:
     """Return the cells of a row; of a damaged run two."""
     name = brief(row["job_name"])
@@ -163,7 +185,10 @@ def _cells(row: dict[str, Any]) -> list[str]:
         told = brief(row["damaged"])
         return [name, told if row.get("is_newer") else f"damaged: {told}"]
     times = moment(row["started_s"]), took(row["started_s"], row["ended_s"])
-    return [name, state_word(row["state"]), *times, brief(row["cluster"])]
+    cluster = brief(row["cluster"])
+    if "launches" in row:
+        cluster += f", {count(row['launches'], 'launch')}"
+    return [name, state_word(row["state"]), *times, cluster]
 
 
 def _line(name: str, state: str, started: str, lasted: str, cluster: str) -> str:

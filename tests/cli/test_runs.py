@@ -200,7 +200,12 @@ def test_a_comparison_is_listed_beside_its_launches_shown_and_stopped(
     assert rows[name]["kind"] == "comparison"
     assert rows[name]["cluster"] == "comparison of one, other"
     assert {row["kind"] for row in rows.values()} == {"run", "comparison"}
-    assert f"{name}  Running" in smtc_lab("runs").out
+    listed = smtc_lab("runs").out
+    assert f"{name}  Running" in listed
+    assert "comparison of one, other, 1 launch" in listed
+    assert not any(f"{run.job_name}  " in listed for run in comparison.runs)
+    assert {row.get("study") for row in rows.values() if row["kind"] == "run"} == {name}
+    assert smtc_lab("runs", "show", name[:-4]).out.startswith(name)
     assert "Too early to tell" in smtc_lab("runs", "show", name).out
     shown = json.loads(smtc_lab("runs", "show", name, "--json").out)
     assert (shown["state"], shown["comparison"]) == ("InProgress", None)

@@ -91,7 +91,7 @@ def test_a_name_of_nothing_is_told_and_nothing_is_written(
     assert list(home.glob("*.html")) == []
 
 
-def test_a_study_is_shared_by_its_whole_name(smtc_lab: SmtcLab, home: Path) -> None:
+def test_a_study_is_shared_by_its_name_or_a_begin_that_only_it_has(smtc_lab: SmtcLab, home: Path) -> None:
     request = StudyRequest(
         jobs=(run_records().job, run_records(cluster="a=local:1").job),
         rounds=2,
@@ -100,8 +100,12 @@ def test_a_study_is_shared_by_its_whole_name(smtc_lab: SmtcLab, home: Path) -> N
     )
     name = make_study(request, keep_here).name
 
-    said = smtc_lab("runs", "share", name, "--to", home / "study.html")
+    write_run_folder(home / "runs", run_records(job_name="other-1"))
 
+    said = smtc_lab("runs", "share", name[:-5], "--to", home / "study.html")
+    unknown = smtc_lab("runs", "share", f"x{name}")
+
+    assert f"Did you mean {name}?" in unknown.err
     assert said.exit_code == 0
     assert f"{name} goes on" in said.out
     assert "A comparison, shared from smtc_lab" in (home / "study.html").read_text("utf-8")

@@ -83,3 +83,19 @@ def test_a_long_line_is_cut_and_silence_adds_nothing(
 
     assert f"SystemExit: 7. The last line of its log: {'x' * 300}." in reason
     assert silent.endswith("SystemExit: 8.")
+
+
+def test_required_arguments_that_are_missing_are_advised_as_hyperparameters(
+    make_job: Callable[..., TrainingJob], start: Callable[..., Run]
+) -> None:
+    body = (
+        "import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--depth', required=True)\nparser.parse_args()"
+    )
+
+    reason = reason_of(start(make_job(body, cluster=HERE)))
+
+    assert "error: the following arguments are required: --depth" in reason
+    assert reason.endswith(
+        "set each as a hyperparameter, with --hyperparameter NAME=VALUE or in the form."
+    )

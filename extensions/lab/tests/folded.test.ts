@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { folded, foldsOf } from '../src/panel/folded.js';
+import { folded, foldsOf, ownOf } from '../src/panel/folded.js';
 import { nameWords } from '../src/panel/words.js';
 import { row } from './kit.js';
 
@@ -27,6 +27,13 @@ it('folds the launches of a study that has ended, and says how many', () => {
     launches: 2,
     isOpen: false
   });
+});
+
+it('counts no launch of a study that is in the list', () => {
+  const rows = [...LAUNCHES, ALONE, study('InProgress')];
+
+  expect(names(ownOf(rows))).toEqual(['alone', 'c']);
+  expect(ownOf(LAUNCHES)).toHaveLength(2);
 });
 
 it('keeps what the user has opened or shut', () => {

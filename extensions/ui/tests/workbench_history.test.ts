@@ -154,7 +154,12 @@ describe('set-ups', () => {
     model.set('value', [{ ...JOB, hyperparameters: {}, compiler_config: {} }]);
     setUps.update();
 
-    expect(button(document.body, '+ bigger batch').disabled).toBe(true);
+    const bigger = button(document.body, '+ bigger batch');
+    expect(bigger.getAttribute('aria-disabled')).toBe('true');
+    expect(bigger.title).toContain('no hyperparameter for its batch size');
+    const before = model.get('value');
+    bigger.click();
+    expect(model.get('value')).toEqual(before);
     expect(button(document.body, '+ add data').disabled).toBe(false);
   });
 });

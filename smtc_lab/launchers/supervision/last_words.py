@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 
+_REQUIRED = "the following arguments are required:"  # as argparse says it
+_ADVICE = (
+    "The script needs arguments: set each as a hyperparameter, with --hyperparameter "
+    "NAME=VALUE or in the form."
+)
+
+
 def last_words(folder: RunFolder, host: str, rank: int | None) -> str:
     """Return what an entry point said of its failure, and the end of its log.
 
@@ -43,7 +50,8 @@ def with_last_lines(said: str, log: Path, environment: dict[str, str] | None = N
     if lines and lines[-1].strip() in said:
         lines = []
     told = lines_sentence(lines, "of its log")
-    return "\n".join(filter(None, (said and f"{said}.", told)))
+    advice = _ADVICE if any(_REQUIRED in line for line in (said, *lines)) else ""
+    return "\n".join(filter(None, (said and f"{said}.", told, advice)))
 
 
 def last_line(log: Path) -> str:

@@ -13,7 +13,7 @@ from smtc_lab.store.run_folder import runs_root
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.cell.options import CELL, LINE, plain_parser
 from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
-from smtc_lab.views.kinds import is_study, open_study
+from smtc_lab.views.named import thing_named
 from smtc_lab.views.run_list import RunList, run_rows
 
 if TYPE_CHECKING:
@@ -121,5 +121,4 @@ def _named(command: str, words: Sequence[str]) -> Thing:
             f"{LINE} {command} takes the name of one run, or its begin, but got "
             f"{' '.join(words)[:80]!r}. See {LINE} runs."
         )
-    name = words[0]
-    return open_study(name) if is_study(name) else Run.open(name)
+    return thing_named(words[0])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
     from smtc_lab.metrics.compared.compiler_result import CompilerResult
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.views.text.cells import Lines
 
 TERMINAL_COLUMNS = 120
@@ -180,11 +181,18 @@ def _compiler_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
     return [
         row("backend", compiler_words.backend_lines),
         row("settings", compiler_words.setting_lines),
-        row("first steps' overhead (s)", lambda c: (fmt.number_interval(c.overhead_s),)),
+        row("first steps' overhead (s)", lambda c: (_overhead(c.overhead_s),)),
         row("break-even step", lambda c: (compiler_words.break_even_words(c.break_even),)),
         row("peak memory", lambda c: (compiler_words.memory(c.peak_memory_bytes),)),
         row("learns what eager learns", lambda c: (compiler_words.parity_words(c),)),
     ]
+
+
+def _overhead(overhead_s: Interval | None) -> str:
+    """Return what the first steps took beyond steady ones; noise can make it negative."""
+    if overhead_s is not None and overhead_s.mean <= 0:
+        return "none seen"
+    return fmt.number_interval(overhead_s)
 
 
 def _blocks(comparison: Comparison) -> list[list[str]]:

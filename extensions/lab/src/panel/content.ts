@@ -11,7 +11,7 @@ import type { Texts } from '../texts.js';
 import type { ILab, IStream } from '../tokens.js';
 import type { IAction } from './actions.js';
 import { filtered } from './filter.js';
-import { folded, foldsOf } from './folded.js';
+import { folded, foldsOf, ownOf } from './folded.js';
 import { RunList } from './run_list.js';
 import { SearchBar } from './search_bar.js';
 import { stateWords } from './words.js';
@@ -131,7 +131,8 @@ export class PanelContent {
     } else {
       this._list.update(rows);
     }
-    this._tellCount(rows.length, runs.rows.length);
+    // launches of a study are a part of it
+    this._tellCount(ownOf(rows).length, ownOf(runs.rows).length);
     this._tellEnds(runs.rows);
     this._tellEmpty(rows.length, runs.rows.length);
   };

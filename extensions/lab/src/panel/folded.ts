@@ -22,6 +22,14 @@ export function folded(rows: readonly IRow[], opened: Opened): readonly IRow[] {
 }
 
 /**
+ * Return the rows that stand for themselves: all but the launches of studies in the list.
+ */
+export function ownOf(rows: readonly IRow[]): readonly IRow[] {
+  const launches = launchesOf(rows);
+  return rows.filter(({ study }) => study === null || !launches.has(study));
+}
+
+/**
  * How many launches a study has, and whether they are shown.
  */
 export interface IFold {

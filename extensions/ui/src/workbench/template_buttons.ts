@@ -13,7 +13,9 @@ export class TemplateButtons {
   constructor(onApply: (template: ITemplate) => void) {
     this._buttons = TEMPLATES.map(template => {
       const made = button(`+ ${t(template.label)}`, () => {
-        onApply(template);
+        if (made.getAttribute('aria-disabled') !== 'true') {
+          onApply(template);
+        }
       });
       this.element.append(made);
       return [template, made] as const;
@@ -29,8 +31,12 @@ export class TemplateButtons {
    */
   show(baseline: IJob | undefined, catalog: Catalog): void {
     for (const [template, made] of this._buttons) {
-      made.disabled =
-        baseline === undefined || template.of(baseline, catalog) === null;
+      const isNot =
+        baseline !== undefined && template.of(baseline, catalog) === null;
+      // it stays where the keyboard finds it, and says why it does nothing
+      made.disabled = baseline === undefined;
+      made.setAttribute('aria-disabled', String(isNot));
+      made.title = isNot ? t(template.whyNot) : '';
     }
   }
 

@@ -23,6 +23,11 @@ export interface ITemplate {
   readonly name: string;
 
   /**
+   * Why a baseline may be without it, in English.
+   */
+  readonly whyNot: string;
+
+  /**
    * Return the set-up; null: the baseline is so already, or cannot be.
    */
   readonly of: (baseline: IJob, catalog: Catalog) => IJob | null;
@@ -35,6 +40,7 @@ export const TEMPLATES: readonly ITemplate[] = [
   {
     label: mark('add data instances'),
     name: mark('with data instances'),
+    whyNot: mark('The first set-up has data instances already.'),
     of: (job, catalog) =>
       roles(job.cluster, catalog).includes('data')
         ? null
@@ -49,6 +55,7 @@ export const TEMPLATES: readonly ITemplate[] = [
   {
     label: mark('compile'),
     name: mark('compiled'),
+    whyNot: mark('The first set-up is compiled already.'),
     of: job =>
       job.compilerConfig?.enabled === true
         ? null
@@ -57,6 +64,9 @@ export const TEMPLATES: readonly ITemplate[] = [
   {
     label: mark('bigger batch'),
     name: mark('twice the batch'),
+    whyNot: mark(
+      'The first set-up has no hyperparameter for its batch size: add one, batch_size for example.'
+    ),
     of: job => {
       const { batchSize, batchSizeName } = batchSizeIn(job.hyperparameters);
       return batchSize === null
