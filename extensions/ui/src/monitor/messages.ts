@@ -1,5 +1,6 @@
 import type { IEventInfo, IFindingInfo } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
+import { t } from '../i18n.js';
 import { drawn, type IPart } from './part.js';
 import { duration } from './words.js';
 
@@ -23,7 +24,7 @@ export function messages<T>(of: (info: T) => IMessages): IPart<T> {
         h(
           'p',
           { class: severity === 'warning' ? 'smtc-warning' : 'smtc-note' },
-          `${severity}: ${sentence} `,
+          `${severityWord(severity)}: ${sentence} `,
           h('strong', {}, fix),
           action === '' ? null : ' ',
           action === '' ? null : h('code', {}, action)
@@ -35,6 +36,10 @@ export function messages<T>(of: (info: T) => IMessages): IPart<T> {
         : [h('ol', { class: 'smtc-events' }, ...events.map(eventItem))])
     ];
   });
+}
+
+function severityWord(severity: IFindingInfo['severity']): string {
+  return severity === 'warning' ? t('warning') : t('note');
 }
 
 function eventItem({ kind, timeS, host, message }: IEventInfo): HTMLElement {
