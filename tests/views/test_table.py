@@ -69,7 +69,7 @@ def test_the_table_has_every_promised_row(two: Comparison) -> None:
         "samples/s",
         "speed-up",
         "saving per step",
-        "billed time of a launch",
+        "time of a launch",
         "cost of a launch",
         "CPU utilization",
         "device utilization",
@@ -94,7 +94,7 @@ def test_a_measured_launch_is_told_in_its_parts_with_their_prices() -> None:
         update={"clusters": (comparison.clusters[0].model_copy(update={"bill": bill}),)}
     )
 
-    assert _row(comparison, "billed time of a launch") == (
+    assert _row(comparison, "time of a launch") == (
         ("start-up 3 s, 15 %", "steps 12 s, 60 %", "end 5 s, 25 %"),
     )
     assert _row(comparison, "cost of a launch") == (
@@ -120,7 +120,7 @@ def test_a_comparison_of_an_older_version_tells_no_parts(two: Comparison) -> Non
     clusters = tuple(each.model_copy(update={"bill": None}) for each in two.clusters)
     comparison = two.model_copy(update={"clusters": clusters})
 
-    assert "billed time" not in comparison_table(comparison)
+    assert "time of a launch" not in comparison_table(comparison)
     assert "are this machine's own" not in comparison_table(comparison)
     assert len(cost_rows(comparison)) == len(cost_rows(two)) - 1
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 NO_INTERVALS: Mapping[str, Interval] = {}
 """What is known of the intervals of a bill that is still growing, or of an older version."""
 
-TIME_LABEL = "billed time of a launch"
+TIME_LABEL = "time of a launch"
 """What a row with the parts in seconds is called."""
 
 COST_LABEL = "cost of a launch"
