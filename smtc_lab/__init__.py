@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.metrics.batch.batch_sizes import BatchSizes as BatchSizes
     from smtc_lab.metrics.compared.comparison import Comparison as Comparison
     from smtc_lab.metrics.records.compiler_report import CompilerReport as CompilerReport
-    from smtc_lab.metrics.same_model import SameModel as SameModel
+    from smtc_lab.metrics.scaling.same_model import SameModel as SameModel
     from smtc_lab.metrics.scaling.scaling import Scaling as Scaling
     from smtc_lab.planner.calibration.calibrate import calibrate as calibrate
     from smtc_lab.planner.calibration.calibration import Calibration as Calibration
@@ -94,7 +94,7 @@ _HOMES = {
     "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
     "Scaling": "smtc_lab.metrics.scaling.scaling",
     "ScalingRun": "smtc_lab.study.scaling.scale",
-    "SameModel": "smtc_lab.metrics.same_model",
+    "SameModel": "smtc_lab.metrics.scaling.same_model",
     "Session": "smtc_lab.runtime.session",
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",

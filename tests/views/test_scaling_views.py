@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.metrics.same_model import SameModel
+from smtc_lab.metrics.scaling.same_model import SameModel
 from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.bundle import bundle_of, snapshot_of
 from smtc_lab.views.scaling.figure import scaling_figure, write_scaling_figure

@@ -10,7 +10,7 @@ from smtc_lab.machine.stored_text import check_schema, misfits, parsed_json
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.finding import Finding, caution
 from smtc_lab.metrics.result import Interval, Result
-from smtc_lab.metrics.same_model import SameModel
+from smtc_lab.metrics.scaling.same_model import SameModel
 from smtc_lab.neutral_text import neutral_json
 
 if TYPE_CHECKING:

@@ -79,15 +79,20 @@ def install_hooks() -> None:
     theirs.__next__ = _timed_next(_counted_next(theirs.__next__, but_for=ours))
     ours.__next__ = _timed_next(ours.__next__)
     if runtime.context.permutes_samples:
-        from smtc_lab.runtime.script.permuted import (  # noqa: PLC0415  other jobs do without
-            permuted_next,
-        )
-
-        theirs.__next__ = permuted_next(theirs.__next__, but_for=ours)
-        ours.__next__ = permuted_next(ours.__next__)
+        _permute_samples(theirs, ours)
     replacement = use_data_service(runtime)
     if replacement is not None:
         replace_stateful_loader(replacement)
+
+
+def _permute_samples(theirs: Any, ours: Any) -> None:  # noqa: ANN401  classes of iterators
+    """Permute the samples of each batch that passes."""
+    from smtc_lab.runtime.script.permuted import (  # noqa: PLC0415  other jobs do without
+        permuted_next,
+    )
+
+    theirs.__next__ = permuted_next(theirs.__next__, but_for=ours)
+    ours.__next__ = permuted_next(ours.__next__)
 
 
 def _hold_training(runtime: InstanceRuntime) -> None:

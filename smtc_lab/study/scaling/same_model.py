@@ -9,7 +9,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named
-from smtc_lab.metrics.same_model import judge_ranks, not_judged
+from smtc_lab.metrics.scaling.same_model import judge_ranks, not_judged
 from smtc_lab.study.comparison.traced_launches import PARITY_STEPS, TracedLaunches
 from smtc_lab.study.scaling.set_ups import scaled_jobs
 from smtc_lab.study.watched_run import LaunchWatch
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.metrics.parity import ParityTrace
-    from smtc_lab.metrics.same_model import SameModel
+    from smtc_lab.metrics.scaling.same_model import SameModel
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.watched_run import Progress
 

@@ -16,10 +16,10 @@ import torch
 from torch import nn
 
 from smtc_lab.metrics.parity import ParityTrace
-from smtc_lab.metrics.same_model import MARGIN, judge_ranks
+from smtc_lab.metrics.scaling.same_model import MARGIN, judge_ranks
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.same_model import SameModel
+    from smtc_lab.metrics.scaling.same_model import SameModel
 
 STEPS = 8
 BATCH = 16
