@@ -21,6 +21,9 @@ Row = dict[str, Any]
 DECLARED_PERCENT = 2.0
 SHARE_OF_BOUND = 0.85
 OVER_RING = 1.35
+ALL_REDUCE_PERCENT = 5.0
+STEP_PERCENT = 8.0
+HIDDEN = 0.8
 
 
 def declared_rounds(
@@ -89,7 +92,9 @@ def figures_of(rows: Sequence[Row]) -> Iterator[BenchFigure]:
     """Yield how far a declared network is kept to, and what reducers reach."""
     for what in dict.fromkeys(row["what"] for row in rows):
         of_it = [row for row in rows if row["what"] == what]
-        if what.startswith("declared"):
+        if what.startswith(("all-reduce of", "step of")):
+            yield from _predicted_figures(what, of_it)
+        elif what.startswith("declared"):
             yield bench_figure(
                 f"distance of a bucket from its declaration, {what}",
                 [100 * abs(row["seconds"] / row["wanted_s"] - 1) for row in of_it],
@@ -121,10 +126,29 @@ def figures_of(rows: Sequence[Row]) -> Iterator[BenchFigure]:
         )
 
 
+def _predicted_figures(what: str, rows: Sequence[Row]) -> Iterator[BenchFigure]:
+    is_step = what.startswith("step of")
+    yield bench_figure(
+        f"error of the predicted {what}",
+        [100 * abs(row["wanted_s"] / row["seconds"] - 1) for row in rows],
+        unit="%",
+        better="lower",
+        goal=STEP_PERCENT if is_step else ALL_REDUCE_PERCENT,
+    )
+    if is_step:
+        yield bench_figure(
+            f"communication hidden, {what}",
+            [row["hidden"] for row in rows],
+            unit="ratio",
+            better="higher",
+            goal=HIDDEN if what.endswith("as advised") else None,
+        )
+
+
 def scaling_table(rows: Sequence[Row]) -> str:
     """Return each measurement beside what it should take."""
     return text_table(
-        ["what", "round", "seconds", "declared or bound"],
+        ["what", "round", "seconds", "declared, bound or predicted"],
         [
             [row["what"], str(row["round"]), f"{row['seconds']:.4f}", f"{row['wanted_s']:.4f}"]
             for row in rows

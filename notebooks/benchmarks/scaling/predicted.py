@@ -5,13 +5,12 @@ Each rank lives in a network namespace of its own, all on one bridge, and what i
 costs no time, so that it must be small beside what is sent. Hence small segments. What is
 compared are the least times, since other work of the machine only adds; the medians stand
 beside them. Needs root.
-
-    python -m notebooks.benchmarks.scaling.predicted
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import statistics
@@ -20,7 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,11 +30,16 @@ from smtc_lab.planner.model.buckets import Gradients, buckets_of, exchange
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from smtc_lab.planner.model.setup import Numbers
+
 MB = 1_000_000
 CALIBRATED = (2**16, 2**24)
 ASKED = (1 * MB, 8 * MB, 16 * MB)
 LAYERS, LAYER_BYTES, LAYER_S = 8, 4 * 2**20, 0.025
 STEPS = 12
+_ROOT = str(Path(__file__).parents[3])
 _INTERFACE, _LIMIT_S = "eth0", 240.0
 
 
@@ -76,26 +80,61 @@ def calibrated(mbit: int) -> RingLink:
     return RingLink(max(0.0, small_s - small * beta_s) / 2, beta_s)
 
 
-def all_reduces(mbit: int, link: RingLink) -> None:
-    """Print what all-reduces of four ranks take, beside what two ranks predict."""
+def predicted_rounds(
+    *, all_reduce_mbit: Sequence[int], step_mbit: int, rounds: int
+) -> Iterator[dict[str, Any]]:
+    """Yield what all-reduces and steps take, beside what two ranks predict of them.
+
+    Args:
+        all_reduce_mbit: Rates at which four ranks add up gradients.
+        step_mbit: Rate of the steps of two ranks.
+        rounds: How many.
+    """
+    for number in range(rounds):
+        for mbit in all_reduce_mbit:
+            for nbytes, row in all_reduces(mbit, calibrated(mbit)):
+                what = f"all-reduce of 4 ranks, {nbytes // MB} MB at {mbit} Mbit/s"
+                yield {"round": number, "what": what, **row}
+        for what, row in steps(step_mbit, calibrated(step_mbit)):
+            yield {"round": number, "what": f"step of 2 ranks, {what}", **row}
+
+
+def all_reduces(mbit: int, link: RingLink) -> Iterator[tuple[int, dict[str, float]]]:
+    """Yield what all-reduces of four ranks take, beside what two ranks predict."""
     with namespaces(4, mbit) as inside:
         for nbytes, times in _all_reduces(inside, ASKED).items():
-            predicted_s = float(ring_s(nbytes, 4, link))
-            _say(times, predicted_s, mbit=mbit, mb=nbytes / MB)
+            yield nbytes, _beside(times, float(ring_s(nbytes, 4, link)))
 
 
-def steps(mbit: int, link: RingLink) -> None:
-    """Print what steps of DDP take with a backward pass asleep, beside what is predicted."""
+def steps(mbit: int, link: RingLink) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield what steps of DDP take with a backward pass asleep, beside what is predicted.
+
+    The last ones are those of the advice: buckets of an eighth, and half the bytes where the
+    exchange takes longer than the backward pass. They say what share of it is hidden.
+    """
     alone_s = min(_steps(1, mbit, 0.0))
-    for cap_mb in (0.0, 4.0):
-        sizes = (float(LAYER_BYTES),) * LAYERS
-        ready = tuple(float(each) for each in np.arange(1, LAYERS + 1) / LAYERS)
+    backward_s = np.array(LAYERS * LAYER_S)
+    ready = tuple(float(each) for each in np.arange(1, LAYERS + 1) / LAYERS)
+    gradients = Gradients((float(LAYER_BYTES),) * LAYERS, ready, is_estimated=False)
+    for what, cap_mb, width in (
+        ("torch's buckets", 0.0, 1.0),
+        ("buckets of 4 MiB", 4.0, 1.0),
+        ("as advised", 4.0, 0.5),
+    ):
         limits = {"limits": (cap_mb * 2**20,)} if cap_mb else {}
-        made = buckets_of(Gradients(sizes, ready, is_estimated=False), **limits)
-        backward_s = np.array(LAYERS * LAYER_S)
-        waits_s = exchange(made, backward_s, lambda nbytes: ring_s(nbytes, 2, link)).exposed_s
-        times = _steps(2, mbit, cap_mb)
-        _say(times, alone_s + float(waits_s), mbit=mbit, cap_mb=cap_mb)
+        found = exchange(
+            buckets_of(gradients, **limits),
+            backward_s,
+            functools.partial(_ring_of_two, link, width),
+        )
+        times = _steps(2, mbit, cap_mb, is_half=width < 1)
+        row = _beside(times, alone_s + float(found.exposed_s))
+        row["hidden"] = 1 - (row["seconds"] - alone_s) / float(found.all_reduce_s)
+        yield what, row
+
+
+def _ring_of_two(link: RingLink, width: float, nbytes: Numbers) -> NDArray[np.float64]:
+    return ring_s(nbytes * width, 2, link)
 
 
 def _all_reduces(inside: list[list[str]], sizes: Sequence[int]) -> dict[int, list[float]]:
@@ -106,15 +145,21 @@ def _all_reduces(inside: list[list[str]], sizes: Sequence[int]) -> dict[int, lis
     )
 
 
-def _steps(ranks: int, mbit: int, cap_mb: float) -> list[float]:
+def _steps(ranks: int, mbit: int, cap_mb: float, *, is_half: bool = False) -> list[float]:
     """Return the seconds of steps; one rank has no DDP."""
     with namespaces(ranks, mbit) as inside, tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", __spec__.name, "--rank"]
+        told = [str(cap_mb), "half" if is_half else "whole"]
+        command = [sys.executable, "-m", __name__, "--rank"]
         own = [
             subprocess.Popen(  # noqa: S603  this program
-                [*prefix, *command, str(rank), str(ranks), f"{folder}/store", str(cap_mb)],
+                [*prefix, *command, str(rank), str(ranks), f"{folder}/store", *told],
                 stdout=subprocess.PIPE,
-                env={**os.environ, "GLOO_SOCKET_IFNAME": _INTERFACE, "OMP_NUM_THREADS": "1"},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": _ROOT,
+                    "GLOO_SOCKET_IFNAME": _INTERFACE,
+                    "OMP_NUM_THREADS": "1",
+                },
             )
             for rank, prefix in enumerate(inside)
         ]
@@ -127,9 +172,12 @@ def _steps(ranks: int, mbit: int, cap_mb: float) -> list[float]:
     return times
 
 
-def one_rank(rank: int, ranks: int, store: str, cap_mb: float) -> None:
+def one_rank(rank: int, ranks: int, store: str, cap_mb: float, *, is_half: bool) -> None:
     """Train with layers whose backward pass sleeps, and print what each step took."""
     import torch  # noqa: PLC0415  in the processes of a measurement only
+    from torch.distributed.algorithms.ddp_comm_hooks import (  # noqa: PLC0415  as above
+        default_hooks,
+    )
     from torch.nn.parallel import DistributedDataParallel  # noqa: PLC0415  as above
 
     class Asleep(torch.autograd.Function):
@@ -156,7 +204,10 @@ def one_rank(rank: int, ranks: int, store: str, cap_mb: float) -> None:
         torch.distributed.init_process_group(
             "gloo", init_method=f"file://{store}", rank=rank, world_size=ranks
         )
-        model = DistributedDataParallel(model, bucket_cap_mb=cap_mb or None)
+        wrapped = DistributedDataParallel(model, bucket_cap_mb=cap_mb or None)
+        if is_half:
+            wrapped.register_comm_hook(None, default_hooks.fp16_compress_hook)
+        model = wrapped
     values, times = torch.ones(1, requires_grad=True), []
     for _ in range(STEPS):
         begin_s = time.perf_counter()
@@ -167,11 +218,13 @@ def one_rank(rank: int, ranks: int, store: str, cap_mb: float) -> None:
         sys.stdout.write(json.dumps(times[3:]))
 
 
-def _say(times: Sequence[float], predicted_s: float, **of: float) -> None:
-    told = {**of, "predicted_s": predicted_s, "least_s": min(times)}
-    told |= {"median_s": statistics.median(times), "error": predicted_s / min(times) - 1}
-    sys.stdout.write(json.dumps({name: round(value, 4) for name, value in told.items()}) + "\n")
-    sys.stdout.flush()
+def _beside(times: Sequence[float], predicted_s: float) -> dict[str, float]:
+    """Return the least time and the median beside what was predicted."""
+    return {
+        "seconds": min(times),
+        "median_s": statistics.median(times),
+        "wanted_s": predicted_s,
+    }
 
 
 def _ip(*arguments: str) -> None:
@@ -183,10 +236,5 @@ def _run(*command: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--rank"]:
-        _rank, _ranks, _store, _cap = sys.argv[2:]
-        one_rank(int(_rank), int(_ranks), str(Path(_store)), float(_cap))
-    else:
-        for _mbit in (200, 50):
-            all_reduces(_mbit, calibrated(_mbit))
-        steps(1000, calibrated(1000))
+    _rank, _ranks, _store, _cap, _half = sys.argv[2:]
+    one_rank(int(_rank), int(_ranks), str(Path(_store)), float(_cap), is_half=_half == "half")
