@@ -15,6 +15,7 @@ from smtc_lab.follow.frames import FrameHead
 from smtc_lab.views.environments.told import Environments
 from smtc_lab.views.forecast.catalog_plan import CatalogPlans
 from smtc_lab.views.forecast.info import Forecast
+from smtc_lab.views.forecast.ladder import CompilerLadders
 from smtc_lab.views.live.list_row import Row
 from smtc_lab.views.live.watch import BeatInfo
 from smtc_lab.views.plan.info import PlanInfo
@@ -42,6 +43,7 @@ class Wire(BaseModel):
     environments: Environments
     forecast: Forecast
     catalog_plans: CatalogPlans
+    compiler_ladders: CompilerLadders
     scripts: Scripts
 
 

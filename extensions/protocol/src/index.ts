@@ -10,6 +10,7 @@ export * from './forecast.js';
 export * from './frame.js';
 export * from './generated/wire.js';
 export * from './job.js';
+export * from './ladder.js';
 export * from './learning_rate.js';
 export * from './plain_text.js';
 export * from './plan.js';

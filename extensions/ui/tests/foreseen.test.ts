@@ -10,6 +10,11 @@ import {
 } from '../src/workbench/foreseen.js';
 import { ForeseenFigures } from '../src/workbench/foreseen_figures.js';
 
+const UNMEASURED = {
+  measured: { ladder: undefined, problem: '' },
+  jobSteps: null
+};
+
 const FORECAST = parseForecast(wire);
 const FIRST = FORECAST.setUps[0] as IForecastSetUp;
 
@@ -96,9 +101,15 @@ describe('what is predicted', () => {
     const most = { stepTimeS: 1, usdPer1000Steps: 1 };
     const first = like(0.8, 0.8);
 
-    figures.show({ foreseen: first, first, most, isStale: false }, 0);
+    figures.show(
+      { foreseen: first, first, most, isStale: false, ...UNMEASURED },
+      0
+    );
     expect(figures.element.textContent).toContain('baseline');
-    figures.show({ foreseen: like(0.4, 0.4), first, most, isStale: true }, 1);
+    figures.show(
+      { foreseen: like(0.4, 0.4), first, most, isStale: true, ...UNMEASURED },
+      1
+    );
     expect(figures.element.textContent).toContain('2× faster');
     expect(figures.element.textContent).toContain('50 % cheaper');
     expect(figures.element.classList.contains('smtc-stale')).toBe(true);
@@ -112,10 +123,17 @@ describe('what is predicted', () => {
       problem: 'No calibration.'
     });
 
-    figures.show({ foreseen, first: foreseen, most, isStale: false }, 0);
+    figures.show(
+      { foreseen, first: foreseen, most, isStale: false, ...UNMEASURED },
+      0
+    );
 
     expect(figures.element.textContent).toBe('No calibration.');
-    figures.show({ foreseen, first: foreseen, most, isStale: false }, 0, true);
+    figures.show(
+      { foreseen, first: foreseen, most, isStale: false, ...UNMEASURED },
+      0,
+      true
+    );
     expect(figures.element.textContent).toBe('');
   });
 });

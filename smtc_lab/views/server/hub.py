@@ -113,6 +113,18 @@ class Hub:
 
         return catalog_plans(value, catalog=Catalog.load(), folder=self._root_dir).as_dict()
 
+    def compiler_ladders(self, value: list[Any]) -> dict[str, Any]:
+        """Return what was measured of compiler settings for a form, as JSON values.
+
+        Args:
+            value: The set-ups as JSON, legal or not.
+        """
+        from smtc_lab.views.forecast.measured_settings import (  # noqa: PLC0415  see forecast
+            compiler_ladders,
+        )
+
+        return compiler_ladders(value, folder=self._root_dir, root=self.root).as_dict()
+
     def calibrate(self, value: list[Any]) -> None:
         """Begin to calibrate the set-ups of a form that have no calibration.
 

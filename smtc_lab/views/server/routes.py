@@ -22,6 +22,7 @@ from smtc_lab.views.server.rest import (
 from smtc_lab.views.server.set_ups import (
     CalibrationHandler,
     CatalogPlansHandler,
+    CompilerLaddersHandler,
     ForecastHandler,
     ScriptsHandler,
     SetUpsHandler,
@@ -47,6 +48,7 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("set-ups", SetUpsHandler),
     ("forecast", ForecastHandler),
     ("catalog-plans", CatalogPlansHandler),
+    ("compiler-ladders", CompilerLaddersHandler),
     ("calibration", CalibrationHandler),
     ("scripts", ScriptsHandler),
     ("stream", StreamSocket),

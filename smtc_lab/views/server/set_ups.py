@@ -52,6 +52,18 @@ class CatalogPlansHandler(LabHandler):
         self.tell(await self.ask(lambda hub: hub.catalog_plans(value), is_slow=True))
 
 
+class CompilerLaddersHandler(LabHandler):
+    """What compiler settings brought when the scripts of a form were last compared."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def post(self) -> None:
+        """Tell ``CompilerLadders`` of the set-ups."""
+        value, _ = _set_ups(self.asked(), may_be_null=False)
+        told = await self.ask(lambda hub: hub.compiler_ladders(value), is_slow=True)
+        self.tell(told)
+
+
 class CalibrationHandler(LabHandler):
     """Where the set-ups of a form are calibrated."""
 

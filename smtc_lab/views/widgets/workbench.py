@@ -15,6 +15,7 @@ from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.widgets.traits.catalog import catalog_trait
 from smtc_lab.views.widgets.traits.environments import EnvironmentsView
 from smtc_lab.views.widgets.traits.forecast import ForecastView
+from smtc_lab.views.widgets.traits.ladder import LadderView
 from smtc_lab.views.widgets.traits.scripts import ScriptsView
 from smtc_lab.views.widgets.watching import WatchingView
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from smtc_lab.views.live.watch import Watch
 
 
-class Workbench(ForecastView, EnvironmentsView, ScriptsView, WatchingView):
+class Workbench(ForecastView, LadderView, EnvironmentsView, ScriptsView, WatchingView):
     """Two or more set-ups side by side, run and compared live.
 
     It begins with the pair of the demo: the same training script on one accelerator instance,
@@ -203,7 +204,12 @@ class Workbench(ForecastView, EnvironmentsView, ScriptsView, WatchingView):
             return
         if self._watch is not None and self._watch.answer(content):
             return
-        answers = (self.answer_forecast, self.answer_environments, self.answer_scripts)
+        answers = (
+            self.answer_forecast,
+            self.answer_ladders,
+            self.answer_environments,
+            self.answer_scripts,
+        )
         if any(answer(content) for answer in answers):
             return
         if content.get("type") == "run":

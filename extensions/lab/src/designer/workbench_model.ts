@@ -7,6 +7,7 @@ import type { Texts } from '../texts.js';
 import type { IStream, IWatch } from '../tokens.js';
 import { EnvironmentsPoll } from './environments_poll.js';
 import { ForecastPoll } from './forecast_poll.js';
+import { askLadders } from './ask_ladders.js';
 import { PlansPoll } from './plans_poll.js';
 
 const TYPING_MS = 200;
@@ -130,6 +131,8 @@ export class WorkbenchModel extends BaseModel implements IModel {
       void this._offerScripts(
         textField(objectOf(message, 'A message'), 'folder')
       );
+    } else if (type === 'compiler-ladders') {
+      void askLadders(this, this._stream, error => this._wordsOf(error));
     } else if (type === 'environments') {
       void this._environments.look();
     } else if (type === 'make-xla') {

@@ -339,6 +339,31 @@ export interface ICompilerInfo {
 }
 
 /**
+ * What a form is told of compiler settings that were measured.
+ */
+export interface ICompilerLadders {
+  /**
+   * Version of this description.
+   */
+  readonly version: 1;
+
+  /**
+   * The set-ups as JSON, as they were when it was made; empty: nobody asked yet.
+   */
+  readonly of: string;
+
+  /**
+   * Why no answer came, in words; empty: one did.
+   */
+  readonly problem: string;
+
+  /**
+   * One for each set-up, in their order.
+   */
+  readonly setUps: readonly ISetUpLadder[];
+}
+
+/**
  * A ``Curve`` as JSON; null: not known.
  */
 export interface ICurveInfo {
@@ -838,6 +863,46 @@ export interface IKeptCalibration {
 }
 
 /**
+ * What one setting of the compiler brought by itself, in the newest comparison of it.
+ */
+export interface ILadderRung {
+  /**
+   * Name of the setting: ``backend``, ``precision``, …
+   */
+  readonly setting: string;
+
+  /**
+   * Its value in the set-up that it is told against.
+   */
+  readonly before: string;
+
+  /**
+   * Its value in the set-up that has it.
+   */
+  readonly after: string;
+
+  /**
+   * Share of the step time that ``after`` saves; negative: its steps take longer.
+   */
+  readonly savedFraction: IInterval;
+
+  /**
+   * Whether the interval tells that there is a difference.
+   */
+  readonly isSeen: boolean;
+
+  /**
+   * Seconds that the first steps took longer with ``after``, compiling included.
+   */
+  readonly addedS: IInterval;
+
+  /**
+   * Where that is from.
+   */
+  readonly measured: IMeasuredIn;
+}
+
+/**
  * A part of what one launch of a set-up costs, a mean over its launches.
  */
 export interface ILaunchCostPart {
@@ -953,6 +1018,31 @@ export interface IMaking {
 }
 
 /**
+ * The comparison that something was measured in.
+ */
+export interface IMeasuredIn {
+  /**
+   * Name of the comparison.
+   */
+  readonly name: string;
+
+  /**
+   * When it was made, as ISO date and time with time zone.
+   */
+  readonly created: string;
+
+  /**
+   * Its instances, in words: their numbers and types.
+   */
+  readonly instances: string;
+
+  /**
+   * Whether the script's file was changed since.
+   */
+  readonly isScriptChanged: boolean;
+}
+
+/**
  * A run of the workload, beside what was predicted of its cluster.
  */
 export interface IMeasuredInfo {
@@ -1000,6 +1090,36 @@ export interface IMeasuredInfo {
    * Cost of 1,000 steps in USD; None: a price is unknown.
    */
   readonly usdPer1000Steps: IEstimate | null;
+}
+
+/**
+ * When settings have earned back what their first steps take.
+ */
+export interface IMeasuredPay {
+  /**
+   * What they were measured against.
+   */
+  readonly baseline: string;
+
+  /**
+   * Steps after which both have taken the same time; None: never, by what was seen.
+   */
+  readonly steps: IInterval | null;
+
+  /**
+   * Seconds of training until then, start-up left out; None: as above.
+   */
+  readonly afterS: IInterval | null;
+
+  /**
+   * Whether the steps are certainly slower than those of the baseline.
+   */
+  readonly isSlower: boolean;
+
+  /**
+   * Where that is from.
+   */
+  readonly measured: IMeasuredIn;
 }
 
 /**
@@ -1925,6 +2045,27 @@ export interface ISetUpInfo {
 }
 
 /**
+ * What was measured of the compiler settings for the script of one set-up.
+ */
+export interface ISetUpLadder {
+  /**
+   * Why nothing can be looked up, and what to do; empty: it was.
+   */
+  readonly problem: string;
+
+  /**
+   * By setting, in the order in which a comparison tells of them; empty: none was
+   * measured.
+   */
+  readonly rungs: readonly ILadderRung[];
+
+  /**
+   * Of the settings that the set-up has; None: they were not measured, or are plain.
+   */
+  readonly pays: IMeasuredPay | null;
+}
+
+/**
  * A part of what 1,000 steps of a set-up cost. All of its parts add up to that.
  */
 export interface IStepsCostPart {
@@ -2030,6 +2171,7 @@ export interface IWire {
   readonly CatalogPlans: ICatalogPlans;
   readonly ComparisonInfo: IComparisonInfo;
   readonly CompilerInfo: ICompilerInfo;
+  readonly CompilerLadders: ICompilerLadders;
   readonly CurveInfo: ICurveInfo;
   readonly EnvironmentChoice: IEnvironmentChoice;
   readonly Environments: IEnvironments;
@@ -2043,12 +2185,15 @@ export interface IWire {
   readonly InstanceType: IInstanceType;
   readonly Interval: IInterval;
   readonly KeptCalibration: IKeptCalibration;
+  readonly LadderRung: ILadderRung;
   readonly LaunchCostPart: ILaunchCostPart;
   readonly LaunchInfo: ILaunchInfo;
   readonly LogInfo: ILogInfo;
   readonly LostInfo: ILostInfo;
   readonly Making: IMaking;
+  readonly MeasuredIn: IMeasuredIn;
   readonly MeasuredInfo: IMeasuredInfo;
+  readonly MeasuredPay: IMeasuredPay;
   readonly MissingCalibrations: IMissingCalibrations;
   readonly OfferedCell: IOfferedCell;
   readonly OfferedScript: IOfferedScript;
@@ -2070,6 +2215,7 @@ export interface IWire {
   readonly ScriptFolder: IScriptFolder;
   readonly Scripts: IScripts;
   readonly SetUpInfo: ISetUpInfo;
+  readonly SetUpLadder: ISetUpLadder;
   readonly StepsCostPart: IStepsCostPart;
   readonly SummaryInfo: ISummaryInfo;
   readonly TypeOffers: ITypeOffers;
@@ -2089,6 +2235,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   CatalogPlans: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"plans":{"default":[],"items":{"$ref":"CatalogPlan"},"type":"array"},"set_ups":{"default":[],"items":{"$ref":"PlacedSetUp"},"type":"array"}},"type":"object"},
   ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"},"scaling":{"anyOf":[{"$ref":"ScalingInfo"},{"type":"null"}],"default":null}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
+  CompilerLadders: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"problem":{"default":"","type":"string"},"set_ups":{"default":[],"items":{"$ref":"SetUpLadder"},"type":"array"}},"type":"object"},
   CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["columns","num_rows","width","mean"],"type":"object"},
   EnvironmentChoice: {"properties":{"name":{"type":"string"},"torch":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"torch_xla":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"problem":{"default":"","type":"string"},"no_xla":{"default":"","type":"string"}},"required":["name"],"type":"object"},
   Environments: {"properties":{"choices":{"items":{"$ref":"EnvironmentChoice"},"type":"array"},"no_xla":{"type":"string"},"making":{"$ref":"Making"}},"required":["choices","no_xla","making"],"type":"object"},
@@ -2102,12 +2249,15 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"required":["name","vcpus","memory_gib","accelerator","accelerator_count","accelerator_memory_gib","network_gbps","price"],"type":"object"},
   Interval: {"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"},"spread":{"default":"unknown","enum":["launches","steps","none","unknown"],"type":"string"},"candidates":{"default":1,"type":"integer"},"looks":{"default":1,"type":"integer"}},"required":["mean","low","high"],"type":"object"},
   KeptCalibration: {"properties":{"created":{"type":"string"},"machine":{"type":"string"},"emulated_device_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["created","machine","emulated_device_s"],"type":"object"},
+  LadderRung: {"properties":{"setting":{"type":"string"},"before":{"type":"string"},"after":{"type":"string"},"saved_fraction":{"$ref":"Interval"},"is_seen":{"type":"boolean"},"added_s":{"$ref":"Interval"},"measured":{"$ref":"MeasuredIn"}},"required":["setting","before","after","saved_fraction","is_seen","added_s","measured"],"type":"object"},
   LaunchCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["startup","first_steps","steps","all_steps","end"],"type":"string"},"usd":{"type":"number"},"is_waiting":{"type":"boolean"}},"required":["set_up","cause","usd","is_waiting"],"type":"object"},
   LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"required":["job_name","label","set_up","round","state","steps","max_steps","warm_up_steps"],"type":"object"},
   LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"}},"required":["first","lines"],"type":"object"},
   LostInfo: {"properties":{"cause":{"enum":["data_wait","stragglers","communication","compute","other"],"type":"string"},"s_per_step":{"$ref":"Interval"}},"required":["cause","s_per_step"],"type":"object"},
   Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
+  MeasuredIn: {"properties":{"name":{"type":"string"},"created":{"type":"string"},"instances":{"type":"string"},"is_script_changed":{"type":"boolean"}},"required":["name","created","instances","is_script_changed"],"type":"object"},
   MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]}},"required":["label","job_name","is_heterogeneous","has_ended","evidence","step_time_s","predicted_s","error_fraction","usd_per_1000_steps"],"type":"object"},
+  MeasuredPay: {"properties":{"baseline":{"type":"string"},"steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"after_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"is_slower":{"type":"boolean"},"measured":{"$ref":"MeasuredIn"}},"required":["baseline","steps","after_s","is_slower","measured"],"type":"object"},
   MissingCalibrations: {"properties":{"workloads":{"type":"integer"},"launches":{"type":"integer"},"about_s":{"type":"number"},"sentence":{"type":"string"}},"required":["workloads","launches","about_s","sentence"],"type":"object"},
   OfferedCell: {"properties":{"number":{"type":"integer"},"about":{"type":"string"}},"required":["number","about"],"type":"object"},
   OfferedScript: {"properties":{"label":{"type":"string"},"path":{"type":"string"},"about":{"type":"string"}},"required":["label","path","about"],"type":"object"},
@@ -2129,6 +2279,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   ScriptFolder: {"properties":{"path":{"type":"string"},"parent":{"anyOf":[{"type":"string"},{"type":"null"}]},"folders":{"items":{"type":"string"},"type":"array"},"files":{"items":{"type":"string"},"type":"array"},"is_cut":{"type":"boolean"},"problem":{"type":"string"}},"required":["path","parent","folders","files","is_cut","problem"],"type":"object"},
   Scripts: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"recent":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"examples":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"cells":{"default":[],"items":{"$ref":"OfferedCell"},"type":"array"},"folder":{"anyOf":[{"$ref":"ScriptFolder"},{"type":"null"}],"default":null},"saved":{"anyOf":[{"$ref":"SavedCell"},{"type":"null"}],"default":null}},"type":"object"},
   SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
+  SetUpLadder: {"properties":{"problem":{"default":"","type":"string"},"rungs":{"default":[],"items":{"$ref":"LadderRung"},"type":"array"},"pays":{"anyOf":[{"$ref":"MeasuredPay"},{"type":"null"}],"default":null}},"type":"object"},
   StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"required":["set_up","cause","usd_per_1000_steps","is_waiting"],"type":"object"},
   SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"ranks":{"default":[],"items":{"$ref":"RankInfo"},"type":"array"}},"required":["steps","warm_up_steps","step_time_s","data_wait_fraction","device_utilization","cpu","usd_per_1000_steps"],"type":"object"},
   TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["instance_group_name","step_time_s","usd_per_1000_steps"],"type":"object"}

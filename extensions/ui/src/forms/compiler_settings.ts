@@ -13,6 +13,7 @@ import { Field, selectOf } from './field.js';
 import { XlaBox } from './xla_box.js';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
+import { CompilerLadder, type ILadder } from '../ladder/ladder.js';
 
 /**
  * A form for compiler settings.
@@ -34,6 +35,11 @@ export interface ICompilerSettingsProps {
    * Name of the Python environment that the settings are for; null: that of the launch.
    */
   readonly pythonEnvironment: string | null;
+
+  /**
+   * What was measured of the settings; undefined: nobody can look it up.
+   */
+  readonly measured?: Pick<ILadder, 'ladder' | 'problem'>;
 
   /**
    * Have the environment of XLA made.
@@ -110,7 +116,8 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
         h('summary', {}, t('More settings')),
         h('div', { class: 'smtc-settings' }, ...this._elements(false))
       ),
-      this._problems
+      this._problems,
+      this._ladder.element
     );
     this.appear(host);
   }
@@ -122,6 +129,7 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
     this._last = config ?? this._last;
     this._select.value = config === null ? '' : config.backend;
     this._showXla();
+    this._showLadder();
     this._backend.switchOff(
       config === null ? null : whyWithoutEffect('backend', config)
     );
@@ -134,6 +142,14 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
     this._problems.replaceChildren(
       ...others.map(text => h('p', { class: 'smtc-problem' }, text))
     );
+  }
+
+  private _showLadder(): void {
+    const { measured, config } = this.props;
+    this._ladder.element.hidden = measured === undefined;
+    if (measured !== undefined) {
+      this._ladder.show({ ...measured, config });
+    }
   }
 
   private _showXla(): void {
@@ -165,6 +181,7 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
     this.props.onMake();
   });
   private readonly _fields = new Map<CompilerSetting, ISettingField>();
+  private readonly _ladder = new CompilerLadder();
   private readonly _problems = h('div', { role: 'status' });
 
   /**

@@ -1,10 +1,14 @@
 import {
   isForecastOf,
   parseForecast,
-  type IForecastSetUp
+  type IForecastSetUp,
+  type ISetUpLadder
 } from '@smtc-lab/protocol';
+import { paletteColor } from '../charts/theme.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
+import { laddersOf } from '../ladder/asker.js';
+import { paysOf } from '../ladder/pays.js';
 import { numberOf } from '../picture/numbers.js';
 import type { IModel } from '../model.js';
 import { cheaperOf, fasterOf, scaleOf, type IScale } from './foreseen.js';
@@ -28,6 +32,28 @@ export interface IForesight {
    * Whether it is of what was typed before.
    */
   readonly isStale: boolean;
+
+  readonly measured: IMeasuredSettings;
+
+  /**
+   * Steps of its job; null: not known.
+   */
+  readonly jobSteps: number | null;
+}
+
+/**
+ * What was measured of the compiler settings of a set-up.
+ */
+export interface IMeasuredSettings {
+  /**
+   * Undefined: it is being looked up.
+   */
+  readonly ladder: ISetUpLadder | undefined;
+
+  /**
+   * Why no answer came; empty: one did, or it is on its way.
+   */
+  readonly problem: string;
 }
 
 /**
@@ -38,12 +64,25 @@ export function foresightsOf(model: IModel): (place: number) => IForesight {
   const { setUps } = forecast;
   const most = scaleOf(setUps);
   const isStale = !isForecastOf(forecast, model.get('value'));
+  const ladders = laddersOf(model);
+  const value = model.get('value');
+  const jobs: readonly unknown[] = Array.isArray(value) ? value : [];
   return place => ({
+    measured: { ladder: ladders.setUps[place], problem: ladders.problem },
+    jobSteps: stepsOf(jobs[place]),
     foreseen: setUps[place],
     first: setUps[0],
     most,
     isStale
   });
+}
+
+function stepsOf(job: unknown): number | null {
+  const steps =
+    typeof job === 'object' && job !== null && 'max_steps' in job
+      ? job.max_steps
+      : null;
+  return typeof steps === 'number' ? steps : null;
 }
 
 /**
@@ -57,7 +96,7 @@ export class ForeseenFigures {
    * @param isWrong - Whether the set-up has problems, which are said beside its fields.
    */
   show(
-    { foreseen, first, most, isStale }: IForesight,
+    { foreseen, first, most, isStale, measured, jobSteps }: IForesight,
     place: number,
     isWrong = false
   ): void {
@@ -67,7 +106,8 @@ export class ForeseenFigures {
       return;
     }
     this.element.classList.toggle('smtc-stale', isStale);
-    const told = JSON.stringify([foreseen, first, most, place]);
+    const pays = measured.ladder?.pays;
+    const told = JSON.stringify([foreseen, first, most, place, pays, jobSteps]);
     if (told === this._told) {
       return;
     }
@@ -75,8 +115,10 @@ export class ForeseenFigures {
     this.element.replaceChildren(
       ...(foreseen === undefined
         ? []
-        : this._parts(foreseen, first, most, place))
+        : this._parts(foreseen, first, most, place)),
+      ...paysOf(measured.ladder, jobSteps)
     );
+    this.element.style.setProperty('--smtc-own-color', paletteColor(place));
   }
 
   private _parts(

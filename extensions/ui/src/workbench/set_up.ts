@@ -225,7 +225,8 @@ class SetUp implements IComponent<ISetUpProps> {
     this._compiler.update({
       config: job.compilerConfig,
       environments,
-      pythonEnvironment: job.pythonEnvironment
+      pythonEnvironment: job.pythonEnvironment,
+      measured: this._props.foresight.measured
     });
     this._batch.update({
       values: this._batchOfJob.values,

@@ -6,6 +6,7 @@ import { onChanges } from '../forms/component.js';
 import type { IModel, IView } from '../model.js';
 import { monitorOf } from '../monitor/kinds.js';
 import { FOLLOW_EVENT } from '../monitor/follow_event.js';
+import { LadderAsker } from '../ladder/asker.js';
 import { ClusterChart } from './cluster_chart.js';
 import { headline } from './foreseen.js';
 import { RunBar } from './run_bar.js';
@@ -53,6 +54,7 @@ export const workbench: IView = {
         below
       )
     );
+    const ladders = new LadderAsker(model);
     const foresee = (): void => {
       const forecast = parseForecast(model.get('forecast'));
       foreseen.textContent = headline(forecast.setUps);
@@ -60,6 +62,7 @@ export const workbench: IView = {
     const forms = (): void => {
       runBar.hear(true);
       setUps.update();
+      ladders.ask();
       runBar.update();
       clusters.update();
       foresee();
@@ -81,7 +84,9 @@ export const workbench: IView = {
           'code',
           'rounds',
           'info',
-          'forecast'
+          'forecast',
+          'compiler_ladders',
+          'result'
         ],
         forms
       ),
@@ -106,11 +111,13 @@ export const workbench: IView = {
       })
     ];
     model.send({ type: 'environments' });
+    ladders.ask();
     return () => {
       leave.forEach(stop => {
         stop();
       });
       away();
+      ladders.dispose();
       setUps.dispose();
       clusters.dispose();
       code.dispose();
