@@ -91,7 +91,9 @@ def test_a_name_of_nothing_is_told_and_nothing_is_written(
     assert list(home.glob("*.html")) == []
 
 
-def test_a_study_is_shared_by_its_name_or_a_begin_that_only_it_has(smtc_lab: SmtcLab, home: Path) -> None:
+def test_a_study_is_shared_by_its_name_or_a_begin_that_only_it_has(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
     request = StudyRequest(
         jobs=(run_records().job, run_records(cluster="a=local:1").job),
         rounds=2,
