@@ -87,7 +87,8 @@ def test_the_workbench_is_run_and_watched_to_its_end_in_notebook_7(
         verdict = comparison.locator(".smtc-verdict-sentence").inner_text()
         assert "newer against older: step times in the ratio of" in verdict
         pictures = comparison.locator(".smtc-pictures figure")
-        assert [figure.get_by_text("V100", exact=True).count() for figure in pictures.all()] == [1, 0]
+        named = [figure.get_by_text("V100", exact=True).count() for figure in pictures.all()]
+        assert named == [1, 0]
         chart = comparison.get_by_role("figure", name="Step time").first
         chart.get_by_role("button", name="Show as a table").click()
         chart.get_by_role("row", name="newer").wait_for()
