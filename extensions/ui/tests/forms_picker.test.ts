@@ -216,3 +216,36 @@ it('says what the chosen type has and costs', () => {
     '8 vCPUs, 61 GiB, 1 × NVIDIA V100, 2.5 Gbit/s, $3.825/h historical 2022-10-27'
   );
 });
+
+it('draws price and size as bars, beside the largest that is shown', () => {
+  const { input, root } = picker();
+  press(input, 'ArrowDown');
+  const share = (row: Element, column: string): number =>
+    parseFloat(
+      row
+        .querySelector<HTMLElement>(`.smtc-${column}`)
+        ?.style.getPropertyValue('--smtc-share') ?? ''
+    );
+  const shown = (column: string): readonly (readonly [number, number])[] =>
+    [...root.querySelectorAll('tbody tr')]
+      .filter(row => row.querySelector('.smtc-vcpus') !== null)
+      .map(row => [
+        parseFloat(row.querySelector(`.smtc-${column}`)?.textContent ?? '') ||
+          0,
+        share(row, column)
+      ]);
+
+  for (const column of ['vcpus', 'memory', 'price']) {
+    const bars = shown(column).filter(([size]) => size > 0);
+    const largest = Math.max(...bars.map(([size]) => size));
+    const smallest = Math.min(...bars.map(([size]) => size));
+    for (const [size, length] of bars) {
+      const doublings = Math.log2(size / smallest) + 1;
+      const most = Math.log2(largest / smallest) + 1;
+      expect(length).toBeCloseTo((100 * doublings) / most, 0);
+    }
+  }
+  input.value = 'p3.2';
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  expect(shown('price').map(([, length]) => length)).toEqual([100]);
+});

@@ -12,7 +12,16 @@ const COLUMNS: readonly (readonly [Column, string])[] = [
   ['price', 'USD/h']
 ];
 
+/** What bars below the numbers of a column tell. */
+const SIZES: ReadonlyMap<Column, (type: IType) => number | null> = new Map([
+  ['vcpus', type => type.vcpus],
+  ['memory', type => type.memoryGib],
+  ['price', type => type.price?.usdPerHour ?? null]
+]);
+
 const PAGE = 8;
+
+type IType = NonNullable<IChoice['type']>;
 
 /**
  * What the table of instance types tells.
@@ -95,6 +104,7 @@ export class InstanceTable {
     this._names = choices.map(choice => choice.name);
     const rows = this._names.map(name => this._rows.get(name));
     this._body.replaceChildren(...rows.filter(row => row !== undefined));
+    this._measure(choices);
     this._order = order;
     for (const [column, heading] of this._headings) {
       const isSorted = order?.column === column;
@@ -154,6 +164,31 @@ export class InstanceTable {
     }
     this._activate(Math.min(last, Math.max(0, place)));
     return true;
+  }
+
+  /**
+   * Draw price and size as bars. Types differ a thousandfold: each doubling is as long.
+   */
+  private _measure(choices: readonly IChoice[]): void {
+    for (const [column, size] of SIZES) {
+      const sizes = choices.map(
+        ({ type }) => (type === null ? null : size(type)) ?? 0
+      );
+      const known = sizes.filter(one => one > 0);
+      const smallest = Math.min(...known);
+      const doublings = Math.log2(Math.max(...known) / smallest);
+      for (const [place, { name }] of choices.entries()) {
+        const one = sizes[place] ?? 0;
+        const share = (Math.log2(one / smallest) + 1) / (doublings + 1);
+        this._rows
+          .get(name)
+          ?.querySelector<HTMLElement>(`.smtc-${column}`)
+          ?.style.setProperty(
+            '--smtc-share',
+            one > 0 ? `${100 * share}%` : '0'
+          );
+      }
+    }
   }
 
   private _activate(place: number): void {
@@ -257,7 +292,7 @@ function cellsOf({ name, type }: IChoice): readonly HTMLElement[] {
   ];
 }
 
-function acceleratorText(type: NonNullable<IChoice['type']>): string {
+function acceleratorText(type: IType): string {
   return type.accelerator === null
     ? 'none'
     : `${type.acceleratorCount} × ${type.accelerator}`;
