@@ -47,6 +47,13 @@ export class DesignerContent {
   }
 
   /**
+   * The steps that can be undone; undefined: the server has not answered.
+   */
+  get undo(): unknown {
+    return this._model?.get('undo');
+  }
+
+  /**
    * Tell whether somebody can see it.
    */
   look(isVisible: boolean): void {
@@ -99,6 +106,7 @@ export class DesignerContent {
 
   private _show(model: WorkbenchModel): void {
     this._model = model;
+    model.set('undo', this._options.undo ?? { past: [], future: [] });
     model.look(this._isVisible);
     model.on('change:value', this._options.keep);
     model.on('change:running', this._options.keep);

@@ -26,7 +26,12 @@ export interface IDesignerOptions {
   readonly running: string;
 
   /**
-   * Keep what is typed, and what was started.
+   * The steps that could be undone then; undefined: nothing was kept.
+   */
+  readonly undo: unknown;
+
+  /**
+   * Keep what is typed, what can be undone, and what was started.
    */
   readonly keep: () => void;
 }
@@ -52,6 +57,13 @@ export class DesignerPanel extends Widget {
    */
   get running(): string {
     return this._content?.running ?? this._options.running;
+  }
+
+  /**
+   * The steps that can be undone, as JSON.
+   */
+  get undo(): unknown {
+    return this._content?.undo ?? this._options.undo ?? null;
   }
 
   override dispose(): void {

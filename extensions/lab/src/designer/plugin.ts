@@ -11,7 +11,7 @@ import {
 import { ILauncher } from '@jupyterlab/launcher';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
-import type { JSONArray } from '@lumino/coreutils';
+import type { JSONArray, JSONObject } from '@lumino/coreutils';
 import { designerIcon } from '../icon.js';
 import { COMMANDS } from '../commands.js';
 import { DOMAIN } from '../language.js';
@@ -50,7 +50,8 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
     });
     const make = async (
       kept: unknown,
-      running: unknown
+      running: unknown,
+      undo: unknown
     ): Promise<MainAreaWidget<DesignerPanel>> => {
       const settings = await registry?.load(SETTINGS).catch(() => null);
       const content = new DesignerPanel({
@@ -59,6 +60,7 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
         rounds: settingsOf(settings ?? null).rounds,
         kept: Array.isArray(kept) ? kept : null,
         running: typeof running === 'string' ? running : '',
+        undo,
         keep: () => void tracker.save(panel)
       });
       const panel = new MainAreaWidget({ content });
@@ -79,13 +81,15 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
           properties: {
             value: { type: 'array', description: 'Set-ups to begin with' },
             running: { type: 'string', description: 'Comparison to show' },
+            undo: { type: 'object', description: 'Steps to undo' },
             isPalette: { type: 'boolean' }
           }
         }
       },
       execute: async args => {
         const panel =
-          tracker.currentWidget ?? (await make(args['value'], args['running']));
+          tracker.currentWidget ??
+          (await make(args['value'], args['running'], args['undo']));
         if (!panel.isAttached) {
           await tracker.add(panel);
           app.shell.add(panel, 'main');
@@ -104,7 +108,8 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
       command: COMMANDS.design,
       args: ({ content }) => ({
         value: content.value as JSONArray,
-        running: content.running
+        running: content.running,
+        undo: content.undo as JSONObject | null
       }),
       name: () => ID
     });

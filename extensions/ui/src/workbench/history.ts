@@ -20,6 +20,29 @@ export class History<T> {
   }
 
   /**
+   * States that can be gone back to, the newest last.
+   */
+  get past(): readonly T[] {
+    return this._past;
+  }
+
+  /**
+   * States that can be gone forth to, the next one last.
+   */
+  get future(): readonly T[] {
+    return this._future;
+  }
+
+  /**
+   * Go on from what another history had.
+   */
+  restore(past: readonly T[], future: readonly T[]): void {
+    this._past = past;
+    this._future = future;
+    this._gesture = '';
+  }
+
+  /**
    * Take note of the state that a change leaves.
    *
    * @param gesture - What was changed: another gesture is another step, however quick.

@@ -10,7 +10,8 @@ import { t } from '../i18n.js';
 import { isSameJson, type IComponent } from '../forms/component.js';
 import type { IModel } from '../model.js';
 import type { Look } from '../picture/cluster_editor.js';
-import { History } from './history.js';
+import type { History } from './history.js';
+import { historyOf, keepHistory } from './kept_history.js';
 import { foresightsOf, type IForesight } from './foreseen_figures.js';
 import { setUp, type ISetUpProps } from './set_up.js';
 import { TemplateButtons } from './template_buttons.js';
@@ -24,6 +25,7 @@ const MOST = 5;
 export class SetUps {
   constructor(private readonly _model: IModel) {
     this._jobs = this._read();
+    this._history = historyOf(_model);
     this.element = h(
       'div',
       { class: 'smtc-set-ups', onkeydown: this._onKey },
@@ -223,6 +225,7 @@ export class SetUps {
 
   private _keep(jobs: readonly IJob[]): void {
     this._jobs = jobs;
+    keepHistory(this._model, this._history);
     this._model.set('value', jobs.map(jobToJson));
     this._model.save_changes();
   }
@@ -255,7 +258,7 @@ export class SetUps {
   private readonly _add = button(t('Add a set-up'), () => {
     this._insert(this._jobs.length - 1);
   });
-  private readonly _history = new History<readonly IJob[]>();
+  private readonly _history: History<readonly IJob[]>;
   private readonly _undo = this._step(t('Undo'), () =>
     this._history.undo(this._jobs)
   );
