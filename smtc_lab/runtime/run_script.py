@@ -33,7 +33,7 @@ _OWN_FILES = (
     "instance_runtime.py",
     "lone_group.py",
     "measured_loader.py",
-    "rendezvous.py",
+    "ranks/rendezvous.py",
     "run_script.py",
     "script/after_import.py",
     "script/backward.py",
