@@ -32,7 +32,11 @@ LOOK_S = 1.0
 _HUNG_AFTER_S = 30.0
 _MEDIANS = 20
 _IDLE_FRACTION = 0.02
-"""Share of a core that a trainer's threads use or wait for while it does nothing."""
+"""Share of a core that a trainer's threads use while it does nothing."""
+
+_STARVED_FRACTION = 0.5
+"""Share of a time in which one that computes stands in line where it gets hardly any CPU. Those
+that do nothing wake now and then, and stand in line as well where others keep the cores."""
 
 _OTHERS_S = 5.0
 _STACKS_LIMIT_S = 2.0
@@ -77,7 +81,7 @@ class HangWatch:
         self._moved_s = self._stepped_s = self._idle_since_s = time.monotonic()
         self._step_times: deque[float] = deque(maxlen=100)
         self._clock = TreeClock()
-        self._busy_s = 0.0
+        self._used_s = self._waited_s = 0.0
         self._has_others = told.rendezvous is not None and told.rendezvous.num_groups > 1
         self._found: Hung | None = None
         self._found_s = 0.0
@@ -112,7 +116,11 @@ class HangWatch:
         window_s = now_s - self._idle_since_s
         if window_s < half_s:
             return None
-        if self._used_s() > _IDLE_FRACTION * window_s * len(self._trainers):
+        used_s, waited_s = self._clock.look(self._pids())
+        if (
+            used_s - self._used_s > _IDLE_FRACTION * window_s * len(self._trainers)
+            or waited_s - self._waited_s > _STARVED_FRACTION * window_s
+        ):
             self._begin_idle(now_s)
             return None
         return Hung(seconds=now_s - self._moved_s, culprit=self._culprit())
@@ -139,11 +147,7 @@ class HangWatch:
 
     def _begin_idle(self, now_s: float) -> None:
         self._clock, self._idle_since_s = TreeClock(), now_s
-        self._busy_s = sum(self._clock.look(self._pids()))
-
-    def _used_s(self) -> float:
-        """Return the seconds of CPU that the trainers used or waited for since then."""
-        return sum(self._clock.look(self._pids())) - self._busy_s
+        self._used_s, self._waited_s = self._clock.look(self._pids())
 
     def _pids(self) -> list[int]:
         return descendants(os.getpid())
