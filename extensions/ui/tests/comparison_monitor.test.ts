@@ -563,7 +563,7 @@ describe('the monitor', () => {
       expect([...markupOf(el)].filter(name => !usual.has(name))).toEqual([]);
       expect(el.textContent).toContain(text);
     }
-  });
+  }, 30_000);
 
   it('lets go of everything, twice', () => {
     dispose();

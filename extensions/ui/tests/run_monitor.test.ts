@@ -364,7 +364,7 @@ describe('the run monitor', () => {
       expect([...markupOf(el)].filter(name => !usual.has(name))).toEqual([]);
       expect(el.textContent).toContain(text);
     }
-  });
+  }, 30_000);
 
   it('lets go of everything', () => {
     vi.advanceTimersByTime(1000); // the browser's own, which tell what was unfolded

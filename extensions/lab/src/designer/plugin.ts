@@ -45,6 +45,7 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
     launcher: ILauncher | null
   ): void {
     const texts = (translator ?? nullTranslator).load(DOMAIN);
+    const caption = texts.__('Choose clusters and compilers, and compare them');
     const tracker = new WidgetTracker<MainAreaWidget<DesignerPanel>>({
       namespace: ID
     });
@@ -59,29 +60,31 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
         texts,
         rounds: settingsOf(settings ?? null).rounds,
         kept: Array.isArray(kept) ? kept : null,
-        running: typeof running === 'string' ? running : '',
+        running: String(running ?? ''),
         undo,
         keep: () => void tracker.save(panel)
       });
       const panel = new MainAreaWidget({ content });
       panel.id = ID;
-      panel.title.label = texts.__('Designer');
-      panel.title.caption = texts.__('Clusters and compilers, compared');
-      panel.title.icon = designerIcon;
-      panel.title.closable = true;
+      Object.assign(panel.title, {
+        label: texts.__('Designer'),
+        caption,
+        icon: designerIcon,
+        closable: true
+      });
       return panel;
     };
     app.commands.addCommand(COMMANDS.design, {
       label: texts.__('Compare Clusters and Compilers'),
       icon: args => (args['isPalette'] === true ? undefined : designerIcon),
-      caption: texts.__('Choose clusters and compilers, and compare them'),
+      caption,
       describedBy: {
         args: {
           type: 'object',
           properties: {
             value: { type: 'array', description: 'Set-ups to begin with' },
             running: { type: 'string', description: 'Comparison to show' },
-            undo: { type: 'object', description: 'Steps to undo' },
+            undo: { type: 'object' },
             isPalette: { type: 'boolean' }
           }
         }
