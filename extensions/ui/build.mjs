@@ -9,6 +9,33 @@ import { build } from 'esbuild';
 const isDev = process.argv.includes('--dev');
 const target = new URL('../../smtc_lab/views/static/', import.meta.url);
 
+/**
+ * Leaves out of the spec's schema the words that no view shows: all but those of compiler
+ * settings, which are the help of their fields.
+ */
+const withoutWords = {
+  name: 'without-words',
+  setup({ onLoad }) {
+    onLoad({ filter: /schema\/training_job\.json$/ }, async ({ path }) => {
+      const schema = JSON.parse(await readFile(path, 'utf8'));
+      for (const [name, part] of Object.entries(schema.$defs)) {
+        if (name !== 'TrainingCompilerConfig') {
+          dropWords(part);
+        }
+      }
+      dropWords(schema);
+      return { contents: JSON.stringify(schema), loader: 'json' };
+    });
+  }
+};
+
+function dropWords(part) {
+  delete part.description;
+  for (const field of Object.values(part.properties ?? {})) {
+    delete field.description;
+  }
+}
+
 await build({
   absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
   bundle: true,
@@ -17,6 +44,7 @@ await build({
   legalComments: 'none',
   minify: !isDev,
   outdir: fileURLToPath(target),
+  plugins: [withoutWords],
   sourcemap: isDev ? 'inline' : false,
   target: 'es2022'
 });
