@@ -8,6 +8,7 @@ import wire from '../../../tests/fixtures/compiler_ladders.json';
 import { LadderAsker, laddersOf } from '../src/ladder/asker.js';
 import { CompilerLadder } from '../src/ladder/ladder.js';
 import { paysOf } from '../src/ladder/pays.js';
+import { ForeseenFigures } from '../src/workbench/foreseen_figures.js';
 import { FakeModel } from './fake_model.js';
 
 const [KNOWN, NONE, WRONG] = parseCompilerLadders(wire).setUps as [
@@ -98,6 +99,24 @@ describe('where the compiler pays', () => {
     expect(paysOf(NONE, 10)).toEqual([]);
     expect(paysOf(undefined, 10)).toEqual([]);
   });
+});
+
+it('is not pale where nothing is predicted', () => {
+  const figures = new ForeseenFigures();
+  figures.show(
+    {
+      foreseen: undefined,
+      first: undefined,
+      most: { stepTimeS: 1, usdPer1000Steps: 1 },
+      isStale: true,
+      measured: { ladder: KNOWN, problem: '' },
+      jobSteps: null
+    },
+    0
+  );
+
+  expect(figures.element.textContent).toContain('pays from step 168');
+  expect(figures.element.classList.contains('smtc-stale')).toBe(false);
 });
 
 describe('what is asked about the ladder', () => {

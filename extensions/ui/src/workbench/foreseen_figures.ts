@@ -105,7 +105,9 @@ export class ForeseenFigures {
       this.element.replaceChildren();
       return;
     }
-    this.element.classList.toggle('smtc-stale', isStale);
+    // what was measured is no older than the set-up, so it is not pale where nothing is predicted
+    const isPale = isStale && foreseen !== undefined;
+    this.element.classList.toggle('smtc-stale', isPale);
     const pays = measured.ladder?.pays;
     const told = JSON.stringify([foreseen, first, most, place, pays, jobSteps]);
     if (told === this._told) {
