@@ -63,7 +63,7 @@ export class DesignerPanel extends Widget {
    * The steps that can be undone, as JSON.
    */
   get undo(): unknown {
-    return this._content?.undo ?? this._options.undo ?? null;
+    return this._content?.undo ?? this._options.undo;
   }
 
   override dispose(): void {

@@ -27,7 +27,7 @@ const ID = 'smtc-lab-designer';
  */
 export const designerPlugin: JupyterFrontEndPlugin<void> = {
   id: '@smtc-lab/lab:designer',
-  description: 'Builds clusters and compiler settings, and compares them',
+  description: 'Compares clusters and compilers',
   autoStart: true,
   optional: [
     ITranslator,
@@ -82,8 +82,8 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
         args: {
           type: 'object',
           properties: {
-            value: { type: 'array', description: 'Set-ups to begin with' },
-            running: { type: 'string', description: 'Comparison to show' },
+            value: { type: 'array', description: 'Set-ups' },
+            running: { type: 'string', description: 'Comparison' },
             undo: { type: 'object' },
             isPalette: { type: 'boolean' }
           }
@@ -112,7 +112,7 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
       args: ({ content }) => ({
         value: content.value as JSONArray,
         running: content.running,
-        undo: content.undo as JSONObject | null
+        undo: content.undo as JSONObject | undefined
       }),
       name: () => ID
     });
