@@ -27,7 +27,7 @@ const ID = 'smtc-lab-designer';
  */
 export const designerPlugin: JupyterFrontEndPlugin<void> = {
   id: '@smtc-lab/lab:designer',
-  description: 'Compares clusters and compilers',
+  description: 'Compares set-ups',
   autoStart: true,
   optional: [
     ITranslator,
@@ -60,7 +60,7 @@ export const designerPlugin: JupyterFrontEndPlugin<void> = {
         texts,
         rounds: settingsOf(settings ?? null).rounds,
         kept: Array.isArray(kept) ? kept : null,
-        running: String(running ?? ''),
+        running: typeof running === 'string' ? running : '',
         undo,
         keep: () => void tracker.save(panel)
       });
