@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-import re
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -361,6 +360,27 @@ def test_a_torch_that_was_not_tested_is_noted(
     assert preparation.notes == (f"{said}{version}.",) * notes
 
 
+def reached(node: ast.AST) -> list[str]:
+    """Return the names by which an expression is reached, without what calls are given."""
+    match node:
+        case ast.Name():
+            return [node.id]
+        case ast.Attribute():
+            return [*reached(node.value), node.attr]
+        case ast.Call():
+            return reached(node.func)
+        case ast.Subscript():
+            return reached(node.value)
+    return [""]
+
+
+def test_what_calls_are_given_hides_no_private_name() -> None:
+    (outer,) = ast.parse("torch.randperm(self._size).tolist()[0]._inner").body
+
+    assert isinstance(outer, ast.Expr)
+    assert reached(outer.value) == ["torch", "randperm", "tolist", "_inner"]
+
+
 def private_uses(path: Path) -> Iterator[str]:
     """Yield the private names of torch that a file imports, or reaches from ``torch``."""
     tree = ast.parse(path.read_text("utf-8"))
@@ -379,8 +399,8 @@ def private_uses(path: Path) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Attribute) and re.fullmatch(r"[\w.]+", ast.unparse(node)):
-            names = [ast.unparse(node)]
+        elif isinstance(node, ast.Attribute):
+            names = [".".join(reached(node))]
         for name in names:
             parts = name.split(".")
             if parts[0] in {"torch", "torch_xla"} and any(

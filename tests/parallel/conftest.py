@@ -36,7 +36,7 @@ def start_ranks(  # noqa: PLR0913  options by name
     shard: int = 1,
     folder: Path,
     before: str = "",
-    limit_s: float = 300.0,
+    limit_s: float = 110,
 ) -> list[Any]:
     """Return what the ranks of a layout printed, from JSON; a failed rank's last line."""
     world_size = data * shard

@@ -138,7 +138,7 @@ def test_a_rank_holds_16_bytes_for_each_parameter_of_its_share(
     assert held == pytest.approx(16 * whole / shard, rel=0.05)
 
 
-@pytest.mark.timeout(400)  # each of up to four processes loads and writes five checkpoints
+# each of up to four processes loads and writes five checkpoints
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_layout_loads_what_every_layout_saved_exactly(
     name: str, trained: dict[str, Trained]

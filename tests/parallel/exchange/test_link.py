@@ -46,8 +46,8 @@ print(json.dumps({{
     "total": total,
     "bytes": [each.num_bytes for each in buckets],
     "is_last": [each.is_last for each in buckets],
-    "is_late": all(each.end_s - each.here_s > pace.all_reduce_s(each.num_bytes) - 1e-9
-                   for each in buckets),  # but for rounding
+    "is_late": all(each.end_s >= each.here_s + pace.all_reduce_s(each.num_bytes)
+                   for each in buckets),
     "in_order": all(each.ready_s <= each.here_s <= each.end_s for each in buckets),
     "norms": [(each.local_norm2, each.mean_norm2) for each in buckets],
 }}))
