@@ -6,6 +6,22 @@ export const catalog = parseCatalog(catalogJson);
 export { catalogJson };
 
 /**
+ * A legal job as JSON.
+ */
+export const JOB = {
+  entry_point: 'train.py',
+  cluster: {
+    name: 'one',
+    instance_groups: [
+      { instance_group_name: 'here', instance_type: 'local', instance_count: 1 }
+    ]
+  },
+  hyperparameters: {},
+  compiler_config: null,
+  max_steps: 10
+};
+
+/**
  * An element of the page, as a host hands it out.
  */
 export function host(): HTMLElement {

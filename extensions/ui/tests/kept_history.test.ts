@@ -1,19 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { SetUps } from '../src/workbench/set_ups.js';
-import { catalogJson, FakeModel } from './forms_kit.js';
+import { catalogJson, FakeModel, JOB } from './forms_kit.js';
 
-const JOB = {
-  entry_point: 'train.py',
-  cluster: {
-    name: 'one',
-    instance_groups: [
-      { instance_group_name: 'here', instance_type: 'local', instance_count: 1 }
-    ]
-  },
-  hyperparameters: {},
-  compiler_config: null,
-  max_steps: 10
-};
 let model: FakeModel;
 
 function opened(undo: unknown): SetUps {

@@ -38,14 +38,13 @@ const cluster = {
   ]
 };
 
-it('has a field for the cores of each vCPU, which says once what is wrong with them', () => {
-  const job = {
-    entry_point: 'train.py',
-    cluster,
-    emulation: { device_step_time_s: 0.03, cores_per_vcpu: 0.5 }
-  };
+function shownBar(value: readonly unknown[]): {
+  readonly model: FakeModel;
+  readonly setUps: SetUps;
+  readonly bar: RunBar;
+} {
   const model = new FakeModel({
-    value: [job, job],
+    value: value,
     problems: [],
     catalog: catalogJson,
     rounds: 3,
@@ -56,6 +55,16 @@ it('has a field for the cores of each vCPU, which says once what is wrong with t
   const setUps = new SetUps(model);
   const bar = new RunBar(model, setUps);
   document.body.replaceChildren(bar.element, setUps.element);
+  return { model, setUps, bar };
+}
+
+it('has a field for the cores of each vCPU, which says once what is wrong with them', () => {
+  const job = {
+    entry_point: 'train.py',
+    cluster,
+    emulation: { device_step_time_s: 0.03, cores_per_vcpu: 0.5 }
+  };
+  const { model, setUps, bar } = shownBar([job, job]);
   const field = labelled(bar.element, 'Emulation: cores for each vCPU');
   expect(field.value).toBe('0.5');
 
@@ -90,18 +99,7 @@ it('has a field for the network between trainers, in the line that the terminal 
     inside_gbps: null
   };
   const job = { entry_point: 'train.py', cluster, emulation: { link } };
-  const model = new FakeModel({
-    value: [job, { ...job, emulation: null }],
-    problems: [],
-    catalog: catalogJson,
-    rounds: 3,
-    info: {},
-    start_problem: '',
-    forecast
-  });
-  const setUps = new SetUps(model);
-  const bar = new RunBar(model, setUps);
-  document.body.replaceChildren(bar.element, setUps.element);
+  const { model, setUps, bar } = shownBar([job, { ...job, emulation: null }]);
   const field = labelled(bar.element, 'Emulated network between trainers');
   expect(field.value).toBe('between=1Gbit/100us');
 

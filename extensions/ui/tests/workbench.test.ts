@@ -6,23 +6,11 @@ import {
   catalogJson,
   choice,
   FakeModel,
+  JOB,
   labelled,
   problemsIn,
   type
 } from './forms_kit.js';
-
-const JOB = {
-  entry_point: 'train.py',
-  cluster: {
-    name: 'one',
-    instance_groups: [
-      { instance_group_name: 'here', instance_type: 'local', instance_count: 1 }
-    ]
-  },
-  hyperparameters: {},
-  compiler_config: null,
-  max_steps: 10
-};
 
 function button(setUps: SetUps, label: string): HTMLButtonElement {
   const found = [...setUps.element.querySelectorAll('button')].find(

@@ -113,34 +113,39 @@ def _of_comparison(thing: Comparison | ComparisonOutcome) -> Shared:
         runs = tuple(replace(run, job=without_values(run.job)) for run in thing.runs)
         thing = replace(thing, runs=runs)
     comparison = thing if isinstance(thing, Comparison) else thing.comparison
-    saved = snapshot_of(thing).as_dict()
-    return _without_secrets(
-        Shared(
-            kind="comparison",
-            name=saved["info"]["name"],
-            saved=saved,
-            text=comparison_table(comparison),
-            made=_moment(comparison.created),
-            is_emulated=comparison.evidence == "emulated",
-            goes_on=False,
-        ),
+    return _of_result(
+        "comparison",
+        snapshot_of(thing).as_dict(),
+        comparison_table(comparison),
+        comparison,
         jobs,
     )
 
 
 def _of_scaling(thing: Scaling) -> Shared:
     saved = scaling_snapshot(thing).as_dict()
+    return _of_result("scaling", saved, scaling_text(thing), thing.comparison, [])
+
+
+def _of_result(
+    kind: str,
+    saved: dict[str, Any],
+    text: str,
+    comparison: Comparison,
+    jobs: Sequence[TrainingJob],
+) -> Shared:
+    """Return what a file shows of the result of a study that has ended."""
     return _without_secrets(
         Shared(
-            kind="scaling",
+            kind=kind,
             name=saved["info"]["name"],
             saved=saved,
-            text=scaling_text(thing),
-            made=_moment(thing.comparison.created),
-            is_emulated=thing.comparison.evidence == "emulated",
+            text=text,
+            made=_moment(comparison.created),
+            is_emulated=comparison.evidence == "emulated",
             goes_on=False,
         ),
-        [],
+        jobs,
     )
 
 
