@@ -87,28 +87,38 @@ def _ladder(
     job = typed.asked.job
     rungs: list[LadderRung] = []
     pays: MeasuredPay | None = None
+    own = _hash_of(job.entry_point, job)
     for measured in found:
-        labels = {label for label, other in measured.jobs.items() if _is_alike(job, other)}
+        labels = {
+            label
+            for label, other in measured.jobs.items()
+            if own is not None and _hash_of(_path_of(other, job), other) == own
+        }
         known = {rung.setting for rung in rungs}
         rungs += [rung for rung in _rungs(measured, labels, job) if rung.setting not in known]
         pays = pays or _pays(measured, labels, job)
     return SetUpLadder(rungs=tuple(rungs[:_MOST_RUNGS]), pays=pays)
 
 
-def _is_alike(job: TrainingJob, other: TrainingJob) -> bool:
-    """Return whether two jobs are one workload: the script's text and what it is given."""
-    path = Path(other.entry_point)
-    if not path.is_absolute():  # as typed in a terminal, in a folder that is not known
-        asked = Path(job.entry_point)
-        if asked.parts[-len(path.parts) :] != path.parts:
-            return False
-        path = asked
+def _path_of(other: TrainingJob, job: TrainingJob) -> str | None:
+    """Return where another job's script lies; None: in a folder that is not known.
+
+    One that was typed in a terminal may be the end of the path of this job's.
+    """
+    path, asked = Path(other.entry_point), Path(job.entry_point)
+    if path.is_absolute():
+        return other.entry_point
+    return job.entry_point if asked.parts[-len(path.parts) :] == path.parts else None
+
+
+def _hash_of(path: str | None, job: TrainingJob) -> str | None:
+    """Return what a workload is known by; None: its script is gone, or not known."""
+    if path is None:
+        return None
     try:
-        return workload_hash(path, other.hyperparameters, other.arguments) == workload_hash(
-            job.entry_point, job.hyperparameters, job.arguments
-        )
-    except PlannerError:  # the script is gone
-        return False
+        return workload_hash(path, job.hyperparameters, job.arguments)
+    except PlannerError:
+        return None
 
 
 def _rungs(
