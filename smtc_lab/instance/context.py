@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance import variables as names
@@ -209,7 +209,9 @@ class InstanceContext:
                 rank=int(environment.get("RANK", "0")),
                 world_size=int(environment.get("WORLD_SIZE", "1")),
                 local_world_size=int(environment.get("LOCAL_WORLD_SIZE", "1")),
-                distribution=_read(environment, names.DISTRIBUTION_VARIABLE, TrainerLayout),
+                distribution=_read(
+                    environment, names.DISTRIBUTION_VARIABLE, lambda it: TrainerLayout(**it)
+                ),
                 checkpoint_folder=environment.get(names.CHECKPOINT_FOLDER_VARIABLE, ""),
                 seed=int(environment.get(names.SEED_VARIABLE, "0")),
                 address=environment.get(names.ADDRESS_VARIABLE, "127.0.0.1"),
@@ -221,9 +223,9 @@ class InstanceContext:
                 compiler=_compiler(environment, is_parity=parity_steps is not None),
                 parity_steps=parity_steps,
                 permutes_samples=environment.get(names.PERMUTES_VARIABLE) == "1",
-                measure=_read(environment, names.MEASURE_VARIABLE, Measure),
+                measure=_read(environment, names.MEASURE_VARIABLE, lambda it: Measure(**it)),
                 device_step_time_s=_number(environment, names.DEVICE_STEP_TIME_VARIABLE),
-                link=_read(environment, names.LINK_VARIABLE, LinkDeclaration.of),
+                link=_read(environment, names.LINK_VARIABLE, LinkDeclaration.from_values),
                 measures_communication=environment.get(names.MEASURE_COMMUNICATION_SETTING)
                 != "0",
                 measures_noise=environment.get(names.NOISE_SCALE_SETTING) == "1",
@@ -284,11 +286,10 @@ def _compiler(
 
 
 def _read(
-    environment: Mapping[str, str], name: str, make: Callable[..., _Told]
+    environment: Mapping[str, str], name: str, make: Callable[[dict[str, Any]], _Told]
 ) -> _Told | None:
     """Return what a variable holds as JSON; None: it is unset."""
-    text = environment.get(name)
-    return make(**json.loads(text)) if text else None
+    return make(json.loads(environment[name])) if environment.get(name) else None
 
 
 def _whole(environment: Mapping[str, str], name: str) -> int | None:

@@ -35,11 +35,6 @@ class LinkDeclaration:
         return asdict(self)
 
     @classmethod
-    def of(cls, inside: Mapping[str, Any] | None, between: Mapping[str, Any] | None) -> Self:
-        """Return the wires that ``to_values`` returned, given by name."""
-        return cls.from_values({"inside": inside, "between": between})
-
-    @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
         """Return what ``to_values`` returned.
 

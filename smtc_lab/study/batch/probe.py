@@ -27,8 +27,8 @@ _OUT_OF_MEMORY = re.compile(
 )
 """What torch, XLA, Python, C++ and CUDA say when memory is at its end."""
 
-_NO_STACK = re.compile(r"can't start new thread|[Rr]esource temporarily unavailable")
-"""What Python and C++ say under a memory limit that leaves no place for a thread's stack."""
+_NO_STACK = re.compile("can't start new thread")
+"""What Python says under a memory limit that leaves no place for a thread's stack."""
 
 _NO_BATCH = "The dataloader had no batch"
 _KILLED = {128 + 9: "SIGKILL"}
