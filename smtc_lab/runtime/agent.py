@@ -146,7 +146,7 @@ class Agent:
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             self._asked_to_stop = True
         self._collect()
-        self._lift_when_done()
+        self._listen({each.ready for each in self._entry_points if each.exit_code is not None})
         running = [each for each in self._entry_points if each.exit_code is None]
         if self._failed() is not None and running:
             self._stop()
@@ -185,10 +185,10 @@ class Agent:
         for entry_point in self._entry_points:
             if entry_point.ready not in heard:
                 continue
-            said = os.read(entry_point.ready, 256)
-            if not said:
-                self._events.unregister(entry_point.ready)
-            entry_point.hear(said)
+            with contextlib.suppress(BlockingIOError, KeyError):  # nothing, or its end before
+                entry_point.hear(said := os.read(entry_point.ready, 256))
+                if not said:
+                    self._events.unregister(entry_point.ready)
         self._lift_when_done()
 
     def _collect(self) -> None:

@@ -111,10 +111,12 @@ class EntryPoint:
     def blamed_s(self) -> float:
         """When it failed, for the order of blame.
 
-        What the kernel kills is seen late, and the others fail over it soon.
+        What the kernel kills is seen late, and the others fail over it soon. One that said
+        that it fails, and was killed while it left, did so when it said it.
         """
         failed_s = math.inf if self.failed_s is None else self.failed_s
-        return failed_s - _SEEN_LATE_S if self.exit_code in _NO_VICTIM else failed_s
+        is_seen_late = self.exit_code in _NO_VICTIM and not self.has_said_why
+        return failed_s - _SEEN_LATE_S if is_seen_late else failed_s
 
     @property
     def decisive_code(self) -> int:

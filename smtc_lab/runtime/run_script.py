@@ -61,21 +61,42 @@ def main(script: str, arguments: list[str]) -> int:
             _write_failure(error, script)
         return code or 1
     if code == 0 and os.environ.get(ROLE_VARIABLE) == "data":
-        _leave_at_once()
+        # Taking torch apart takes more than a second, in which the whole cluster is billed. The
+        # script did not come further than its first loop, and its data server is closed.
+        _leave_at_once(0)
+    if _has_met_others():
+        # Threads of gloo may abort a process whose interpreter goes down (pytorch#179291), and
+        # a job that has done its work would count as failed.
+        _wait_for_threads()
+        _leave_at_once(code)
     return code
 
 
-def _leave_at_once() -> NoReturn:
-    """End a data instance's process when exit handlers have run, without taking torch apart.
+def _has_met_others() -> bool:
+    """Return whether this process may have made a process group."""
+    distributed: Any = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available():
+        return False
+    return distributed.is_initialized() or os.environ.get("WORLD_SIZE", "1") != "1"
 
-    That takes more than a second, in which the whole cluster is billed. Nothing is lost: the
-    script did not come further than its first loop, and its data server is closed.
-    """
+
+def _wait_for_threads() -> None:
+    """Wait for the script's threads that are no daemons, as an interpreter does at its end."""
+    import threading  # noqa: PLC0415  torch has imported it
+
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001  there is no other way
+
+
+def _leave_at_once(code: int) -> NoReturn:
+    """End this process when exit handlers have run, without taking modules apart."""
     atexit._run_exitfuncs()  # noqa: SLF001  there is no other way to end as at an exit
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # the script has closed it
+        with suppress(OSError, ValueError, AttributeError):  # the script has closed it
             stream.flush()
-    os._exit(0)
+    import ctypes  # noqa: PLC0415  torch has imported it
+
+    ctypes.CDLL(None).fflush(None)  # what libraries of the script have printed
+    os._exit(code)
 
 
 def _run(script: str, arguments: list[str]) -> int:

@@ -65,6 +65,35 @@ def test_a_data_instance_runs_its_exit_handlers_and_is_not_taken_apart(
     assert (ended.exit_code, ended.printed) == (0, printed), ended.errors
 
 
+@pytest.mark.parametrize(("end", "code"), [("pass", 0), ("sys.exit(3)", 3), ("1 / 0", 1)])
+def test_a_script_with_a_process_group_ends_in_order_and_is_not_taken_apart(
+    run_script: RunScript, end: str, code: int
+) -> None:
+    body = f"""
+        import atexit, ctypes, sys, threading
+        import torch.distributed as dist
+
+        class Module:
+            def __del__(self):
+                sys.__stdout__.write("taken apart\\n")
+
+        def outlive():
+            threading.main_thread().join()
+            print("outlived")
+
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        sys.modules["kept"] = Module()  # by the interpreter, to its end
+        atexit.register(print, "left")
+        threading.Thread(target=outlive).start()
+        ctypes.CDLL(None).puts(b"printed by a library")
+        {end}
+    """
+    ended = run_script(body)
+
+    said = ["printed by a library", "outlived", "left"]
+    assert (ended.exit_code, sorted(ended.printed.splitlines())) == (code, sorted(said))
+
+
 def test_what_a_script_exits_with_is_printed_and_kept_as_the_reason(
     run_script: RunScript,
 ) -> None:
