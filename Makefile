@@ -21,13 +21,10 @@ FUZZ_INPUTS ?= 1000000
 # The parts of `make test`; the third one is all the rest.
 COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
 SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
-# what runs on an instance, and so under the torch of any environment
-CORE := $(addprefix tests/,compiler dataservice parallel runtime store)
-XLA_TESTS := $(addprefix tests/,compiler runtime)
 # jlpm with a node: the machine's, or that of the wheel in .venv
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" "$(CURDIR)/$(BIN)/jlpm"
 
-.PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-xla test-oldest soak fuzz lab \
+.PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-deep soak fuzz lab \
   lint types check fix bench lock clean
 
 help:
@@ -35,8 +32,8 @@ help:
 	@echo "make lab    open JupyterLab on the guided tour"
 	@echo "make xla    make the environment of XLA: torch 2.9 and torch_xla 2.9"
 	@echo "make front  build the front end in extensions/ again"
-	@echo "make test   run all tests"
-	@echo "make test-oldest  run the core's tests on torch 2.9"
+	@echo "make test   run the quick tests"
+	@echo "make test-deep  run what takes long, in lanes; LANES=\"ranks browser\" runs these"
 	@echo "make soak   run the tests that take long"
 	@echo "make fuzz   look for bytes that crash the data service, for FUZZ_S=$(FUZZ_S) seconds, and for"
 	@echo "            files that crash a reader of runs, FUZZ_INPUTS=$(FUZZ_INPUTS)"
@@ -84,9 +81,8 @@ demo: $(READY)
 # Three parts side by side on two cores: one computes, and the jobs of the other two wait half of
 # their time, for their CPU quota and for each other. Browsers come last, alone: a page that shares
 # its cores is slow to show anything.
-test: front xla
+test: front
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync=line test-compute test-scripts test-jobs
-	@$(MAKE) --no-print-directory test-xla
 	$(BIN)/pytest tests/browser
 
 test-compute:
@@ -99,12 +95,9 @@ test-scripts:
 test-jobs:
 	$(BIN)/pytest $(addprefix --ignore=,$(COMPUTE) $(SCRIPTS) tests/browser)
 
-# In XLA's environment, which has no smtc_lab of its own: what needs torch_xla, and the core.
-test-xla: xla
-	PYTHONPATH="$(CURDIR)" "$$($(BIN)/smtc-lab environment python xla)" -m pytest -m xla $(XLA_TESTS)
-
-test-oldest: xla
-	PYTHONPATH="$(CURDIR)" "$$($(BIN)/smtc-lab environment python xla)" -m pytest -m "not xla" $(CORE)
+# What tests/deep.toml names, and what needs another environment; LANES="ranks browser": of these.
+test-deep: front
+	$(BIN)/python -m tests.kit.deep $(LANES)
 
 soak: $(READY)
 	$(BIN)/pytest -m soak

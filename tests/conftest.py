@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from smtc_lab.errors import PythonEnvironmentError
 from smtc_lab.machine.environments.named import ENVIRONMENTS_VARIABLE, XLA, environments_root
 from smtc_lab.machine.environments.probe import EnvironmentFacts, environment_facts
+from tests.kit.lanes import ANY, select, table
 
 # What torch and transformers would else do, at an import or before they compile, takes seconds
 # in each process that a test starts, and changes nothing that we test.
@@ -70,19 +71,21 @@ def _live_in_an_own_home(config: pytest.Config) -> None:
     config.add_cleanup(leave)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--lane",
+        choices=[ANY, *table()[1]],
+        help="run the tests of a lane of make test-deep; without it those of make test",
+    )
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # Not addopts = -m "not soak": another -m would replace it, and bring the long tests back.
-    if "soak" in config.option.markexpr:
-        return
-    soaking = [item for item in items if item.get_closest_marker("soak")]
-    if soaking:
-        config.hook.pytest_deselected(items=soaking)
-        items[:] = [item for item in items if item not in soaking]
+    select(config, items)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("xla") is not None and find_spec("torch_xla") is None:
-        pytest.skip("needs torch_xla in this very environment, as 'make test-xla' has it")
+        pytest.skip("needs torch_xla in this environment, as 'make test-deep LANES=xla' has it")
     if item.get_closest_marker("gpu") is None:
         return
     import torch  # it is slow to import, and few tests ask

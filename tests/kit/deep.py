@@ -1,0 +1,93 @@
+"""Runs lanes of ``make test-deep`` one after the other, and keeps how each ended.
+
+``python -m tests.kit.deep [lane ...]``; without a lane all of them. What a lane prints is in
+``build/deep/LANE.log``, how it ended in ``build/deep.json`` beside the lanes of earlier runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.machine.environments.named import XLA, find_environment, has_environment
+from tests.kit.lanes import ANY, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).parents[2]
+CORE = [f"tests/{it}" for it in ("compiler", "dataservice", "parallel", "runtime", "store")]
+"""What runs on an instance, and so under the torch of any environment."""
+LANES = [*table()[1], "oldest"]
+_COUNTED = ("passed", "failed", "error", "skipped")
+_SUMMARY = re.compile(r"^=+ (.*) in [0-9.]+s(?: \([0-9:]+\))? =+$", re.MULTILINE)
+
+
+def commands(lane: str) -> list[list[str]]:
+    """Return what a lane runs; the oldest torch is that of XLA's environment."""
+    plain = [sys.executable, "-m", "pytest", "--lane", lane]
+    if lane not in {"xla", "oldest"}:
+        return [plain]
+    there = [find_environment(XLA).python, "-m", "pytest", "--lane", ANY]
+    if lane == "oldest":
+        return [[*there, "-m", "not xla", *CORE]]
+    return [plain, [*there, "-m", "xla", "tests/compiler", "tests/runtime"]]
+
+
+def counted(printed: str) -> Counter[str]:
+    """Return how many tests passed, failed and were left out, by pytest's last line."""
+    lines = _SUMMARY.findall(printed)
+    found = re.findall(r"(\d+) (\w+)", lines[-1]) if lines else []
+    return Counter({word.removesuffix("s"): int(num) for num, word in found})
+
+
+def run_lane(lane: str, folder: Path) -> dict[str, Any]:
+    """Run a lane; return its counts, its seconds and whether it is green."""
+    begin_s, counts, is_green = time.monotonic(), Counter[str](), True
+    log = folder / f"{lane}.log"
+    log.write_text("", encoding="utf-8")
+    for command in commands(lane):
+        offset = log.stat().st_size
+        with log.open("a", encoding="utf-8") as file:
+            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+            code = subprocess.run(  # noqa: S603  our own tests
+                command, cwd=ROOT, env=environment, stdout=file, stderr=file, check=False
+            ).returncode
+        counts += counted(log.read_text(encoding="utf-8", errors="replace")[offset:])
+        is_green &= code == 0
+    return {
+        **{word: counts[word] for word in _COUNTED},
+        "seconds": round(time.monotonic() - begin_s),
+        "is_green": is_green,
+    }
+
+
+def main(lanes: Sequence[str]) -> int:
+    """Run lanes; return 0 if all are green."""
+    if unknown := [lane for lane in lanes if lane not in LANES]:
+        sys.exit(f"There is no lane {unknown[0]!r}. Choose among {', '.join(LANES)}.")
+    folder, kept = ROOT / "build/deep", ROOT / "build/deep.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    if {"xla", "oldest"} & set(lanes or LANES) and not has_environment(XLA):
+        subprocess.run(["make", "xla"], cwd=ROOT, check=True)  # noqa: S607  of the machine
+    ended: dict[str, Any] = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
+    for lane in lanes or LANES:
+        ended[lane] = result = run_lane(lane, folder)
+        kept.write_text(json.dumps(ended, indent=2) + "\n", encoding="utf-8")
+        failed = result["failed"] + result["error"]
+        log = "" if result["is_green"] else f"; RED, see {folder / lane}.log"
+        said = f"{lane}: {result['passed']} passed, {failed} failed, {result['seconds']} s"
+        sys.stdout.write(f"{said}{log}\n")
+        sys.stdout.flush()
+    return 0 if all(ended[lane]["is_green"] for lane in lanes or LANES) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
