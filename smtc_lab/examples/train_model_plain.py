@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 
 import torch
-import torchvision
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -18,7 +17,9 @@ CLASSES = 10
 def make_model(name: str) -> nn.Module:
     """Return a classifier of images of 3 x 32 x 32, with random weights."""
     if name == "resnet18":
-        model: nn.Module = torchvision.models.resnet18(weights=None, num_classes=CLASSES)
+        from torchvision import models  # noqa: PLC0415  the others do without
+
+        model: nn.Module = models.resnet18(weights=None, num_classes=CLASSES)
         return model
     if name == "transformer":
         layer = nn.TransformerEncoderLayer(96, 4, 384, batch_first=True)

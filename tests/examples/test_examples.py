@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+needs_torchvision = pytest.mark.skipif(
+    find_spec("torchvision") is None, reason="a CPU build of torch may lack torchvision"
+)
+
+
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_an_example_is_a_script(name: str) -> None:
     path = Path(example(name))
@@ -151,7 +156,9 @@ def test_a_caller_can_end_the_training_early(job: Callable[..., None]) -> None:
     assert len(train_model.train(lambda: next(answers))) == 2
 
 
-@pytest.mark.parametrize("model", ["cnn", "resnet18", "transformer"])
+@pytest.mark.parametrize(
+    "model", ["cnn", pytest.param("resnet18", marks=needs_torchvision), "transformer"]
+)
 def test_the_plain_script_trains_each_of_its_models(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], model: str
 ) -> None:

@@ -5,7 +5,12 @@ import torch
 from torch.utils.data import default_collate
 
 from smtc_lab.errors import EntryPointError
-from smtc_lab.examples.models import MODELS, Workload, workload
+from smtc_lab.examples.models import MODELS, VISION_MODELS, Workload, workload
+
+
+def needs_package_of(name: str) -> None:
+    if name in VISION_MODELS and name != "mnist_cnn":
+        pytest.importorskip("torchvision")  # which a CPU build of torch may lack
 
 
 def first_batch(made: Workload) -> object:
@@ -14,6 +19,7 @@ def first_batch(made: Workload) -> object:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_step_of_each_model_changes_all_its_weights(name: str) -> None:
+    needs_package_of(name)
     torch.manual_seed(0)
     made = workload(name)
     before = {key: value.clone() for key, value in made.model.named_parameters()}
@@ -30,6 +36,7 @@ def test_a_step_of_each_model_changes_all_its_weights(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mnist_cnn", "vit_tiny", "distilbert", "t5"])
 def test_without_dropout_a_model_is_the_same_function_each_time(name: str) -> None:
+    needs_package_of(name)
     made = workload(name, dropout=0.0)
     stopped = torch.optim.SGD(made.model.parameters(), lr=0.0)
     batch = first_batch(made)
