@@ -28,6 +28,11 @@ torch.manual_seed(0)
 session = smtc_lab.Session()
 """
 
+LEAVE = """
+sys.stdout.flush()
+os._exit(0)  # as the runtime does: gloo's threads may abort an interpreter that goes down
+"""
+
 
 def start_ranks(  # noqa: PLR0913  options by name
     body: str,
@@ -44,7 +49,7 @@ def start_ranks(  # noqa: PLR0913  options by name
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     script = folder / "ranks.py"
-    script.write_text(before + PRELUDE + textwrap.dedent(body), encoding="utf-8")
+    script.write_text(before + PRELUDE + textwrap.dedent(body) + LEAVE, encoding="utf-8")
     shared = {
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),

@@ -83,23 +83,33 @@ pytestmark = pytest.mark.timeout(400)
 """The first test waits for all layouts to be trained, which takes minutes on torch 2.9."""
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
-    root = tmp_path_factory.mktemp("layouts")
-    found = {}
-    for name, (data, shard) in LAYOUTS.items():
-        folder = root / name
+class Layouts(dict[str, Trained]):
+    """What each layout trained; it is trained when it is asked for first."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self._root = root
+
+    def __missing__(self, name: str) -> Trained:
+        data, shard = LAYOUTS[name]
+        folder = self._root / name
         folder.mkdir()
         said = start_ranks(TRAIN, data=data, shard=shard, folder=folder)
         assert all(isinstance(one, dict) for one in said), said
-        found[name] = Trained(folder, said)
-    return found
+        self[name] = Trained(folder, said)
+        return self[name]
+
+    def whole(self) -> dict[str, Trained]:
+        return {name: self[name] for name in LAYOUTS}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Layouts:
+    return Layouts(tmp_path_factory.mktemp("layouts"))
 
 
 @pytest.mark.parametrize("name", [name for name in LAYOUTS if name != "one"])
-def test_a_layout_trains_the_model_of_one_process(
-    name: str, trained: dict[str, Trained]
-) -> None:
+def test_a_layout_trains_the_model_of_one_process(name: str, trained: Layouts) -> None:
     one, several = trained["one"].state()["model"], trained[name].state()["model"]
 
     assert one.keys() == several.keys()
@@ -109,7 +119,7 @@ def test_a_layout_trains_the_model_of_one_process(
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_the_norm_of_gradients_is_that_of_one_process_on_every_rank(
-    name: str, trained: dict[str, Trained]
+    name: str, trained: Layouts
 ) -> None:
     right = trained["one"].said[0]["norms"]
 
@@ -120,7 +130,7 @@ def test_the_norm_of_gradients_is_that_of_one_process_on_every_rank(
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_the_optimizer_stays_the_object_that_the_script_made(
-    name: str, trained: dict[str, Trained]
+    name: str, trained: Layouts
 ) -> None:
     for rank in trained[name].said:
         assert rank["is_same_optimizer"]
@@ -129,7 +139,7 @@ def test_the_optimizer_stays_the_object_that_the_script_made(
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_rank_holds_16_bytes_for_each_parameter_of_its_share(
-    name: str, trained: dict[str, Trained]
+    name: str, trained: Layouts
 ) -> None:
     _, shard = LAYOUTS[name]
     held = sum(rank["bytes"] for rank in trained[name].said) / len(trained[name].said)
@@ -140,18 +150,17 @@ def test_a_rank_holds_16_bytes_for_each_parameter_of_its_share(
 
 # each of up to four processes loads and writes five checkpoints
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_a_layout_loads_what_every_layout_saved_exactly(
-    name: str, trained: dict[str, Trained]
-) -> None:
+def test_a_layout_loads_what_every_layout_saved_exactly(name: str, trained: Layouts) -> None:
     data, shard = LAYOUTS[name]
-    folder = trained["one"].folder.parent / "loaded"
+    layouts = trained.whole()
+    folder = layouts["one"].folder.parent / "loaded"
     folder.mkdir(exist_ok=True)
 
     body = f"LAYOUT = {name!r}\n" + LOAD
     said = start_ranks(body, data=data, shard=shard, folder=folder, limit_s=280)
 
     assert said == [[[{"note": "saved"}, 4]] * len(LAYOUTS)] * (data * shard)
-    for one in trained.values():
+    for one in layouts.values():
         saved, again = one.state(), one.state(f"again of {name}")
         assert_same(saved, again)
 
