@@ -113,7 +113,8 @@ fuzz: $(READY)
 	  -max_total_time=$(FUZZ_S) -max_len=4096 -timeout=10 -print_final_stats=1
 
 lab: xla
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/tour.ipynb
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
+	  --LabApp.default_url=/lab/tree/notebooks/tour.ipynb
 
 lint: front
 	$(BIN)/ruff check .

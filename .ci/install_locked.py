@@ -84,9 +84,10 @@ class Installer:
             SystemExit: A CPU build is asked for, and no index carries one.
             subprocess.CalledProcessError: An installation failed; it has said why.
         """
-        if torch == "newest" or (torch == "auto" and has_nvidia_gpu()):
-            return self._sync(self._lock_file)
         versions = locked_versions(self._lock)
+        if torch == "newest" or (torch == "auto" and has_nvidia_gpu()):
+            say(f"torch {versions['torch']} for CUDA comes, as the lock has it: {_CUDA_SIZE}.")
+            return self._sync(self._lock_file)
         wanted = [f"{name}=={version}" for name, version in versions.items()]
         if self._torch_index_has(wanted):
             self._sync_without_cuda()

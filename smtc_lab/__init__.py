@@ -20,13 +20,22 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.launchers.run import launch as launch
     from smtc_lab.metrics.batch.batch_sizes import BatchSizes as BatchSizes
     from smtc_lab.metrics.compared.comparison import Comparison as Comparison
+    from smtc_lab.metrics.memory.needs import MemoryNeeds as MemoryNeeds
+    from smtc_lab.metrics.pipeline.times import PipelineTimes as PipelineTimes
     from smtc_lab.metrics.records.compiler_report import CompilerReport as CompilerReport
     from smtc_lab.metrics.scaling.same_model import SameModel as SameModel
     from smtc_lab.metrics.scaling.scaling import Scaling as Scaling
+    from smtc_lab.parallel.memory.cheapest import cheapest_cluster as cheapest_cluster
+    from smtc_lab.parallel.memory.memory import memory as memory
+    from smtc_lab.parallel.pipeline.planning.planned import PipelinePlan as PipelinePlan
+    from smtc_lab.parallel.pipeline.planning.preview import plan_pipeline as plan_pipeline
     from smtc_lab.planner.calibration.calibrate import calibrate as calibrate
     from smtc_lab.planner.calibration.calibration import Calibration as Calibration
     from smtc_lab.planner.plan import Plan as Plan
     from smtc_lab.planner.plan import plan as plan
+    from smtc_lab.planner.spot.forecast import spot_forecast as spot_forecast
+    from smtc_lab.planner.spot.result import SpotForecast as SpotForecast
+    from smtc_lab.planner.spot.trace import SpotTrace as SpotTrace
     from smtc_lab.runtime.session import Session as Session
     from smtc_lab.spec.channel import Channel as Channel
     from smtc_lab.spec.cluster import Cluster as Cluster
@@ -36,6 +45,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.spec.emulation import EmulatedLink as EmulatedLink
     from smtc_lab.spec.emulation import Emulation as Emulation
     from smtc_lab.spec.job import TrainingJob as TrainingJob
+    from smtc_lab.spec.spot import Market as Market
     from smtc_lab.study.batch.size import find_batch_size as find_batch_size
     from smtc_lab.study.comparison.compare import ComparisonOutcome as ComparisonOutcome
     from smtc_lab.study.comparison.compare import compare as compare
@@ -47,6 +57,8 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     )
     from smtc_lab.study.comparison.comparison_run import ComparisonRun as ComparisonRun
     from smtc_lab.study.comparison.comparison_run import launch_comparison as launch_comparison
+    from smtc_lab.study.resuming.proof import ResumeProof as ResumeProof
+    from smtc_lab.study.resuming.prove import prove_resume as prove_resume
     from smtc_lab.study.scaling.same_model import check_parity as check_parity
     from smtc_lab.study.scaling.scale import ScalingRun as ScalingRun
     from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
@@ -61,6 +73,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     )
     from smtc_lab.views.widgets.launch_view import LaunchView as LaunchView
     from smtc_lab.views.widgets.live_chart import LiveChart as LiveChart
+    from smtc_lab.views.widgets.pipeline_view import PipelineView as PipelineView
     from smtc_lab.views.widgets.plan_view import PlanView as PlanView
     from smtc_lab.views.widgets.run_monitor import RunMonitor as RunMonitor
     from smtc_lab.views.widgets.workbench import Workbench as Workbench
@@ -85,10 +98,16 @@ _HOMES = {
     "InstanceTypePicker": "smtc_lab.views.widgets.instance_type_picker",
     "LaunchView": "smtc_lab.views.widgets.launch_view",
     "LiveChart": "smtc_lab.views.widgets.live_chart",
+    "PipelinePlan": "smtc_lab.parallel.pipeline.planning.planned",
+    "MemoryNeeds": "smtc_lab.metrics.memory.needs",
+    "PipelineTimes": "smtc_lab.metrics.pipeline.times",
+    "Market": "smtc_lab.spec.spot",
     "Plan": "smtc_lab.planner.plan",
+    "PipelineView": "smtc_lab.views.widgets.pipeline_view",
     "PlanView": "smtc_lab.views.widgets.plan_view",
     "Progress": "smtc_lab.study.watched_run",
     "RayLauncher": "smtc_lab.launchers.on_ray.launcher",
+    "ResumeProof": "smtc_lab.study.resuming.proof",
     "Run": "smtc_lab.launchers.run",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",
     "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
@@ -96,10 +115,13 @@ _HOMES = {
     "ScalingRun": "smtc_lab.study.scaling.scale",
     "SameModel": "smtc_lab.metrics.scaling.same_model",
     "Session": "smtc_lab.runtime.session",
+    "SpotForecast": "smtc_lab.planner.spot.result",
+    "SpotTrace": "smtc_lab.planner.spot.trace",
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
     "Workbench": "smtc_lab.views.widgets.workbench",
     "calibrate": "smtc_lab.planner.calibration.calibrate",
+    "cheapest_cluster": "smtc_lab.parallel.memory.cheapest",
     "check_parity": "smtc_lab.study.scaling.same_model",
     "compare": "smtc_lab.study.comparison.compare",
     "compare_compilers": "smtc_lab.study.comparison.compare_compilers",
@@ -108,9 +130,13 @@ _HOMES = {
     "launch": "smtc_lab.launchers.run",
     "launch_comparison": "smtc_lab.study.comparison.comparison_run",
     "launch_scaling": "smtc_lab.study.scaling.scale",
+    "memory": "smtc_lab.parallel.memory.memory",
     "plan": "smtc_lab.planner.plan",
+    "plan_pipeline": "smtc_lab.parallel.pipeline.planning.preview",
+    "prove_resume": "smtc_lab.study.resuming.prove",
     "render": "smtc_lab.launchers.render.render",
     "scale": "smtc_lab.study.scaling.scale",
+    "spot_forecast": "smtc_lab.planner.spot.forecast",
     "share": "smtc_lab.views.share.share",
 }
 

@@ -4,6 +4,7 @@
     ├── SpecError            a job that cannot be run as written (also a ValueError)
     ├── CatalogError         an instance type or a price that is not known (also a LookupError)
     ├── LauncherError        a run that could not be started, found or stopped
+    │   └── InstanceLostError an instance of it of which nothing can be heard any more
     ├── RunFailedError       a run that ended other than Completed
     ├── StoreError           a run folder that cannot be read or written
     │   ├── UnsafeFileError  a file of it that is no plain file (also an OSError)
@@ -58,6 +59,10 @@ class CatalogError(SmtcLabError, LookupError):
 
 class LauncherError(SmtcLabError):
     """A run that could not be started, found or stopped."""
+
+
+class InstanceLostError(LauncherError):
+    """An instance of which nothing can be heard any more: of a spot job an interruption."""
 
 
 class RunFailedError(SmtcLabError):

@@ -18,11 +18,12 @@ from smtc_lab.machine.environments.named import ENVIRONMENTS_VARIABLE, XLA, envi
 from smtc_lab.machine.environments.probe import EnvironmentFacts, environment_facts
 from tests.kit.lanes import ANY, select, table
 
-# What torch and transformers would else do, at an import or before they compile, takes seconds
-# in each process that a test starts, and changes nothing that we test.
+# What torch and transformers would else do, at an import, before they compile or between two
+# operations, takes seconds in each process that a test starts; nothing that we test changes.
 QUICK = {
     "USE_TORCH_XLA": "0",  # else transformers imports torch_xla
     "TORCHINDUCTOR_VEC_ISA_OK": "1",  # else a program is compiled to try vector instructions
+    "OMP_WAIT_POLICY": "PASSIVE",  # else threads spin on cores that other lanes' tests need
 }
 
 # What would lead a tool to the user's own settings, prices or runs.
@@ -30,7 +31,7 @@ HOMES = (
     r"XDG_\w+_HOME|JUPYTER_\w+(DIR|PATH)|(IPYTHON|MPLCONFIG)DIR|SMTC_LAB_(HOME|ENVIRONMENTS)"
 )
 
-pytest_plugins = ["tests.launching"]
+pytest_plugins = ["tests.launching", "tests.kit.warm_starts.plugin"]
 
 ENVIRONMENTS = pytest.StashKey[str]()
 """Where this user's Python environments lie, which a test sees only if it asks."""

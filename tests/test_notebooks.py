@@ -13,6 +13,7 @@ import torch
 
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.scaling.scaling import Scaling
+from smtc_lab.planner.spot.result import SpotForecast
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.views.study.snapshot import COMPARISON_MIME
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     import nbformat
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 
 pytestmark = [pytest.mark.notebook, pytest.mark.timeout(300)]
@@ -103,6 +105,42 @@ def test_scaling_tells_how_a_job_grows_alone_and_fed(
     assert (tmp_path / "out" / "scaling.png").stat().st_size > 10_000
 
 
+def test_a_model_larger_than_a_device_is_cut_trained_and_mended(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute("model_parallel", steps=8, rounds=1, out_dir="out")
+
+    text = printed(notebook)
+    assert "One device would need 41 MB; an emulated one here has 17 MB." in text
+    assert "times as fast as one device" in text
+    assert "The 2 ranks of the pipeline are idle for " in text
+    assert "put layers.1.self_attn on stage 0, and compare." in text
+    assert "75 tensors; loss " in text
+    assert "shards" in shown_as_html(notebook)
+    (kept,) = [data for data in shown(notebook) if WIDGET in data]
+    assert "of the step" in kept["text/plain"]
+    assert (tmp_path / "out" / "stages.png").stat().st_size > 10_000
+
+
+def test_a_spot_job_is_forecast_interrupted_and_laid_over_the_forecast(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute("spot", steps=30, kills=1, seed=1, out_dir="out")
+
+    text = printed(notebook)
+    assert "this job saves every" in text
+    assert "attempt 1: " in text
+    assert re.search(r"billed [0-9.]+ s: start ", text)
+    assert "weights are equal" in text
+    assert "Equal: killed once" in text
+    assert "What each policy costs and when it ends" in shown_as_html(notebook)
+    assert "url(data:image/png;base64," in shown_as_html(notebook)
+    assert (tmp_path / "out" / "forecast.png").stat().st_size > 10_000
+    beside = SpotForecast.from_json((tmp_path / "out" / "forecast.json").read_text())
+    (measured,) = beside.measured
+    assert measured.finish_s == pytest.approx(measured.billed_s + measured.waiting_s)
+
+
 def test_compare_clusters_takes_any_script_and_prices(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:
@@ -151,6 +189,7 @@ def test_published_tables_lays_both_experiments_beside_the_published_ones(
 
 
 @pytest.mark.filterwarnings("default")
+@pytest.mark.soak
 def test_bench_overhead_writes_figures_in_the_common_form(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:
@@ -173,6 +212,7 @@ def test_bench_overhead_writes_figures_in_the_common_form(
         assert figure["value"] >= 0
 
 
+@pytest.mark.soak
 def test_bench_dataservice_compares_the_peers_and_writes_its_figures(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:
@@ -222,6 +262,7 @@ def test_compare_compilers_writes_the_comparison_and_shows_the_verdict(
     assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
 
 
+@pytest.mark.soak
 def test_bench_compiler_compares_set_ups_and_writes_its_figures(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BUILT = {
-    *("widget.js", "widget.css", "share.js"),
+    *("widget.js", "widget.css", "stages.js", "stages.css", "share.js"),
     *("third-party-notices.txt", "sources.sha256"),
 }
 STATIC = "smtc_lab/views/static/"
@@ -209,7 +210,7 @@ def test_no_lock_file_names_a_registry() -> None:
 
 
 def test_what_is_built_names_no_place_of_the_machine_that_built_it() -> None:
-    ours = [ROOT / STATIC / name for name in ("widget.js", "share.js")]
+    ours = [ROOT / STATIC / name for name in ("widget.js", "stages.js", "share.js")]
     modules = [*ours, *(ROOT / LAB_EXTENSION).rglob("*.js*")]
 
     for module in modules:
@@ -229,3 +230,10 @@ def test_little_is_loaded_before_somebody_looks_at_a_view() -> None:
 
     assert len(loaded) == 3, "the entry, the plugins, the mime renderer"
     assert sum(path.stat().st_size for path in loaded) <= 30_000
+
+
+@pytest.mark.parametrize(("name", "most"), [("widget.js", 110_000), ("stages.js", 8_000)])
+def test_a_widget_loads_little_beside_what_it_shows(name: str, most: int) -> None:
+    module = (ROOT / STATIC / name).read_bytes()
+
+    assert len(gzip.compress(module, mtime=0)) <= most

@@ -14,7 +14,6 @@ const CHECKED = [
   'items',
   'prefixItems',
   'properties',
-  'required',
   'type'
 ];
 
@@ -121,14 +120,27 @@ function checked(part) {
     const value = checked(part.additionalProperties);
     return {
       type: 'object',
-      properties: Object.fromEntries(words.map(word => [word, value])),
-      required: words
+      properties: Object.fromEntries(words.map(word => [word, value]))
     };
   }
   const kept = Object.entries(part).filter(([key]) => CHECKED.includes(key));
-  return Object.fromEntries(
-    kept.map(([key, value]) => [key, checkedValue(key, value)])
+  return {
+    ...Object.fromEntries(
+      kept.map(([key, value]) => [key, checkedValue(key, value)])
+    ),
+    ...optional(part)
+  };
+}
+
+/**
+ * Return which fields may be missing and have no default, where there is one: fewer words than
+ * those that must be there.
+ */
+function optional({ properties = {}, required = [] }) {
+  const names = Object.keys(properties).filter(
+    name => !required.includes(name) && !('default' in properties[name])
   );
+  return names.length > 0 ? { optional: names } : {};
 }
 
 function checkedValue(key, value) {

@@ -10,44 +10,183 @@ const isDev = process.argv.includes('--dev');
 const target = new URL('../../smtc_lab/views/static/', import.meta.url);
 
 /**
- * Leaves out of the spec's schema the words that no view shows: all but those of compiler
- * settings, which are the help of their fields.
+ * Parts of the spec's schema that forms check by.
  */
-const withoutWords = {
-  name: 'without-words',
+const CHECKED = [
+  'Cluster',
+  'EmulatedLink',
+  'InstanceGroup',
+  'TrainingCompilerConfig'
+];
+
+/**
+ * Fields of a job that forms check by.
+ */
+const CHECKED_FIELDS = ['hyperparameters', 'max_steps'];
+
+/**
+ * Leaves out of the spec's schema what no view reads: other parts, titles, and words but those of
+ * compiler settings, which are the help of their fields.
+ */
+const onlyWhatIsRead = {
+  name: 'only-what-is-read',
   setup({ onLoad }) {
     onLoad({ filter: /schema\/training_job\.json$/ }, async ({ path }) => {
-      const schema = JSON.parse(await readFile(path, 'utf8'));
-      for (const [name, part] of Object.entries(schema.$defs)) {
-        if (name !== 'TrainingCompilerConfig') {
-          dropWords(part);
-        }
-      }
-      dropWords(schema);
-      return { contents: JSON.stringify(schema), loader: 'json' };
+      const { $defs, properties } = JSON.parse(await readFile(path, 'utf8'));
+      const read = Object.fromEntries(
+        CHECKED.map(name => [
+          name,
+          withoutWords(
+            $defs[name].properties,
+            name === 'TrainingCompilerConfig'
+          )
+        ])
+      );
+      const contents = JSON.stringify({
+        $defs: read,
+        properties: withoutWords(
+          Object.fromEntries(
+            CHECKED_FIELDS.map(name => [name, properties[name]])
+          ),
+          false
+        ).properties
+      });
+      return { contents, loader: 'json' };
     });
   }
 };
 
-function dropWords(part) {
-  delete part.description;
-  for (const field of Object.values(part.properties ?? {})) {
-    delete field.description;
+function withoutWords(fields, hasHelp) {
+  const properties = JSON.parse(JSON.stringify(fields));
+  for (const field of Object.values(properties)) {
+    delete field.title;
+    if (!hasHelp) {
+      delete field.description;
+    }
   }
+  return { properties };
 }
 
-await build({
-  absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
-  bundle: true,
-  entryPoints: { widget: 'src/widget.ts', share: 'src/share.ts' },
-  format: 'esm',
-  legalComments: 'none',
-  minify: !isDev,
-  outdir: fileURLToPath(target),
-  plugins: [withoutWords],
-  sourcemap: isDev ? 'inline' : false,
-  target: 'es2022'
-});
+/**
+ * Methods of a plot that nobody calls here, nor uPlot itself, and what draws its series: the only
+ * one is that of the x axis.
+ */
+const UNUSED =
+  /(?<=^\tself\.(?:(?:add|del)(?:Band|Series)|setBand|setLegend|posToIdx) = |^const (?:linear|points)Path = )\w+(?:\(\) )?(?=;$)/gm;
+
+/**
+ * What makes marks and texts of dates: no axis here has any.
+ */
+const DATES =
+  /^\t+let isTime = .*$|^\tconst _(?:tzDate|fmtDate|time\w+) += .*;$|^const \[ timeIncrs.*$/gm;
+
+/**
+ * Leaves out what others could ask of uPlot. Charts use its axes alone and paint by themselves, and
+ * a bundler keeps whatever hangs on a class or a plot.
+ */
+const onlyAxes = {
+  name: 'only-axes',
+  setup({ onLoad }) {
+    onLoad({ filter: /uPlot\.esm\.js$/ }, async ({ path }) => {
+      const [plot, extras] = (await readFile(path, 'utf8')).split(
+        'uPlot.assign = assign;\n'
+      );
+      if (extras === undefined) {
+        throw new Error(`${path} is another uPlot: see what it exports.`);
+      }
+      return {
+        contents: `${plot
+          .replaceAll(UNUSED, 'null')
+          .replaceAll(DATES, '')
+          .replaceAll(/\bisTime\b/g, 'false')}export { uPlot as default };\n`
+      };
+    });
+  }
+};
+
+/**
+ * What only `stages.ts` reads of what crosses.
+ */
+const OF_STAGES = /^Planned(Cut|Model|Module|Stage)Info$/;
+
+/**
+ * What only JupyterLab's list of runs reads.
+ */
+const OF_LISTS = /^Row$/;
+
+/**
+ * Writes schemas that many fields share once each.
+ *
+ * @param text - TypeScript of an object of schemas.
+ * @returns What declares their names, and the object with these in their place.
+ */
+function writtenOnce(text) {
+  const declared = [];
+  for (let depth = 0; depth < 3; depth += 1) {
+    const counts = new Map();
+    for (const [schema] of text.matchAll(/\{[^{}]*\}/g)) {
+      counts.set(schema, (counts.get(schema) ?? 0) + 1);
+    }
+    for (const [schema, count] of counts) {
+      if (count > 2) {
+        text = text.replaceAll(schema, `C${declared.length}`);
+        declared.push(`const C${declared.length}=${schema};`);
+      }
+    }
+  }
+  return `${declared.join('')}export const WIRE${text}`;
+}
+
+/**
+ * Leaves out by what is checked that a module does not read.
+ *
+ * @param isRead - Whether it reads what a Python type of this name tells.
+ */
+function onlyWhatCrosses(isRead) {
+  return {
+    name: 'only-what-crosses',
+    setup({ onLoad }) {
+      onLoad({ filter: /generated\/wire\.ts$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8');
+        const [types, table] = text.split('export const WIRE');
+        const lines = table.split('\n').filter(line => {
+          const [, name] = /^ {2}(\w+): \{/.exec(line) ?? [];
+          return name === undefined || isRead(name);
+        });
+        const contents = `${types}${writtenOnce(lines.join('\n'))}`;
+        return { contents, loader: 'ts' };
+      });
+    }
+  };
+}
+
+/**
+ * Bundles modules that read the same of what crosses.
+ */
+async function bundle(entryPoints, isRead) {
+  await build({
+    absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
+    bundle: true,
+    entryPoints,
+    format: 'esm',
+    legalComments: 'none',
+    // private members: nothing outside the bundle knows them
+    mangleProps: isDev ? undefined : /^_[a-z]/,
+    minify: !isDev,
+    outdir: fileURLToPath(target),
+    plugins: [onlyWhatIsRead, onlyAxes, onlyWhatCrosses(isRead)],
+    sourcemap: isDev ? 'inline' : false,
+    target: 'es2022',
+    // fields without a value are not written
+    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } }
+  });
+}
+
+await bundle(
+  { widget: 'src/widget.ts', share: 'src/share.ts' },
+  name => !OF_STAGES.test(name) && !OF_LISTS.test(name)
+);
+await bundle({ stages: 'src/stages.ts' }, name => OF_STAGES.test(name));
 
 const uplot = new URL('../node_modules/uplot/', import.meta.url);
 const { version } = JSON.parse(

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from smtc_lab.spec.cluster import Cluster
 
+NO_PRICE_HERE = "this machine has no price"
+"""What stands for the price of the type ``local``."""
+
 PUBLISHED_2022_PRICES: Mapping[str, tuple[float, str]] = MappingProxyType(
     {"ml.p4d.24xlarge": (37.688, "2022-10-27")}
 )

@@ -41,5 +41,19 @@ def roles(cluster: Cluster, catalog: Catalog) -> dict[str, Role]:
     return found
 
 
+def instances_of_roles(cluster: Cluster, catalog: Catalog) -> dict[Role, int]:
+    """Return how many instances train, and how many prepare data.
+
+    Raises:
+        CatalogError: An instance type is not in the catalog.
+        SpecError: Nothing would train.
+    """
+    role_of = roles(cluster, catalog)
+    counts: dict[Role, int] = {"train": 0, "data": 0}
+    for group in cluster.instance_groups:
+        counts[role_of[group.instance_group_name]] += group.instance_count
+    return counts
+
+
 def _has_accelerator(group: InstanceGroup, catalog: Catalog) -> bool:
     return group.instance_type != LOCAL and catalog.get(group.instance_type).has_accelerator

@@ -9,11 +9,15 @@ from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.spec.distribution import MAX_TRAINERS, Distribution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.cluster import InstanceGroup, Role
     from smtc_lab.spec.job import TrainingJob
+
+
+PER_HOST_REMEDY = ", or say with processes_per_host how many trainers an instance has"
+"""What else can be done about a product that does not fit; a command line cannot."""
 
 
 def trainers_per_instance(
@@ -21,8 +25,8 @@ def trainers_per_instance(
 ) -> dict[str, int]:
     """Return the trainers of each instance of a group, by the group's name; 0: it has none.
 
-    One where the job has no distribution. Else as many as the type has accelerators; where it
-    has none, or is emulated without a device, as many as the distribution's product leaves it.
+    One where the job has no distribution. Else as many as the type has accelerators, whether
+    or not they are emulated; where it has none, as many as the distribution's product leaves.
 
     Args:
         job: The job.
@@ -46,12 +50,22 @@ def trainers_per_instance(
         group.instance_group_name: _num_devices(group, catalog, devices_here)
         for group in training
     }
-    found = _given(job, asked, devices)
+    found = _given(asked, devices)
     if open_groups := [group for group in training if not found[group.instance_group_name]]:
         found |= _shares(asked, training, open_groups, found)
     if problems := _problems(asked, training, devices, found):
         raise SpecError(problems)
     return none | found
+
+
+def total_trainers(groups: Iterable[InstanceGroup], of_each: Mapping[str, int]) -> int:
+    """Return the trainers of some groups together.
+
+    Args:
+        groups: The groups.
+        of_each: Trainers of each instance, by the name of its group.
+    """
+    return sum(group.instance_count * of_each[group.instance_group_name] for group in groups)
 
 
 def _num_devices(group: InstanceGroup, catalog: Catalog, devices_here: int) -> int:
@@ -63,20 +77,13 @@ def _num_devices(group: InstanceGroup, catalog: Catalog, devices_here: int) -> i
 
 def _product(asked: Distribution) -> int:
     """Return the trainers that a distribution needs at least."""
-    return (asked.data or 1) * asked.shard
+    return (asked.data or 1) * asked.per_replica
 
 
-def _given(job: TrainingJob, asked: Distribution, devices: Mapping[str, int]) -> dict[str, int]:
+def _given(asked: Distribution, devices: Mapping[str, int]) -> dict[str, int]:
     """Return the trainers per instance that do not hang on the product; 0: they do."""
     if asked.processes_per_host is not None:
         return dict.fromkeys(devices, asked.processes_per_host)
-    emulation = job.emulation
-    if (
-        asked.data is not None
-        and emulation is not None
-        and emulation.device_step_time_s is None
-    ):
-        return dict.fromkeys(devices, 0)  # the trainers compute on the CPU, however many
     return dict(devices)
 
 
@@ -87,7 +94,7 @@ def _shares(
     found: Mapping[str, int],
 ) -> dict[str, int]:
     """Return what the product leaves the groups whose types do not say how many trainers."""
-    taken = sum(group.instance_count * found[group.instance_group_name] for group in training)
+    taken = total_trainers(training, found)
     instances = sum(group.instance_count for group in open_groups)
     left = _product(asked) - taken
     if asked.data is None:
@@ -95,8 +102,9 @@ def _shares(
     if left < instances or left % instances:
         elsewhere = f" beside {taken} on those with accelerators" if taken else ""
         raise SpecError(
-            f"{_words(asked)} {_product(asked)} trainers, which {instances} training "
-            f"instances{elsewhere} cannot share evenly. Ask for a multiple of {instances}."
+            f"{_words(asked)} {_counted(_product(asked), 'trainer')}, which "
+            f"{_counted(instances, 'training instance')}{elsewhere} cannot share evenly. Ask "
+            f"for a multiple of {instances}."
         )
     return {group.instance_group_name: left // instances for group in open_groups}
 
@@ -131,7 +139,7 @@ def _problems(
     found: Mapping[str, int],
 ) -> list[str]:
     """Return why the trainers that were found do not fit the devices, or the product."""
-    total = sum(group.instance_count * found[group.instance_group_name] for group in training)
+    total = total_trainers(training, found)
     num_devices = sum(
         group.instance_count * devices[group.instance_group_name] for group in training
     )
@@ -142,34 +150,55 @@ def _problems(
         for group in training
         if 0 < devices[group.instance_group_name] < found[group.instance_group_name]
     ]
+    problems += [
+        f"distribution tensor={asked.tensor} divides layers among trainers of one instance, "
+        f"but {group.instance_type} has {each}. Choose a tensor that divides them."
+        for group in training
+        if (each := found[group.instance_group_name]) % asked.tensor
+    ]
     if problems:
         return problems
     product = _product(asked)
     if total > MAX_TRAINERS:
         return [f"{_words(asked)} {total} trainers, but a job may have {MAX_TRAINERS}."]
     if asked.data is not None and product != total:
-        why = f"{total} trainers on {_instances(training)}"
+        there = f"{'is' if total == 1 else 'are'} {_counted(total, 'trainer')}"
+        why = f"{there} on {_instances(training)}"
         if product > total == num_devices:
             why += f"; the processes {product} cannot be larger than the device count {total}"
-        return [
-            f"{_words(asked)} {product} trainers, but there are {why}. {_remedy(asked, total)}"
-        ]
-    if total % asked.shard:
+        needs = f"{_words(asked)} {_counted(product, 'trainer')}"
+        return [f"{needs}, but there {why}. {_remedy(asked, total)}"]
+    if total % asked.per_replica:
         return [
             (
-                f"distribution shards over {asked.shard} trainers, which do not divide "
-                f"the {total} trainers on {_instances(training)}. Choose a shard that does."
+                f"distribution {_factors(asked, with_data=False)} makes replicas of "
+                f"{asked.per_replica} trainers, which do not divide the "
+                f"{_counted(total, 'trainer')} on {_instances(training)}. Choose what does."
             )
         ]
     return []
 
 
 def _words(asked: Distribution) -> str:
-    parts = [] if asked.data is None else [f"data={asked.data}"]
-    parts += [f"shard={asked.shard}"] if asked.shard > 1 else []
+    parts = _factors(asked)
     if asked.processes_per_host is not None:
-        parts.append(f"processes_per_host={asked.processes_per_host}")
-    return f"distribution {', '.join(parts) or 'auto'} asks for"
+        parts += f"{', ' if parts else ''}processes_per_host={asked.processes_per_host}"
+    return f"distribution {parts or 'auto'} asks for"
+
+
+def _factors(asked: Distribution, *, with_data: bool = True) -> str:
+    """Return the factors of the number of trainers, as a user writes them."""
+    parts = [f"data={asked.data}"] if with_data and asked.data is not None else []
+    parts += [
+        f"{name}={size}"
+        for name in ("shard", "pipeline", "tensor")
+        if (size := getattr(asked, name)) > 1
+    ]
+    return ", ".join(parts)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _instances(training: Sequence[InstanceGroup]) -> str:
@@ -177,8 +206,9 @@ def _instances(training: Sequence[InstanceGroup]) -> str:
 
 
 def _remedy(asked: Distribution, total: int) -> str:
-    data, rest = divmod(total, asked.shard)
-    fitting = f"Write data={data if not rest else total}" + (
-        f", shard={asked.shard}" if asked.shard > 1 and not rest else ""
-    )
-    return f"{fitting}, or say with processes_per_host how many trainers an instance has."
+    data, rest = divmod(total, asked.per_replica)
+    if rest:
+        name = "pipeline" if asked.pipeline > 1 else "data"
+        return f"Write {name}={total}{PER_HOST_REMEDY}."
+    others = _factors(asked, with_data=False)
+    return f"Write data={data}{', ' if others else ''}{others}{PER_HOST_REMEDY}."

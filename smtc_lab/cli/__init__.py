@@ -20,13 +20,18 @@ from smtc_lab.cli.bench import bench
 from smtc_lab.cli.check import check
 from smtc_lab.cli.compare import compare
 from smtc_lab.cli.environment import environment
+from smtc_lab.cli.model.memory import memory
+from smtc_lab.cli.option_words import in_options
 from smtc_lab.cli.plan import plan
 from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
 from smtc_lab.cli.say import say
 from smtc_lab.cli.scale import scale
 from smtc_lab.cli.share import share
-from smtc_lab.errors import PythonEnvironmentError, SmtcLabError, SpecError
+from smtc_lab.cli.spot.by_hand import interrupt, resume
+from smtc_lab.cli.spot.forecast import forecast
+from smtc_lab.cli.spot.prove import prove_resume
+from smtc_lab.errors import CatalogError, PythonEnvironmentError, SmtcLabError, SpecError
 
 EXIT_FAILED = 1
 """A run failed, or could not be started, found or read."""
@@ -51,10 +56,14 @@ def cli() -> None:
 cli.add_command(compare)
 cli.add_command(scale)
 cli.add_command(batch_size)
+cli.add_command(memory)
 cli.add_command(plan)
+cli.add_command(prove_resume)
+cli.add_command(forecast)
 cli.add_command(render_job)
 cli.add_command(runs)
-runs.add_command(share)
+for command in (share, interrupt, resume):
+    runs.add_command(command)
 cli.add_command(environment)
 cli.add_command(check)
 cli.add_command(bench)
@@ -75,9 +84,9 @@ def main() -> None:
         sys.exit(EXIT_REFUSED)
     except SpecError as error:
         for problem in error.problems:
-            say(f"Refused: {problem}", err=True)
+            say(f"Refused: {in_options(problem)}", err=True)
         sys.exit(EXIT_REFUSED)
-    except PythonEnvironmentError as error:
+    except (CatalogError, PythonEnvironmentError) as error:
         say(f"Refused: {error}", err=True)
         sys.exit(EXIT_REFUSED)
     except BrokenPipeError:  # whoever read the output has seen enough
@@ -89,10 +98,17 @@ def main() -> None:
 
 
 def _hint_at_own_arguments(error: click.ClickException) -> None:
-    """Say where options of the script itself stand, to somebody who gave one to us."""
+    """Say whose an option is that a command does not have: another's, or the script's own."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return
-    command = error.ctx.command_path
+    option, path = error.option_name, error.ctx.command_path
+    others = [
+        f"'smtc-lab {name}'"
+        for name, each in cli.commands.items()
+        if any(option in param.opts for param in each.params)
+    ]
+    if others:
+        say(f"{option} is an option of {' and '.join(others)}, not of '{path}'.", err=True)
     if any(each.name == "arguments" for each in error.ctx.command.params):
-        hint = f"{command} … -- train.py {error.option_name}"
+        hint = f"{path} … -- train.py {option}"
         say(f"An option of the script itself stands behind --: {hint}", err=True)

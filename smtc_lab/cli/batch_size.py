@@ -72,11 +72,7 @@ _UNITS = {"": 1, "B": 1, "MB": 10**6, "GB": 10**9, "MIB": 2**20, "GIB": 2**30}
     help="Write a chart of throughput against batch size here.",
 )
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it here.")
-@click.option(
-    "--runs-dir",
-    type=click.Path(path_type=Path, resolve_path=True),
-    help="Keep the runs here. Default: with all runs.",
-)
+@job_options.RUNS_DIR
 @click.option("--quiet", is_flag=True, help="Show no trials, only the result.")
 def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Find the largest and the fastest batch of SCRIPT, for each compiler.

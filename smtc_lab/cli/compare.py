@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
-from smtc_lab.cli import job_options
+from smtc_lab.cli import distribution_options, job_options
 from smtc_lab.cli.emulation_options import EMULATION, EMULATION_OPTIONS, emulation
-from smtc_lab.cli.say import say
+from smtc_lab.cli.say import say, say_cautions
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -78,7 +78,7 @@ _COMPILER_OPTIONS = {
 )
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
-@job_options.DISTRIBUTION
+@distribution_options.DISTRIBUTIONS
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
 @EMULATION
 @click.option(
@@ -103,16 +103,14 @@ _COMPILER_OPTIONS = {
     show_default=True,
     help="Where to launch.",
 )
-@click.option(
-    "--runs-dir",
-    type=click.Path(path_type=Path, resolve_path=True),
-    help="Keep the runs here. Default: with all runs.",
-)
+@job_options.RUNS_DIR
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Run SCRIPT on clusters, under compilers or in Python environments, and compare them.
 
-    Launches are interleaved, each in a fresh process.
+    Launches are interleaved, each in a fresh process. --data 1,2 compares one trainer with two;
+    several values of --shard, --pipeline, --microbatches and --schedule go with them, the first
+    of each in one set-up, the second in the next.
 
     By default each instance is a process tree of this machine with a CPU quota in proportion to
     its type's vCPUs: a scale model, marked as emulated. With --on ray it is a node of the Ray
@@ -126,6 +124,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
         --steps 100 --device-time 0.04 --json comparison.json train.py
       smtc-lab compare --compiler eager,inductor,xla --steps 200 train.py
       smtc-lab compare --python-environment today,torch-2.9 --steps 200 train.py
+      smtc-lab compare --cluster here=local --data 1,2 --steps 200 train.py
       smtc-lab compare --compiler eager,inductor -- train.py --dummy --lr 0.1
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     jobs, catalog = _given(options)
@@ -134,6 +133,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     from smtc_lab.study.comparison.parity_launches import ParityLaunches  # noqa: PLC0415
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
+    say_cautions(jobs, catalog)
     set_ups = options["compiler"] or options["environments"]
     checks_parity = set_ups and not options["no_parity"]
     with ProgressLine(quiet=options["quiet"]) as line:
@@ -181,6 +181,7 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
             )
         )
     ]
+    jobs = refusals.tried(_with_distributions, jobs, options) or []
     if options["environments"] is not None:
         jobs = refusals.tried(_in_environments, jobs, options["environments"]) or []
     if options["compiler"]:
@@ -195,6 +196,23 @@ def _this_machine() -> list[Cluster]:
     from smtc_lab.study.comparison.compare_compilers import this_machine  # noqa: PLC0415  as above
 
     return [this_machine()]
+
+
+def _with_distributions(jobs: list[TrainingJob], options: dict[str, Any]) -> list[TrainingJob]:
+    """Return every job with every distribution, or refuse one."""
+    given = distribution_options.listed_values(options)
+    if not given:
+        return jobs
+    from smtc_lab.study.comparison.distribution_setups import (  # noqa: PLC0415  as above
+        distribution_jobs,
+        distribution_set_ups,
+    )
+
+    set_ups = distribution_set_ups(given)
+    if len(set_ups) > 1:
+        return list(distribution_jobs(jobs, set_ups))
+    spread = set_ups[0].distribution
+    return [TrainingJob(**{**dict(job), "distribution": spread}) for job in jobs]
 
 
 def _in_environments(jobs: list[TrainingJob], names: str) -> list[TrainingJob]:

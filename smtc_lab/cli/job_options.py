@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from smtc_lab.errors import SmtcLabError, SpecError
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.spec.distribution import parse_distribution
 from smtc_lab.spec.job import parse_hyperparameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 HYPERPARAMETERS = click.option(
     "-p",
@@ -33,23 +32,11 @@ ENVIRONMENT = click.option(
     help="Environment variable for the script; without a value, the one that it has here. Kept "
     "in the run's folder, so no secret.",
 )
-_DATA = click.option(
-    "--data",
-    metavar="N|auto",
-    help="Replicas of the model, each trained by a process of its own; 'auto': one on every "
-    "accelerator. Default: one trainer on each training instance.",
-)
-SHARD = click.option(
-    "--shard",
-    type=int,
-    metavar="M",
-    help="Trainers that share the parameters of one replica (FSDP2). Default: 1.",
-)
-REDUCE_ON = click.option(
-    "--reduce-on",
-    type=click.Choice(["data_group", "auto"]),
-    help="Data instances also sum gradients: always, or where that is predicted to pay. "
-    "Default: trainers do it.",
+RUNS_DIR = click.option(
+    "--runs-dir",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="Keep the runs here, and comparisons and other studies in 'comparisons' beside this "
+    "folder. Default: with all runs.",
 )
 ARGUMENTS = click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS]")
 """What stands behind SCRIPT and ``--``, for the script as it is."""
@@ -68,11 +55,6 @@ FALLBACK = click.option(
     type=click.Choice(["error", "eager"]),
     help="What a step that cannot be compiled does. Default: error.",
 )
-
-
-def DISTRIBUTION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as its siblings
-    """Add the options that say how a job is spread over devices."""
-    return _DATA(SHARD(REDUCE_ON(command)))
 
 
 class Refusals:
@@ -116,11 +98,22 @@ _OPTIONS = {
     "budget_usd": "--job-budget",
     "budget_usd_per_hour": "--budget",
     "deadline_s": "--deadline",
+    "futures": "--futures",
+    "instances": "--instances",
     "max_data_instances": "--max-data-instances",
     "max_steps": "--steps",
+    "mean_time_between_s": "--mean-time-between",
+    "mean_wait_s": "--mean-wait",
     "num_data_workers": "--data-workers",
     "num_loader_workers": "--loader-workers",
+    "on_demand_usd_per_hour": "--on-demand-price",
+    "restart_s": "--restart",
+    "save_every_s": "--save-every",
+    "save_s": "--save",
     "seed": "--seed",
+    "spot_usd_per_hour": "--spot-price",
+    "variation": "--variation",
+    "work_s": "--hours",
 }
 """What a command line calls a field, where it has an option for it."""
 
@@ -140,12 +133,10 @@ def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[st
 
 def script_values(options: dict[str, Any], refusals: Refusals) -> dict[str, Any]:
     """Return what a script is given, as fields of a job."""
-    spread = (options[name] for name in ("data", "shard", "reduce_on"))
     pairs = (refusals.tried(_variable, text) for text in options["variables"])
     return {
         "hyperparameters": hyperparameter_values(options["hyperparameters"], refusals),
         "arguments": options["arguments"],
-        "distribution": refusals.tried(parse_distribution, *spread),
         "environment": dict(filter(None, pairs)),
     }
 

@@ -47,8 +47,14 @@ _MOST_HOURS = 24.0 * 365
 @click.option(
     "--devices",
     metavar="N|any",
-    help="Accelerators of a cluster. any: --steps are those of one, and n make an n-th of "
-    "them. Default: 1.",
+    help="Accelerators of a cluster. any: --steps are of one, and n make an n-th. Default: 1.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["weak", "strong"]),
+    default="weak",
+    show_default=True,
+    help="weak: each device keeps its batch. strong: devices share that of a step.",
 )
 @click.option("--max-instances", type=int, help="Most training instances.")
 @click.option("--families", metavar="NAME,…", help="Instance families to choose from.")
@@ -150,6 +156,7 @@ def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str
         "deadline_s": options["deadline"],
         "before": _moment(options, refusals),
         "num_devices": _num_devices(options, refusals),
+        "mode": options["mode"],
         "max_trainers": options["max_instances"],
         "steps": options["steps"],
         "families": None if families is None else job_options.backend_names(families),
@@ -284,10 +291,9 @@ def _problems(options: dict[str, Any]) -> list[str]:
         )
     if figure is not None and figure.suffix not in {".png", ".svg"}:
         problems.append(f"--figure {str(figure)!r} is neither PNG nor SVG. End it in .png.")
-    limits = {"--job-budget": "job_budget", "--deadline": "deadline"}
-    limits |= {"--before": "before", "--within-hours": "within_hours"}
-    for name, option in limits.items():
-        if options[option] is not None and options["steps"] is None:
+    for name in ("--job-budget", "--deadline", "--before", "--within-hours"):
+        given = options[name.removeprefix("--").replace("-", "_")]
+        if given is not None and options["steps"] is None:
             problems.append(f"{name} is of the whole job. Give its --steps, too.")
     if options["before"] is not None and options["within_hours"] is not None:
         problems.append("--before and --within-hours both say when. Drop one.")

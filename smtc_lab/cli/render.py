@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from smtc_lab.cli import job_options
-from smtc_lab.cli.say import say
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.cli import distribution_options, job_options
+from smtc_lab.cli.say import say, say_cautions
 from smtc_lab.launchers.render.render import FORMATS, render
 from smtc_lab.neutral_text import neutral
 from smtc_lab.spec.cluster import Cluster
@@ -37,7 +38,7 @@ _OF_THE_FORMAT = {"image": "image", "claim": "claim", "python": "python", "runs_
 @click.option("--name", help="Name of the job. Default: that of SCRIPT.")
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
-@job_options.DISTRIBUTION
+@distribution_options.DISTRIBUTION
 @click.option("--steps", type=int, help="Steps of the run. Default: until the script ends.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
 @click.option(
@@ -76,6 +77,7 @@ def render_job(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
         "cluster": refusals.tried(Cluster.parse, options["cluster"]),
         "job_name": options["name"],
         **job_options.script_values(options, refusals),
+        "distribution": distribution_options.distribution(options, refusals),
         "max_steps": options["steps"],
         "seed": options["seed"],
         **({} if limit_s is None else {"max_runtime_s": limit_s}),
@@ -87,7 +89,9 @@ def render_job(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
         for option, name in _OF_THE_FORMAT.items()
         if options[option] is not None
     }
-    text = render(TrainingJob(**values), options["to"], **given)
+    job = TrainingJob(**values)
+    say_cautions([job], Catalog.load())
+    text = render(job, options["to"], **given)
     if options["out"] is None:
         # a file is exact; a terminal would obey it
         click.echo(neutral(text) if sys.stdout.isatty() else text, nl=False)

@@ -11,27 +11,29 @@ import click
 
 from smtc_lab.cli.say import say
 from smtc_lab.follow.run_follower import read_plan
-from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, runs_here
+from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, is_billed, runs_here
 from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.metrics.cost import usd_of_run, usd_per_job
 from smtc_lab.metrics.ended_early import ENDED_EARLY
+from smtc_lab.metrics.pipeline.timed import pipeline_times
 from smtc_lab.metrics.records.facts import number_fact
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.run_summary import RunSummary, summarize
 from smtc_lab.rules.find import find
 from smtc_lab.store.run_folder import runs_root
-from smtc_lab.store.state import lasted_s
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.named import thing_named
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
-from smtc_lab.views.text.format import plain, state_word
+from smtc_lab.views.text.format import cores, plain, seconds, state_word
+from smtc_lab.views.text.pipeline import pipeline_lines
 from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.bill import Bill
+    from smtc_lab.metrics.pipeline.times import PipelineTimes
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.study.study_run import StudyRun
@@ -40,7 +42,8 @@ RUNS_DIR = click.option(
     "--runs-dir",
     "root",
     type=click.Path(path_type=Path, resolve_path=True),
-    help="Folder of runs. Default: $SMTC_LAB_HOME/runs, or the user's data folder.",
+    help="Folder of runs; comparisons lie beside it. Default: $SMTC_LAB_HOME/runs, or the "
+    "user's data folder.",
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -62,7 +65,7 @@ def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool)
     context.obj = root  # for the commands below
     if context.invoked_subcommand is not None:
         return
-    root = runs_root() if root is None else root
+    root = runs_root(root)
     rows = run_rows(root, last=last)
     if as_json:
         say(json.dumps(rows, indent=1))
@@ -81,7 +84,7 @@ def show(
 ) -> None:
     """Show one run: state, reason, steps, data waits, cost. NAME may be the begin of a name.
 
-    Of a comparison, show where it stands and its verdict.
+    Of a comparison, show where it stands, its verdict and its runs.
     """
     run = thing_named(name, root=root or parents)
     if not isinstance(run, Run):
@@ -90,8 +93,9 @@ def show(
     records = run.records()
     state, usd_per_hour = run.state, _usd_per_hour(run.folder)
     summary = summarize(records, usd_per_hour=usd_per_hour)
-    billed_s = lasted_s(state.started_s, state.ended_s) or 0.0
+    billed_s = state.billed_s or 0.0
     evidence = evidence_of(run.job)
+    pipeline = pipeline_times(records.pipeline, evidence=evidence)
     if as_json:
         values = {
             "job_name": run.job_name,
@@ -101,29 +105,27 @@ def show(
             **summary.as_dict(),
             "usd_per_hour": usd_per_hour,
             "usd_per_job": usd_per_job(billed_s=billed_s, usd_per_hour=usd_per_hour),
+            "pipeline": None if pipeline is None else pipeline.model_dump(mode="json"),
         }
         say(json.dumps(values, indent=1))
         return
-    say(f"{run.job_name}: {state_word(state.state)}")
-    for line in state.reason.splitlines():
-        say(f"  {line}")
-    say(f"  cluster    {run.job.cluster}")
-    say(f"  script     {plain(script_words(run.job))}")
-    lasted = took(state.started_s, state.ended_s)
-    say(f"  started    {moment(state.started_s)}{lasted and f', took {lasted}'}")
+    _say_state(run)
     say(f"  evidence   {_evidence(records, run.folder)}")
-    for line in _summary_lines(summary):
+    for line in (*_summary_lines(summary), *_pipeline_lines(pipeline)):
         say(f"  {line}")
-    found = find(records, usd_per_hour=usd_per_hour)
-    for text in (each.text for each in found if each.kind == ENDED_EARLY):
-        say(f"  note       {text}")
+    for each in find(records, usd_per_hour=usd_per_hour):
+        if each.kind == ENDED_EARLY:
+            say(f"  note       {each.text}")
     told_usd = usd_of_run(
         evidence=evidence,
         whole_s=billed_s,
         steps_s=summary.bill.steps_s,
         usd_per_hour=usd_per_hour,
     )
-    say(f"  cost       {_cost(told_usd, usd_per_hour, what_is_priced(evidence))}")
+    billed = is_billed(str(read_plan(run.folder).get("launcher", "")))
+    say(
+        f"  cost       {_cost(told_usd, usd_per_hour, what_is_priced(evidence), billed=billed)}"
+    )
     for line in _bill_lines(summary.bill):
         say(f"  {line}")
     say(f"  folder     {run.folder.path}")
@@ -192,10 +194,31 @@ def sweep(*, end: bool, on: str) -> None:
         say("Nothing is left of any run.")
 
 
+def _say_state(run: Run) -> None:
+    state = run.state
+    say(f"{run.job_name}: {state_word(state.word)}")
+    for line in state.reason.splitlines():
+        say(f"  {line}")
+    say(f"  cluster    {run.job.cluster}")
+    say(f"  script     {plain(script_words(run.job))}")
+    lasted = took(state.started_s, state.ended_s)
+    say(f"  started    {moment(state.started_s)}{lasted and f', took {lasted}'}")
+    if len(state.attempts) > 1:
+        say(f"  attempts   {len(state.attempts)}, {seconds(state.waited_s)} without instances")
+
+
 def _show_study(study: StudyRun, *, as_json: bool) -> None:
     kind = kind_of(study)
     if not as_json:
-        say(kind.text(kind.see(study.folder.path)))
+        seen = kind.see(study.folder.path)
+        say(kind.text(seen))
+        for launch in seen.info.launched:
+            of = (
+                launch.label
+                if launch.round is None
+                else f"{launch.label}, round {launch.round}"
+            )
+            say(f"  run {launch.job_name}: {state_word(launch.state)} ({plain(of)})")
         return
     state, result = study.state, study.result_json
     if isinstance(study, ComparisonRun):  # of an earlier version, say
@@ -212,16 +235,16 @@ def _show_study(study: StudyRun, *, as_json: bool) -> None:
 
 
 def _evidence(records: RunRecords, folder: RunFolder) -> str:
-    if records.job.emulation is None:
+    if evidence_of(records.job) == "measured":
         is_here = runs_here(str(read_plan(folder).get("launcher", "")))
         return "measured on this machine" if is_here else "measured"
     scale = number_fact(records, "cores_per_vcpu")
     device_s = number_fact(records, "device_step_time_s")
     device = "no device" if device_s is None else f"device {device_s:g} s per step"
-    link = records.job.emulation.link
+    link = None if records.job.emulation is None else records.job.emulation.link
     network = "" if link is None else f", network {link}"
-    told = "?" if scale is None else f"{scale:.4g}"
-    return f"emulated, 1 vCPU = {told} cores, {device}{network}"
+    told = "? cores" if scale is None else cores(scale)
+    return f"emulated, 1 vCPU = {told}, {device}{network}"
 
 
 def _usd_per_hour(folder: RunFolder) -> float | None:
@@ -230,9 +253,15 @@ def _usd_per_hour(folder: RunFolder) -> float | None:
     return price
 
 
-def _cost(cost_usd: float | None, usd_per_hour: float | None, priced: str) -> str:
+def _cost(
+    cost_usd: float | None, usd_per_hour: float | None, priced: str, *, billed: bool | None
+) -> str:
     if usd_per_hour is None:
-        return "unknown, as a price is unknown"
+        return (
+            "none: on this machine, nothing is billed"
+            if billed is False
+            else "unknown, as a price is unknown"
+        )
     if cost_usd is None:
         return "unknown, as there was no step"
     return f"${cost_usd:.4f} at ${usd_per_hour:g}/h, {priced}"
@@ -243,6 +272,12 @@ def _bill_lines(bill: Bill) -> list[str]:
         return []
     lines = [f"of that    {bill_words(bill)}"]
     return [*lines, f"           {SCALES_NOTE}"] if bill.evidence == "emulated" else lines
+
+
+def _pipeline_lines(times: PipelineTimes | None) -> list[str]:
+    """Return how the model is cut, and what its stages do; none: it is not cut."""
+    told = [] if times is None else pipeline_lines(times)
+    return [f"{'' if place else 'pipeline':<11}{line}" for place, line in enumerate(told)]
 
 
 def _summary_lines(summary: RunSummary) -> list[str]:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from smtc_lab.cli.option_words import in_options
 from smtc_lab.neutral_text import neutral
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.job import TrainingJob
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -15,3 +24,16 @@ def say(text: str, *, err: bool = False) -> None:
         err: Print it to standard error.
     """
     click.echo(neutral(text), err=err)
+
+
+def say_cautions(jobs: Sequence[TrainingJob], catalog: Catalog) -> None:
+    """Print on standard error what a user should know before jobs are launched.
+
+    Args:
+        jobs: What is launched; several are compared, the baseline first.
+        catalog: Where the instance types are looked up.
+    """
+    from smtc_lab.rules.before_launch import launch_cautions  # noqa: PLC0415  a help needs none
+
+    for caution in launch_cautions(jobs, catalog):
+        say(f"Caution: {in_options(caution)}", err=True)

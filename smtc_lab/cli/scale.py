@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
-from smtc_lab.cli import job_options
+from smtc_lab.cli import distribution_options, job_options
 from smtc_lab.cli.emulation_options import EMULATION, emulation
-from smtc_lab.cli.say import say
+from smtc_lab.cli.say import say, say_cautions
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     metavar="N,…",
     help="Numbers of devices.",
 )
-@job_options.SHARD
-@job_options.REDUCE_ON
+@distribution_options.SHARD
+@distribution_options.REDUCE_ON
 @click.option(
     "--mode",
     type=click.Choice(["weak", "strong"]),
@@ -103,11 +103,7 @@ if TYPE_CHECKING:
 @click.option(
     "--figure", type=click.Path(path_type=Path), help="Write its figure here: .png, .svg, .pdf."
 )
-@click.option(
-    "--runs-dir",
-    type=click.Path(path_type=Path, resolve_path=True),
-    help="Keep the runs here. Default: with all runs.",
-)
+@job_options.RUNS_DIR
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Run SCRIPT on several numbers of devices, and say how it grows with them.
@@ -126,6 +122,7 @@ def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own paramet
     from smtc_lab.study.scaling.scale import scale as run_scaling  # noqa: PLC0415
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
+    say_cautions(jobs, catalog)
     names = ("mode", "batch", "rounds", "within", "bound", "bigger_instances", "parity")
     with ProgressLine(quiet=options["quiet"]) as line:
         scaling = run_scaling(
@@ -149,8 +146,9 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], list[int], Catal
     catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
     devices = refusals.tried(_counts, options["devices"]) or []
     shared = {
+        **job_options.script_values(options, refusals),
         # the numbers of devices say how many replicas there are
-        **job_options.script_values({**options, "data": None}, refusals),
+        "distribution": distribution_options.distribution(options, refusals),
         "entry_point": str(options["script"]),
         "emulation": emulation(options, refusals),
         "seed": options["seed"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.compiler.backends import step_maker
 from smtc_lab.compiler.choosing.auto import AutoStep, auto_step
@@ -19,7 +19,7 @@ from smtc_lab.metrics.records.compiler_report import CompilerReport
 from smtc_lab.store.state import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import torch
@@ -180,10 +180,24 @@ class Compilation:
         """Report on a step, or on whatever else compiles in this process, from now on."""
         self._followed = step
 
-    def watch(self, model: torch.nn.Module) -> None:
-        """In a parity launch: record the weights of this model, if it is the first one."""
+    def watch(
+        self,
+        model: torch.nn.Module,
+        gather: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> None:
+        """In a parity launch: record the weights of this model, if it is the first one.
+
+        Args:
+            model: The model.
+            gather: How they are gathered, see ``ParityRecorder.watch``.
+        """
         if self._parity is not None:
-            self._parity.watch(model)
+            self._parity.watch(model, gather)
+
+    def take_loss(self, loss: torch.Tensor) -> None:
+        """In a parity launch: record this as the loss of the step."""
+        if self._parity is not None:
+            self._parity.take_loss(loss)
 
     def wait(self) -> None:
         """Return when the device has computed every step so far."""

@@ -8,6 +8,7 @@ from smtc_lab.errors import CompilerError
 from smtc_lab.machine.torch_names import (
     TESTED_XLA,
     lacks,
+    needed_name,
     private_name,
     release,
     releases_tested,
@@ -79,13 +80,8 @@ def needed(name: str) -> Any:  # noqa: ANN401  whatever it stands for
     Raises:
         CompilerError: This torch does not have it.
     """
-    try:
-        return private_name(name)
-    except LookupError as error:
-        raise CompilerError(
-            f"{lacks(name, WHAT_FOR[name])} {releases_tested(name)}; use one of these, or "
-            "compile with backend='eager'."
-        ) from error
+    instead = "compile with backend='eager'"
+    return needed_name(name, WHAT_FOR, error=CompilerError, instead=instead)
 
 
 def optional(name: str) -> Any:  # noqa: ANN401  as above

@@ -75,16 +75,15 @@ class IteratedLoader(torch_dataloader.DataLoader[_T_co]):
     first_batch = 0
     """Number of the batch that the next pass begins with; the sampler's before it are left."""
 
+    is_reset = False
+    """Whether the next pass has to draw as one of data workers that persist does: not their
+    seed, which the first pass has drawn."""
+
     def take_epoch(self) -> int:
         """Return the number of the pass that begins now."""
         epoch = self.epoch
         self.epoch = epoch + 1
         return epoch
-
-    def take_first_batch(self) -> int:
-        """Return the number of the first batch of the pass that begins now."""
-        first, self.first_batch = self.first_batch, 0
-        return first
 
 
 class SeededIterator(_TorchBase):
@@ -96,7 +95,12 @@ class SeededIterator(_TorchBase):
         Raises:
             DataServiceError: This torch's iterators are other ones.
         """
+        generator = loader.generator or torch.default_generator
+        drawn = generator.get_state() if loader.is_reset else None
         super().__init__(loader)
+        if drawn is not None:
+            generator.set_state(drawn)
+            loader.is_reset = False
         check_fields(self)
         self._asks_profiler = optional(_PROFILES) is None
         self._begin_epoch(loader)
@@ -117,7 +121,8 @@ class SeededIterator(_TorchBase):
         self._seed = stream_seed(seed, self._rank)
         self._epoch_number = loader.take_epoch()
         self._position = 0
-        for _ in range(loader.take_first_batch()):
+        first, loader.first_batch = loader.first_batch, 0
+        for _ in range(first):
             self._next_place()
 
     def _next_place(self) -> tuple[object, BatchPlace]:

@@ -67,6 +67,11 @@ class RankBatches(Sampler[list[int]]):
             num_samples, batch_size * num_ranks, num_ranks, drop_last=drop_last
         )
 
+    @property
+    def global_batch_size(self) -> int:
+        """Samples of the first batch of all ranks together."""
+        return self._sizes[0]
+
     def set_epoch(self, epoch: int) -> None:
         """Set the number of the next pass, as ``DistributedSampler`` has it."""
         self.epoch = epoch

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import DataServiceError
-from smtc_lab.machine.torch_names import lacks, private_name, releases_tested
+from smtc_lab.machine.torch_names import lacking, needed_name, private_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_INSTEAD = "torch's own DataLoader"
 _ITERATOR = "torch.utils.data.dataloader:_BaseDataLoaderIter"
 
 WHAT_FOR: Mapping[str, str] = {
@@ -46,10 +47,7 @@ def needed(name: str) -> Any:  # noqa: ANN401  whatever it stands for
     Raises:
         DataServiceError: This torch does not have it.
     """
-    try:
-        return private_name(name)
-    except LookupError as error:
-        raise _lacking(name, WHAT_FOR[name]) from error
+    return needed_name(name, WHAT_FOR, error=DataServiceError, instead=_INSTEAD)
 
 
 def optional(name: str) -> Any:  # noqa: ANN401  as above
@@ -69,11 +67,5 @@ def check_fields(iterator: object) -> None:
     """
     for field, what_for in ITERATOR_FIELDS.items():
         if not hasattr(iterator, field):
-            raise _lacking(f"{_ITERATOR}.{field}", what_for)
-
-
-def _lacking(name: str, what_for: str) -> DataServiceError:
-    return DataServiceError(
-        f"{lacks(name, what_for)} {releases_tested(name)}; use one of these, or torch's own "
-        "DataLoader."
-    )
+            name = f"{_ITERATOR}.{field}"
+            raise DataServiceError(lacking(name, what_for, instead=_INSTEAD))

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _SETTLED_NS = 20_000_000
@@ -30,6 +31,13 @@ class Changes:
         if changed and time.time_ns() - newest_ns > _SETTLED_NS:
             self._seen[path] = look
         return changed
+
+    def in_any(self, paths: Iterable[Path]) -> bool:
+        """Return whether one of some files that are read together may have changed.
+
+        Each is asked, so that many that changed are no reason for many looks.
+        """
+        return any([self.in_file(path) for path in paths])  # noqa: C419  see above
 
 
 def _look(path: str) -> tuple[int, ...]:

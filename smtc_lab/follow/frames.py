@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.store.columns import Bins
+    from smtc_lab.store.steps.bins import Bins
 
 
 class BinsHead(TypedDict):

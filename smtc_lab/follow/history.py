@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.store.columns import Bins
+from smtc_lab.store.steps.bins import OpenBins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from smtc_lab.store.steps.bins import Bins
 
 MOST_BINS = 4096
 """Bins that are kept at most; an even number."""
@@ -22,10 +24,7 @@ class History:
     """
 
     def __init__(self, num_columns: int, *, most_bins: int = MOST_BINS) -> None:
-        self._low = np.full((num_columns, most_bins), np.nan)
-        self._high = np.full((num_columns, most_bins), np.nan)
-        self._sum = np.zeros((num_columns, most_bins))
-        self._count = np.zeros((num_columns, most_bins))
+        self._bins = OpenBins.empty(num_columns, most_bins)
         self._most = most_bins
         self.width = 1
         """Rows of each bin."""
@@ -36,19 +35,7 @@ class History:
         """Add rows, shape (C, N)."""
         while self.num_rows + rows.shape[1] > self.width * self._most:
             self._halve()
-        if rows.shape[1] == 0:
-            return
-        begin, offset = divmod(self.num_rows, self.width)
-        # where each bin begins within these rows
-        edges = np.arange(-offset, rows.shape[1], self.width)
-        edges[0] = 0
-        bins = slice(begin, begin + len(edges))
-        low, high = self._low[:, bins], self._high[:, bins]
-        np.fmin(low, np.fmin.reduceat(rows, edges, axis=1), out=low)
-        np.fmax(high, np.fmax.reduceat(rows, edges, axis=1), out=high)
-        known = ~np.isnan(rows)
-        self._sum[:, bins] += np.add.reduceat(np.where(known, rows, 0.0), edges, axis=1)
-        self._count[:, bins] += np.add.reduceat(known, edges, axis=1, dtype=np.float64)
+        self._bins.add(rows, at=self.num_rows, width=self.width)
         self.num_rows += rows.shape[1]
 
     def load(self, bins: Bins) -> None:
@@ -64,9 +51,10 @@ class History:
                 f"{given} bins. Give fewer, wider bins to a new one."
             )
         known = ~np.isnan(bins.mean)
-        self._low[:, :given], self._high[:, :given] = bins.low, bins.high
-        self._sum[:, :given] = np.where(known, bins.mean * bins.width, 0.0)
-        self._count[:, :given] = known * float(bins.width)
+        kept = self._bins
+        kept.low[:, :given], kept.high[:, :given] = bins.low, bins.high
+        kept.total[:, :given] = np.where(known, bins.mean * bins.width, 0.0)
+        kept.count[:, :given] = known * float(bins.width)
         self.width = bins.width
         self.num_rows = given * bins.width
 
@@ -76,20 +64,12 @@ class History:
         The last one may hold rows behind it too.
         """
         end = -(-min(row, self.num_rows) // self.width)
-        count = self._count[:, :end]
-        mean = np.full(count.shape, np.nan)
-        np.divide(self._sum[:, :end], count, out=mean, where=count > 0)
-        return Bins(
-            first=0,
-            width=self.width,
-            low=self._low[:, :end].copy(),
-            high=self._high[:, :end].copy(),
-            mean=mean,
-        )
+        return self._bins.before(end, first=0, width=self.width)
 
     def _halve(self) -> None:
         half = self._most // 2
-        low, high, total, count = self._low, self._high, self._sum, self._count
+        bins = self._bins
+        low, high, total, count = bins.low, bins.high, bins.total, bins.count
         low[:, :half] = np.fmin(low[:, 0::2], low[:, 1::2])
         high[:, :half] = np.fmax(high[:, 0::2], high[:, 1::2])
         total[:, :half] = total[:, 0::2] + total[:, 1::2]

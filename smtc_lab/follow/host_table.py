@@ -9,7 +9,7 @@ import numpy as np
 from smtc_lab.follow.growing import Growing
 from smtc_lab.follow.table import LiveTable
 from smtc_lab.metrics.columns import SYSTEM, SYSTEM_COLUMNS
-from smtc_lab.store.columns import read_samples
+from smtc_lab.store.samples import read_samples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,8 @@ at hand, 0 to 1; resident memory; bytes per second that its own processes receiv
 NVML's GPU utilization, 0 to 1. NaN: not known."""
 
 _SHORTEST_S = 0.1
-"""CPU time is counted in ticks of 10 ms, so a shorter interval tells nothing."""
+"""CPU time is counted in ticks of 10 ms, and bytes in whole messages, so a shorter interval, as
+before the last sample of a run, tells nothing."""
 
 
 class HostTable:
@@ -99,14 +100,17 @@ def cpu_fraction(
 def _per_s(
     new: NDArray[np.float64], before: NDArray[np.float64], name: str
 ) -> NDArray[np.float64]:
-    """Return bytes per second since the sample before; NaN: there is none, or it restarted."""
+    """Return bytes per second since the sample before.
+
+    NaN: there is none, its counts restarted, or it is too near.
+    """
     place = SYSTEM[name]
     counts = np.concatenate([before[place], new[place]])
     if before.shape[1] == 0:
         counts = np.concatenate([[np.nan], counts])
     grown = np.diff(counts)
     interval_s = new[SYSTEM["interval_s"]]
-    valid = (grown >= 0) & (interval_s > 0)
+    valid = (grown >= 0) & (interval_s >= _SHORTEST_S)
     per_s = np.full(len(grown), np.nan)
     np.divide(grown, interval_s, out=per_s, where=valid)
     return per_s

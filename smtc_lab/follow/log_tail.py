@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ MOST_CHARACTERS = 1000
 """Characters of a line that are kept."""
 
 _TAIL_BYTES = 64 * 1024
+_OF_LAUNCHER = re.compile(r"^supervisor$|\.agent$")
+"""Logs of what starts and ends entry points, which mostly stay empty."""
 
 
 class LogTail:
@@ -36,23 +39,34 @@ class LogTail:
         self._ends: dict[Path, int] = {}
         self._lines: deque[tuple[str, str]] = deque(maxlen=MOST_LINES)
         self._num_lines = 0
+        self._silent: list[str] = []
         self._changes = Changes()
 
     def look(self) -> bool:
-        """Take in new lines; False: there are none."""
-        before = self._num_lines
+        """Take in new lines and logs; False: there are none."""
+        before = self._num_lines, self._silent
+        self._silent = []
         for name in names_beneath(self._folder.parent, self._folder, LOGS):
             path = self._folder / name
             if self._changes.in_file(path):
                 for line in self._new_lines(path):
                     self._lines.append((path.stem, line))
                     self._num_lines += 1
-        return self._num_lines > before
+            if not self._ends.get(path) and not _OF_LAUNCHER.search(path.stem):
+                self._silent.append(path.stem)
+        return (self._num_lines, self._silent) != before
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the number of the first line that is kept, and the lines: host and text."""
-        first = self._num_lines - len(self._lines)
-        return {"first": first, "lines": [list(line) for line in self._lines]}
+        """Return what a ``LogInfo`` holds."""
+        last = {source for source, _ in self._lines}
+        return {
+            "first": self._num_lines - len(self._lines),
+            "lines": [list(line) for line in self._lines],
+            "silent": self._silent,
+            "earlier": [
+                path.stem for path, end in self._ends.items() if end and path.stem not in last
+            ],
+        }
 
     def _new_lines(self, path: Path) -> list[str]:
         """Return the whole lines that a log has gained; of a long one the last."""

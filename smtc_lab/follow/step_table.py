@@ -10,7 +10,7 @@ from smtc_lab.follow.frames import Frame
 from smtc_lab.follow.history import MOST_BINS
 from smtc_lab.follow.table import CAPACITY, LiveTable
 from smtc_lab.metrics.columns import STEP_COLUMNS
-from smtc_lab.store.columns import StepColumns
+from smtc_lab.store.steps.columns import StepColumns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.store.columns import Bins
+    from smtc_lab.store.steps.bins import Bins
 
 STEP_TABLE_COLUMNS = (
     "step",
@@ -49,6 +49,7 @@ class StepTable:
         self._columns = StepColumns(self.paths)
         self._begin_s = 0.0
         self._latest_s = 0.0
+        self._num_returns = 0
 
     def open(self, *, begin_s: float) -> bool:
         """Take in the steps that are there, the oldest in bins; False: there are none.
@@ -60,8 +61,10 @@ class StepTable:
             StoreError: A file is damaged or cannot be read.
         """
         self._begin_s = begin_s
+        self._num_returns = self._columns.num_returns()
         count = self._columns.count()
         if count == 0:
+            self.num_rows = 0
             return False
         older, first = None, 0
         if count > CAPACITY:
@@ -75,6 +78,14 @@ class StepTable:
         self.table.load(older, rows)
         self.num_rows = count
         return True
+
+    def has_gone_back(self) -> bool:
+        """Return whether an attempt has replaced steps since ``open``.
+
+        Raises:
+            StoreError: A file is damaged or cannot be read.
+        """
+        return self._columns.num_returns() != self._num_returns
 
     def look(self) -> bool:
         """Take in new steps; False: there are none.

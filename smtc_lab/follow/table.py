@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.store.columns import Bins
+    from smtc_lab.store.steps.bins import Bins
 
 CAPACITY = 65_536
 """Rows that are kept as they are; all rows are kept in bins."""

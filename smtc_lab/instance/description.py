@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from smtc_lab.errors import EntryPointError
@@ -12,7 +12,6 @@ from smtc_lab.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
 
 MEASURED_FILE = "output/data/measured.json"
 """Where a trainer that measures leaves what it saw, below ``SAGEMAKER_BASE_DIR``."""
@@ -56,8 +55,7 @@ class Rendezvous:
     """Instances that have trainers."""
 
     in_folder: bool = False
-    """Whether the trainers of all instances see one run folder, and meet there in a file;
-    else they meet at the port."""
+    """Whether all trainers see one run folder, and meet there in a file; else at the port."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +63,43 @@ class TrainerLayout:
     """How the trainers of a job share its model: its ``distribution`` with no number open."""
 
     data: int
-    """Replicas of the model; times ``shard`` it is the number of trainers."""
+    """Replicas of the model; times ``shard``, ``pipeline`` and ``tensor`` all trainers."""
 
     shard: int = 1
     """Trainers that share the parameters of one replica, by consecutive ranks."""
 
     reduce_on: Literal["data_group"] | None = None
     """``data_group``: data instances also reduce gradients. None: the trainers do."""
+
+    pipeline: int = 1
+    """Trainers that each run a stage, or some, of one replica."""
+
+    microbatches: int = 1
+    """Parts of a batch that go through the stages one after the other."""
+
+    schedule: str = "1f1b"
+    """In which order they do."""
+
+    memory_weight: float = 0.0
+    """What stages are cut by: 0 time, 1 memory."""
+
+    tensor: int = 1
+    """Trainers that each have a part of every layer, by consecutive ranks."""
+
+    activation_checkpointing: bool = False
+    """Whether layers keep their inputs alone and are computed again for the backward pass."""
+
+    activation_offload: bool = False
+    """Whether what layers keep for the backward pass waits in host memory."""
+
+    pins: Mapping[str, int] = field(default_factory=dict)
+    """Stage of a module and all inside it, by its name."""
+
+    default_partition: int | None = None
+    """Stage of all other modules; None: where it is best."""
+
+    limit_bytes: float | None = None
+    """What each trainer of a pipeline may hold; None: there is no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,8 +206,7 @@ class InstanceDescription:
     """Memory that each process of the entry point may take for its data; None: no limit."""
 
     resource_config: dict[str, Any] | None = None
-    """Content of ``resourceconfig.json`` where the platform has written one; None: it is made
-    from ``instance_groups``."""
+    """Content of ``resourceconfig.json``, where the platform wrote it; None: made here."""
 
     grace_s: float
     """Time between TERM and KILL in seconds."""

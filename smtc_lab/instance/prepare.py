@@ -63,8 +63,9 @@ def process_environment(
     return {
         **os.environ,
         "PYTHONUNBUFFERED": "1",
-        **dict.fromkeys(_THREAD_VARIABLES, str(told.threads)),
+        **thread_variables(told),
         BASE_FOLDER_VARIABLE: str(base),
+        "SM_CHECKPOINT_DIR": str(base / "checkpoints"),  # ours: the toolkit knows none
         "TRAINING_JOB_NAME": folder.job_name,
         **sm_environment(
             base,
@@ -77,6 +78,15 @@ def process_environment(
         **process_variables(told, trainer),
         **_of_several(told, folder, trainer),
     }
+
+
+def thread_variables(told: InstanceDescription) -> dict[str, str]:
+    """Return the number of threads for every library; a job that says one's says all others'.
+
+    torch asks MKL's variable before OpenMP's.
+    """
+    asked = told.environment.get("OMP_NUM_THREADS", str(told.threads))
+    return dict.fromkeys(_THREAD_VARIABLES, asked)
 
 
 def _of_several(

@@ -76,16 +76,20 @@ PROGRESS_VARIABLE = "SMTC_PROGRESS"
 STACKS_SIGNAL = 41
 """Signal at which one of several trainers writes its stacks to its log."""
 
+FORKED_SETTING = "TRAINERS_FORKED"
+"""Set by a job: 0 starts each of several trainers and instances by itself; else one process
+imports torch and forks them."""
+
 HUNG_AFTER_SETTING = "TRAINERS_HUNG_AFTER_S"
 """Set by a job: seconds after which trainers that all stand still are ended; 0: never."""
 
 ALLOW_PICKLE_SETTING = "DATASERVICE_ALLOW_PICKLE"
 """Set to 1 by a job: data servers may send pickles, and so run code in trainers."""
 
-MEASURE_COMMUNICATION_SETTING = "SMTC_MEASURE_COMMUNICATION"
+MEASURE_COMMUNICATION_SETTING = "MEASURE_COMMUNICATION"
 """Set to 0 by a job: what trainers exchange is not timed."""
 
-NOISE_SCALE_SETTING = "SMTC_NOISE_SCALE"
+NOISE_SCALE_SETTING = "GRADIENT_NOISE_SCALE"
 """Set to 1 by a job: norms of gradients before and after they are averaged are recorded."""
 
 KEPT_VARIABLE = "SMTC_XLA_KEPT"
@@ -94,3 +98,15 @@ KEPT_VARIABLE = "SMTC_XLA_KEPT"
 SERVED_VARIABLE = "SMTC_XLA_SERVED"
 """Set in a process that takes steps for its parent: the descriptor of the socket between them,
 and the parent's number; unset: it takes its own."""
+
+ATTEMPT_VARIABLE = "SMTC_ATTEMPT"
+"""Number of the attempt that a process belongs to, from 1; not set: 1."""
+
+RESUME_VARIABLE = "SMTC_RESUME"
+"""``automatic``: a plain loop is kept and goes on by itself; unset: it is not."""
+
+RESUME_EVERY_STEPS_SETTING = "RESUME_EVERY_STEPS"
+"""Set by a job: steps after which ``resume="automatic"`` saves; unset: as often as pays."""
+
+FINGERPRINTS_VARIABLE = "SMTC_FINGERPRINTS"
+"""Set: each step's fingerprints are recorded."""

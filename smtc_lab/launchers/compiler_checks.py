@@ -47,7 +47,7 @@ def _xla_problem(job: TrainingJob, num_trainers: int) -> str:
     if job.distribution is not None:
         return (
             f"The compiler backend 'xla' trains with one trainer, but the distribution has "
-            f"{num_trainers}. Use backend='inductor', or drop the distribution."
+            f"{num_trainers}. Use the backend inductor, or drop the distribution."
         )
     return (
         f"The compiler backend 'xla' trains on one instance, but the cluster has "

@@ -13,8 +13,10 @@ from smtc_lab.instance.description import (
     TrainerLayout,
     trainers_of,
 )
+from smtc_lab.instance.variables import RESUME_VARIABLE
 from smtc_lab.launchers.compiler_environment import compiler_environment
-from smtc_lab.launchers.emulated_link import declared_link
+from smtc_lab.launchers.emulation.emulated_devices import limit_bytes
+from smtc_lab.launchers.emulation.emulated_link import declared_link
 from smtc_lab.launchers.special_launch import (
     MEASURE,
     MEMORY_LIMIT_BYTES,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.launchers.launcher import LaunchPlan
+    from smtc_lab.spec.job import TrainingJob
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +73,6 @@ def describe_instance(
     is_trainer = instance.role == "train"
     config, special = (job.compiler_config, plan.facts) if is_trainer else (None, {})
     measure = special.get(MEASURE)
-    libraries = compiler_environment(job.compiler_config)
     return InstanceDescription(
         run_folder=place.run_folder,
         host=instance.host,
@@ -99,7 +101,7 @@ def describe_instance(
             if not channel.instance_group_names
             or instance.instance_group_name in channel.instance_group_names
         },
-        environment={**libraries, **job.environment, **place.environment},
+        environment=_variables(job, place),
         num_cpus=instance.num_cpus,
         num_gpus=place.num_gpus,
         cpu_quota_cores=instance.cpu_quota_cores,
@@ -118,6 +120,13 @@ def describe_instance(
     )
 
 
+def _variables(job: TrainingJob, place: AgentPlace) -> dict[str, str]:
+    """Return the variables for the entry point, of libraries, the job, and the interpreter."""
+    libraries = compiler_environment(job.compiler_config)
+    resumes = {} if job.resume is None else {RESUME_VARIABLE: job.resume}
+    return {**libraries, **job.environment, **place.environment, **resumes}
+
+
 def _port(plan: LaunchPlan) -> int:
     """Return the port of rank 0: each job has its own, below those that a system gives away."""
     digest = hashlib.sha256(str(plan.job.job_name).encode()).digest()
@@ -132,9 +141,19 @@ def _layout(plan: LaunchPlan) -> TrainerLayout | None:
     if asked == "auto":
         return TrainerLayout(data=plan.num_trainers)
     return TrainerLayout(
-        data=plan.num_trainers // asked.shard,
+        data=plan.num_trainers // asked.per_replica,
         shard=asked.shard,
         reduce_on=None if asked.reduce_on == "auto" else asked.reduce_on,
+        pipeline=asked.pipeline,
+        microbatches=asked.num_microbatches,
+        schedule=asked.schedule,
+        memory_weight=asked.memory_weight,
+        tensor=asked.tensor,
+        activation_checkpointing=asked.activation_checkpointing,
+        activation_offload=asked.activation_offload,
+        pins=asked.pins,
+        default_partition=asked.default_partition,
+        limit_bytes=limit_bytes(asked, plan.facts),
     )
 
 

@@ -29,6 +29,9 @@ class Engine:
     runs_here: bool = False
     """Whether its instances are processes of this machine, and share what it has."""
 
+    takes_instances: bool = False
+    """Whether its launcher can take the instances of a run away, as a spot market does."""
+
     is_billed: bool = False
     """Whether it orders what is paid for; its plans then have an ``Order``, its launcher takes
     ``confirm`` and can check the account."""
@@ -42,6 +45,7 @@ ENGINES = {
         launcher="smtc_lab.launchers.local.launcher:LocalLauncher",
         supervise="smtc_lab.launchers.local.instances:supervise",
         runs_here=True,
+        takes_instances=True,
     ),
     "ray": Engine(
         launcher="smtc_lab.launchers.on_ray.launcher:RayLauncher",
@@ -68,6 +72,12 @@ def runs_here(name: str) -> bool | None:
     """Return whether an engine's instances are processes of this machine; None: not known."""
     engine = find_engine(name)
     return None if engine is None else engine.runs_here
+
+
+def takes_instances(name: str) -> bool:
+    """Return whether an engine's launcher can take instances away; False also: not known."""
+    engine = find_engine(name)
+    return engine is not None and engine.takes_instances
 
 
 def is_billed(name: str) -> bool | None:

@@ -69,17 +69,39 @@ def environment_problems(job: TrainingJob) -> list[str]:
 
 
 def elsewhere_problems(job: TrainingJob, where: str) -> list[str]:
-    """Return what is wrong with naming an environment of this machine for another place.
+    """Return what is wrong with naming what this machine alone has for another place.
 
     Args:
         job: The job.
         where: What brings the environment there, in words.
     """
-    if job.python_environment in {None, TODAY}:
+    wrong = []
+    if job.python_environment not in {None, TODAY}:
+        wrong.append(
+            f"python_environment={job.python_environment!r} names an interpreter of this "
+            f"machine, but {where}. Leave it out, or launch the job on='local'."
+        )
+    if job.market is not None:
+        wrong.append(
+            "market is played by this machine alone, but the job is launched elsewhere. Leave "
+            "it out, or launch the job on='local'."
+        )
+    return wrong
+
+
+def spot_problems(job: TrainingJob, where: str) -> list[str]:
+    """Return why a place cannot start a job again whose instances were taken away.
+
+    Args:
+        job: The job.
+        where: What the place is called.
+    """
+    if not job.use_spot_instances:
         return []
     wrong = (
-        f"python_environment={job.python_environment!r} names an interpreter of this machine, "
-        f"but {where}. Leave it out, or launch the job on='local'."
+        f"use_spot_instances=True, but on {where} nothing starts another attempt: the JobSet "
+        "ends with its first failure, whatever that is. Leave it out, launch the job "
+        "on='local', on='ray' or on='sagemaker', or render it to='slurm'."
     )
     return [wrong]
 

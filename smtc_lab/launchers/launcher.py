@@ -248,6 +248,22 @@ class Launcher(Protocol):
         """Stop a run and return its last state. Safe to call again, and on an ended run."""
         ...
 
+    def interrupt(self, handle: Handle) -> None:
+        """Take the instances of a run away, as a spot market does; another attempt follows.
+
+        Raises:
+            LauncherError: It does not run, or its instances cannot be taken away from here.
+        """
+        ...
+
+    def resume(self, handle: Handle, *, detach: bool = False) -> None:
+        """Start another attempt of a run that ended without success, and return at once.
+
+        Raises:
+            LauncherError: It did not end so, or it could not be started.
+        """
+        ...
+
     def sweep(self, *, stop: bool = False) -> list[Leftover]:
         """Return what is left of runs that are over; with ``stop``, end it."""
         ...

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import LaunchPlan
+    from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
 
 
@@ -21,6 +22,14 @@ def write_plan(folder: RunFolder, plan: LaunchPlan) -> None:
     folder.plan_file.write_text(plan_text(plan), encoding="utf-8")
 
 
+def _spot(job: TrainingJob) -> dict[str, Any] | None:
+    """Return what a supervisor is told of instances that may be taken away; None: they stay."""
+    if not job.use_spot_instances:
+        return None
+    market = None if job.market is None else job.market.model_dump()
+    return {"max_wait_s": job.max_wait, "market": market, "seed": job.seed}
+
+
 def plan_text(plan: LaunchPlan) -> str:
     """Return the content of ``plan.json``."""
     return json.dumps(
@@ -31,6 +40,7 @@ def plan_text(plan: LaunchPlan) -> str:
             "price_notes": plan.price_notes,
             "grace_s": plan.facts["grace_s"],
             "max_runtime_s": plan.job.max_runtime_s,
+            "spot": _spot(plan.job),
             "facts": plan.facts,
         },
         indent=1,

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtc_lab.catalog.catalog import NO_PRICE_HERE
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import trainers_per_instance
+from smtc_lab.catalog.trainers import total_trainers, trainers_per_instance
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.instance.plan import InstancePlan
 from smtc_lab.launchers.compiler_checks import compiler_problems
@@ -105,10 +106,7 @@ def trainer_problems(
         found = trainers_per_instance(job, role_of, catalog, devices_here=devices_here)
     except SpecError as error:
         return error.problems
-    groups = job.cluster.instance_groups
-    num_trainers = sum(
-        group.instance_count * found[group.instance_group_name] for group in groups
-    )
+    num_trainers = total_trainers(job.cluster.instance_groups, found)
     return compiler_problems(job, num_trainers=num_trainers, runs_here=runs_here)
 
 
@@ -229,7 +227,7 @@ def price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:
         known = catalog.instance_types.get(name)  # not there: ``local``, or a newer type
         price = None if known is None else known.price
         notes.append(
-            f"{name}: price unknown"
+            f"{name}: {NO_PRICE_HERE if name == LOCAL else 'price unknown'}"
             if price is None
             else f"{name}: ${price.usd_per_hour:g}/h, {price.kind}, {price.date}"
         )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.roles import instances_of_roles, roles
 from smtc_lab.metrics.communication.reducing import LEAST_GAIN, launched_share
 from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from _typeshed import StrPath
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.cluster import Role
@@ -20,46 +23,61 @@ REDUCTION = "reduction"
 """Name of what the facts of a plan say of that decision."""
 
 
-def with_reduction(job: TrainingJob, catalog: Catalog) -> tuple[TrainingJob, dict[str, Any]]:
+_PLANNER = "smtc_lab.planner.launching.reduction:judged_by_calibration"
+"""Who asks a calibration. The planner stands above launchers, and is looked up by its name."""
+
+
+def with_reduction(
+    job: TrainingJob, catalog: Catalog, *, root: StrPath | None = None
+) -> tuple[TrainingJob, dict[str, Any]]:
     """Return a job whose ``reduce_on="auto"`` is decided, and why; any other as it is.
 
-    The planner's own formula decides, with the network that is declared, or else the catalog's.
+    A calibration of the script decides, where there is one. Else the planner's formula does,
+    with the network that is declared, or with the catalog's.
+
+    Args:
+        job: The job.
+        catalog: Where the instance types are looked up.
+        root: Folder of runs, beside which calibrations are kept; None: the default one.
     """
     spread = job.distribution
     if not isinstance(spread, Distribution) or spread.reduce_on != "auto":
         return job, {}
-    share, why = _judged(job, catalog)
-    pays = share <= 1 - LEAST_GAIN
+    pays, why = _judged(job, catalog, root)
     decided = spread.model_copy(update={"reduce_on": "data_group" if pays else None})
     verb = "reduce" if pays else "do not reduce"
     said = f"Data instances {verb} gradients: {why}."
     return job.model_copy(update={"distribution": decided}), {REDUCTION: said}
 
 
-def _judged(job: TrainingJob, catalog: Catalog) -> tuple[float, str]:
-    """Return what an all-reduce would take beside a ring, and a clause that says so."""
-    role_of = roles(job.cluster, catalog)
-    counts: dict[Role, int] = {"train": 0, "data": 0}
-    for group in job.cluster.instance_groups:
-        counts[role_of[group.instance_group_name]] += group.instance_count
+def _judged(job: TrainingJob, catalog: Catalog, root: StrPath | None) -> tuple[bool, str]:
+    """Return whether reducing on data instances pays, and a clause that says why."""
+    counts = instances_of_roles(job.cluster, catalog)
     trainers, reducers = counts["train"], counts["data"]
     if not reducers:
-        return 1.0, "there are none"
+        return False, "there are none"
     if trainers <= 2:
-        return 1.0, "with one or two training instances a ring is as fast"
+        return False, "with one or two training instances a ring is as fast"
+    by_calibration: tuple[bool, str] | None = pkgutil.resolve_name(_PLANNER)(
+        job, catalog, root=root
+    )
+    if by_calibration is not None:
+        return by_calibration
     link = None if job.emulation is None else job.emulation.link
     if link is not None and link.between_gbps is not None:
         gbps = {"train": link.between_gbps, "data": link.between_gbps}
     else:
+        role_of = roles(job.cluster, catalog)
         gbps = {role: _rated_gbps(job, role, role_of, catalog) for role in ("train", "data")}
     if any(map(math.isnan, gbps.values())):
-        return 1.0, "the network between the instances is not known"
+        return False, "the network between the instances is not known"
     share = float(
         launched_share(trainers, reducers, trainer_gbps=gbps["train"], data_gbps=gbps["data"])
     )
-    return share, (
+    return share <= 1 - LEAST_GAIN, (
         f"while they are idle, {reducers} of them let {trainers} training instances exchange "
-        f"gradients in {share:.2f} of the time of a ring"
+        f"gradients in {share:.2f} of the time of a ring, by the network alone, as the script "
+        "is not calibrated"
     )
 
 

@@ -9,17 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.display import LiveDisplayed, in_notebook
 from smtc_lab.errors import LauncherError, RunFailedError
+from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.machine.installed import loaded
-from smtc_lab.store.reader import read_job, read_run
+from smtc_lab.metrics.pipeline.timed import pipeline_times
+from smtc_lab.metrics.records.facts import number_of
+from smtc_lab.metrics.result import evidence_of
+from smtc_lab.metrics.run_summary import summarize
+from smtc_lab.store.reader import read_job, read_pipeline, read_run
 from smtc_lab.store.run_folder import RunFolder, find_run
 from smtc_lab.store.said import and_then
 from smtc_lab.store.state import RunState, current_state
 
 if TYPE_CHECKING:
+    from _typeshed import StrPath
+
     from smtc_lab.launchers.launcher import Launcher, News
+    from smtc_lab.metrics.bill import Bill
+    from smtc_lab.metrics.pipeline.times import PipelineTimes
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
 
@@ -35,7 +44,7 @@ class Run(LiveDisplayed):
         """Everything that is known of the run."""
 
     @classmethod
-    def open(cls, name: str, *, root: Path | None = None) -> Run:
+    def open(cls, name: str, *, root: StrPath | None = None) -> Run:
         """Return the run of a name, or of a path to its folder.
 
         Raises:
@@ -100,12 +109,37 @@ class Run(LiveDisplayed):
         self._say_ended()
         if state.state == "Failed":
             failed = f"Run {self.job_name!r} failed. {state.reason}"
-            raise RunFailedError(and_then(failed, f"All logs: {self.folder.logs}"))
+            raise RunFailedError(
+                and_then(failed, self.where_to_look(printed=f"All logs: {self.folder.logs}"))
+            )
         return self
 
     def stop(self) -> Run:
         """Stop the run and wait for the death of its last process. Safe to call twice."""
         self._launcher.stop(self.handle)
+        return self
+
+    def interrupt(self) -> Run:
+        """Take the run's instances away, as a spot market does: notice, grace, KILL.
+
+        It then goes on in another attempt, from its last checkpoint where it keeps some.
+
+        Raises:
+            LauncherError: It does not run, or its instances cannot be taken away from here.
+        """
+        self._launcher.interrupt(self.handle)
+        return self
+
+    def resume(self, *, detach: bool | None = None) -> Run:
+        """Go on with a run that failed or was stopped, in another attempt; return at once.
+
+        Args:
+            detach: Let it go on when this process ends; None: in a notebook, as ``launch``.
+
+        Raises:
+            LauncherError: It still runs, is completed, or cannot be started from here.
+        """
+        self._launcher.resume(self.handle, detach=lives_on(detach))
         return self
 
     def poll(self, cursor: dict[str, int] | None = None) -> News:
@@ -119,9 +153,40 @@ class Run(LiveDisplayed):
             return "\n".join(line.text for line in lines if line.host == host)
         return "\n".join(f"{line.source} | {line.text}" for line in lines)
 
+    def where_to_look(self, *, printed: str = "") -> str:
+        """Return where more is told of the run, in a sentence.
+
+        Args:
+            printed: What is said where its entry points printed something; empty: how that is
+                seen.
+        """
+        show = f"smtc-lab runs show {self.job_name}"
+        if not self.logs():
+            return f"It printed nothing; what is known of it: '{show}'."
+        return printed or f"See '{show} --log'."
+
     def records(self) -> RunRecords:
         """Return everything that was recorded so far."""
         return read_run(self.folder)
+
+    @property
+    def bill(self) -> Bill:
+        """Where its billed time went so far: start-up, steps, interruptions, end; and waiting.
+
+        Raises:
+            StoreError: A file of the run is damaged.
+        """
+        price = number_of(read_plan(self.folder), "usd_per_hour")
+        return summarize(self.records(), usd_per_hour=price).bill
+
+    @property
+    def pipeline(self) -> PipelineTimes | None:
+        """Stages, bubble and timeline of a model that is cut; None: it is not, or not yet.
+
+        Raises:
+            StoreError: A file of the run is damaged.
+        """
+        return pipeline_times(read_pipeline(self.folder), evidence=evidence_of(self.job))
 
     def __repr__(self) -> str:
         return f"<Run {self.job_name} {self.status}>"
@@ -130,7 +195,7 @@ class Run(LiveDisplayed):
 def launcher_named(
     name: str,
     *,
-    root: Path | None = None,
+    root: StrPath | None = None,
     **options: Any,  # noqa: ANN401  each launcher has its own
 ) -> Launcher:
     """Return a launcher.
@@ -164,7 +229,7 @@ def launch(
     *,
     on: str | Launcher = THIS_MACHINE,
     detach: bool | None = None,
-    root: Path | None = None,
+    root: StrPath | None = None,
     **options: Any,  # noqa: ANN401  each launcher has its own
 ) -> Run:
     """Start a run and return at once.

@@ -25,6 +25,9 @@ MEMORY_LIMIT_BYTES = "memory_limit_bytes"
 MEASURE = "measure"
 """Fact of a plan: what a launch of a calibration measures, the fields of a ``Measure``."""
 
+FINGERPRINTS = "fingerprints"
+"""Fact of a plan: whether each step's fingerprints are recorded."""
+
 
 def as_parity_launch(plan: LaunchPlan, *, steps: int, permutes: bool = False) -> LaunchPlan:
     """Return the plan of a launch that writes a parity trace: dropout off, few steps.
@@ -37,6 +40,11 @@ def as_parity_launch(plan: LaunchPlan, *, steps: int, permutes: bool = False) ->
     job = plan.job.model_copy(update={"max_steps": steps})
     facts = {**plan.facts, PARITY_STEPS: steps, PERMUTES: permutes}
     return replace(plan, job=job, facts=facts)
+
+
+def with_fingerprints(plan: LaunchPlan) -> LaunchPlan:
+    """Return the plan of a launch whose steps are hashed, for ``prove_resume``."""
+    return replace(plan, facts={**plan.facts, FINGERPRINTS: True})
 
 
 def with_memory_limit(plan: LaunchPlan, memory_limit_bytes: int | None) -> LaunchPlan:

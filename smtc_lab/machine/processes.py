@@ -130,16 +130,25 @@ def wake_idle(pids: Iterable[int]) -> None:
 
 
 def signals_as_bytes() -> int:
-    """Make SIGTERM, SIGINT and SIGCHLD readable, so that one wait hears everything.
+    """Make SIGTERM, SIGINT, SIGUSR1 and SIGCHLD readable, so that one wait hears everything.
 
     Returns:
         A descriptor from which each signal can be read as one byte, its number.
     """
     readable, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
     return readable
+
+
+def tells_of_ends() -> bool:
+    """Return whether a process can wait for the end of one that is not its child."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):  # an old kernel, or a sandbox
+        return False
+    return True
 
 
 def reap() -> list[tuple[int, int]]:
@@ -158,6 +167,9 @@ def reap() -> list[tuple[int, int]]:
 def end_all(members: Callable[[], list[int]], *, grace_s: float) -> None:
     """End processes: TERM, at most ``grace_s`` seconds, then KILL until none is left.
 
+    Below a process that handles TERM nobody is sent it while that lives: a trainer that saves
+    needs its data workers, and a launcher tells its trainers itself.
+
     Args:
         members: Returns the processes that are still to end, new ones too, and reaps those
             that have ended.
@@ -165,10 +177,12 @@ def end_all(members: Callable[[], list[int]], *, grace_s: float) -> None:
     """
     present = members()
     wake_idle(present)
-    send_signal(present, signal.SIGTERM)
-    send_signal(present, signal.SIGCONT)
+    told: set[int] = set()
     deadline = time.monotonic() + grace_s
-    while present and time.monotonic() < deadline:
+    while present:
+        _tell(present, told)
+        if time.monotonic() >= deadline:
+            break
         time.sleep(0.02)  # there is no event for "the last of a tree has ended"
         present = members()
     for _ in range(250):
@@ -179,6 +193,32 @@ def end_all(members: Callable[[], list[int]], *, grace_s: float) -> None:
         present = members()
 
 
+def _tell(present: list[int], told: set[int]) -> None:
+    """Send TERM to those who were not told yet, and are below nobody who handles it."""
+    if told.issuperset(present):
+        return
+    handling = {pid for pid in present if _handles_term(pid)}
+    below = {pid: _parent(str(pid)) for pid in present}
+    for pid in present:
+        above = below[pid]
+        while above in below and above not in handling:
+            above = below[above]
+        if pid not in told and above not in handling:
+            told.add(pid)
+            send_signal([pid], signal.SIGTERM)
+            send_signal([pid], signal.SIGCONT)
+
+
+def _handles_term(pid: int) -> bool:
+    """Return whether a process has a handler of its own for SIGTERM."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    caught = int(status.partition("\nSigCgt:")[2].split(maxsplit=1)[0], 16)
+    return bool(caught >> (signal.SIGTERM - 1) & 1)
+
+
 def end_below(*, grace_s: float, collect: Callable[[], object] = reap) -> None:
     """End what is below this process, as ``end_all`` does; ``collect`` reaps its children."""
 
@@ -187,6 +227,7 @@ def end_below(*, grace_s: float, collect: Callable[[], object] = reap) -> None:
         return descendants(os.getpid())
 
     end_all(members, grace_s=grace_s)
+    collect()  # the last one may have ended between the last look at ours and that at all
 
 
 class TreeClock:

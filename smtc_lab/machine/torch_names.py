@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from smtc_lab.errors import SmtcLabError
 
 TESTED_TORCH = ("2.9", "2.15")
 """First and last release of torch that our tests run with."""
@@ -37,6 +42,35 @@ def private_name(name: str) -> Any:  # noqa: ANN401  whatever it stands for
         raise LookupError(name) from error
     except AttributeError as error:
         raise LookupError(name) from error
+
+
+def needed_name(
+    name: str,
+    what_for: Mapping[str, str],
+    *,
+    error: type[SmtcLabError],
+    instead: str,
+) -> Any:  # noqa: ANN401  as above
+    """Return what a name of a list stands for.
+
+    Args:
+        name: As for ``private_name``, one of the list.
+        what_for: What is lost without each name, to follow "which".
+        error: What is raised where this torch does not have it.
+        instead: What can be done beside using a release that has it, to follow "or".
+
+    Raises:
+        SmtcLabError: ``error``, with both.
+    """
+    try:
+        return private_name(name)
+    except LookupError as missing:
+        raise error(lacking(name, what_for[name], instead=instead)) from missing
+
+
+def lacking(name: str, what_for: str, *, instead: str) -> str:
+    """Return the sentences that torch does not have a name, and what to do."""
+    return f"{lacks(name, what_for)} {releases_tested(name)}; use one of these, or {instead}."
 
 
 def lacks(name: str, what_for: str) -> str:

@@ -1,4 +1,4 @@
-"""Where the billed time of a launch goes: start-up, steps, end. Told in one way everywhere.
+"""Where the billed time of a launch goes: start-up, steps, interruptions, end. Told in one way.
 
 The parts add up to the billed time, since they meet at the first step's begin and at the last
 step's end. Where the run was a scale model, only its steps were on the model's scale: no CPU
@@ -12,13 +12,14 @@ import math
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.records.interrupted import Interrupted
 from smtc_lab.metrics.result import Evidence, Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_Parts = tuple[float | None, float | None, float | None]
-"""Start-up, steps, end."""
+_Parts = tuple[float | None, float | None, float, float | None]
+"""Start-up, steps, interruptions, end."""
 
 
 class Bill(Result):
@@ -26,11 +27,12 @@ class Bill(Result):
 
     startup_s: float | None
     """From the start of the instances to the begin of the first step of any rank, in seconds:
-    instances, interpreter, imports, data and model made. None: no step, or no start known."""
+    instances, interpreter, imports, data and model made; of an attempt that came so far. None:
+    no step, or no start known."""
 
     steps_s: float | None
     """From there to the end of the last step of any rank, in seconds: warm-up, compiling and
-    what the script does between steps included. None: no step."""
+    what the script does between steps included, interruptions not. None: no step."""
 
     end_s: float | None
     """From there to the end of the last instance, in seconds: what the script does after its
@@ -54,6 +56,19 @@ class Bill(Result):
     """Price of ``billed_s`` in USD; None: that or a price is unknown, or it was emulated and
     would add up two scales."""
 
+    num_interruptions: float | None = None
+    """Interruptions; of several launches their mean. None, as in what follows: none."""
+
+    interruptions_s: float | None = None
+    """Billed time between the last step that counts before an interruption and the next one,
+    in seconds: steps done again, notice, start of the next attempt."""
+
+    interruptions_usd: float | None = None
+    """Price of ``interruptions_s`` in USD; None also: not known, or it was emulated."""
+
+    waited_s: float | None = None
+    """Time without instances after interruptions, in seconds. It is not billed."""
+
     evidence: Evidence
     """``emulated``: the steps are a scale model's, start-up and end are this machine's own."""
 
@@ -65,13 +80,14 @@ class Bill(Result):
         return (self.startup_s + self.end_s) / self.billed_s
 
 
-def bill_of(
+def bill_of(  # noqa: PLR0913  options by name
     *,
     started_s: float | None,
     steps: tuple[float, float] | None,
     ended_s: float | None,
     usd_per_hour: float | None,
     evidence: Evidence,
+    interrupted: Interrupted | None = None,
 ) -> Bill:
     """Return where the time of one launch went.
 
@@ -83,22 +99,29 @@ def bill_of(
         ended_s: When the last instance ended; None: it has not.
         usd_per_hour: Price of the whole cluster; None: unknown.
         evidence: Whether the launch was a scale model.
+        interrupted: What interruptions took; None: there were none.
     """
+    taken = interrupted or Interrupted()
     if ended_s is not None and started_s is not None:
         ended_s = max(started_s, ended_s)
     if steps is None:
         billed_s = None if started_s is None or ended_s is None else ended_s - started_s
-        return _priced((None, None, None), billed_s, usd_per_hour, evidence)
+        if billed_s is not None:
+            billed_s = max(0.0, billed_s - taken.waited_s)
+        return _priced((None, None, 0.0, None), billed_s, usd_per_hour, evidence, taken)
     least_s = -math.inf if started_s is None else started_s
     most_s = math.inf if ended_s is None else ended_s
     first_s = min(max(steps[0], least_s), most_s)
     last_s = min(max(steps[1], first_s), most_s)
+    early_s, late_s = taken.around_s
+    between_s = taken.lost_s + taken.waited_s - early_s - late_s
     parts_s = (
-        None if started_s is None else first_s - started_s,
-        last_s - first_s,
-        None if ended_s is None else ended_s - last_s,
+        None if started_s is None else max(0.0, first_s - started_s - early_s),
+        max(0.0, last_s - first_s - between_s),
+        taken.lost_s,
+        None if ended_s is None else max(0.0, ended_s - last_s - late_s),
     )
-    return _priced(parts_s, _total(parts_s), usd_per_hour, evidence)
+    return _priced(parts_s, _total(parts_s), usd_per_hour, evidence, taken)
 
 
 def mean_bill(bills: Sequence[Bill], *, usd_per_hour: float | None) -> Bill | None:
@@ -115,6 +138,7 @@ def mean_bill(bills: Sequence[Bill], *, usd_per_hour: float | None) -> Bill | No
     parts_s = (
         _mean([bill.startup_s for bill in bills]),
         _mean([bill.steps_s for bill in bills]),
+        _mean([bill.interruptions_s or 0.0 for bill in bills]) or 0.0,
         _mean([bill.end_s for bill in bills]),
     )
     billed_s = _total(parts_s)
@@ -122,21 +146,30 @@ def mean_bill(bills: Sequence[Bill], *, usd_per_hour: float | None) -> Bill | No
         billed_s = _mean([bill.billed_s for bill in bills])
     is_measured = all(bill.evidence == "measured" for bill in bills)
     evidence: Evidence = "measured" if is_measured else "emulated"
-    return _priced(parts_s, billed_s, usd_per_hour, evidence)
+    taken = Interrupted(
+        count=sum(bill.num_interruptions or 0 for bill in bills) / len(bills),
+        waited_s=sum(bill.waited_s or 0.0 for bill in bills) / len(bills),
+    )
+    return _priced(parts_s, billed_s, usd_per_hour, evidence, taken)
 
 
 def _priced(
-    parts_s: _Parts, billed_s: float | None, usd_per_hour: float | None, evidence: Evidence
+    parts_s: _Parts,
+    billed_s: float | None,
+    usd_per_hour: float | None,
+    evidence: Evidence,
+    taken: Interrupted,
 ) -> Bill:
-    startup_s, steps_s, end_s = parts_s
+    startup_s, steps_s, interruptions_s, end_s = parts_s
     own_usd_per_hour = None if evidence == "emulated" else usd_per_hour
     parts_usd = (
         _usd(startup_s, own_usd_per_hour),
         _usd(steps_s, usd_per_hour),
+        _usd(interruptions_s, own_usd_per_hour) if interruptions_s else 0.0,
         _usd(end_s, own_usd_per_hour),
     )
     total_usd = _total(parts_usd)
-    startup_usd, steps_usd, end_usd = parts_usd
+    startup_usd, steps_usd, interruptions_usd, end_usd = parts_usd
     return Bill(
         startup_s=startup_s,
         steps_s=steps_s,
@@ -147,6 +180,10 @@ def _priced(
         end_usd=end_usd,
         billed_usd=_usd(billed_s, own_usd_per_hour) if total_usd is None else total_usd,
         evidence=evidence,
+        num_interruptions=taken.count or None,
+        interruptions_s=interruptions_s if taken.count else None,
+        interruptions_usd=interruptions_usd if taken.count else None,
+        waited_s=taken.waited_s if taken.count else None,
     )
 
 
@@ -154,11 +191,9 @@ def _usd(seconds: float | None, usd_per_hour: float | None) -> float | None:
     return None if seconds is None else usd_per_job(billed_s=seconds, usd_per_hour=usd_per_hour)
 
 
-def _total(parts: _Parts) -> float | None:
-    first, second, third = parts
-    if first is None or second is None or third is None:
-        return None
-    return first + second + third
+def _total(parts: Sequence[float | None]) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

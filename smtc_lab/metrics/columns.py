@@ -6,10 +6,12 @@ the job's step time is the longest of theirs.
 
 from __future__ import annotations
 
-import functools
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from smtc_lab.metrics.records.across_ranks import TOGETHER, RankFold, parts_of_rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,6 +42,7 @@ STEP_COLUMNS = (
     "num_syncs",
     "local_grad_norm2",
     "mean_grad_norm2",
+    "gathered_bytes",
 )
 """Columns of a step of the job: its number; its begin on the first rank and its end on the last
 one, in seconds since the epoch; its time in seconds, the longest of all ranks; step time, data
@@ -47,8 +50,8 @@ wait and device time in seconds, means over the ranks; samples of all ranks, and
 one; 1 where each rank synchronized its device before it read the clock, else 0; exposed and
 hidden communication, wait for slower ranks, means over the ranks, and the least wait of a rank,
 in seconds, with the place of that rank among them, from 0; backward time, a mean; bytes,
-buckets, averagings and squared norm of the averaged gradients, the first rank's; squared norm
-of own gradients, a mean. NaN: not known.
+buckets, averagings, squared norm of the averaged gradients and bytes of gathered parameters,
+the first rank's; squared norm of own gradients, a mean. NaN: not known.
 """
 
 COMMUNICATION_FIELDS = (
@@ -61,6 +64,7 @@ COMMUNICATION_FIELDS = (
     "num_syncs",
     "local_grad_norm2",
     "mean_grad_norm2",
+    "gathered_bytes",
 )
 """Fields of a ``StepRecord`` that tell of communication; records from before have none."""
 
@@ -83,6 +87,18 @@ STEP = {name: place for place, name in enumerate(STEP_COLUMNS)}
 SYSTEM = {name: place for place, name in enumerate(SYSTEM_COLUMNS)}
 """Place of each column of a system sample."""
 
+_FIELDS = (
+    "step",
+    "end_time_s",
+    "step_time_s",
+    "data_wait_s",
+    "device_time_s",
+    "num_samples",
+    "synchronized",
+    *COMMUNICATION_FIELDS,
+)
+_FIELDS_OF = attrgetter(*_FIELDS)
+
 
 def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
     """Return the steps that every rank has recorded, shape (C, S), in order.
@@ -94,56 +110,18 @@ def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
     common = sorted(set[int].intersection(*map(set, by_rank))) if by_rank else []
     if not common:
         return np.empty((len(STEP_COLUMNS), 0))
-    values = np.array(
-        [[_values(records[step]) for step in common] for records in by_rank], dtype=np.float64
-    )
-    end_s, time_s, wait_s, device_s, samples, synchronized, *comm = np.moveaxis(values, 2, 0)
-    exposed_s, hidden_s, rank_wait_s, backward_s, comm_bytes, buckets, syncs, *norms = comm
-    return np.array(
-        [
-            common,
-            (end_s - time_s).min(axis=0),
-            end_s.max(axis=0),
-            time_s.max(axis=0),
-            _sum(time_s) / len(by_rank),
-            _sum(wait_s) / len(by_rank),
-            _sum(device_s) / len(by_rank),
-            _sum(samples),
-            samples[0],
-            synchronized.min(axis=0),
-            _sum(exposed_s) / len(by_rank),
-            _sum(hidden_s) / len(by_rank),
-            _sum(rank_wait_s) / len(by_rank),
-            rank_wait_s.min(axis=0),
-            np.where(np.isnan(rank_wait_s.min(axis=0)), np.nan, rank_wait_s.argmin(axis=0)),
-            _sum(backward_s) / len(by_rank),
-            comm_bytes[0],
-            buckets[0],
-            syncs[0],
-            _sum(norms[0]) / len(by_rank),
-            norms[1][0],
-        ]
-    )
+    job = RankFold(STEP_COLUMNS)
+    for first in range(0, len(by_rank), TOGETHER):
+        group = RankFold(STEP_COLUMNS)
+        for records in by_rank[first : first + TOGETHER]:
+            values = np.array([_FIELDS_OF(records[step]) for step in common], dtype=np.float64)
+            fields = dict(zip(_FIELDS, values.T, strict=True))
+            group.add(parts_of_rank(STEP_COLUMNS, fields), 1)
+        job.add(group.parts, group.num_ranks)
+    return job.columns()
 
 
 def system_columns(samples: Iterable[SystemSample]) -> NDArray[np.float64]:
     """Return the samples of an instance, shape (9, N), in order."""
     rows = [[getattr(sample, name) for name in SYSTEM_COLUMNS] for sample in samples]
     return np.array(rows, dtype=np.float64).reshape(-1, len(SYSTEM_COLUMNS)).T
-
-
-def _sum(by_rank: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum over ranks one after another, rounded as the store's SQL rounds it."""
-    return functools.reduce(np.add, by_rank)
-
-
-def _values(record: StepRecord) -> tuple[float | None, ...]:
-    return (
-        record.end_time_s,
-        record.step_time_s,
-        record.data_wait_s,
-        record.device_time_s,
-        record.num_samples,
-        record.synchronized,
-        *(getattr(record, name) for name in COMMUNICATION_FIELDS),
-    )

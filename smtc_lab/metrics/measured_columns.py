@@ -87,6 +87,12 @@ class MeasuredColumns:
         )
         return float(begins_s[0]), float(ends_s.max())
 
+    @property
+    def recorded_times_s(self) -> NDArray[np.float64]:
+        """Begin and end of each step, warm-up included, shape (2, N), since the epoch."""
+        times_s: NDArray[np.float64] = self.recorded[[STEP["begin_time_s"], STEP["end_time_s"]]]
+        return times_s
+
     def num_samples(self) -> int | None:
         """Return the samples in the measured steps of all ranks, or None when not known."""
         total = float(self.steps[STEP["num_samples"]].sum())

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.bill import bill_of
 from smtc_lab.metrics.columns import step_columns, system_columns
 from smtc_lab.metrics.measured_columns import MeasuredColumns, measured_columns
+from smtc_lab.metrics.records.attempts import waited_s
 from smtc_lab.metrics.records.facts import number_fact
+from smtc_lab.metrics.records.interrupted import interrupted
 from smtc_lab.metrics.result import evidence_of
 
 if TYPE_CHECKING:
@@ -32,9 +34,11 @@ class MeasuredLaunch(MeasuredColumns):
         return None if started_s is None else max(0.0, self.recorded_window_s[0] - started_s)
 
     def billed_s(self) -> float | None:
-        """Return the time from the start to the end of the last instance, in seconds."""
+        """Return how long there were instances, from start to end, in seconds."""
         started_s, ended_s = self.run.started_s, self.run.ended_s
-        return None if started_s is None or ended_s is None else max(0.0, ended_s - started_s)
+        if started_s is None or ended_s is None:
+            return None
+        return max(0.0, ended_s - started_s - waited_s(self.run.attempts, ended_s))
 
     def bill(self, *, usd_per_hour: float | None) -> Bill:
         """Return where its billed time went; ``usd_per_hour`` is of the whole cluster."""
@@ -44,6 +48,9 @@ class MeasuredLaunch(MeasuredColumns):
             ended_s=self.run.ended_s,
             usd_per_hour=usd_per_hour,
             evidence=evidence_of(self.run.job),
+            interrupted=interrupted(
+                self.run.attempts, self.recorded_times_s, ended_s=self.run.ended_s
+            ),
         )
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from smtc_lab.spec.cluster import LOCAL
+
 if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
 
@@ -21,13 +23,36 @@ Spread = Literal["launches", "steps", "none", "unknown"]
 launch alone. ``none``: a single value, whose ends are the value. ``unknown``: a prediction, or
 an older version wrote it, which did not say."""
 
+_WIDEST = 4.0
+
 NO_CLAIM: frozenset[Spread] = frozenset({"steps", "none"})
 """Spreads that tell nothing of the next launch, so that nothing is claimed from them."""
 
 
 def evidence_of(*jobs: TrainingJob) -> Evidence:
-    """Return what numbers of some jobs are: emulated, if one of them is."""
-    return "measured" if all(job.emulation is None for job in jobs) else "emulated"
+    """Return what numbers of some jobs are: emulated, if one of them is.
+
+    A job is where its emulation stands in for an instance, a device or a network. This machine
+    as it is stands in for nothing.
+    """
+    return "emulated" if any(map(_is_emulated, jobs)) else "measured"
+
+
+def _is_emulated(job: TrainingJob) -> bool:
+    emulation = job.emulation
+    if emulation is None:
+        return False
+    is_declared = emulation.device_step_time_s is not None or emulation.link is not None
+    groups = job.cluster.instance_groups
+    return is_declared or any(group.instance_type != LOCAL for group in groups)
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Return whether an interval is too wide for its mean to tell anything: over fourfold.
+
+    The views' ``isWide`` is the same; both read ``tests/fixtures/wide_intervals.json``.
+    """
+    return low < high and not (low > 0 and high <= _WIDEST * low)
 
 
 class Result(BaseModel):

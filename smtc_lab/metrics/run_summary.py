@@ -9,6 +9,7 @@ import numpy as np
 
 from smtc_lab.metrics.bill import Bill, bill_of
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.records.interrupted import interrupted
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.utilization import (
     cpu_delivered_fraction,
@@ -72,6 +73,7 @@ def summarize(run: RunRecords, *, usd_per_hour: float | None = None) -> RunSumma
                 ended_s=run.ended_s,
                 usd_per_hour=usd_per_hour,
                 evidence=evidence_of(run.job),
+                interrupted=interrupted(run.attempts, ended_s=run.ended_s),
             ),
         )
     groups = run.job.cluster.instance_groups

@@ -37,12 +37,13 @@ told when the devices computed; ``trainers_unknown``, not even the data wait is 
 instances: ``prepare_data``, their CPUs are busy; ``data_idle``, they are not; ``data_unknown``,
 nobody told."""
 
-LaunchCause = Literal["startup", "first_steps", "steps", "all_steps", "end"]
+LaunchCause = Literal["startup", "first_steps", "steps", "all_steps", "interruptions", "end"]
 """What a launch is paid for.
 
 ``startup``, until the first step begins; ``first_steps``, what the first steps take beyond as
 many steady ones, as for compiling; ``steps``, all else until the last step ends; ``all_steps``,
-both of these, not told apart; ``end``, what comes behind."""
+both of these, not told apart; ``interruptions``, what makes no step that counts, from the last
+step before an interruption to the next one; ``end``, what comes behind."""
 
 _STEPS = 1000
 
@@ -114,9 +115,11 @@ def launch_spent(
         return {}
     if bill.steps_usd is None or bill.evidence == "emulated":
         return {}
+    lost_usd = bill.interruptions_usd
     return {
         "startup": bill.startup_usd,
         **_of_steps(bill.steps_usd, first_steps_s, usd_per_hour),
+        **({"interruptions": lost_usd} if lost_usd else {}),
         "end": bill.end_usd,
     }
 
@@ -138,6 +141,7 @@ LAUNCH_CAUSES: dict[LaunchCause, bool] = {
     "first_steps": True,
     "steps": False,
     "all_steps": False,
+    "interruptions": True,
     "end": True,
 }
 """Each cause: whether what is paid for makes no step that would be made again."""

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import io
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
-from torch.distributed.checkpoint.state_dict import (
-    StateDictOptions,
-    get_model_state_dict,
-    get_optimizer_state_dict,
-    set_model_state_dict,
-    set_optimizer_state_dict,
-)
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.parallel.group import is_joined, on_the_wire
@@ -38,13 +32,14 @@ def full_state(parts: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         EntryPointError: There is an optimizer, but not one model.
     """
-    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    torchs = torchs_states()
+    options = torchs.StateDictOptions(full_state_dict=True, cpu_offload=True)
     states: dict[str, Any] = {}
     for name, value in parts.items():
         if isinstance(value, torch.nn.Module):
-            states[name] = get_model_state_dict(value, options=options)
+            states[name] = torchs.get_model_state_dict(value, options=options)
         elif isinstance(value, torch.optim.Optimizer):
-            states[name] = get_optimizer_state_dict(
+            states[name] = torchs.get_optimizer_state_dict(
                 _model_of(parts, name), value, options=options
             )
         else:
@@ -70,12 +65,14 @@ def load_full_state(
     several = is_joined()
     state: dict[str, Any] = {}
     rest, step, missing = {}, -1, ""
+    stateless: dict[str, Any] = {}
     if found is not None and (not several or dist.get_rank() == 0):
         state, step = found
         missing = ", ".join(sorted(parts.keys() - state.keys()))
         rest = {name: value for name, value in state.items() if name not in parts}
+        stateless = {name: state[name] for name in parts if _is_stateless(state.get(name))}
     if several:
-        rest, step, missing = _from_rank_0((rest, step, missing))
+        rest, step, missing, stateless = from_rank_0((rest, step, missing, stateless))
     if step < 0:
         return None
     if missing:
@@ -83,16 +80,38 @@ def load_full_state(
             f"The checkpoint of step {step} has no {missing}. Load what was saved, by the same "
             "names."
         )
-    options = StateDictOptions(full_state_dict=True, broadcast_from_rank0=several)
+    torchs = torchs_states()
+    options = torchs.StateDictOptions(full_state_dict=True, broadcast_from_rank0=several)
     for name, part in parts.items():
         values = state.get(name, {})
         if isinstance(part, torch.nn.Module):
-            set_model_state_dict(part, values, options=options)
+            torchs.set_model_state_dict(part, values, options=options)
         else:
             before = [dict(group) for group in part.param_groups]
-            set_optimizer_state_dict(_model_of(parts, name), part, values, options=options)
+            model = _model_of(parts, name)
+            if name in stateless:  # torch finds no device in it to send by
+                torchs.set_optimizer_state_dict(model, part, stateless[name])
+            else:
+                torchs.set_optimizer_state_dict(model, part, values, options=options)
             _keep_tuples(part, before)
     return rest, step
+
+
+def _is_stateless(values: Any) -> bool:  # noqa: ANN401  what a checkpoint may hold
+    """Whether it is what an optimizer such as SGD without momentum learnt: nothing."""
+    return (
+        isinstance(values, dict)
+        and values.keys() == {"state", "param_groups"}
+        and (not values["state"])
+    )
+
+
+def torchs_states() -> Any:  # noqa: ANN401  a module
+    """Return torch's functions; importing them takes seconds, which most do without."""
+    import_module("torch._dynamo")  # they ask for it when they are first called
+    from torch.distributed.checkpoint import state_dict  # noqa: PLC0415  see above
+
+    return state_dict
 
 
 def _keep_tuples(optimizer: torch.optim.Optimizer, before: list[dict[str, Any]]) -> None:
@@ -113,15 +132,30 @@ def _model_of(parts: Mapping[str, Any], name: str) -> torch.nn.Module:
     return models[0]
 
 
-def _from_rank_0(values: Any) -> Any:  # noqa: ANN401  what a checkpoint may hold
-    """Return the value of rank 0; read as safely as a checkpoint, never unpickled."""
+def packed(values: Any) -> torch.Tensor:  # noqa: ANN401  what a checkpoint may hold
+    """Return values as bytes that can be sent; ``unpacked`` makes values of them again."""
     file = io.BytesIO()
     torch.save(values, file)
-    length = on_the_wire(torch.tensor([file.getbuffer().nbytes]))
-    dist.broadcast(length, 0)
-    sent = torch.frombuffer(bytearray(file.getvalue()), dtype=torch.uint8)
-    if dist.get_rank():
+    return torch.frombuffer(bytearray(file.getvalue()), dtype=torch.uint8)
+
+
+def unpacked(sent: torch.Tensor) -> Any:  # noqa: ANN401  as above
+    """Return what was ``packed``; read as safely as a checkpoint, never unpickled."""
+    return torch.load(io.BytesIO(sent.cpu().numpy().tobytes()), weights_only=True)
+
+
+def from_rank_0(values: Any) -> Any:  # noqa: ANN401  as above
+    """Return the value of rank 0."""
+    return from_first(values, None)
+
+
+def from_first(values: Any, group: Any) -> Any:  # noqa: ANN401  as above
+    """Return the value of the first rank of a group; None: of all ranks."""
+    sent = packed(values)
+    length = on_the_wire(torch.tensor([sent.numel()]))
+    dist.broadcast(length, group=group, group_src=0)
+    if dist.get_rank(group):
         sent = torch.zeros(int(length), dtype=torch.uint8)
     sent = on_the_wire(sent)
-    dist.broadcast(sent, 0)
-    return torch.load(io.BytesIO(sent.cpu().numpy().tobytes()), weights_only=True)
+    dist.broadcast(sent, group=group, group_src=0)
+    return unpacked(sent)

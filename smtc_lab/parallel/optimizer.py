@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.distributed.tensor import DTensor, distribute_tensor
 
 from smtc_lab.errors import EntryPointError
 
@@ -59,10 +58,29 @@ def move_to(
 
 
 def _like(value: Any, old: torch.Tensor, new: torch.Tensor) -> Any:  # noqa: ANN401  state of any optimizer
-    if (
-        isinstance(value, torch.Tensor)
-        and isinstance(new, DTensor)
-        and value.shape == old.shape
-    ):
-        return distribute_tensor(value.to(new.device), new.device_mesh, new.placements)
+    if isinstance(value, torch.Tensor) and value.shape == old.shape:
+        return sharded_like(value, new)
     return value
+
+
+def sharded_like(value: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
+    """Return a value of a parameter's shape as the parameter is sharded; whole: as it is."""
+    sharded: Any = parameter
+    if not hasattr(sharded, "full_tensor"):
+        return value
+    from torch.distributed.tensor import (  # noqa: PLC0415  a second, which others do without
+        distribute_tensor,
+    )
+
+    return distribute_tensor(value.to(sharded.device), sharded.device_mesh, sharded.placements)
+
+
+def states_kept(defaults: Mapping[str, Any]) -> float:
+    """Return how many tensors of a parameter's shape torch's optimizers keep for each.
+
+    Args:
+        defaults: Those of the optimizer: Adam's have betas, SGD's may have momentum.
+    """
+    if "betas" in defaults:
+        return 2.0 + bool(defaults.get("amsgrad"))
+    return float(bool(defaults.get("momentum")))

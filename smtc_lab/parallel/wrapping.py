@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
-from smtc_lab.parallel.group import on_the_wire
+from smtc_lab.instance.mesh import mesh_sizes
 from smtc_lab.parallel.optimizer import move_to
+from smtc_lab.parallel.replicas import take_from_first
 from smtc_lab.parallel.units import shard_units
 
 if TYPE_CHECKING:
@@ -25,11 +24,16 @@ _BUCKETS = 8
 
 
 def replicate(
-    model: torch.nn.Module, device: torch.device, *, finds_unused: bool
+    model: torch.nn.Module,
+    device: torch.device,
+    *,
+    finds_unused: bool,
+    group: Any = None,  # noqa: ANN401  a process group
 ) -> DistributedDataParallel:
-    """Return a model whose gradients are averaged over all trainers."""
+    """Return a model whose gradients are averaged over a group; None: over all trainers."""
     return DistributedDataParallel(
         model,
+        process_group=group,
         device_ids=None if device.type == "cpu" else [device.index],
         bucket_cap_mb=bucket_mib(model),
         gradient_as_bucket_view=True,  # else each gradient lies in memory twice
@@ -59,7 +63,8 @@ def shard(
 ) -> torch.nn.Module:
     """Shard a model in place, layer by layer, and let the optimizer step the shards.
 
-    All trainers begin with the values of rank 0, as under DDP.
+    All trainers begin with the values of rank 0, as under DDP; those that have parts of layers
+    began with them.
 
     Args:
         model: The model, on its device.
@@ -68,11 +73,13 @@ def shard(
         device: Device of this trainer.
         is_bf16: Whether parameters are gathered as bfloat16; gradients are reduced as float32.
     """
-    with torch.no_grad():
-        for value in (*model.parameters(), *model.buffers()):
-            sent = on_the_wire(value.detach())
-            dist.broadcast(sent, 0)
-            value.copy_(sent)
+    from torch.distributed.fsdp import (  # noqa: PLC0415  a second, which replicas do without
+        MixedPrecisionPolicy,
+        fully_shard,
+    )
+
+    if layout.tensor == 1:
+        take_from_first((*model.parameters(), *model.buffers()), None)
     names = {id(one): name for name, one in model.named_parameters()}
     policy = MixedPrecisionPolicy()
     if is_bf16:
@@ -91,8 +98,10 @@ def mesh_of(layout: TrainerLayout, device: torch.device) -> DeviceMesh:
 
     Two dimensions mean replicas of shards to torch, never shards over both.
     """
-    if layout.data == 1:
-        return init_device_mesh(device.type, (layout.shard,), mesh_dim_names=("shard",))
-    return init_device_mesh(
-        device.type, (layout.data, layout.shard), mesh_dim_names=("data", "shard")
-    )
+    names = ("shard",) if layout.data == 1 else ("data", "shard")
+    if layout.tensor * layout.pipeline > 1:
+        of_all = mesh_sizes(layout)
+        whole = init_device_mesh(device.type, of_all, mesh_dim_names=of_all._fields)
+        return whole[names]
+    sizes = tuple(getattr(layout, name) for name in names)
+    return init_device_mesh(device.type, sizes, mesh_dim_names=names)

@@ -153,7 +153,7 @@ def _best_data_group(outlook: Outlook, row: Clusters) -> Candidate | None:
         data=data,
         data_instances=count.astype(np.float64),
     )
-    step_s = model.times(outlook.setup(clusters)).step_s[:, 0]
+    step_s = np.array(outlook.asked(clusters, lambda setup, _: model.times(setup).step_s[:, 0]))
     cost = step_s * outlook.usd_per_hour(clusters)
     key = step_s if np.isnan(cost).all() else np.where(np.isnan(cost), math.inf, cost)
     return outlook.candidates(clusters.pick(np.array([np.argmin(key)])))[0]
@@ -183,6 +183,8 @@ def _transforms(start: Candidate) -> Advice:
 def _larger_batch(outlook: Outlook, start: Candidate, row: Clusters) -> Advice | None:
     if outlook.calibration.emulated_device_s is not None:
         return None  # declared for a step of any batch
+    if outlook.settings.mode == "strong":
+        return None  # the samples of a step are to stay
     batch_size = 2 * outlook.calibration.batch_size
     try:
         larger = outlook.candidates(row, batch_size=batch_size)[0].prediction

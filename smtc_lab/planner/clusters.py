@@ -6,10 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtc_lab.spec.cluster import Cluster, InstanceGroup
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from smtc_lab.catalog.instance_types import InstanceType
     from smtc_lab.planner.model.setup import Numbers
 
 NO_DATA_GROUP = -1
@@ -50,3 +55,31 @@ class Clusters:
             data_instances=self.data_instances[places],
             reduces=None if self.reduces is None else self.reduces[places],
         )
+
+    def spec(self, place: int, types: Sequence[InstanceType]) -> Cluster:
+        """Return one of the clusters as a spec.
+
+        Args:
+            place: Which of them.
+            types: The instance types of the offers.
+        """
+        trainer, data_row = types[self.trainer[place]], self.data[place]
+        both_are_cpu = data_row != NO_DATA_GROUP and not trainer.has_accelerator
+        groups = [
+            InstanceGroup(
+                "train_group",
+                trainer.name,
+                int(self.trainers[place]),
+                role="train" if both_are_cpu else None,
+            )
+        ]
+        if data_row != NO_DATA_GROUP:
+            groups.append(
+                InstanceGroup(
+                    "data_group",
+                    types[data_row].name,
+                    int(self.data_instances[place]),
+                    role="data" if both_are_cpu else None,
+                )
+            )
+        return Cluster(instance_groups=tuple(groups))

@@ -14,16 +14,18 @@ from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import PlannerError
 from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.forecast.declared_wires import declared_wires
+from smtc_lab.planner.forecast.divided_batch import asked_by_batch, said_of_strong
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.predict import Terms, predictions
 from smtc_lab.planner.model.prediction import Candidate
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.offers import ACCELERATOR_LINK_GBPS, offers_of
 from smtc_lab.planner.plan_settings import BURSTABLE
-from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from numpy.typing import NDArray
 
     from smtc_lab.catalog.catalog import Catalog
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.model.prediction import Prediction
     from smtc_lab.planner.plan_settings import PlanSettings
+    from smtc_lab.spec.cluster import Cluster
 
 _CERTAINTY = ("list", "user", "historical", "estimated")
 
@@ -162,9 +165,28 @@ class Outlook:
         if steps is None:
             return None
         ranks = self.ranks(clusters)
-        return np.ceil(
-            steps / (ranks if self.settings.num_devices is None else 1.0 + 0 * ranks)
-        )
+        is_shared = self.settings.num_devices is None and self.settings.mode == "weak"
+        return np.ceil(steps / (ranks if is_shared else 1.0 + 0 * ranks))
+
+    def batch_sizes(self, clusters: Clusters) -> NDArray[np.float64] | None:
+        """Return the samples of one step of each trainer; None: as calibrated."""
+        if self.settings.mode == "weak":
+            return None
+        return np.maximum(1.0, np.floor(self.calibration.batch_size / self.ranks(clusters)))
+
+    def asked(
+        self,
+        clusters: Clusters,
+        ask: Callable[[Setup, NDArray[np.intp]], Iterable[Any]],
+        *,
+        batch_size: int | None = None,
+    ) -> list[Any]:
+        """Return what a model says of each cluster; ``batch_size`` None: as the plan has it."""
+        sizes = self.batch_sizes(clusters)
+        if sizes is None or batch_size is not None:
+            everywhere = np.arange(len(clusters.trainer))
+            return list(ask(self.setup(clusters, batch_size=batch_size), everywhere))
+        return asked_by_batch(clusters, sizes, self.setup, ask)
 
     def usd_per_hour(self, clusters: Clusters) -> NDArray[np.float64]:
         """Return the price of each cluster in USD per hour; NaN: unknown."""
@@ -188,42 +210,21 @@ class Outlook:
                 usd_per_hour=None if np.isnan(usd[place]) else float(usd[place]),
                 steps=None if steps is None else int(steps[place]),
                 useful_fraction=1.0 if spot is None else spot.useful_fraction,
+                billed_fraction=1.0 if spot is None else spot.billed_fraction,
                 is_extrapolated=bool(self.offers.is_extrapolated[row]),
                 cautions=self._cautions(clusters, place),
             )
             for place, row in enumerate(clusters.trainer)
         ]
-        setup = self.setup(clusters, batch_size=batch_size)
-        found = predictions(self.model, setup, terms)
+        found = self.asked(
+            clusters,
+            lambda setup, places: predictions(self.model, setup, [terms[p] for p in places]),
+            batch_size=batch_size,
+        )
         return tuple(
             self._candidate(clusters, place, prediction)
             for place, prediction in enumerate(found)
         )
-
-    def cluster_at(self, clusters: Clusters, place: int) -> Cluster:
-        """Return one of the clusters as a spec."""
-        types = self.offers.types
-        trainer = types[clusters.trainer[place]]
-        data_row = clusters.data[place]
-        both_are_cpu = data_row != NO_DATA_GROUP and not trainer.has_accelerator
-        groups = [
-            InstanceGroup(
-                "train_group",
-                trainer.name,
-                int(clusters.trainers[place]),
-                role="train" if both_are_cpu else None,
-            )
-        ]
-        if data_row != NO_DATA_GROUP:
-            groups.append(
-                InstanceGroup(
-                    "data_group",
-                    types[data_row].name,
-                    int(clusters.data_instances[place]),
-                    role="data" if both_are_cpu else None,
-                )
-            )
-        return Cluster(instance_groups=tuple(groups))
 
     def _candidate(self, clusters: Clusters, place: int, prediction: Prediction) -> Candidate:
         rows = [clusters.trainer[place], clusters.data[place]]
@@ -233,7 +234,7 @@ class Outlook:
         cores = self.offers.vcpus[rows[1]] if rows[1] != NO_DATA_GROUP else None
         workers = np.broadcast_to(clusters.data_workers, clusters.trainer.shape)[place]
         return Candidate(
-            cluster=self.cluster_at(clusters, place),
+            cluster=clusters.spec(place, self.offers.types),
             num_data_workers=None if cores is None else int(min(workers, cores)),
             distribution=self._distribution(clusters, place),
             prediction=prediction,
@@ -258,8 +259,10 @@ class Outlook:
             cautions.append(
                 "The step is computed by CPUs, and is taken to spread over all their cores."
             )
-        ranks = self.ranks(clusters)[place]
-        if ranks > 1 and self.settings.num_devices is None:
+        ranks, sizes = self.ranks(clusters)[place], self.batch_sizes(clusters)
+        if ranks > 1 and sizes is not None:
+            cautions += said_of_strong(self.calibration, int(ranks), int(sizes[place]))
+        elif ranks > 1 and self.settings.num_devices is None:
             cautions.append(
                 f"A step has {ranks:.0f} times the samples of one device, and the job as many "
                 "fewer steps: fit the learning rate to it."

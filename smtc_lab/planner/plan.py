@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.launchers.run import Run
+    from smtc_lab.metrics.scaling.scaling import Mode
     from smtc_lab.planner.interruptions import Interruptions
     from smtc_lab.planner.model.simulation import SimulatedRun
     from smtc_lab.spec.emulation import EmulatedLink
@@ -98,7 +99,7 @@ class Plan(PlanDisplayed, BundleDisplayed, Result):
     def knee(self) -> Candidate:
         """The one of the Pareto set beyond which speed gets dear."""
         front = self.pareto
-        points = [_time_and_cost(each) for each in front]
+        points = [each.time_and_cost for each in front]
         time, cost = (np.array(values) for values in zip(*points, strict=True))
         return front[knee(time, cost)]
 
@@ -199,6 +200,7 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
     families: Sequence[str] | None = None,
     before: dt.datetime | None = None,
     num_devices: int | None = 1,
+    mode: Mode = "weak",
     max_trainers: int | None = None,
     max_data_instances: int = 16,
     prices: Literal["on-demand"] | Mapping[str, float | tuple[float, str]] = "on-demand",
@@ -228,8 +230,10 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         num_devices: Accelerators of each cluster, all training instances together. One for
             each step's work to be the same everywhere; an emulated device stands for all
             accelerators of a training instance. None: any number, so that the plan
-            recommends one; ``steps`` are then those of one device, and n devices with batches
-            of the same size make an n-th of them.
+            recommends one.
+        mode: ``weak``: each device has batches as calibrated; where any number of devices may
+            be used, ``steps`` are those of one, and n make an n-th of them. ``strong``: the
+            step keeps its samples, and the devices share them alike.
         max_trainers: Most training instances; None: 1, or 8 where any number of devices may be
             used.
         max_data_instances: Most instances of a data group.
@@ -263,6 +267,7 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         steps=steps,
         families=None if families is None else tuple(families),
         num_devices=num_devices,
+        mode=mode,
         max_trainers=max_trainers,
         max_data_instances=max_data_instances,
         relative_cpu_speed=dict(relative_cpu_speed or {}),
@@ -290,11 +295,3 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         front=found.front,
         refused=found.refused,
     )
-
-
-def _time_and_cost(candidate: Candidate) -> tuple[float, float]:
-    said = candidate.prediction
-    if said.job_s is not None and said.usd_per_job is not None:
-        return said.job_s.mean, said.usd_per_job.mean
-    usd = said.usd_per_1000_steps
-    return said.step_time_s.mean, 0.0 if usd is None else usd.mean

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.result import Result
+from smtc_lab.metrics.scaling.scaling import Mode
 from smtc_lab.planner.interruptions import Interruptions
 from smtc_lab.spec.emulation import EmulatedLink
 
@@ -46,8 +47,12 @@ class PlanSettings(Result):
 
     num_devices: int | None = 1
     """Accelerators of a cluster, all training instances together: a step does the same work on
-    every candidate. None: any number, each with batches as calibrated; ``steps`` are then those
-    of one device, and n devices make an n-th of them."""
+    every candidate. None: any number."""
+
+    mode: Mode = "weak"
+    """``weak``: each device has batches as calibrated; where any number of devices may be used,
+    ``steps`` are those of one, and n make an n-th of them. ``strong``: a step keeps the samples
+    that were calibrated, and its devices share them alike."""
 
     max_trainers: int = 1
     """Most training instances of a cluster."""
@@ -91,10 +96,11 @@ class PlanSettings(Result):
             raise PlannerError(
                 f"max_data_instances={self.max_data_instances} is not 0 to 1,000. Change it."
             )
-        if self.num_devices is None and self.steps is None:
+        if self.num_devices is None and self.steps is None and self.mode == "weak":
             raise PlannerError(
                 "num_devices=None compares clusters whose steps differ in size, but steps is "
-                "not given. Give steps=, the number of optimizer steps that one device needs."
+                "not given. Give steps=, the number of optimizer steps that one device needs, "
+                "or mode='strong', which keeps the samples of a step."
             )
         for name in ("budget_usd", "deadline_s"):
             if getattr(self, name) is not None and self.steps is None:

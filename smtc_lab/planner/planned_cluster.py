@@ -9,6 +9,7 @@ from smtc_lab.display import PlanDisplayed
 from smtc_lab.launchers.run import launch
 from smtc_lab.planner.advice import advice_of, seconds, start_of
 from smtc_lab.planner.explanation import explanation_of, steps_of
+from smtc_lab.planner.forecast.divided_batch import divided_values
 from smtc_lab.planner.interruptions import simulate_interruptions
 from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.planned_candidate import PlannedCandidate
@@ -55,7 +56,8 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
                 over those of the calibration and the plan.
 
         Raises:
-            SpecError: A field is illegal.
+            SpecError: A field is illegal, or the batch that devices are to share is not in the
+                hyperparameters as ``batch_size``.
         """
         calibration = self.outlook.calibration
         declared_s = calibration.emulated_device_s
@@ -66,16 +68,21 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
                 link=self.outlook.settings.link,
                 relative_cpu_speed=dict(self.outlook.settings.relative_cpu_speed),
             )
-        any_number = self.outlook.settings.num_devices is None
+        settings = self.outlook.settings
+        spread = self.candidate.distribution
+        is_strong = settings.mode == "strong" and spread is not None
+        values = dict(calibration.hyperparameters)
+        if is_strong and spread is not None and "hyperparameters" not in fields:
+            values = divided_values(values, spread.data or 1)
         own: dict[str, Any] = {
             "entry_point": calibration.entry_point,
             "cluster": self.candidate.cluster,
-            "hyperparameters": dict(calibration.hyperparameters),
+            "hyperparameters": values,
             "arguments": calibration.arguments,
             "environment": dict(calibration.environment),
             "emulation": emulation,
             "max_steps": steps_of(self),
-            "distribution": self.candidate.distribution if any_number else None,
+            "distribution": spread if settings.num_devices is None or is_strong else None,
             "num_loader_workers": self.num_loader_workers,
         }
         return TrainingJob(**(own | fields))
@@ -135,7 +142,10 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
             num_loader_workers=self.num_loader_workers,
             num_data_workers=self.candidate.num_data_workers,
         )
-        setup = self.outlook.setup(row, batch_size=self.batch_size)
+        batch_size, sizes = self.batch_size, self.outlook.batch_sizes(row)
+        if batch_size is None and sizes is not None:
+            batch_size = int(sizes[0])
+        setup = self.outlook.setup(row, batch_size=batch_size)
         calibration = self.outlook.calibration
         return simulate(
             calibration, setup, steps=steps, seed=seed, prefetch=prefetch, straggler=straggler

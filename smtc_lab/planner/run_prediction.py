@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
-from smtc_lab.launchers.emulated_link import declared_link
+from smtc_lab.launchers.emulation.emulated_link import declared_link
 from smtc_lab.launchers.engines import runs_here
 from smtc_lab.machine.beneath import MIB
 from smtc_lab.machine.stored_text import stored_json
@@ -25,7 +25,7 @@ from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state, replace_file
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from _typeshed import StrPath
 
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.spec.job import TrainingJob
@@ -119,7 +119,7 @@ def kept_prediction(folder: RunFolder) -> RunPrediction | None:
 
 
 def compared_runs(
-    calibration: Calibration, root: Path | None = None
+    calibration: Calibration, root: StrPath | None = None
 ) -> tuple[RunPrediction, ...]:
     """Return the runs that were compared with predictions for this workload, oldest first.
 

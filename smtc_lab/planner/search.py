@@ -22,6 +22,7 @@ from smtc_lab.planner.plan_settings import is_wanted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from smtc_lab.planner.model.setup import Setup
     from smtc_lab.planner.outlook import Outlook
 
 MOST_CANDIDATES = 100
@@ -61,7 +62,8 @@ def search(outlook: Outlook) -> Found:
     alone = _homogeneous(outlook, refused)
     if len(alone.trainer) == 0:
         return Found(alone, (), 0, refused)
-    is_fed = (model.bottlenecks(outlook.setup(alone)) == "cpu") | _waits(outlook, model, alone)
+    stages = outlook.asked(alone, lambda setup, _: model.bottlenecks(setup))
+    is_fed = (np.array(stages) == "cpu") | _waits(outlook, model, alone)
     clusters = _joined(alone, _with_data_groups(outlook, alone, is_fed, refused))
     clusters, step_s = _reducing(outlook, model, clusters)
     usd_per_hour = outlook.usd_per_hour(clusters)
@@ -122,7 +124,8 @@ def _homogeneous(outlook: Outlook, refused: dict[str, int]) -> Clusters:
         "CPU speed unknown (give relative_cpu_speed)",
         other & has_number & ~knows_speed,
     )
-    rows = np.flatnonzero(other & has_number & knows_speed)
+    usable = other & has_number & knows_speed
+    rows = np.flatnonzero(usable & _shares(outlook, counts * offers.devices, usable, refused))
     return Clusters(
         trainer=rows,
         trainers=counts[rows],
@@ -148,6 +151,7 @@ def _any_number(
     )
     is_known = (count == 1) | ~np.isnan(offers.link_gbps[rows])
     _count(refused, "network between instances unknown", ~is_known)
+    is_known &= _shares(outlook, count * offers.devices[rows], is_known, refused)
     rows, count = rows[is_known], count[is_known]
     return Clusters(
         trainer=rows,
@@ -157,12 +161,36 @@ def _any_number(
     )
 
 
+def _shares(
+    outlook: Outlook,
+    ranks: NDArray[np.float64],
+    which: NDArray[np.bool_],
+    refused: dict[str, int],
+) -> NDArray[np.bool_]:
+    """Return which numbers of devices can share the samples of a step, where they are to."""
+    if outlook.settings.mode == "weak":
+        return np.ones(len(ranks), dtype=bool)
+    size = outlook.calibration.batch_size
+    can_share = np.asarray(size % np.maximum(ranks, 1.0) == 0)
+    reason = f"a batch of {size:,} cannot be shared by their devices alike"
+    _count(refused, reason, which & ~can_share)
+    return can_share
+
+
 def _waits(outlook: Outlook, model: Model, alone: Clusters) -> NDArray[np.bool_]:
     """Return which clusters wait for gradients so long that reducers may pay."""
-    times = model.times(outlook.setup(alone))
-    exposed_s = np.broadcast_to(times.stages.exchange.exposed_s, times.step_s.shape)
-    is_long = exposed_s[:, 0] > _LEAST_WAIT * times.step_s[:, 0]
-    return np.asarray(is_long & (alone.trainers > 2))
+
+    def is_long(setup: Setup) -> NDArray[np.bool_]:
+        times = model.times(setup)
+        exposed_s = np.broadcast_to(times.stages.exchange.exposed_s, times.step_s.shape)
+        return np.asarray(exposed_s[:, 0] > _LEAST_WAIT * times.step_s[:, 0])
+
+    found = np.array(outlook.asked(alone, lambda setup, _: is_long(setup)))
+    return np.asarray(found & (alone.trainers > 2))
+
+
+def _step_s(outlook: Outlook, model: Model, clusters: Clusters) -> NDArray[np.float64]:
+    return np.array(outlook.asked(clusters, lambda setup, _: model.times(setup).step_s[:, 0]))
 
 
 def _reducing(
@@ -172,13 +200,13 @@ def _reducing(
 
     It never does for one or two training instances.
     """
-    step_s = model.times(outlook.setup(clusters)).step_s[:, 0]
+    step_s = _step_s(outlook, model, clusters)
     places = np.flatnonzero((clusters.trainers > 2) & (clusters.data_instances > 0))
     if not len(places) or model.inputs.gradients is None:
         return clusters, step_s
     reduces = np.ones(len(places), dtype=bool)
     both = replace(clusters.pick(places), reduces=reduces)
-    reduced_s = model.times(outlook.setup(both)).step_s[:, 0]
+    reduced_s = _step_s(outlook, model, both)
     pays = np.zeros(len(step_s), dtype=bool)
     pays[places] = reduced_s < (1 - LEAST_GAIN) * step_s[places]
     step_s[places] = np.where(pays[places], reduced_s, step_s[places])
@@ -229,7 +257,10 @@ def _job(
     if steps is not None:
         spot = settings.interruptions
         useful = 1.0 if spot is None else max(spot.useful_fraction, 1e-9)
-        time_s = step_s * steps / useful + outlook.calibration.once_s
+        steps_s, once_s = step_s * steps / useful, outlook.calibration.once_s
+        waited_s = 0.0 if spot is None else steps_s * (1 - spot.billed_fraction)
+        time_s = steps_s + once_s
+        return time_s, (time_s - waited_s) * usd_per_hour / 3600
     return time_s, time_s * usd_per_hour / 3600
 
 

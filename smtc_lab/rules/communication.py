@@ -26,6 +26,10 @@ SMALL_MODEL_BYTES = 100e6
 BUCKETS = 8
 """Buckets that were found to hide most of what can be hidden."""
 
+_LEAST_BUCKET_BYTES = 1.25 * 2**20
+"""Buckets of up to 1 MiB, filled by whole parameters, are torch's first and its compiler's
+smallest: ``Session.prepare`` makes none smaller."""
+
 STRAGGLER = 0.05
 """From this share of the step on, waiting for a slower rank is worth a sentence."""
 
@@ -33,6 +37,9 @@ _MOSTLY = 2 / 3
 """Share of the steps in which it is the same rank that the others wait for."""
 
 _BATCH_NAMES = ("batch_size", "batch-size", "train_batch_size")
+_GATHERED_TWICE = 1.5
+"""Bytes of gathered parameters over those of gradients, from which they are gathered again."""
+
 _HOOK = (
     "model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks"
     ".default_hooks.fp16_compress_hook)"
@@ -60,14 +67,38 @@ def _exposed(seen: Observation, exposed: float) -> Finding:
     comm_s = _mean(seen, "exposed_comm_s") + _mean(seen, "hidden_comm_s")
     backward_s = _mean(seen, "backward_s")
     num_bytes, buckets = _mean(seen, "comm_bytes"), _mean(seen, "num_buckets")
+    gathered = _mean(seen, "gathered_bytes")
+    what = f"gradients ({num_bytes / 1e6:.3g} MB in {buckets:.0f} buckets)"
+    if gathered:
+        what = (
+            f"shards (gradients {num_bytes / 1e6:.3g} MB, parameters {gathered / 1e6:.3g} MB, "
+            f"in {buckets:.0f} collectives)"
+        )
     sentence = (
-        f"{100 * exposed:.0f} % of each step is spent on exchanging gradients "
-        f"({num_bytes / 1e6:.3g} MB in {buckets:.0f} buckets), with nothing computed beside it."
+        f"{100 * exposed:.0f} % of each step is spent on exchanging {what}, with nothing "
+        "computed beside it."
     )
     fix, action = "Use a faster network, or fewer and larger instances.", ""
-    if num_bytes < SMALL_MODEL_BYTES and buckets < BUCKETS - 1:
+    if gathered > _GATHERED_TWICE * num_bytes:
+        fix = (
+            "Keep the parameters between the forward and the backward pass, if they fit into "
+            "memory, so that they are gathered once; or shard inside instances, and replicate "
+            "between them."
+        )
+        action = "model.set_reshard_after_forward(False)"
+    elif gathered:
+        fix = "Shard inside instances and replicate between them, or use a faster network."
+    elif not backward_s:  # replicas of a pipeline average when all is computed
+        fix = (
+            "Replicas of a pipeline average gradients after the last microbatch: let a step "
+            "have more microbatches, or use a faster network."
+        )
+    elif num_bytes < SMALL_MODEL_BYTES and buckets < BUCKETS - 1 and _are_large(seen):
         mb = max(0.1, round(num_bytes / BUCKETS / 2**20, 1))
-        fix = f"Exchange about {BUCKETS} buckets, so that they go beside the backward pass."
+        fix = (
+            f"Exchange about {BUCKETS} buckets, so that they go beside the backward pass. "
+            "Session.prepare() cuts them so by itself."
+        )
         action = f"DistributedDataParallel(model, bucket_cap_mb={mb:g})"
     elif comm_s > backward_s:
         fix = (
@@ -84,19 +115,33 @@ def _exposed(seen: Observation, exposed: float) -> Finding:
     )
 
 
+def _are_large(seen: Observation) -> bool:
+    """Return whether buckets can be cut smaller; those of ``Session.prepare`` cannot."""
+    buckets = max(1.0, _mean(seen, "num_buckets"))
+    return _mean(seen, "comm_bytes") / buckets > _LEAST_BUCKET_BYTES
+
+
 def _accumulation(seen: Observation) -> Iterable[Finding]:
     syncs = _mean(seen, "num_syncs")
     if syncs < 2 or not seen.is_enough_for("accumulation"):
         return
     wasted = 1 - 1 / syncs
+    fix = "Run all but the last backward pass of a step within model.no_sync()."
+    action = "with model.no_sync():"
+    if _mean(seen, "gathered_bytes"):
+        fix = (
+            "Exchange no gradients in all but the last backward pass of a step, if they fit "
+            "into memory."
+        )
+        action = "model.set_requires_gradient_sync(False)"
     yield Finding(
         kind="accumulation",
         sentence=(
             f"Gradients are averaged {syncs:.3g} times for each optimizer step, though only "
             "the last time is needed."
         ),
-        fix="Run all but the last backward pass of a step within model.no_sync().",
-        action="with model.no_sync():",
+        fix=fix,
+        action=action,
         cost=seen.cost_in_steps(_known(seen, "exposed_comm_s") * wasted),
     )
 

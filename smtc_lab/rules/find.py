@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.pipeline.timed import pipeline_times
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.rules.all_steps import AllStepsRule
 from smtc_lab.rules.communication import CommunicationRule
 from smtc_lab.rules.cpu_bottleneck import CpuBottleneckRule
 from smtc_lab.rules.graphs import GraphRule
 from smtc_lab.rules.host import HostRule
 from smtc_lab.rules.observation import Observation
+from smtc_lab.rules.pipeline import PipelineRule
 from smtc_lab.rules.shapes import ShapeRule
 from smtc_lab.rules.step import StepRule
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.compiler_result import CompilerResult
     from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.measured_columns import MeasuredColumns
+    from smtc_lab.metrics.pipeline.times import PipelineTimes
     from smtc_lab.metrics.records.compiler_report import CompilerReport
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.rules.rule import Rule
@@ -33,6 +37,7 @@ RULES: tuple[type[Rule], ...] = (
     StepRule,
     CpuBottleneckRule,
     CommunicationRule,
+    PipelineRule,
     AllStepsRule,
 )
 """Every rule."""
@@ -67,6 +72,7 @@ class RunRules:
         reports: Mapping[str, CompilerReport],
         *,
         ranks: Sequence[str] = (),
+        pipeline: PipelineTimes | None = None,
         usd_per_hour: float | None = None,
         has_ended: bool,
         has_completed: bool = False,
@@ -80,6 +86,7 @@ class RunRules:
             measured: The run so far; None: it has no step, so there is nothing to find.
             reports: What its trainers told of their compiler, by rank, the first one first.
             ranks: Names of its trainers, in the order of the columns' places; empty: unknown.
+            pipeline: Stages of a model that is cut; None: it is not, or not yet.
             usd_per_hour: Price of all instances; None: unknown.
             has_ended: Whether this is all of it.
             has_completed: Whether it ended as ``Completed``.
@@ -99,6 +106,7 @@ class RunRules:
             has_completed=has_completed,
             told=self._told,
             ranks=tuple(ranks),
+            pipeline=pipeline,
             compiler=self._compiler,
             factors=self._factors,
         )
@@ -134,6 +142,7 @@ def find(
         measured_launch(run),
         run.compiler,
         ranks=[name for name, records in run.steps.items() if records],
+        pipeline=pipeline_times(run.pipeline, evidence=evidence_of(run.job)),
         usd_per_hour=usd_per_hour,
         has_ended=True,
         has_completed=run.state == "Completed",

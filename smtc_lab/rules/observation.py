@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.ablation import FactorEffect
     from smtc_lab.metrics.compared.compiler_result import CompilerResult
     from smtc_lab.metrics.measured_columns import MeasuredColumns
+    from smtc_lab.metrics.pipeline.times import PipelineTimes
     from smtc_lab.metrics.records.compiler_report import CompilerReport
     from smtc_lab.spec.job import TrainingJob
 
@@ -60,6 +61,9 @@ class Observation:
 
     ranks: tuple[str, ...] = ()
     """Names of its trainers, ``<host>-rank<n>``, by their places; empty: unknown."""
+
+    pipeline: PipelineTimes | None = None
+    """Stages and bubble of a model that is cut; None: it is not, or not yet."""
 
     compiler: CompilerResult | None = None
     """What a comparison knows of the set-up, break-even among it."""

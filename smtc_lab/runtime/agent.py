@@ -32,14 +32,16 @@ from smtc_lab.machine.processes import (
     signals_as_bytes,
 )
 from smtc_lab.machine.wakefulness import AWAKE_VARIABLE, wake_cores
-from smtc_lab.runtime.entry_point import EntryPoint, entry_points
 from smtc_lab.runtime.ranks.hang_watch import LOOK_S, HangWatch
+from smtc_lab.runtime.ranks.step_counts import unequal_steps
+from smtc_lab.runtime.starting.entry_points import EntryPoints
 from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from smtc_lab.machine.cpu_quota import CpuQuota
+    from smtc_lab.runtime.entry_point import EntryPoint
     from smtc_lab.runtime.ranks.hang_watch import Hung
     from smtc_lab.store.tables import RecordSink
 
@@ -58,6 +60,7 @@ class Agent:
         self._folder = RunFolder(Path(told.run_folder))
         self._quota: CpuQuota = open_quota(f"{self._folder.job_name}-{told.host}")
         self._events = selectors.DefaultSelector()
+        self._started: EntryPoints | None = None
         self._entry_points: list[EntryPoint] = []
         self._writer: RecordSink | None = None
         self._sampler: SystemSampler | None = None
@@ -78,8 +81,12 @@ class Agent:
         finally:
             self._end()
         hung, code = self._hung, decisive.decisive_code
+        if said := unequal_steps(self._told, self._folder, self._entry_points, decisive):
+            self._problems.append(said)
         if hung is not None:
             code = 1
+            with contextlib.suppress(OSError):
+                hung.say_where(self._told, self._folder)
         elif len(self._entry_points) > 1 and code and not decisive.has_said_why:
             # what it says is of one that failed because this one had
             self._folder.failure_file(self._told.host).unlink(missing_ok=True)
@@ -106,7 +113,8 @@ class Agent:
                 f"The entry point was not started: its interpreter {told.command[0]!r} is "
                 "gone. Bring its environment back, or name another python_environment."
             )
-        self._entry_points = entry_points(told, self._folder, self._quota)
+        self._started = EntryPoints(told, self._folder, self._quota)
+        self._entry_points = self._started.all
         self._hang_watch = HangWatch(told, self._folder, self._entry_points)
         try:
             self._writer = open_sink(self._folder.system_records(told.host))
@@ -194,9 +202,8 @@ class Agent:
     def _collect(self) -> None:
         """Take note of the entry points that have ended."""
         codes = dict(reap())
-        for entry_point in self._entry_points:
-            if entry_point.exit_code is None and entry_point.pid in codes:
-                entry_point.ended(codes[entry_point.pid], was_asked=self._stop_s is not None)
+        if self._started is not None:
+            self._started.collect(codes, was_asked=self._stop_s is not None)
 
     def _failed(self) -> EntryPoint | None:
         """Return the entry point that failed first, of those that have ended; None: none."""

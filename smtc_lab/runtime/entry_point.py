@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import os
 import re
 import resource
 import signal
-import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.context import DONE_WORD
+from smtc_lab.instance.forking import close_but_for
 from smtc_lab.instance.hyperparameters import user_args
 from smtc_lab.instance.prepare import process_environment
 from smtc_lab.instance.variables import FAILED_WORD, READY_VARIABLE, STORE_FD_VARIABLE
 from smtc_lab.machine.processes import die_with_parent, hide_behind_hosts_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from smtc_lab.instance.description import InstanceDescription, Trainer
     from smtc_lab.machine.cpu_quota import CpuQuota
     from smtc_lab.store.run_folder import RunFolder
@@ -33,7 +33,7 @@ _SEEN_LATE_S = 1.0
 
 
 class EntryPoint:
-    """Starts one process of an instance that is prepared.
+    """One process of an instance that is prepared.
 
     Args:
         told: What the instance is told.
@@ -63,32 +63,83 @@ class EntryPoint:
         self._told = told
         self._quota = quota
         self._hosts_file = str(folder.instance(told.host) / "hosts")
-        environment = process_environment(told, folder, trainer)
-        self.ready, ready_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.pid: int | None = None
+        """Number of the process; None: it was not started, or its number is not known yet."""
+        self._environment = process_environment(told, folder, trainer)
+        self._log = folder.log_file(told.host, self.rank)
+        self.ready, self._ready_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         """Readable when the script says that its work begins, or has ended."""
-        try:
-            environment[READY_VARIABLE] = str(ready_write)
-            passed = [ready_write]
-            if store_fd is not None:
-                environment[STORE_FD_VARIABLE] = str(store_fd)
-                passed.append(store_fd)
-            with folder.log_file(told.host, self.rank).open("ab") as log:
-                self._process = subprocess.Popen(  # noqa: S603  the job's own command
-                    [*told.command, *user_args(told.hyperparameters), *told.arguments],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    pass_fds=passed,
-                    preexec_fn=self._become_entry_point,  # noqa: PLW1509  no thread yet
-                )
-        finally:
-            os.close(ready_write)
+        self._environment[READY_VARIABLE] = str(self._ready_write)
+        self.descriptors = [self._ready_write]
+        """What the process inherits."""
+        if store_fd is not None:
+            self._environment[STORE_FD_VARIABLE] = str(store_fd)
+            self.descriptors.append(store_fd)
 
-    @property
-    def pid(self) -> int:
-        """Number of the process."""
-        return self._process.pid
+    def start(
+        self, command: Sequence[str] | None = None, descriptors: Sequence[int] = ()
+    ) -> subprocess.Popen[bytes]:
+        """Start the process.
+
+        Args:
+            command: What to start in its place, and with its log; None: the job's command.
+            descriptors: What that inherits besides.
+
+        Raises:
+            OSError: It cannot be started.
+        """
+        told = self._told
+        with self._log.open("ab") as log:
+            process = subprocess.Popen(  # noqa: S603  the job's own command
+                [*(command or told.command), *user_args(told.hyperparameters), *told.arguments],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                pass_fds=[*self.descriptors, *descriptors],
+                preexec_fn=self._become_entry_point,  # noqa: PLW1509  no thread yet
+            )
+        if command is None:
+            self.pid, self._process = process.pid, process
+        return process
+
+    def fork(self, run: Callable[..., NoReturn]) -> None:
+        """Fork the process from this one, which has imported what it needs.
+
+        Args:
+            run: What runs a script there, as ``starting.ahead.run_forked`` does.
+        """
+        told = self._told
+        pid = os.fork()
+        if pid:
+            self.pid = pid
+            return
+        try:
+            signal.set_wakeup_fd(-1)
+            self._become_entry_point()
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            close_but_for({0, 1, 2, *self.descriptors})
+            script, arguments = told.command[-1], user_args(told.hyperparameters)
+            run(
+                script,
+                [*arguments, *told.arguments],
+                environment=self._environment,
+                log=str(self._log),
+            )
+        finally:
+            os._exit(1)
+
+    def is_handed_over(self) -> None:
+        """Close what only the process keeps open; after it, or what forks it, was started."""
+        os.close(self._ready_write)
+
+    def given(self) -> dict[str, Any]:
+        """Return what a process needs in order to become this one (``forked_trainers``)."""
+        return {
+            "environment": self._environment,
+            "log": str(self._log),
+            "descriptors": self.descriptors,
+        }
 
     def hear(self, said: bytes) -> None:
         """Take in what its script says through ``ready``."""
@@ -134,51 +185,3 @@ class EntryPoint:
             resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
-
-
-def entry_points(
-    told: InstanceDescription, folder: RunFolder, quota: CpuQuota
-) -> list[EntryPoint]:
-    """Start the script once for each trainer of an instance, and once where it has none.
-
-    Raises:
-        OSError: It cannot be started.
-        EntryPointError: The port at which the trainers meet is taken.
-    """
-    bound = bound_store(told)
-    try:
-        return [
-            EntryPoint(told, folder, quota, trainer, _store_fd(trainer, bound))
-            for trainer in told.trainers or (None,)
-        ]
-    finally:
-        if bound is not None:
-            bound.close()
-
-
-def _store_fd(trainer: Trainer | None, bound: socket.socket | None) -> int | None:
-    return None if trainer is None or trainer.rank or bound is None else bound.fileno()
-
-
-def bound_store(told: InstanceDescription) -> socket.socket | None:
-    """Return a socket on the own address at which rank 0 can serve; None: nobody needs one.
-
-    Raises:
-        EntryPointError: Its port is taken.
-    """
-    found = told.rendezvous
-    if found is None or found.in_folder or found.world_size == 1 or told.trainers[0].rank:
-        return None
-    is_6 = ipaddress.ip_address(told.address).version == 6
-    bound = socket.socket(socket.AF_INET6 if is_6 else socket.AF_INET)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((told.address, found.port))
-    except OSError as error:
-        bound.close()
-        raise EntryPointError(
-            f"Port {found.port} of {told.address}, where the trainers meet, cannot be had "
-            f"({error.strerror}). End what uses it, or give the job another name: its port "
-            "follows from that."
-        ) from error
-    return bound

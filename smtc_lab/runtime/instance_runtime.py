@@ -5,22 +5,24 @@ from __future__ import annotations
 import atexit
 import os
 import time
+from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.context import InstanceContext
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
-from smtc_lab.instance.variables import KEPT_VARIABLE
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE, KEPT_VARIABLE
 from smtc_lab.machine.environments.xla_environment import xla_environment
+from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.store.run_folder import COMPILER_FOLDER
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from smtc_lab.compiler.choosing.kept import Kept
     from smtc_lab.compiler.compilation import Compilation
@@ -45,10 +47,21 @@ class InstanceRuntime:
             self._writer = open_sink(path)
             atexit.register(self.close)
         self._kept = _kept()
+        self.restored_step: Callable[[], int] = lambda: 0
+        """Returns from which step a script goes on that loads its checkpoints by itself."""
+        self.attempt = int(os.environ.get(ATTEMPT_VARIABLE, "1"))
         first_step = 0 if self._kept is None else self._kept.steps
+        if self.attempt > 1 and self._kept is not None and self._writer is not None:
+            first_step = self._writer.num_steps()
         self.timer = StepTimer(self.context, self._writer, first_step=first_step)
+        if self.attempt > 1 and self._kept is None:
+            self.timer.on_ready = self._begin_again
+        self.took: Callable[[Any], object] = lambda _: None
+        """Called with each batch that is trained on."""
         self.is_timed_by_session = False
         """Whether a session's loop times the steps, so that hooks must not."""
+        self.is_restoring = False
+        """Whether state is given back: what optimizers do for it is no step."""
         self.before_close: Callable[[], None] = lambda: None
         """Records what others still keep back."""
 
@@ -93,6 +106,48 @@ class InstanceRuntime:
             num_steps=lambda: self.timer.num_steps,
             close=self.close,
         )
+
+    def go_on_from(self, step: int) -> None:
+        """Say that an earlier attempt has taken so many steps; what it did beyond is lost."""
+        self.timer.on_ready = None
+        # a first attempt may go on with checkpoints of another run
+        first = step if self.attempt > 1 else self.timer.first_step + step
+        self.timer.first_step = first
+        self.record(AttemptRecord(attempt=self.attempt, time_s=time.time(), first_step=first))
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Take no step of an optimizer for one: torch makes some to give it its state."""
+        self.is_restoring = True
+        try:
+            yield
+        finally:
+            self.is_restoring = False
+
+    def _begin_again(self) -> None:
+        if self.context.role == "train" and (step := self.restored_step()):
+            self.event("attempt", f"The script goes on after step {step}, as it loaded.")
+            self.go_on_from(step)
+        elif self.context.role == "train":
+            self.event(
+                "warning",
+                f"Attempt {self.attempt} begins with the first step again: the script takes "
+                "up no state that is known here. Call session.checkpoint(...), or let it load "
+                "what it saved.",
+            )
+            self.go_on_from(0)
+        self.context.say_ready()
+
+    def replace_sink(self, made_of: Callable[[RecordSink], RecordSink]) -> None:
+        """Let another one keep the records of this process, made of the one that did."""
+        if self._writer is not None:
+            self._writer = made_of(self._writer)
+            self.timer.writer = self._writer
+
+    def flush(self) -> None:
+        """Return when what was recorded outlives this process."""
+        if self._writer is not None and os.getpid() == self._process:
+            self._writer.flush()
 
     @property
     def compiler_folder(self) -> Path | None:

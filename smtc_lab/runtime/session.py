@@ -17,10 +17,10 @@ from smtc_lab.instance.variables import SERVED_VARIABLE
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.data_instance import dataloader_class, serve_until_stopped
 from smtc_lab.runtime.instance_runtime import instance_runtime
-from smtc_lab.runtime.ranks.shared_training import SharedTraining
+from smtc_lab.runtime.resuming.resumable import ResumableTraining
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from torch.utils.data import DataLoader as TorchDataLoader
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Session(SharedTraining):
+class Session(ResumableTraining):
     """One process's view of its training job. Outside a job everything runs locally.
 
     ::
@@ -67,6 +67,20 @@ class Session(SharedTraining):
     def world_size(self) -> int:
         """Trainers of the job."""
         return self._context.world_size
+
+    @property
+    def batch_rank(self) -> int:
+        """Which of the batches of a step this trainer takes, from 0.
+
+        Stages of a pipeline and parts of layers take the same; elsewhere it is the rank. A
+        sampler of your own takes this one and ``num_batch_ranks``.
+        """
+        return self._batches[0]
+
+    @property
+    def num_batch_ranks(self) -> int:
+        """Batches of a step: one for each replica, and for each of its shards."""
+        return self._batches[1]
 
     def hyperparameter(self, name: str, default: T) -> T:
         """Return a hyperparameter, as the type of its default.
@@ -181,29 +195,32 @@ class Session(SharedTraining):
             for epoch in count() if epochs is None else range(epochs):
                 had_batches = False
                 self._trainers.check_counts(loader)
-                for batch in self._timed_batches(loader):
+                for batch in self._timed_batches(self._next_pass(loader)):
                     had_batches = True
                     yield batch
                     if compilation is not None:
                         compilation.wait()
                     timer.end()
+                    self._step_ended()
                     if timer.is_done:
                         return
-                if not had_batches:
+                if not (had_batches or self._was_begun_before):
                     raise EntryPointError(
                         f"The dataloader had no batch in epoch {epoch}: its dataset is empty, "
                         "or smaller than one batch with drop_last. Lower the batch size."
                     )
                 timer.drop()
+                self._pass_ended()
         finally:
             runtime.is_timed_by_session = False
 
-    def _timed_batches(self, loader: TorchDataLoader[Any]) -> Iterator[Any]:
+    def _timed_batches(self, loader: Iterable[Any]) -> Iterator[Any]:
         timer = self._runtime.timer
         timer.ask()
         for batch in loader:
             num_samples = num_samples_of(batch)
             timer.got(num_samples)
+            self._runtime.took(batch)
             yield batch
             self._trainers.stepped(num_samples)
             timer.ask()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from smtc_lab.instance.mesh import counts_samples
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.records import StepRecord
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from smtc_lab.instance.context import InstanceContext
     from smtc_lab.store.tables import RecordSink
-
 
 NO_COMMUNICATION: tuple[float | None, ...] = (None,) * len(COMMUNICATION_FIELDS)
 _Taken = tuple[float | None, float, int | None]
@@ -62,6 +62,9 @@ class StepTimer:
     on_first_step: Callable[[], None] | None = None
     """Called after the first step of this process; None: nobody listens."""
 
+    on_ready: Callable[[], None] | None = None
+    """Called before it, and then says that the work begins; None: it only says so."""
+
     communication: Callable[[int], tuple[float | None, ...]] | None = None
     """Called with each step's number; returns ``COMMUNICATION_FIELDS``. None: unknown."""
 
@@ -69,16 +72,23 @@ class StepTimer:
         self, context: InstanceContext, writer: RecordSink | None, *, first_step: int = 0
     ) -> None:
         self._context = context
-        self._writer = writer
-        self._device_step_time_s = context.device_step_time_s
-        self._max_steps = context.max_steps
+        self.writer = writer
+        self.device_step_time_s = context.device_step_time_s
+        """Time that the emulated device takes for a step; in a pipeline, for its stages."""
+
+        self.max_steps = context.max_steps
         self.first_step = first_step
         """Number of the first step of this process."""
+
+        layout = context.distribution
+        self._counts_samples = layout is None or counts_samples(context.rank or 0, layout)
+        """Of trainers that take the same samples one counts them."""
 
         self._drawn: dict[int, _Drawn] = {}
         self._asking = _Drawn(0, 0.0, is_for_training=True)
         self._asked_s = 0.0
-        self._got_s = 0.0
+        self.got_s = 0.0
+        """When the newest batch was there; later by what an emulated device waits for since."""
         self._unopened: _Taken = (None, 0.0, None)
         self._marked: tuple[_Taken, float, float] | None = None
         self._is_ready = False
@@ -93,7 +103,7 @@ class StepTimer:
     @property
     def is_done(self) -> bool:
         """Whether the job's ``max_steps`` is reached."""
-        return self._max_steps is not None and self.num_steps >= self._max_steps
+        return self.max_steps is not None and self.num_steps >= self.max_steps
 
     @property
     def has_batch(self) -> bool:
@@ -103,7 +113,7 @@ class StepTimer:
     @property
     def device_step(self) -> tuple[float, float] | None:
         """When the emulated device began its step, and for how long; None: there is none."""
-        began_s, takes_s = max(self._got_s, self._unopened[0] or 0.0), self._device_step_time_s
+        began_s, takes_s = max(self.got_s, self._unopened[0] or 0.0), self.device_step_time_s
         return None if takes_s is None else (began_s, takes_s)
 
     def ask(self, source: int = 0, *, is_for_training: bool = True) -> None:
@@ -118,8 +128,7 @@ class StepTimer:
         if self._progress is not None:
             self._progress.gave_sign()
         self._asked_s = time.perf_counter()
-        drawn = self._drawn.get(source)
-        if drawn is None:
+        if (drawn := self._drawn.get(source)) is None:
             drawn = _Drawn(source, self._asked_s, is_for_training=is_for_training)
             self._drawn[source] = drawn
         if source != self._asking.source:
@@ -141,15 +150,16 @@ class StepTimer:
         Args:
             num_samples: Samples in it; None: not known.
         """
-        self._got_s = time.perf_counter()
+        self.got_s = time.perf_counter()
         drawn, asked_s = self._asking, self._asked_s
         if drawn.source not in self._drawn:  # a step ended since, in another thread
             asked_s = max(asked_s, self._unopened[0] or asked_s)
             drawn = _Drawn(drawn.source, asked_s, is_for_training=drawn.is_for_training)
             self._drawn[drawn.source] = self._asking = drawn
-        drawn.wait_s += self._got_s - asked_s
+        drawn.wait_s += self.got_s - asked_s
         if num_samples is not None:
-            drawn.num_samples = (drawn.num_samples or 0) + num_samples
+            counted = num_samples if self._counts_samples else 0
+            drawn.num_samples = (drawn.num_samples or 0) + counted
         drawn.in_a_row += 1
         drawn.batches += 1  # last: from now on it can be taken
 
@@ -164,9 +174,9 @@ class StepTimer:
         Only an optimizer step that follows without another batch (the rest of a gradient
         accumulation) takes them.
         """
-        drawn = self._drawn.pop(source, None)
-        if drawn is not None and drawn.batches and drawn.is_for_training:
-            self._unopened = (drawn.begin_s, drawn.wait_s, drawn.num_samples)
+        one = self._drawn.pop(source, None)
+        if one is not None and one.batches and one.is_for_training:
+            self._unopened = (one.begin_s, one.wait_s, one.num_samples)
 
     def end(self) -> None:
         """Say that the optimizer has stepped: the step ends and is recorded.
@@ -176,18 +186,16 @@ class StepTimer:
         """
         if not self._is_ready:
             self._say_ready()
-        begin_s, data_wait_s, num_samples = self._take()
+        taken = self._take()
         if self._marked is not None:
-            begin_s, data_wait_s, num_samples = self._with_marked(
-                begin_s, data_wait_s, num_samples
-            )
+            taken = self._with_marked(*taken)
+        begin_s, data_wait_s, num_samples = taken
         if begin_s is None:
             begin_s = time.perf_counter()
-        device_s = self._device_step_time_s
+        device_s = self.device_step_time_s
         if device_s is not None:
-            left_s = max(begin_s, self._got_s) + device_s - time.perf_counter()
-            if left_s > 0:
-                time.sleep(left_s)
+            left_s = max(begin_s, self.got_s) + device_s - time.perf_counter()
+            time.sleep(max(0.0, left_s))
         now_s = time.perf_counter()
         self._record(time.time(), now_s - begin_s, data_wait_s, num_samples)
         self._unopened = (now_s, 0.0, None)
@@ -198,7 +206,7 @@ class StepTimer:
         If it was, ``end_marked`` comes next; if not, ``end``, whose step it belongs to.
         """
         taken, now_s = self._take(), time.perf_counter()
-        self._marked = (taken, max(taken[0] or now_s, self._got_s), now_s)
+        self._marked = (taken, max(taken[0] or now_s, self.got_s), now_s)
         self._unopened = (now_s, 0.0, None)
 
     def end_marked(self) -> None:
@@ -208,7 +216,7 @@ class StepTimer:
         (begin_s, data_wait_s, num_samples), got_s, end_s = self._marked
         self._marked = None
         ago_s = time.perf_counter() - end_s
-        end_s = max(end_s, got_s + (self._device_step_time_s or 0.0))
+        end_s = max(end_s, got_s + (self.device_step_time_s or 0.0))
         step_time_s = 0.0 if begin_s is None else end_s - begin_s
         self._record(time.time() - ago_s, step_time_s, data_wait_s, num_samples)
 
@@ -232,15 +240,15 @@ class StepTimer:
             end_time_s,
             step_time_s,
             data_wait_s,
-            self._device_step_time_s,
+            self.device_step_time_s,
             num_samples,
             self.synchronized,
             *(NO_COMMUNICATION if self.communication is None else self.communication(step)),
         )
         if self._held is not None:
             self._held.append(values)
-        elif self._writer is not None:
-            self._writer.append_values(StepRecord, values)
+        elif self.writer is not None:
+            self.writer.append_values(StepRecord, values)
         if self.on_step is not None:
             self.on_step(step, step_time_s - data_wait_s)
         self.num_steps += 1
@@ -258,9 +266,9 @@ class StepTimer:
     def release(self) -> None:
         """Record the steps that were kept back, and those to come."""
         held, self._held = self._held or (), None
-        for values in held:
-            if self._writer is not None:
-                self._writer.append_values(StepRecord, values)
+        if self.writer is not None:
+            for values in held:
+                self.writer.append_values(StepRecord, values)
 
     def forget(self) -> None:
         """Take the steps that were kept back for none, and record those to come."""
@@ -271,15 +279,14 @@ class StepTimer:
 
     def _take(self) -> _Taken:
         """Return begin, data wait and samples of the step that ends now."""
-        taken = []
-        for source, one in list(self._drawn.items()):
-            if one.batches:  # another thread may still wait for its batch
-                taken.append(self._drawn.pop(source))
+        # another thread may still wait for its batch
+        ready = [source for source, one in list(self._drawn.items()) if one.batches]
+        taken = [self._drawn.pop(source) for source in ready]
         if len(taken) == 1:
             return taken[0].begin_s, taken[0].wait_s, taken[0].num_samples
-        if not taken:
-            return self._unopened
         drawn = [one for one in taken if one.is_for_training] or taken
+        if not drawn:
+            return self._unopened
         counts = [one.num_samples for one in drawn if one.num_samples is not None]
         return (
             min(one.begin_s for one in drawn),
@@ -289,4 +296,4 @@ class StepTimer:
 
     def _say_ready(self) -> None:
         self._is_ready = True
-        self._context.say_ready()
+        (self.on_ready or self._context.say_ready)()

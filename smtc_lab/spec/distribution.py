@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.base import Strict
+from smtc_lab.spec.pipeline_placement import placement_problem
 
 MAX_TRAINERS = 1_000
 """Our own limit for one job."""
+
+Schedule = Literal[
+    "gpipe",
+    "1f1b",
+    "interleaved1f1b",
+    "loopedbfs",
+    "interleavedzerobubble",
+    "zbvzerobubble",
+    "dualpipev",
+]
+"""The schedules of ``torch.distributed.pipelining``."""
+
+_SPLITTING = ("interleavedzerobubble", "zbvzerobubble", "dualpipev")
+MICROBATCHES_EACH = 2
+"""Microbatches for each rank of a pipeline, where their number is not given."""
 
 
 class Distribution(Strict):
     """How many trainers a job has, and how they share its model.
 
-    ``data`` times ``shard`` is the number of trainers. Each training instance has as many as
-    its type has accelerators; where it has none, or is ``local``, as many as the product says.
-    SageMaker's own dicts, also ``torch_distributed`` and ``mpi``, become one of these.
+    ``data`` times ``shard`` times ``pipeline`` times ``tensor`` is the number of trainers. Each
+    training instance has as many as its type has accelerators; where it has none, or is
+    ``local``, as many as the product says. Ranks count through ``tensor`` first and through
+    ``pipeline`` last. SageMaker's own dicts, also ``torch_distributed`` and ``mpi``, become one
+    of these.
     """
 
     data: Annotated[
@@ -33,6 +51,49 @@ class Distribution(Strict):
     """``data_group``: data instances also reduce gradients. ``auto``: where that is predicted
     to pay, by the network that is declared, or else the catalog's. None: the trainers do."""
 
+    pipeline: Annotated[
+        int, Field(json_schema_extra={"minimum": 1, "maximum": MAX_TRAINERS})
+    ] = 1
+    """Trainers that each run a stage of one replica, cut where it is best. The script calls
+    ``session.step``."""
+
+    microbatches: Annotated[
+        int | None, Field(json_schema_extra={"minimum": 1, "maximum": MAX_TRAINERS})
+    ] = None
+    """Equal parts of each batch that go through the stages one after the other; None: two for
+    each trainer of the pipeline."""
+
+    schedule: Schedule = "1f1b"
+    """In which order the stages of a pipeline compute."""
+
+    tensor: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MAX_TRAINERS})] = 1
+    """Trainers of one instance that each have a part of every layer of a replica, where its
+    blocks are known. The script calls ``session.prepare``."""
+
+    memory_weight: Annotated[float, Field(json_schema_extra={"minimum": 0, "maximum": 1})] = 0.0
+    """What the stages of a pipeline are cut by: 0 equal times, 1 equal memory."""
+
+    activation_checkpointing: bool = False
+    """Whether layers keep their inputs alone, and compute their activations again in the
+    backward pass. The script calls ``session.prepare``."""
+
+    activation_offload: bool = False
+    """Whether what layers keep for the backward pass waits in host memory; on GPUs, alone or
+    with ``activation_checkpointing``. The script calls ``session.prepare``."""
+
+    pins: dict[str, int] = Field(default_factory=dict)
+    """Stage of a module of a pipeline, and of all inside it, by its name; the rest is cut where
+    it is best."""
+
+    default_partition: Annotated[
+        int | None, Field(json_schema_extra={"minimum": 0, "maximum": 2 * MAX_TRAINERS})
+    ] = None
+    """Stage of all modules that are not pinned; None: where it is best."""
+
+    limit_bytes: Annotated[float | None, Field(json_schema_extra={"minimum": 1})] = None
+    """What each trainer of a pipeline may hold: parameters, gradients, optimizer, activations.
+    None: what an emulated device has; on other devices there is no limit."""
+
     processes_per_host: Annotated[
         int | None, Field(json_schema_extra={"minimum": 1, "maximum": MAX_TRAINERS})
     ] = None
@@ -42,7 +103,83 @@ class Distribution(Strict):
     instance_groups: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """The groups that train, where SageMaker's dict names them; empty: as their roles say."""
 
-    @field_validator("data", "shard", "processes_per_host")
+    @property
+    def per_replica(self) -> int:
+        """Trainers of one replica of the model."""
+        return self.shard * self.pipeline * self.tensor
+
+    @property
+    def num_microbatches(self) -> int:
+        """Microbatches of a step of a pipeline; 1: there is no pipeline."""
+        if self.pipeline == 1:
+            return 1
+        return self.microbatches or MICROBATCHES_EACH * self.pipeline
+
+    @model_validator(mode="after")
+    def _tensor_can_run(self) -> Self:
+        if self.tensor > 1 and self.reduce_on is not None:
+            raise ValueError(
+                f"distribution.tensor={self.tensor} with reduce_on={self.reduce_on}: these are "
+                "not run together in this version. Drop one of them."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _placement_is_legal(self) -> Self:
+        problem = placement_problem(
+            self.pipeline,
+            self.schedule,
+            pins=self.pins,
+            default_partition=self.default_partition,
+            limit_bytes=self.limit_bytes,
+        )
+        if problem is not None:
+            raise ValueError(problem)
+        return self
+
+    @model_validator(mode="after")
+    def _pipeline_can_run(self) -> Self:
+        if self.pipeline == 1:
+            if self.microbatches is not None:
+                raise ValueError(
+                    f"distribution.microbatches={self.microbatches}, but there is no pipeline "
+                    "that they go through. Add pipeline, or drop microbatches; where a "
+                    "pipeline is compared with none, name those of the pipeline alone."
+                )
+            return self
+        if self.reduce_on is not None:
+            raise ValueError(
+                f"distribution.pipeline={self.pipeline} with reduce_on={self.reduce_on}: these "
+                "are not run together in this version. Drop one of them."
+            )
+        if self.shard * self.tensor > 1 and self.schedule in _SPLITTING:
+            told = f"shard={self.shard}" if self.shard > 1 else f"tensor={self.tensor}"
+            raise ValueError(
+                f"distribution.{told} with schedule={self.schedule}, which computes gradients "
+                "of weights apart from those of inputs, while trainers exchange in between. "
+                "Take 1f1b or interleaved1f1b."
+            )
+        least = self.pipeline * (2 if self.schedule == "dualpipev" else 1)
+        if self.num_microbatches < least:
+            raise ValueError(
+                f"distribution.microbatches={self.microbatches}, but {self.schedule} over "
+                f"{self.pipeline} trainers needs at least {least}. Take {least} or more."
+            )
+        return self
+
+    @field_validator("memory_weight")
+    @classmethod
+    def _weight_is_legal(cls, weight: float) -> float:
+        if not 0 <= weight <= 1:
+            raise ValueError(
+                f"distribution.memory_weight={weight} is outside 0 to 1. Take 0 to balance "
+                "time alone, or 1 to balance memory alone."
+            )
+        return weight
+
+    @field_validator(
+        "data", "shard", "pipeline", "tensor", "microbatches", "processes_per_host"
+    )
     @classmethod
     def _count_is_legal(cls, count: int | None, info: ValidationInfo) -> int | None:
         if count is not None and not 1 <= count <= MAX_TRAINERS:
@@ -57,6 +194,7 @@ def parse_distribution(
     data: str | None,
     shard: int | None,
     reduce_on: Literal["data_group", "auto"] | None = None,
+    **pipeline: Any,  # noqa: ANN401  fields of a Distribution
 ) -> Distribution | Literal["auto"] | None:
     """Return the distribution that a command line says; None: it says nothing.
 
@@ -64,15 +202,17 @@ def parse_distribution(
         data: ``--data``: a number, or ``auto``.
         shard: ``--shard``.
         reduce_on: ``--reduce-on``.
+        **pipeline: ``--pipeline``, ``--microbatches``, ``--schedule`` and ``--tensor``; None:
+            not given.
 
     Raises:
         SpecError: One of them is no number, or out of range.
     """
-    if data is None and shard is None and reduce_on is None:
-        return None
-    if data == "auto" and shard is None and reduce_on is None:
-        return "auto"
+    staged = {name: value for name, value in pipeline.items() if value is not None}
+    if shard is None and reduce_on is None and not staged and data in {None, "auto"}:
+        return "auto" if data == "auto" else None
     if data is not None and data != "auto" and not data.isdecimal():
         raise SpecError(f"--data {data[:80]!r} is not a number. Write for example --data 4.")
     replicas = None if data in {None, "auto"} else int(str(data))
-    return Distribution(data=replicas, shard=1 if shard is None else shard, reduce_on=reduce_on)
+    shards = 1 if shard is None else shard
+    return Distribution(data=replicas, shard=shards, reduce_on=reduce_on, **staged)

@@ -19,8 +19,11 @@ class EmulatedLink(Strict):
 
     Gradients are really averaged, and come when this network would have brought them: after
     the latency and the bytes of a ring over all trainers, one bucket at a time, from the
-    moment when the slowest trainer is there. Its seconds are those of the model, as the
-    declared device's. It is in force where a script uses ``DistributedDataParallel``.
+    moment when the slowest trainer is there. What stages of a pipeline send each other comes
+    after latency and bytes from when it was computed; what a trainer sends at once queues. Its
+    seconds are those of the model, as the declared device's. It is in force for what
+    ``DistributedDataParallel`` and FSDP2 exchange, between stages, and for sums of trainers
+    that share layers.
     """
 
     between_gbps: Annotated[float | None, Field(json_schema_extra={"exclusiveMinimum": 0})] = (
@@ -99,8 +102,8 @@ class Emulation(Strict):
         float | None, Field(json_schema_extra={"exclusiveMinimum": 0})
     ] = None
     """Declared time that the emulated accelerator takes for one step beside vCPUs of the
-    standard scale, in seconds. None: no emulated device, the step takes what it takes on this
-    machine's CPU."""
+    standard scale, in seconds; in a pipeline, for the step of all stages together. None: no
+    emulated device, the step takes what it takes on this machine's CPU."""
 
     time_stretch: Annotated[float, Field(json_schema_extra={"exclusiveMinimum": 0})] = 1.0
     """How many times longer than declared the emulated device takes for a step, and the

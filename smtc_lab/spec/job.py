@@ -18,7 +18,7 @@ from pydantic import (
 
 from smtc_lab.display import Displayed
 from smtc_lab.errors import SpecError
-from smtc_lab.spec.base import PlainText, Strict, field_of, spec_error, text_problem
+from smtc_lab.spec.base import PlainText, field_of, spec_error, text_problem
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -26,6 +26,7 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.environment_name import EnvironmentName
 from smtc_lab.spec.hyperparameter_value import check_value
 from smtc_lab.spec.sagemaker_distribution import DistributionField
+from smtc_lab.spec.spot import SpotSettings
 
 MAX_RUNTIME_S = 28 * 24 * 3600
 """SageMaker's longest MaxRuntimeInSeconds: 28 days."""
@@ -48,7 +49,7 @@ _MAX_COUNT = 10**12
 _RESERVED_ENVIRONMENT = re.compile(r"(SM_|SMTC_|SAGEMAKER_|RANK$|LOCAL_RANK$|WORLD_SIZE$)")
 
 
-class TrainingJob(Displayed, Strict):
+class TrainingJob(Displayed, SpotSettings):
     """One run of one training script on one cluster. Goes to JSON and back unchanged."""
 
     entry_point: Annotated[PlainText, Field(json_schema_extra={"pattern": r"\.py$"})]

@@ -8,9 +8,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator
 
 from smtc_lab.spec.distribution import Distribution
+from smtc_lab.spec.sagemaker_pipeline import pipeline_fields
 
 _STRATEGIES = ("dataparallel", "modelparallel")
-_OWN = frozenset({"data", "shard", "reduce_on", "processes_per_host", "instance_groups"})
+_OWN = frozenset(
+    {"data", "shard", "reduce_on", "processes_per_host", "instance_groups"}
+    | {"pipeline", "microbatches", "schedule", "memory_weight", "tensor"}
+    | {"activation_checkpointing", "activation_offload"}
+    | {"pins", "default_partition", "limit_bytes"}
+)
 _EXAMPLE = '{"data": 4}'
 _REMEDY = 'Write {"data": 4}, or {"data": 2, "shard": 4} to shard each replica over 4 devices.'
 _REFUSED = {
@@ -79,6 +85,9 @@ def _plain_fields(given: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
     for name in asked:
         if name in _REFUSED:
             raise ValueError(_REFUSED[name] + _REMEDY)
+    starts = [["mpi", "smdistributed"], ["torch_distributed", "smdistributed"]]
+    if asked in starts and _is_modelparallel(given):
+        asked = ["smdistributed"]  # SageMaker's library is started by one of them
     if len(asked) > 1:
         raise ValueError(
             f"distribution enables {' and '.join(asked)}, but a job has one strategy. Keep "
@@ -90,6 +99,11 @@ def _plain_fields(given: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
 def _fields(given: Mapping[str, Any], asked: str) -> dict[str, Any]:
     """Return the fields of the one strategy that is asked for."""
     fields: dict[str, Any] = {}
+    if asked == "smdistributed" and _is_modelparallel(given):
+        fields = pipeline_fields(given["smdistributed"]["modelparallel"].get("parameters", {}))
+        mpi = given.get("mpi") or {}
+        if (each := mpi.get("processes_per_host")) is not None:
+            fields["processes_per_host"] = each
     if asked == "mpi" and (count := given["mpi"].get("processes_per_host")) is not None:
         fields["processes_per_host"] = count
     if groups := given.get("instance_groups"):
@@ -98,6 +112,10 @@ def _fields(given: Mapping[str, Any], asked: str) -> dict[str, Any]:
             getattr(group, "instance_group_name", group) for group in items
         )
     return fields
+
+
+def _is_modelparallel(given: Mapping[str, Any]) -> bool:
+    return "modelparallel" in (given.get("smdistributed") or {})
 
 
 def _is_list(groups: object) -> bool:
@@ -139,19 +157,14 @@ def _wants_smdistributed(strategies: object) -> bool:
     if len(strategies) > 1:
         raise ValueError(
             "Cannot use more than 1 smdistributed strategy. Choose one of the following "
-            f"supported strategies: {list(_STRATEGIES[:1])}."
+            f"supported strategies: {list(_STRATEGIES)}."
         )
     for name, options in strategies.items():
         if name not in _STRATEGIES:
             raise ValueError(
                 f"Invalid smdistributed strategy provided: {str(name)[:80]}. Supported "
-                f"strategies: {list(_STRATEGIES[:1])}."
+                f"strategies: {list(_STRATEGIES)}."
             )
         if not _is_enabled(f"smdistributed.{name}", options):
             return False
-        if name == "modelparallel":
-            raise ValueError(
-                "distribution 'smdistributed.modelparallel' splits a model into partitions, "
-                f"which this version does not. {_REMEDY}"
-            )
     return bool(strategies)

@@ -8,7 +8,7 @@ import apsw
 
 from smtc_lab.errors import StoreError
 from smtc_lab.store.tables import TABLES
-from smtc_lab.store.writer import open_record_file
+from smtc_lab.store.writer import keep_row, open_record_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,8 @@ class MirroredRecords:
         count = self.count(part) + len(rows)
         try:
             with self._connection:
-                self._connection.executemany(_BY_NAME[table].insert, rows)
+                for row in rows:
+                    keep_row(self._connection, _BY_NAME[table], row)
                 self._connection.execute(
                     "INSERT OR REPLACE INTO mirrored VALUES (?, ?)", (part, count)
                 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
 import apsw
+import numpy as np
 
 from smtc_lab.errors import NewerSchemaError, StoreError, UnsafeFileError
 from smtc_lab.machine.beneath import check_beneath
@@ -15,6 +17,8 @@ from smtc_lab.store.tables import RECORDS_VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 _BUSY_MS = 2_000
 _LONGEST_S = 20.0
@@ -26,6 +30,8 @@ _LOOK_STEPS = 100_000
 
 _FUNCTIONS = frozenset({"coalesce", "count", "max", "min", "avg"})
 _MOST_WORDS = 300
+_MOST_NAMES = 3
+_NAME = re.compile(r"[a-z_0-9]+")
 
 
 def query(paths: Sequence[Path], sql: str, values: Sequence[int] = ()) -> list[tuple[Any, ...]]:
@@ -43,17 +49,16 @@ def query(paths: Sequence[Path], sql: str, values: Sequence[int] = ()) -> list[t
     Raises:
         StoreError: A file is damaged or cannot be read.
     """
-    names = ", ".join(repr(str(path)) for path in paths)
     try:
         files = [_checked(path) for path in paths]
     except FileNotFoundError:
         return []
     except UnsafeFileError as error:
-        raise StoreError(f"The record file {names} cannot be read. {error}") from error
+        raise StoreError(f"The record file {_named(paths)} cannot be read. {error}") from error
     except OSError as error:
         raise StoreError(
-            f"The record file {names} cannot be read ({error.strerror}). Give yourself the "
-            "right to read it."
+            f"The record file {_named(paths)} cannot be read ({error.strerror}). Give yourself "
+            "the right to read it."
         ) from error
     try:
         connection = _open(files)
@@ -62,35 +67,66 @@ def query(paths: Sequence[Path], sql: str, values: Sequence[int] = ()) -> list[t
         finally:
             connection.close()
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreError(
-            f"The record file {names} is damaged ({error}). The other files of the run can "
-            "still be read; restore this one from a copy."
-        ) from error
+        raise damage(paths, str(error)) from error
     except (apsw.Error, UnicodeDecodeError) as error:
         if "no such table" in str(error):
             return []
         raise StoreError(
-            f"The record file {names} cannot be read ({_why(error)}). Give yourself the right "
-            "to write to its folder, or read it with the smtc_lab version that wrote it."
+            f"The record file {_named(paths)} cannot be read ({_why(error)}). Give yourself "
+            "the right to write to its folder, or read it with the smtc_lab version that "
+            "wrote it."
         ) from error
 
 
-def tells_of_communication(paths: Sequence[Path]) -> bool | None:
-    """Return whether the steps in record files have columns of communication.
+def columns_there(paths: Sequence[Path], table: str) -> frozenset[str] | None:
+    """Return words among which are the columns that a table has in every record file.
+
+    Files of an older smtc_lab lack those that came later.
 
     Returns:
-        None: there is no step yet, in one of them.
+        None: the table is not there yet, in one of them.
 
     Raises:
         StoreError: A file is damaged or cannot be read.
     """
-    made = [
-        query([path], "SELECT sql FROM sqlite_master WHERE name = 'step_record'")
-        for path in paths
-    ]
+    sql = f"SELECT sql FROM sqlite_master WHERE name = '{table}'"  # noqa: S608  our own names
+    made = [query([path], sql) for path in paths]
     if not all(made):
         return None
-    return all("exposed_comm_s" in str(rows[0][0]) for rows in made)
+    return frozenset.intersection(*(frozenset(_NAME.findall(str(rows[0][0]))) for rows in made))
+
+
+def numbers(
+    rows: list[tuple[object, ...]], num_columns: int, paths: Sequence[Path]
+) -> NDArray[np.float64]:
+    """Return rows as columns, shape (C, N), NaN where not known.
+
+    Raises:
+        StoreError: There is a text among them.
+    """
+    try:
+        return np.array(rows, dtype=np.float64).reshape(-1, num_columns).T
+    except (ValueError, TypeError):
+        raise damage(paths, "it holds a text where a number belongs") from None
+
+
+def damage(paths: Sequence[Path], what: str) -> StoreError:
+    """Return the error of record files that are damaged.
+
+    Args:
+        paths: One of them is.
+        what: What is wrong, and the value.
+    """
+    return StoreError(
+        f"The record file {_named(paths)} is damaged ({what}). The other files of the run can "
+        "still be read; restore this one from a copy."
+    )
+
+
+def _named(paths: Sequence[Path]) -> str:
+    names = ", ".join(repr(str(path)) for path in paths[:_MOST_NAMES])
+    more = len(paths) - _MOST_NAMES
+    return f"{names} or one of {more} more" if more > 0 else names
 
 
 def _checked(path: Path) -> str:

@@ -9,6 +9,13 @@ from smtc_lab.errors import StoreError
 from smtc_lab.machine.beneath import MIB, names_beneath, read_beneath
 from smtc_lab.machine.stored_text import check_schema, misfits, parsed_json, stored_json
 from smtc_lab.metrics.records.compiler_report import CompilerReport
+from smtc_lab.metrics.records.pipeline_records import (
+    MOST_MICROBATCHES,
+    MOST_STAGES,
+    MicrobatchRecord,
+    PipelineRecords,
+    StageRecord,
+)
 from smtc_lab.metrics.records.records import (
     BucketRecord,
     EventRecord,
@@ -19,7 +26,8 @@ from smtc_lab.metrics.records.records import (
 )
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.environment_file import read_environment
-from smtc_lab.store.query import query, tells_of_communication
+from smtc_lab.store.query import columns_there, damage, query
+from smtc_lab.store.run_folder import RANK_RECORDS
 from smtc_lab.store.state import current_state
 from smtc_lab.store.tables import TABLES, Record
 
@@ -33,15 +41,19 @@ _HOST = re.compile(r"[A-Za-z0-9-]{1,80}")
 _REPORT = re.compile(r"report-rank[0-9]{1,6}\.json")
 _JOB_BYTES = 16 * MIB
 _REPORT_BYTES = 16 * MIB
+_MOST_ROWS = 2**62
 
 
-def read_records(path: Path, record_class: type[R], *, after: int = 0) -> tuple[list[R], int]:
+def read_records(
+    path: Path, record_class: type[R], *, after: int = 0, most: int = _MOST_ROWS
+) -> tuple[list[R], int]:
     """Return the records of one file that were committed after a row.
 
     Args:
         path: A record file of a run; it may be growing, and may not be there yet.
         record_class: Which records.
         after: Row number that the last call returned; 0 reads from the begin.
+        most: Records that are read, at most.
 
     Returns:
         The records in the order in which they were written, and the last row number.
@@ -50,10 +62,10 @@ def read_records(path: Path, record_class: type[R], *, after: int = 0) -> tuple[
         StoreError: The file is damaged or cannot be read.
     """
     table = TABLES[record_class]
-    is_before = record_class is StepRecord and tells_of_communication([path]) is False
-    rows = query([path], table.select_before if is_before else table.select, (after,))
+    there = columns_there([path], table.name) if table.defaults else None
+    rows = query([path], f"{table.select(there)} LIMIT ?", (after, most))
     try:
-        records = [record_class(**table.fields(row[1:])) for row in rows]
+        records = [record_class(**fields) for fields in table.fields(rows)]
     except ValueError as error:
         raise StoreError(
             f"The record file {str(path)!r} is damaged ({error}). The other files of the run "
@@ -90,6 +102,7 @@ def read_run(folder: RunFolder) -> RunRecords:
         started_s=state.started_s,
         ended_s=state.ended_s,
         facts=state.facts,
+        attempts=state.attempts,
         steps=steps,
         loader=loader,
         buckets=buckets,
@@ -97,7 +110,27 @@ def read_run(folder: RunFolder) -> RunRecords:
         compiler=compiler,
         events=sorted(events, key=lambda event: event.time_s),
         environment=read_environment(folder),
+        pipeline=read_pipeline(folder),
     )
+
+
+def read_pipeline(folder: RunFolder) -> PipelineRecords | None:
+    """Return what the ranks of a run's pipelines recorded; None: no model was cut.
+
+    Raises:
+        StoreError: A file of the run is damaged.
+    """
+    stages, microbatches = {}, {}
+    for path in folder.record_files(RANK_RECORDS):
+        found, _ = read_records(path, StageRecord, most=MOST_STAGES)
+        if found:
+            stages[path.stem] = found
+            computed, _ = read_records(path, MicrobatchRecord, most=MOST_MICROBATCHES)
+            problems = [one.problem for one in found] + [one.problem for one in computed]
+            if any(problems):
+                raise damage([path], next(filter(None, problems)))
+            microbatches[path.stem] = computed
+    return PipelineRecords(stages=stages, microbatches=microbatches) if stages else None
 
 
 def report_files(folder: RunFolder) -> list[Path]:

@@ -14,6 +14,8 @@ from smtc_lab.machine.home import HOME_VARIABLE, home
 if TYPE_CHECKING:
     import os
 
+    from _typeshed import StrPath
+
 COMPILER_FOLDER = "output/data/compiler"
 """Where the training compiler's files lie, below ``/opt/ml``."""
 
@@ -231,21 +233,18 @@ class RunFolder:
         return self.opt_ml(host) / COMPILER_FOLDER
 
 
-def runs_root() -> Path:
-    """Return the folder of all runs: ``$SMTC_LAB_HOME/runs``, or the user's data folder."""
-    return home() / "runs"
+def runs_root(root: StrPath | None = None) -> Path:
+    """Return a folder of runs; None: ``$SMTC_LAB_HOME/runs``, or that of the user's data."""
+    return home() / "runs" if root is None else Path(root).resolve()
 
 
-def find_runs(root: Path | None = None) -> list[RunFolder]:
-    """Return the runs under a folder, oldest first.
-
-    Args:
-        root: Folder of runs; None: ``runs_root()``.
+def find_runs(root: StrPath | None = None) -> list[RunFolder]:
+    """Return the runs under a folder, or in ``runs_root()``, oldest first.
 
     Raises:
         StoreError: The folder may not be read.
     """
-    root = runs_root() if root is None else root
+    root = runs_root(root)
     try:
         return _runs_in(root)
     except PermissionError as error:
@@ -274,7 +273,7 @@ def _marker(path: Path) -> os.stat_result | None:
         return None
 
 
-def find_run(name: str, root: Path | None = None) -> RunFolder:
+def find_run(name: str, root: StrPath | None = None) -> RunFolder:
     """Return the run of a name, or of a path to its folder.
 
     Raises:
@@ -282,7 +281,7 @@ def find_run(name: str, root: Path | None = None) -> RunFolder:
     """
     if "/" in name:
         return RunFolder.open(Path(name))
-    root = runs_root() if root is None else root
+    root = runs_root(root)
     if JOB_NAME.fullmatch(name) and _marker(root / name / "job.json") is not None:
         return RunFolder(root / name)
     known = [folder.job_name for folder in find_runs(root)]

@@ -22,6 +22,11 @@ _ASSIGNED = re.compile(
     rf"([\w-]*(?:{_PRIVATE})[\w-]*['\"]?\s*[=:]\s*|--[\w-]*(?:{_PRIVATE})[\w-]*\s+)\S+",
     re.IGNORECASE,
 )
+_OF_A_STACK = re.compile(
+    r"(?:Current thread|Thread) 0x[0-9a-f]+|  File \".*\", line [0-9]+ in "
+)
+"""Begins a line that Python writes of every frame when it is asked where it is."""
+
 _LEAST = 6
 """Characters of a secret below which it would hide ordinary words."""
 _HIDDEN = "***"
@@ -43,6 +48,8 @@ def readable(text: str) -> str:
 def last_lines(log: BinaryIO, environment: Mapping[str, str]) -> list[str]:
     """Return the last lines of a log that say something, oldest first.
 
+    Stacks that were asked for say where a process is, and nothing of why; they are left out.
+
     Args:
         log: A file that can be read from any place.
         environment: Variables of who wrote it; those named like a secret are hidden wherever
@@ -54,7 +61,8 @@ def last_lines(log: BinaryIO, environment: Mapping[str, str]) -> list[str]:
     log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
     text = readable(log.read(_TAIL_BYTES).decode("utf-8", errors="replace"))
     said: list[str] = []
-    for line in reversed([line.rstrip() for line in text.split("\n") if line.strip()]):
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
+    for line in reversed([line for line in lines if not _OF_A_STACK.match(line)]):
         told = without_secrets(line, environment)[:_MOST_CHARACTERS]
         if len(said) == _MOST_LINES or sum(map(len, said)) + len(told) > _MOST_IN_ALL:
             break

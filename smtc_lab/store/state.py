@@ -23,6 +23,8 @@ from smtc_lab.machine.stored_text import (
     time_of,
     whole_of,
 )
+from smtc_lab.metrics.records.attempts import Attempt, waited_s
+from smtc_lab.store.attempts import attempts_of
 from smtc_lab.store.last_sign import last_sign_s
 
 if TYPE_CHECKING:
@@ -37,8 +39,22 @@ State = Literal["Pending", "InProgress", "Stopping", "Completed", "Failed", "Sto
 OUTLIVES_SUPERVISOR = "outlives_supervisor"
 """Name of the fact that the instances of a run go on when its supervisor is gone."""
 
+Secondary = Literal[
+    "",
+    "Starting",
+    "Downloading",
+    "Training",
+    "Uploading",
+    "Interrupted",
+    "MaxRuntimeExceeded",
+    "MaxWaitTimeExceeded",
+]
+"""SageMaker's secondary states of a run that go beyond its state; empty: nothing to add."""
+
 TERMINAL: frozenset[str] = frozenset({"Completed", "Failed", "Stopped"})
 """States that a run does not leave."""
+
+_TELLING = frozenset({"Starting", "Downloading", "Uploading", "Interrupted"})
 
 _COMING_UP_S = 10.0
 """How long the supervisor of a new run's folder may take to lock it."""
@@ -78,6 +94,13 @@ class RunState:
     facts: dict[str, object] = field(default_factory=dict)
     """How the run was carried out: quota mechanism, quota of each host, versions."""
 
+    secondary: Secondary = ""
+    """What it does in that state; ``Interrupted``: it waits for instances to go on with."""
+
+    attempts: tuple[Attempt, ...] = ()
+    """Each start of its instances, in order. Empty: it has not begun, or an smtc_lab from
+    before there were attempts ran it."""
+
     @property
     def is_supervised(self) -> bool:
         """Whether the process that watches over the run lives, on this machine."""
@@ -85,9 +108,30 @@ class RunState:
         return pid is not None and ticks is not None and start_ticks(pid) == ticks
 
     @property
+    def word(self) -> str:
+        """Its state, or the secondary one that tells people more of a run in progress."""
+        return word_of(self.state, self.secondary)
+
+    @property
+    def waited_s(self) -> float:
+        """Time between its attempts, in which it had no instances and is not billed."""
+        return waited_s(self.attempts, self.ended_s if self.is_terminal else time.time())
+
+    @property
+    def billed_s(self) -> float | None:
+        """How long it had instances, in seconds, until now; None: it has not begun."""
+        lasted = lasted_s(self.started_s, self.ended_s)
+        return None if lasted is None else max(0.0, lasted - self.waited_s)
+
+    @property
     def is_terminal(self) -> bool:
         """Whether the run has ended."""
         return self.state in TERMINAL
+
+
+def word_of(state: str, secondary: str) -> str:
+    """Return a state, or the secondary one that tells people more of a run in progress."""
+    return secondary if state == "InProgress" and secondary in _TELLING else state
 
 
 def lasted_s(started_s: float | None, ended_s: float | None) -> float | None:
@@ -113,6 +157,8 @@ def read_state(folder: RunFolder) -> RunState:
             supervisor_start_ticks=whole_of(values, "supervisor_start_ticks", least=0),
             exit_codes=_exit_codes(values),
             facts=_object_of(values, "facts"),
+            secondary=_secondary_of(values),
+            attempts=attempts_of(values),
         )
     except FileNotFoundError:
         return RunState()
@@ -133,6 +179,13 @@ def state_of(values: dict[str, Any]) -> State:
     if state not in get_args(State):
         raise ValueError(f"its state is none of {', '.join(get_args(State))}")
     return state
+
+
+def _secondary_of(values: dict[str, Any]) -> Secondary:
+    secondary: Secondary = values.pop("secondary", "")
+    if secondary not in get_args(Secondary):
+        raise ValueError("its secondary state is none that there is")
+    return secondary
 
 
 def _exit_codes(values: dict[str, Any]) -> dict[str, int | None]:
@@ -223,7 +276,7 @@ def current_state(folder: RunFolder) -> RunState:
         state="Failed",
         reason=(
             "The supervisor of the run was killed, so its instances ended too. Records up to "
-            "that moment are kept. Start the job again."
+            "that moment are kept. Start the job again, or go on with 'smtc-lab runs resume'."
         ),
         ended_s=state.ended_s
         or last_sign_s((folder.logs, folder.records), begin_s=state.started_s),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import typing
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtc_lab.machine.stored_text import LONGEST_TEXT
-from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
+from smtc_lab.metrics.records.attempts import AttemptRecord
+from smtc_lab.metrics.records.fingerprints import FingerprintRecord
+from smtc_lab.metrics.records.pipeline_records import MicrobatchRecord, StageRecord
 from smtc_lab.metrics.records.records import (
     BucketRecord,
     EventRecord,
@@ -19,9 +21,19 @@ from smtc_lab.metrics.records.records import (
 from smtc_lab.neutral_text import neutral
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-Record = StepRecord | BucketRecord | SystemSample | LoaderRecord | EventRecord
+Record = (
+    StepRecord
+    | BucketRecord
+    | StageRecord
+    | MicrobatchRecord
+    | SystemSample
+    | LoaderRecord
+    | EventRecord
+    | AttemptRecord
+    | FingerprintRecord
+)
 """Everything that a record file can hold."""
 
 RECORDS_VERSION = 1
@@ -53,32 +65,60 @@ class Table:
     insert: str
     """Adds one record."""
 
-    select: str
-    """Reads the records after a row number, each behind its row number."""
+    defaults: Mapping[str, object]
+    """What columns that came later hold in a file from before."""
 
-    select_before: str
-    """The same of a file from before steps told of communication."""
+    def select(self, there: Collection[str] | None = None) -> str:
+        """Return what reads the records after a row number, each behind its row number.
+
+        Args:
+            there: Names that hold those of the file's columns; None: it has all.
+        """
+        names = ", ".join(
+            _literal(self.defaults[name])
+            if there is not None and name not in there and name in self.defaults
+            else name
+            for name in self.columns
+        )
+        return f"SELECT rowid, {names} FROM {self.name} WHERE rowid > ? ORDER BY rowid"  # noqa: S608  our own names
 
     def values(self, record: Record) -> tuple[object, ...]:
         """Return what ``insert`` takes."""
         return tuple(getattr(record, name) for name in self.columns)
 
-    def fields(self, row: tuple[Any, ...]) -> dict[str, Any]:
-        """Return the fields of a record from one row, without its number.
+    def fields(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+        """Return the fields of records, of each row that ``select`` read.
 
         Texts are cut to 4,000 characters, and no terminal obeys them.
 
         Raises:
             ValueError: A value is not of its column's type; says so without the value.
         """
-        return {
-            name: value if type(value) is kind is int else self._read(name, value)
-            for name, (kind, _), value in zip(self.columns, self.types, row, strict=True)
-        }
+        columns = [
+            self._column(name, [row[place] for row in rows])
+            for place, name in enumerate(self.columns, start=1)
+        ]
+        return (
+            dict(zip(self.columns, values, strict=True))
+            for values in zip(*columns, strict=True)
+        )
 
-    def _read(self, name: str, value: object) -> object:
-        """Return the value of a field that SQLite keeps in another type, or has wrongly."""
+    def _column(self, name: str, values: Sequence[Any]) -> Sequence[object]:
+        """Return a field of many records; most columns are as they must be, seen at once."""
         kind, is_optional = self.types[self.columns.index(name)]
+        kinds = set(map(type, values)) - ({type(None)} if is_optional else set())
+        if not kinds or kinds == {int} == {kind}:
+            return values
+        if kinds == {float} == {kind}:
+            known = [value for value in values if value is not None]
+            if max(known) <= MOST and min(known) >= -MOST:
+                return values
+        return [self._read(name, kind, value, is_optional=is_optional) for value in values]
+
+    def _read(self, name: str, kind: type, value: object, *, is_optional: bool) -> object:
+        """Return the value of a field that SQLite keeps in another type, or has wrongly."""
+        if type(value) is kind is int:
+            return value
         if isinstance(value, str) and kind is str:
             return neutral(value, longest=LONGEST_TEXT)
         if value is None and is_optional:
@@ -103,16 +143,17 @@ def _table(record_class: type[Record]) -> Table:
         types=tuple(_type_of(hints[column]) for column in columns),
         create=f"CREATE TABLE IF NOT EXISTS {name} ({declared})",
         insert=f"INSERT INTO {name} VALUES ({marks})",  # noqa: S608  our own names
-        select_before=_select(
-            name,
-            ["NULL" if column in COMMUNICATION_FIELDS else column for column in columns],
-        ),
-        select=_select(name, columns),
+        defaults={
+            field.name: field.default
+            for field in fields(record_class)
+            if field.default is not MISSING
+        },
     )
 
 
-def _select(name: str, columns: Sequence[str]) -> str:
-    return f"SELECT rowid, {', '.join(columns)} FROM {name} WHERE rowid > ? ORDER BY rowid"  # noqa: S608  our own names
+def _literal(value: object) -> str:
+    """Return a default of ours as SQL has it."""
+    return "NULL" if value is None else repr(value)
 
 
 def _kinds(hint: object) -> tuple[object, ...]:
@@ -132,8 +173,7 @@ def _sql_type(hint: object) -> str:
 
 
 TABLES: dict[type, Table] = {
-    record_class: _table(record_class)
-    for record_class in (StepRecord, BucketRecord, SystemSample, LoaderRecord, EventRecord)
+    record_class: _table(record_class) for record_class in typing.get_args(Record)
 }
 """The table of each record class."""
 
@@ -155,6 +195,14 @@ class RecordSink(Protocol):
         Raises:
             StoreError: It, or an earlier one, could not be written (the disk is full, say).
         """
+
+    def num_steps(self) -> int:
+        """Return how many steps are kept already, where that can be told; else 0."""
+        return 0
+
+    def flush(self) -> None:
+        """Return when what was appended outlives this process."""
+        return
 
     def close(self) -> None:
         """Write what is left. Safe to call twice.

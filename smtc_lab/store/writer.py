@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import apsw
 
 from smtc_lab.errors import StoreError
-from smtc_lab.store.tables import RECORDS_VERSION, TABLES, Record, RecordSink
+from smtc_lab.metrics.records.attempts import AttemptRecord
+from smtc_lab.store.tables import RECORDS_VERSION, TABLES, Record, RecordSink, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
 
@@ -58,6 +60,7 @@ class RecordWriter(RecordSink):
         self._path = path
         # A deque, as appending to it and taking from it are atomic.
         self._waiting: deque[tuple[type[Record], tuple[object, ...]]] = deque()
+        self._flushes: deque[threading.Event] = deque()
         self._wake = threading.Event()
         self._closing = False
         self._error: StoreError | None = None
@@ -70,6 +73,19 @@ class RecordWriter(RecordSink):
             ) from error
         self._thread = threading.Thread(target=self._run, name="smtc-records", daemon=True)
         self._thread.start()
+
+    def num_steps(self) -> int:
+        """Return how many steps the file holds, with those of attempts that others keep."""
+        sql = "SELECT coalesce(max(step) + 1, 0) FROM step_record"
+        return int(self._connection.execute(sql).get)
+
+    def flush(self) -> None:
+        """Return when what was appended is committed, or cannot be."""
+        done = threading.Event()
+        self._flushes.append(done)
+        self._wake.set()
+        while not done.wait(_COMMIT_INTERVAL_S) and self._thread.is_alive():
+            pass
 
     def append_values(self, record_class: type[Record], values: tuple[object, ...]) -> None:
         """Keep a record given as the values of its fields, in order: 2 µs less for a hot loop.
@@ -109,7 +125,10 @@ class RecordWriter(RecordSink):
             self._wake.wait(_COMMIT_INTERVAL_S)
             self._wake.clear()
             closing = self._closing
+            flushes = [self._flushes.popleft() for _ in range(len(self._flushes))]
             self._commit()
+            for done in flushes:
+                done.set()
             if closing:
                 return
 
@@ -120,7 +139,7 @@ class RecordWriter(RecordSink):
         try:
             with self._connection:
                 for record_class, values in records:
-                    self._connection.execute(TABLES[record_class].insert, values)
+                    keep_row(self._connection, TABLES[record_class], values)
         except Exception as error:  # noqa: BLE001  else the thread would end without a word
             self._error = StoreError(
                 f"{len(records)} records could not be written to {str(self._path)!r}. "
@@ -128,6 +147,40 @@ class RecordWriter(RecordSink):
                 "another folder, and run again."
             )
             self._error.__cause__ = error
+
+
+def keep_row(connection: apsw.Connection, table: Table, values: Sequence[object]) -> None:
+    """Add a row to a record file; that of an attempt replaces the steps it does again.
+
+    Raises:
+        apsw.Error: It cannot be written.
+    """
+    if table is TABLES[AttemptRecord]:
+        attempt, time_s, first_step, *lost = values
+        found = _forget_steps(connection, first_step)
+        values = (attempt, time_s, first_step, *(lost if any(lost) else found))  # of a copy
+    connection.execute(table.insert, values)
+
+
+def _forget_steps(connection: apsw.Connection, first_step: object) -> tuple[int, float]:
+    """Remove the records of steps from one on; return how many steps, and their seconds."""
+    found = connection.execute(_LOST, {"first": first_step}).get
+    for table in TABLES.values():
+        if "step" in table.columns:
+            connection.execute(
+                f"DELETE FROM {table.name} WHERE step >= ?",  # noqa: S608  our own names
+                (first_step,),
+            )
+    count, seconds = found
+    return int(count), max(0.0, float(seconds or 0.0))
+
+
+_LOST = """
+    SELECT count(*), max(end_time_s) - coalesce(
+        (SELECT max(end_time_s) FROM step_record WHERE step < :first),
+        min(end_time_s - step_time_s))
+    FROM step_record WHERE step >= :first
+"""
 
 
 def _what(error: Exception) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
+    from _typeshed import StrPath
+
     from smtc_lab.catalog.catalog import Catalog
 
 COMPARISON = "comparison"
@@ -198,7 +200,7 @@ class StudyState:
         return self.state in TERMINAL
 
 
-def studies_root(root: Path | None = None) -> Path:
+def studies_root(root: StrPath | None = None) -> Path:
     """Return the folder of all studies, which lies beside the folder of their runs.
 
     It is called ``comparisons``, as these were the first kind.
@@ -206,7 +208,7 @@ def studies_root(root: Path | None = None) -> Path:
     Args:
         root: Folder of runs; None: the default one.
     """
-    return (runs_root() if root is None else root.resolve()).parent / "comparisons"
+    return runs_root(root).parent / "comparisons"
 
 
 def read_request(folder: StudyFolder) -> StudyRequest:

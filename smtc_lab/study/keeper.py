@@ -119,12 +119,14 @@ class StudyKeeper:
             self.stop(STOPPED_BY_USER)
         return self._watch.stop.is_set()
 
-    def _note(self, run: Run) -> None:
+    def _note(self, run: Run, name: str) -> None:
         """Write down that a launch has started."""
+        number = self._watch.rounds.get(run.job_name)
         launched = LaunchedRun(
             job_name=run.job_name,
-            label=run.job.cluster.label,
-            round=self._watch.rounds.get(run.job_name),
+            # one beside the rounds, for parity say, has the cluster of another
+            label=name if number is None else run.job.cluster.label,
+            round=number,
         )
         with self._lock:
             self._write(launches=self._watch.launches, runs=(*self._state.runs, launched))

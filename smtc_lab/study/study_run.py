@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -30,6 +31,8 @@ from smtc_lab.study.watched_run import LOOK_S, Progress, StepCounter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from _typeshed import StrPath
+
 _RESULT_BYTES = 64 * MIB
 _STOP_S = 13.0
 """Longest time that ``stop`` waits for the end, beside that of the launch, in seconds."""
@@ -43,10 +46,10 @@ class StudyRun(LiveDisplayed):
         """Where it stands and what came out; the runs have folders of their own."""
         self.request: StudyRequest = read_request(folder)
         """What was asked."""
-        self._counter: tuple[str, StepCounter] | None = None
+        self._counter: tuple[str, StepCounter, int | None] | None = None
 
     @classmethod
-    def open(cls, name: str, *, root: Path | None = None) -> Self:
+    def open(cls, name: str, *, root: StrPath | None = None) -> Self:
         """Return the study of a name, or of a path to its folder.
 
         Args:
@@ -119,9 +122,10 @@ class StudyRun(LiveDisplayed):
         if newest is None:
             return begin
         if self._counter is None or self._counter[0] != newest.job_name:
-            counter = StepCounter(self.run_named(newest.job_name))
-            self._counter = (newest.job_name, counter)
-        return self._counter[1].progress(begin, elapsed_s)
+            run = self.run_named(newest.job_name)
+            self._counter = (newest.job_name, StepCounter(run), run.job.max_steps)
+        _, counter, max_steps = self._counter
+        return counter.progress(replace(begin, max_steps=max_steps), elapsed_s)
 
     def await_end(
         self,

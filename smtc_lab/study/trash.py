@@ -66,7 +66,7 @@ def delete_run(name: str, root: Path | None = None) -> Deletion:
         StoreError: There is no such run, or it cannot be moved.
         LauncherError: It goes on, or is a launch of a study.
     """
-    root = runs_root() if root is None else root.resolve()
+    root = runs_root(root)
     folder = run_folder(name, root)
     if _run_lives(folder):
         raise LauncherError(f"Run {name!r} still goes on, so it is not deleted. Stop it first.")
@@ -85,7 +85,7 @@ def run_folder(name: str, root: Path | None = None) -> RunFolder:
     Raises:
         StoreError: There is none of that whole name.
     """
-    root = runs_root() if root is None else root.resolve()
+    root = runs_root(root)
     return RunFolder(_inside(root, name, "job.json", "run"))
 
 
@@ -100,7 +100,7 @@ def delete_study(name: str, root: Path | None = None) -> Deletion:
         StoreError: There is no such study, or a folder cannot be moved.
         LauncherError: It goes on, or one of its launches does.
     """
-    root = runs_root() if root is None else root.resolve()
+    root = runs_root(root)
     folder = StudyFolder(_inside(studies_root(root), name, "request.json", "comparison"))
     launches = _launches(folder, root)
     if _study_lives(folder) or any(map(_run_lives, launches)):
@@ -114,7 +114,7 @@ def put_back(deletion_id: str, root: Path | None = None) -> Deletion:
     Raises:
         StoreError: There is no such deletion any more, or a name of it is taken.
     """
-    root = runs_root() if root is None else root.resolve()
+    root = runs_root(root)
     found = [] if not _ID.fullmatch(deletion_id) else _kept(deletion_id, root)
     if not found:
         raise StoreError(
@@ -149,7 +149,7 @@ def empty_trash(
         only: This deletion, however old it is; None: all that are old enough.
         older_than_s: How old that is, in seconds.
     """
-    root = runs_root() if root is None else root.resolve()
+    root = runs_root(root)
     for trash in (studies_root(root) / _TRASH, root / _TRASH):
         with contextlib.suppress(OSError):
             for folder in list(trash.iterdir()):

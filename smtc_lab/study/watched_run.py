@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import RunFailedError
+from smtc_lab.follow.file_pace import FilePace
 from smtc_lab.launchers.run import Run
 from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.reader import read_records
@@ -26,6 +27,9 @@ STUDY = "study"
 _LOOK_S = 0.5
 LOOK_S = 0.5
 """Time between two tellings of how far a launch is, in seconds."""
+
+_RANK_S = 0.008
+"""Least time from one count of the steps of many ranks to the next, for each of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +77,9 @@ class LaunchWatch:
     rounds: dict[str, int] = field(default_factory=dict)
     """Round of each launch that belongs to one, from 1, by the name of its run."""
 
-    started: Callable[[Run], None] | None = None
-    """Called with each launch when it has started; None: nobody listens."""
+    started: Callable[[Run, str], None] | None = None
+    """Called with each launch when it has started, and what it is called; None: nobody
+    listens."""
 
     found: Callable[[str, Mapping[str, Any]], None] | None = None
     """Called with the name of a run and what it told its study, as JSON values; None: nobody
@@ -103,7 +108,7 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: LaunchWatch, *, nam
         launcher: Where it runs.
         plan: What runs.
         watch: Who is told how far it is; counts the launch.
-        name: What progress calls it.
+        name: What progress, tables and the list of runs call it.
 
     Raises:
         LauncherError: It could not be started.
@@ -127,7 +132,7 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: LaunchWatch, *, nam
     counter = StepCounter(run)
     try:
         if watch.started is not None:
-            watch.started(run)
+            watch.started(run, name)
         while not run.state.is_terminal:
             launcher.wait(run.handle, LOOK_S)
             if watch.is_stopped:
@@ -151,6 +156,7 @@ class StepCounter:
         self._rows: dict[Path, int] = {}
         self._steps: Counter[Path] = Counter()
         self._total_s = 0.0
+        self._pace = FilePace(_RANK_S)
 
     def progress(self, begin: Progress, elapsed_s: float) -> Progress:
         """Return where a comparison stands whose launch this is, by what was recorded so far.
@@ -159,7 +165,8 @@ class StepCounter:
             begin: What is known of the launch besides its steps.
             elapsed_s: Seconds since the comparison began.
         """
-        for path in self._run.folder.record_files(RANK_RECORDS):
+        paths = self._run.folder.record_files(RANK_RECORDS)
+        for path in paths if self._pace.is_due(len(paths)) else ():
             found, self._rows[path] = read_records(
                 path, StepRecord, after=self._rows.get(path, 0)
             )

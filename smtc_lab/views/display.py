@@ -8,6 +8,9 @@ from html import escape
 
 from smtc_lab.metrics.batch.batch_sizes import BatchSizes
 from smtc_lab.metrics.compared.comparison import Comparison
+from smtc_lab.metrics.memory import offer_words
+from smtc_lab.metrics.memory.offers import ClusterOffers
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
@@ -21,7 +24,7 @@ _LONGEST_VALUE = 120
 
 
 def to_html(obj: object) -> str:
-    """Return a comparison, batch sizes, a job, cluster, run or study as HTML for a notebook.
+    """Return a comparison, batch sizes, offers, a job, cluster, run or study as HTML.
 
     Of an object that holds a ``comparison`` that one is shown.
     It holds no script and no tag that nbconvert's sanitizer shows as text, and fetches nothing.
@@ -45,11 +48,23 @@ def to_html(obj: object) -> str:
         return f"<pre>{escape(batch_sizes_text(obj))}</pre>"
     if isinstance(obj, TrainingJob):
         return _job_html(obj)
+    if isinstance(obj, ClusterOffers):
+        return _offers_html(obj)
     if isinstance(obj, Cluster):
         return render("display_cluster.html.j2", cluster=obj, size=_size(obj))
     raise TypeError(
         f"An object of type {type(obj).__name__!r} has no rich display. Give a Comparison, "
-        "BatchSizes, a TrainingJob, a Cluster or a run."
+        "BatchSizes, ClusterOffers, a TrainingJob, a Cluster or a run."
+    )
+
+
+def _offers_html(offers: ClusterOffers) -> str:
+    return render(
+        "display_offers.html.j2",
+        offers=offers,
+        head=offer_words.HEAD,
+        fitting=offer_words.rows(offers.offers),
+        short=offer_words.short_rows(offers.offers),
     )
 
 
@@ -84,11 +99,11 @@ def _environment_facts(job: TrainingJob) -> list[tuple[str, str]]:
 
 
 def _emulation_facts(job: TrainingJob) -> list[tuple[str, str]]:
-    if job.emulation is None:
+    if job.emulation is None or evidence_of(job) == "measured":
         return []
     scale, device_s = job.emulation.cores_per_vcpu, job.emulation.device_step_time_s
     words = [
-        "scale chosen at launch" if scale is None else f"1 vCPU = {fmt.number(scale)} cores",
+        "scale chosen at launch" if scale is None else f"1 vCPU = {fmt.cores(scale)}",
         "no device" if device_s is None else f"device {fmt.seconds(device_s)} per step",
         *([] if job.emulation.link is None else [f"network {job.emulation.link}"]),
     ]

@@ -22,6 +22,7 @@ from typing import (
     cast,
 )
 
+from smtc_lab.errors import LauncherError
 from smtc_lab.machine.installed import brought, loaded
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.folder import StudyFolder, read_request, studies_root
@@ -42,6 +43,7 @@ KINDS = {
     "run": "smtc_lab.views.run.kind:RUN",
     "comparison": "smtc_lab.views.comparison.kind:COMPARISON",
     "scaling": "smtc_lab.views.scaling.kind:SCALING",
+    "parity": "smtc_lab.views.scaling.parity_kind:PARITY_CHECK",
     "batch-size": "smtc_lab.views.batch.kind:BATCH_SIZE",
 }
 """The entry of each kind, as ``module:name``. A study of another kind is shown as any study
@@ -80,6 +82,16 @@ class ViewKind(ABC, Generic[S]):
         Raises:
             SmtcLabError: The folder is damaged.
         """
+
+    def interrupt(self, thing: Thing) -> None:  # noqa: ARG002  a run can be
+        """Take its instances away, as a spot market does.
+
+        Raises:
+            SmtcLabError: It has none, or they cannot be taken away from here.
+        """
+        raise LauncherError(
+            f"A {self.name} has no instances of its own. Interrupt the run that goes on."
+        )
 
     @abstractmethod
     def watch(self, path: Path, send: Send | None, audience: Audience) -> Watch:
@@ -135,7 +147,7 @@ class Family:
         """
         if self.name == "comparison":
             return studies_root(runs)
-        return runs_root() if runs is None else runs
+        return runs_root(runs)
 
 
 FAMILIES = {

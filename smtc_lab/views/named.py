@@ -33,7 +33,7 @@ def thing_named(name: str, *, root: Path | None = None) -> Thing:
     """
     if is_study(name, root=root):
         return open_study(name, root=root)
-    root = runs_root() if root is None else root
+    root = runs_root(root)
     if "/" in name or os.path.lexists(root / name / "job.json"):
         return Run.open(name, root=root)
     of_study = launches_of_studies(root)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import NewerSchemaError, StoreError
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
-from smtc_lab.store.state import RunState, current_state, lasted_s
+from smtc_lab.store.state import RunState, current_state, lasted_s, word_of
 from smtc_lab.study.folder import (
     COMPARISON,
     StudyFolder,
@@ -72,7 +72,7 @@ def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
         name; of a damaged one ``job_name``, ``kind`` and ``damaged``, which says what is wrong,
         and ``is_newer`` where a newer version wrote it.
     """
-    root = runs_root() if root is None else root
+    root = runs_root(root)
     found: list[tuple[float, str, Callable[[], dict[str, Any]]]] = [
         (_begun_s(folder.job_file), folder.job_name, partial(_run_row, folder))
         for folder in find_runs(root)
@@ -114,7 +114,12 @@ def state_values(state: RunState | StudyState) -> dict[str, object]:
     }
     if isinstance(state, StudyState):  # its launches have exit codes of their own
         return values
-    return {**values, "exit_codes": state.exit_codes}
+    return {
+        **values,
+        "exit_codes": state.exit_codes,
+        "secondary": state.secondary,
+        "attempts": [asdict(attempt) for attempt in state.attempts],
+    }
 
 
 def moment(started_s: float | None) -> str:
@@ -188,7 +193,8 @@ def _cells(row: dict[str, Any]) -> list[str]:
     cluster = brief(row["cluster"])
     if "launches" in row:
         cluster += f", {count(row['launches'], 'launch')}"
-    return [name, state_word(row["state"]), *times, cluster]
+    word = word_of(row["state"], row.get("secondary", ""))
+    return [name, state_word(word), *times, cluster]
 
 
 def _line(name: str, state: str, started: str, lasted: str, cluster: str) -> str:

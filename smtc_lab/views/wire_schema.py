@@ -18,6 +18,7 @@ from smtc_lab.views.forecast.info import Forecast
 from smtc_lab.views.forecast.ladder import CompilerLadders
 from smtc_lab.views.live.list_row import Row
 from smtc_lab.views.live.watch import BeatInfo
+from smtc_lab.views.plan.cut_info import PlannedCutInfo, PlannedModelInfo
 from smtc_lab.views.plan.info import PlanInfo
 from smtc_lab.views.run.info import LogInfo, RunInfo
 from smtc_lab.views.run.snapshot import CurveInfo
@@ -36,6 +37,8 @@ class Wire(BaseModel):
     beat: BeatInfo
     comparison: ComparisonInfo
     plan: PlanInfo
+    planned_cut: PlannedCutInfo
+    planned_model: PlannedModelInfo
     frame: FrameHead
     curve: CurveInfo
     row: Row

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from tests.browser.lab_kit import lab_page, open_dashboard, show_runs
+from tests.browser.lab_kit import lab_page, language_pack, open_dashboard, show_runs
 from tests.browser.lab_picture import LONGEST_MS, NUM_COLORS, QUIET
 from tests.browser.wheel_env import built_wheel, wheel_environment
 from tests.kit.browser.chromium import running_browser
@@ -41,6 +40,7 @@ _THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {
 
 def main(folder: Path, given: Path | None = None) -> None:
     """Calibrate and compare the demo in JupyterLab, and write what is seen."""
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, running_browser() as browser:
         home = given or Path(place)
         with _server(home, QUIET) as server:
@@ -48,7 +48,7 @@ def main(folder: Path, given: Path | None = None) -> None:
             _others(server, browser, name, folder)
         german = {"@jupyterlab/translation-extension:plugin": {"locale": "de_DE"}}
         with (
-            _language_pack(home),
+            language_pack(home),
             _server(home, {**QUIET, **german}) as server,
             _result(server, browser, name, WIDE) as page,
         ):
@@ -94,6 +94,9 @@ def _result(server: Server, browser: Browser, name: str, window: Window) -> Iter
         open_dashboard(page, name, "comparison")
         command(page, "application:toggle-left-area")
         page.locator(".jp-Smtc-main .smtc-pictures figure").first.wait_for()
+        page.locator(".jp-Smtc-main .smtc-pictures .smtc-pale").wait_for(state="detached")
+        numbers = page.locator(".jp-Smtc-main .smtc-pictures").filter(has_text="$")
+        numbers.wait_for()  # not the charts: they are drawn when they are seen
         yield page
 
 
@@ -108,26 +111,6 @@ def _server(home: Path, settings: Mapping[str, object]) -> Iterator[Server]:
         python = wheel_environment(built_wheel(home), home / "lab")
     with running_server(python, home / "notebooks", home=home) as server:
         yield server
-
-
-@contextlib.contextmanager
-def _language_pack(home: Path) -> Iterator[None]:
-    """Let a server see a language pack: JupyterLab asks packages for texts only beside one."""
-    pack, info = home / "packs" / "pack_stub", home / "packs" / "pack_stub-1.dist-info"
-    pack.mkdir(parents=True)
-    info.mkdir()
-    (pack / "__init__.py").touch()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pack-stub\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[jupyterlab.languagepack]\nde_DE = pack_stub\n")
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(pack.parent)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
 
 
 def both(page: Page, folder: Path, name: str) -> None:

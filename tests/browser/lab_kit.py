@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import urllib.request
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
@@ -46,8 +48,13 @@ class Runs:
 
     def start(self, **job: Any) -> str:
         """Start a run that goes on until it is stopped, and return its name."""
-        wanted = {"cluster": Cluster.parse("here@group=local:1"), "max_steps": 1_000_000, **job}
-        made = TrainingJob(entry_point=self.script(), **wanted)
+        wanted = {
+            "entry_point": self.script(),
+            "cluster": Cluster.parse("here@group=local:1"),
+            "max_steps": 1_000_000,
+            **job,
+        }
+        made = TrainingJob(**wanted)
         answer = self._ask("runs", {"kind": "run", "job": json.loads(made.to_json())})
         name: str = answer["name"]
         return name
@@ -125,3 +132,44 @@ def open_dashboard(page: Page, name: str, kind: str = "run") -> None:
         {"name": name, "kind": kind},
     )
     page.wait_for_selector(f".jp-Smtc-main .smtc-{kind}")
+
+
+@contextlib.contextmanager
+def language_pack(home: Path) -> Iterator[None]:
+    """Let a server see a language pack: JupyterLab asks packages for texts only beside one."""
+    pack, info = home / "packs" / "pack_stub", home / "packs" / "pack_stub-1.dist-info"
+    pack.mkdir(parents=True)
+    info.mkdir()
+    (pack / "__init__.py").touch()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pack-stub\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[jupyterlab.languagepack]\nde_DE = pack_stub\n")
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(pack.parent)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+
+
+def speak(server: Server, locale: str) -> None:
+    """Have the pages that are opened from now on in a language."""
+    setting = "@jupyterlab/translation-extension:plugin"
+    request = urllib.request.Request(  # noqa: S310  our own server
+        f"{server.url}lab/api/settings/{setting}",
+        data=json.dumps({"raw": json.dumps({"locale": locale})}).encode(),
+        headers={"Authorization": f"token {server.token}"},
+        method="PUT",
+    )
+    with urllib.request.urlopen(request, timeout=60):  # noqa: S310  our own server
+        pass
+
+
+def set_theme(page: Page, theme: str) -> None:
+    """Show JupyterLab in a theme."""
+    page.evaluate(
+        "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
+    )
+    page.wait_for_selector(f"body[data-jp-theme-name='{theme}']", state="attached")

@@ -123,7 +123,7 @@ def test_the_list_of_runs_inserts_and_stops_one_in_notebook_7(
     with classic(server, browser, notebook, of_notebook) as page:
         show_runs(page)
         panel = page.locator(".jp-Smtc-runs")
-        panel.get_by_text(name).click()
+        panel.locator(".jp-Smtc-row", has_text=name).click()
         panel.get_by_role("button", name="Insert").click()
         page.locator(".jp-Cell", has_text=f"lab.Run.open('{name}')").wait_for()
         panel.get_by_role("button", name="Stop").click()

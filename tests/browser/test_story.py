@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
 CARD = "Compare Clusters"
 MOST_TABS = 80
+MOST_ACTIONS = 5
+COUNT = """() => {
+  window.actions = 0;
+  let key = '';
+  document.addEventListener('pointerdown', () => { window.actions += 1; }, true);
+  document.addEventListener('keydown', event => {
+    // a walk with Tab is one action, however long it is
+    window.actions += event.key === 'Tab' && key === 'Tab' ? 0 : 1;
+    key = event.key;
+  }, true);
+}"""
 TRAINING = """
 import torch
 model = torch.nn.Linear(4, 1)
@@ -43,6 +54,7 @@ def test_a_script_of_ones_own_is_compared_with_four_clicks(
     (server.root / "my_training.py").write_text(QUICK_SCRIPT, encoding="utf-8")
 
     with lab_page(server, browser) as page:
+        page.evaluate(COUNT)
         page.locator(".jp-LauncherCard", has_text=CARD).click()
         page.get_by_role("button", name="Choose …").click()
         # JupyterLab's own list of files has it, too
@@ -52,10 +64,12 @@ def test_a_script_of_ones_own_is_compared_with_four_clicks(
         page.get_by_role("button", name="Run", exact=True, disabled=False).click()
 
         page.locator(".smtc-comparison").get_by_text("Running").first.wait_for(timeout=60_000)
+        assert page.evaluate("window.actions") == 4 < MOST_ACTIONS
 
 
 def test_the_demo_is_compared_by_keyboard_alone(server: Server, browser: Browser) -> None:
     with lab_page(server, browser) as page:
+        page.evaluate(COUNT)
         card = page.locator(".jp-LauncherCard", has_text=CARD)
         card.focus()
         page.keyboard.press("Enter")
@@ -64,6 +78,7 @@ def test_the_demo_is_compared_by_keyboard_alone(server: Server, browser: Browser
         page.keyboard.press("Enter")
 
         page.locator(".smtc-comparison").get_by_text("Running").first.wait_for(timeout=60_000)
+        assert page.evaluate("window.actions") == 3 < MOST_ACTIONS
 
 
 def test_a_folder_is_looked_into_and_left_by_keyboard(server: Server, browser: Browser) -> None:

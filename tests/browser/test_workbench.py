@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.kit.browser.jupyter import command
 
 if TYPE_CHECKING:
@@ -117,18 +119,28 @@ def test_a_wrong_set_up_cannot_be_run_and_says_why(server: Server, browser: Brow
         assert page.get_by_role("button", name="Run", exact=True).is_disabled()
 
 
+def grab(page: Page, handle: Locator) -> None:
+    """Press the mouse on a handle; again where a prediction that arrives has just moved it."""
+    for _ in range(20):
+        handle.hover()
+        page.mouse.down()
+        if handle.evaluate("element => element.hasPointerCapture(1)"):
+            return
+        page.mouse.up()
+    pytest.fail("The handle was never below the mouse when it was pressed.")
+
+
 def drag_while_the_page_scrolls(page: Page, handle: Locator, by: int) -> None:
-    handle.hover()
+    grab(page, handle)
     at, stage = handle.bounding_box(), handle.locator("..")
     above = stage.bounding_box()
     assert at is not None
     assert above is not None
     x, y = at["x"] + at["width"] / 2, at["y"] + at["height"] / 2
-    page.mouse.down()
     page.mouse.wheel(0, by)
     page.wait_for_function(
         "([element, limit]) => element.getBoundingClientRect().top <= limit",
-        arg=[stage.element_handle(), above["y"] - by + 1],
+        arg=[stage.element_handle(), above["y"] - by / 2],
     )
     page.mouse.move(x, y + 1)
     page.mouse.up()

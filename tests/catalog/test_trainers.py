@@ -63,9 +63,19 @@ def test_this_machine_counts_with_its_own_accelerators() -> None:
     assert counts("here=local", "auto", devices_here=2) == {"here": 2}
 
 
-def test_an_emulation_without_a_device_has_as_many_trainers_as_the_product_says() -> None:
-    assert counts(V100_4, {"data": 2}, emulation=Emulation()) == {"train": 2}
-    assert counts(V100_4, "auto", emulation=Emulation()) == {"train": 4}
+@pytest.mark.parametrize("device_s", [None, 0.04])
+def test_an_emulation_has_as_many_trainers_with_a_declared_device_as_without(
+    device_s: float | None,
+) -> None:
+    emulation = Emulation(device_step_time_s=device_s)
+
+    assert counts(V100_4, "auto", emulation=emulation) == {"train": 4}
+    assert counts(V100_4, {"data": 2, "processes_per_host": 2}, emulation=emulation) == {
+        "train": 2
+    }
+    assert "asks for 2 trainers, but there are 4 trainers on 1 x ml.p3.8xlarge" in refusal(
+        V100_4, {"data": 2}, emulation=emulation
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +106,31 @@ def test_an_emulation_without_a_device_has_as_many_trainers_as_the_product_says(
                 "ml.p3.8xlarge. Write data=4, or say with processes_per_host"
             ),
         ),
-        (V100_4, {"shard": 3}, "shards over 3 trainers, which do not divide the 4 trainers"),
+        (
+            V100_4,
+            {"shard": 3},
+            (
+                "distribution shard=3 makes replicas of 3 trainers, which do not divide the 4 "
+                "trainers on 1 x ml.p3.8xlarge. Choose what does."
+            ),
+        ),
+        (
+            "train=ml.p3.8xlarge:2",
+            {"tensor": 8},
+            (
+                "distribution tensor=8 divides layers among trainers of one instance, but "
+                "ml.p3.8xlarge has 4. Choose a tensor that divides them."
+            ),
+        ),
+        (
+            V100_4,
+            {"data": 4, "pipeline": 2},
+            (
+                "distribution data=4, pipeline=2 asks for 8 trainers, but there are 4 trainers "
+                "on 1 x ml.p3.8xlarge; the processes 8 cannot be larger than the device count "
+                "4. Write data=2, pipeline=2, or say"
+            ),
+        ),
         (
             "here=local:2",
             {"data": 3},
@@ -126,6 +160,6 @@ def test_a_distribution_that_does_not_fit_is_refused_with_the_numbers(
 
 
 def test_more_trainers_than_emulated_accelerators_are_refused() -> None:
-    assert "cannot be larger than the device count 4" in refusal(
+    assert "the processes 8 cannot be larger than the device count 4" in refusal(
         V100_4, {"data": 8}, emulation=Emulation()
     )

@@ -15,6 +15,7 @@ from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
 from smtc_lab.views.run_list import run_rows
+from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
@@ -196,6 +197,10 @@ def test_a_failing_script_is_a_failed_run(
     assert "ValueError: no data (train.py, line 1)" in said.err
     assert "Traceback" not in said.err
     assert not (home / "comparison.json").exists()
+    (folder,) = find_runs()
+    (study, *_) = json.loads(smtc_lab("runs", "--json").out)
+    shown = smtc_lab("runs", "show", study["job_name"]).out
+    assert f"  run {folder.job_name}: Failed (homogeneous, round 1)\n" in shown
 
 
 def test_ctrl_c_stops_what_runs(home: Path) -> None:
@@ -226,3 +231,66 @@ def test_ctrl_c_stops_what_runs(home: Path) -> None:
         "Stopped",
         "The comparison was stopped by its user.",
     )
+
+
+def test_what_would_bring_nothing_is_said_before_the_first_launch(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
+    (home / "train.py").write_text(QUICK_SCRIPT, encoding="utf-8")
+    fed = "fed@dnn_group=ml.c5.xlarge:2:train,data_group=ml.c5.xlarge:1:data"
+
+    said = smtc_lab(
+        *("compare", "--cluster", fed, "--reduce-on", "data_group", "--data", "2"),
+        *("--rounds", "1", "--steps", "3", home / "train.py"),
+    )
+
+    assert said.exit_code == 0, said.err
+    caution = "Caution: fed: --reduce-on data_group brings nothing with 2 training instances"
+    assert said.err.startswith(caution)
+    assert said.err.count("Caution: ") == 1
+
+
+def test_a_comparison_and_its_runs_call_their_numbers_alike(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
+    (home / "train.py").write_text(QUICK_SCRIPT, encoding="utf-8")
+
+    compared = smtc_lab(
+        *("compare", "--cluster", "here=local", "--rounds", "1", "--steps", "3"),
+        home / "train.py",
+    )
+    (folder,) = find_runs()
+    shown = smtc_lab("runs", "show", folder.job_name)
+
+    assert compared.out.splitlines()[0].endswith(", measured")
+    assert "evidence   measured on this machine" in shown.out
+
+
+def test_one_device_is_compared_with_two(smtc_lab: SmtcLab, home: Path) -> None:
+    (home / "train.py").write_text(QUICK_SCRIPT, encoding="utf-8")
+
+    said = smtc_lab(
+        *("compare", "--cluster", "here=local", "--data", "1,2", "--rounds", "1"),
+        *("--steps", "3", "--json", home / "comparison.json", home / "train.py"),
+    )
+
+    assert said.exit_code == 0, said.err
+    result = Comparison.from_json((home / "comparison.json").read_bytes())
+    assert [cluster.name for cluster in result.clusters] == ["one trainer", "data 2"]
+    trainers = [cluster.spread.trainers for cluster in result.clusters if cluster.spread]
+    assert trainers == [1, 2]
+    (row,) = (line for line in said.out.splitlines() if line.startswith("trainers "))
+    assert row.split()[1:] == ["1", "2:", "data", "2"]
+    (study, *_) = json.loads(smtc_lab("runs", "--json").out)
+    assert "trainers: 1 | 2: data 2" in smtc_lab("runs", "show", study["job_name"]).out
+
+
+def test_distributions_that_do_not_fit_together_are_refused(smtc_lab: SmtcLab) -> None:
+    uneven = smtc_lab(
+        "compare", "--cluster", ALONE, "--data", "1,2", "--shard", "1,2,4", "t.py"
+    )
+    words = smtc_lab("compare", "--cluster", ALONE, "--shard", "1,two", "t.py")
+
+    assert (uneven.exit_code, words.exit_code) == (2, 2)
+    assert "there are of data 2, shard 3" in uneven.err
+    assert "'two' is not a valid integer" in words.err

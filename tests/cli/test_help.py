@@ -39,15 +39,20 @@ def test_there_are_these_commands() -> None:
         "environment python",
         "environment remove",
         "environment show",
+        "memory",
         "plan",
         "render",
         "runs",
+        "prove-resume",
         "runs delete",
+        "runs interrupt",
+        "runs resume",
         "runs share",
         "runs show",
         "runs stop",
         "runs sweep",
         "scale",
+        "spot",
     }
 
 

@@ -103,7 +103,7 @@ def test_a_job_is_spread_over_devices_by_two_options(
     ("options", "words"),
     [
         (("--data", "many"), "--data 'many' is not a number. Write for example --data 4."),
-        (("--data", "0"), "distribution.data=0 is outside 1 to 1000."),
+        (("--data", "0"), "--data 0 is outside 1 to 1000."),
         (("--data", "3"), "asks for 3 trainers, but there are 8 trainers on 2 x ml.p3.8xlarge"),
     ],
 )

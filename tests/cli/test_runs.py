@@ -69,7 +69,7 @@ def test_a_failed_run_is_shown_with_its_reason(
     assert "exited with code 4" in shown.out
     assert "steps      none measured" in shown.out
     assert "evidence   measured on this machine" in shown.out
-    assert "cost       unknown, as a price is unknown" in shown.out
+    assert "cost       none: on this machine, nothing is billed" in shown.out
     assert "algo-1 | no such file" in shown.out
     values = json.loads(smtc_lab("runs", "show", "failing", "--json").out)
     assert (values["state"], values["exit_codes"]) == ("Failed", {"algo-1": 4})

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from smtc_lab.metrics.scaling.scaling import Scaling
+from smtc_lab.study.folder import StudyFolder, read_study_state, studies_root
+from tests.kit.prepared_script import PREPARED_SCRIPT
 from tests.kit.quick_script import QUICK_SCRIPT
 
 if TYPE_CHECKING:
@@ -45,6 +50,51 @@ def test_a_script_is_scaled_and_the_study_can_be_looked_at(
     assert "network between=1Gbit/100us" in shown
 
 
+@pytest.mark.timeout(240)  # five launches of torch
+def test_a_study_tells_whether_several_trainers_train_one_processs_model(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
+    (home / "train.py").write_text(PREPARED_SCRIPT, encoding="utf-8")
+
+    said = smtc_lab(
+        *("scale", "--cluster", ALONE, "--devices", "1,2", "--rounds", "1", "--steps", "12"),
+        *("--parity", "-p", "batch_size=8", "--scale", "0.1"),
+        *("--json", home / "scaling.json", home / "train.py"),
+    )
+
+    assert said.exit_code == 0, said.err
+    one, two = Scaling.from_json((home / "scaling.json").read_bytes()).curves[0].points
+    assert one.same_model is None
+    assert two.same_model is not None
+    assert (two.same_model.same, two.same_model.ranks) == (True, 2)
+    (row,) = (line for line in said.out.splitlines() if "trains the model of one" in line)
+    assert re.search(r"\N{EM DASH} +yes, .* apart \(its twin: ", row)
+    (study, *_) = json.loads(smtc_lab("runs", "--json").out)
+    assert "yes, " in smtc_lab("runs", "show", study["job_name"]).out
+    launched = read_study_state(
+        StudyFolder(studies_root(home / "runs") / study["job_name"])
+    ).runs
+    assert [run.label for run in launched] == [
+        "1 device",
+        "2 devices",
+        "one process, parity",
+        "permuted samples, parity",
+        "2 devices, parity",
+    ]
+
+
+def test_parity_without_a_batch_size_is_refused(smtc_lab: SmtcLab, home: Path) -> None:
+    (home / "train.py").write_text("pass", encoding="utf-8")
+
+    said = smtc_lab(
+        *("scale", "--cluster", ALONE, "--devices", "1,2", "--parity", home / "train.py")
+    )
+
+    assert said.exit_code == 2
+    assert "hyperparameter 'batch_size' is not given" in said.err
+    assert json.loads(smtc_lab("runs", "--json").out) == []
+
+
 def test_all_that_is_wrong_is_refused_before_anything_starts(
     smtc_lab: SmtcLab, home: Path
 ) -> None:
@@ -61,3 +111,25 @@ def test_all_that_is_wrong_is_refused_before_anything_starts(
     assert "--link: Emulation.link='between=1': between has '1' where a bandwidth" in link.err
     assert "--devices 'one' are no whole numbers" in words.err
     assert "6 devices are no whole number of ml.p3.8xlarge" in odd.err
+
+
+def test_what_is_wrong_with_every_set_up_is_said_once(smtc_lab: SmtcLab, home: Path) -> None:
+    said = smtc_lab(
+        "scale", "--cluster", ALONE, "--devices", "1,2,4", home / "nowhere" / "train.py"
+    )
+
+    assert said.exit_code == 2
+    (refused,) = said.err.splitlines()
+    assert refused.startswith("Refused: ")
+    assert "train.py' is not a file" in refused
+    assert "device" not in refused
+
+
+def test_an_option_of_another_command_is_told_as_such(smtc_lab: SmtcLab) -> None:
+    staged = smtc_lab("scale", "--cluster", ALONE, "--pipeline", "2", "train.py")
+    own = smtc_lab("scale", "--cluster", ALONE, "--epochs", "2", "train.py")
+
+    told = "--pipeline is an option of 'smtc-lab compare' and 'smtc-lab render', not of"
+    assert f"{told} 'smtc-lab scale'." in staged.err
+    assert "is an option of" not in own.err
+    assert "stands behind --: smtc-lab scale … -- train.py --epochs" in own.err

@@ -101,6 +101,7 @@ def test_a_cache_that_is_no_folder_is_told_and_not_used(home: Path) -> None:
     assert not Path(os.environ[CACHE_VARIABLE]).is_relative_to(home)
 
 
+@pytest.mark.timeout(300)
 def test_code_is_compiled_where_the_cache_would_lie_below_a_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ from smtc_lab.compiler.xla.move import Moved
 from smtc_lab.dataservice import torch_names as data_names
 from smtc_lab.errors import CompilerError
 from smtc_lab.machine import torch_names
+from smtc_lab.parallel import torch_names as parallel_names
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 if TYPE_CHECKING:
@@ -432,7 +433,12 @@ def test_every_name_of_a_list_is_used() -> None:
         if path.name != "torch_names.py"
     )
 
-    for name in (*WHAT_FOR, *data_names.WHAT_FOR, *data_names.ITERATOR_FIELDS):
+    for name in (
+        *WHAT_FOR,
+        *data_names.WHAT_FOR,
+        *data_names.ITERATOR_FIELDS,
+        *parallel_names.WHAT_FOR,
+    ):
         assert name.rpartition(":")[2].rpartition(".")[2] in code, name
 
 

@@ -65,6 +65,24 @@ def test_another_loader_goes_on_where_the_state_was_taken(kind: str, num_workers
     other.close()
 
 
+def test_iterators_of_torch_itself_are_read_up_to_there() -> None:
+    def torchs() -> Any:
+        return Stateful(Noisy(), batch_size=4, seeding="torch", shuffle=True)
+
+    torch.manual_seed(1)
+    loader = torchs()
+    batches = iter(loader)
+    first = [next(batches)[0].tolist() for _ in range(2)]
+    state = loader.state_dict()
+    rest = [indices.tolist() for indices, _ in batches]
+    torch.manual_seed(99)
+    other = torchs()
+    other.load_state_dict(state)
+
+    assert [indices.tolist() for indices, _ in other] == rest
+    assert sorted(one for batch in first + rest for one in batch) == list(range(20))
+
+
 def test_the_state_of_a_complete_pass_is_the_begin_of_the_next() -> None:
     loader = make("map", 0)
     list(loader)

@@ -12,7 +12,7 @@ import numpy as np
 from smtc_lab.follow.frames import Frame
 from smtc_lab.follow.history import History
 from smtc_lab.follow.table import LiveTable
-from smtc_lab.store.columns import Bins
+from smtc_lab.store.steps.bins import Bins
 
 MOST_BINS = 8
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "frames.json"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from smtc_lab.follow.history import History
-from smtc_lab.store.columns import Bins
+from smtc_lab.store.steps.bins import Bins
 
 MOST = 8
 

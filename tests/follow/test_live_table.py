@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.follow.table import LiveTable
-from smtc_lab.store.columns import Bins
+from smtc_lab.store.steps.bins import Bins
 
 if TYPE_CHECKING:
     from smtc_lab.follow.frames import Frame

@@ -16,11 +16,33 @@ def test_whole_lines_come_with_their_host(tmp_path: Path) -> None:
     tail = LogTail(tmp_path)
 
     assert tail.look()
-    assert tail.as_dict() == {"first": 0, "lines": [["algo-1", "one"], ["algo-1", "two"]]}
+    assert tail.as_dict() == {
+        "first": 0,
+        "lines": [["algo-1", "one"], ["algo-1", "two"]],
+        "silent": [],
+        "earlier": [],
+    }
 
     log.write_text("one\ntwo\nhalf\n")
     assert tail.look()
     assert tail.as_dict()["lines"][2:] == [["algo-1", "half"]]
+
+
+def test_who_printed_nothing_is_told_until_it_prints(tmp_path: Path) -> None:
+    (tmp_path / "algo-1-rank0.log").write_text("begun\n")
+    silent = tmp_path / "algo-1-rank1.log"
+    for name in (silent.name, "supervisor.log", "algo-1.agent.log"):
+        (tmp_path / name).touch()
+    tail = LogTail(tmp_path)
+
+    assert tail.look()
+    assert tail.as_dict()["silent"] == ["algo-1-rank1"]
+    assert not tail.look()
+
+    silent.write_text("at last\n" * MOST_LINES)
+    assert tail.look()
+    assert tail.as_dict()["silent"] == []
+    assert tail.as_dict()["earlier"] == ["algo-1-rank0"]
 
 
 def test_only_the_last_lines_are_kept_and_counted(tmp_path: Path) -> None:

@@ -115,6 +115,26 @@ def test_without_a_quota_the_cores_of_the_machine_stand_for_it(
     assert sent.rows["system:algo-1"][1] == pytest.approx(0.5)
 
 
+def test_a_sample_right_behind_another_one_tells_nothing_of_the_network(
+    tmp_path: Path, sent: Sent
+) -> None:
+    run = run_records([0.2])
+    run.system["algo-1"][:] = [
+        system_sample(network_received_bytes=received, time_s=STARTED_S + time_s, **more)
+        for received, time_s, more in [
+            (100, 0.0, {}),
+            (600, 1.0, {}),
+            (5600, 1.02, {"interval_s": 0.02}),
+        ]
+    ]
+
+    follow(write_run_folder(tmp_path, run), sent)
+
+    received_per_s = sent.rows["system:algo-1"][3]
+    assert received_per_s[1] == 1000.0
+    assert np.isnan(received_per_s[2])
+
+
 def test_network_is_the_difference_of_two_samples(tmp_path: Path, sent: Sent) -> None:
     run = run_records([0.2])
     run.system["algo-1"][:] = [
@@ -150,7 +170,9 @@ def test_nothing_new_is_nothing_read(
     settled = "smtc_lab.follow.changes._SETTLED_NS"
     monkeypatch.setattr(settled, -1)  # as if the files were written long ago
     follower.look()
-    monkeypatch.setattr("smtc_lab.store.columns.query", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr(
+        "smtc_lab.store.steps.columns.query", lambda *_: pytest.fail("it was read")
+    )
 
     assert not follower.look()
 

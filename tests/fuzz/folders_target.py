@@ -23,11 +23,12 @@ from smtc_lab.metrics.records.records import EventRecord, LoaderRecord, StepReco
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.planner.run_prediction import kept_prediction
 from smtc_lab.rules.find import find
-from smtc_lab.store.columns import StepColumns, read_samples
 from smtc_lab.store.environment_file import read_environment
 from smtc_lab.store.parity_traces import read_parity_trace
 from smtc_lab.store.reader import compiler_reports, read_job, read_records, read_run
+from smtc_lab.store.samples import read_samples
 from smtc_lab.store.state import current_state
+from smtc_lab.store.steps.columns import StepColumns
 from smtc_lab.store.tables import TABLES
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.comparison.comparison_run import ComparisonRun

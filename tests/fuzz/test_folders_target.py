@@ -29,6 +29,7 @@ def test_good_files_are_read_by_their_readers_and_by_all_views(folders: Folders)
         assert folders.attack(name, file.good, 0), name
 
 
+@pytest.mark.soak
 def test_thousands_of_hostile_files_break_no_reader(tmp_path: Path) -> None:
     """In a process of its own, whose memory is bounded."""
     command = [sys.executable, "-m", "tests.fuzz.fuzz_folders", "--inputs", str(_INPUTS)]

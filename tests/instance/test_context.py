@@ -8,6 +8,8 @@ import pytest
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.context import InstanceContext
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,3 +105,16 @@ def test_a_parity_launch_takes_its_steps_and_has_settings_to_record_by() -> None
     assert (context.parity_steps, context.max_steps) == (8, 8)
     assert context.compiler is not None
     assert (context.compiler.backend, context.compiler.fused_optimizer) == ("eager", False)
+
+
+def test_a_job_may_turn_off_the_measuring_of_communication_and_ask_for_norms() -> None:
+    wanted = {"MEASURE_COMMUNICATION": "0", "GRADIENT_NOISE_SCALE": "1"}
+    job = TrainingJob(
+        entry_point="train.py", cluster=Cluster.parse("here=local"), environment=wanted
+    )
+
+    context = InstanceContext.from_environment(job.environment)
+
+    assert not context.measures_communication
+    assert context.measures_noise
+    assert InstanceContext.from_environment({}).measures_communication

@@ -70,6 +70,17 @@ def command_of(pid: int) -> str:
     return text.replace(b"\0", b" ").decode(errors="replace")
 
 
+def log_of(pid: int) -> str:
+    """Return the name of the file to which a process prints; empty: it is gone, or to none.
+
+    That tells what a process of a run is, also where one forked it: ``algo-1.agent.log``.
+    """
+    try:
+        return Path(f"/proc/{pid}/fd/1").readlink().name
+    except OSError:
+        return ""
+
+
 @contextmanager
 def stopped_at_the_end() -> Iterator[Callable[[Launcher, TrainingJob], Run]]:
     """Give a function that starts a run; at the end every run that it started is stopped."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.launchers.emulated_link import declared_link, link_facts, link_problems
+from smtc_lab.launchers.emulation.emulated_link import declared_link, link_facts, link_problems
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import EmulatedLink, Emulation
 from smtc_lab.spec.job import TrainingJob

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,15 +15,18 @@ from smtc_lab.errors import LauncherError, RunFailedError, SpecError
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
-from tests.kit.runs import processes_after, processes_of, wait_until
+from tests.kit.runs import log_of, processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from smtc_lab.spec.job import TrainingJob
 
     MakeJob = Callable[..., TrainingJob]
     Start = Callable[..., Run]
+
+pytestmark = pytest.mark.cold  # what is left of processes that are killed is to be a user's
 
 HETEROGENEOUS = "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2"
 FOREVER = """
@@ -168,11 +170,7 @@ def test_what_a_script_leaves_behind_after_a_clean_exit_is_ended(
 def test_kill_9_of_the_trainer_fails_the_run(make_job: MakeJob, start: Start) -> None:
     run = start(make_job(FOREVER, cluster=HETEROGENEOUS))
     wait_until(lambda: works_everywhere(run), what="the start of every instance")
-    trainer = next(
-        pid
-        for pid in pids_running(run, "run_script")
-        if b"SM_CURRENT_HOST=algo-1\0" in Path(f"/proc/{pid}/environ").read_bytes()
-    )
+    trainer = next(pid for pid in processes_of(run.folder.path) if log_of(pid) == "algo-1.log")
 
     os.kill(trainer, signal.SIGKILL)
 
@@ -186,7 +184,9 @@ def test_kill_9_of_an_agent_fails_the_run_and_names_the_instance(
 ) -> None:
     run = start(make_job(STUBBORN_FAMILY, cluster=HETEROGENEOUS))
     wait_until(lambda: works_everywhere(run), what="the start of every instance")
-    agent = pids_running(run, "smtc_lab.runtime.agent")[-1]
+    agent = [
+        pid for pid in processes_of(run.folder.path) if log_of(pid).endswith(".agent.log")
+    ][-1]
 
     os.kill(agent, signal.SIGKILL)
 

@@ -18,6 +18,8 @@ class Slow(subprocess.Popen):
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)  # and it is left to be collected
 
 class Broken(LocalInstances):
+    is_forked = False
+
     def _command(self, host):
         return ["false"]
 

@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from smtc_lab.errors import LauncherError, RunFailedError, SpecError
@@ -20,6 +21,7 @@ from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.run_folder import find_runs
+from smtc_lab.study.folder import studies_root
 from tests.kit.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
@@ -41,6 +43,12 @@ PRINT_ENVIRONMENT = """
 def seen_by(run: Run, host: str = "algo-1") -> dict[str, object]:
     seen: dict[str, object] = json.loads(run.wait(30).logs(host))
     return seen
+
+
+def test_a_folder_of_runs_may_be_text(tmp_path: Path) -> None:
+    assert launcher_named("local", root=str(tmp_path)).root == tmp_path
+    assert find_runs(str(tmp_path)) == []
+    assert studies_root(str(tmp_path / "runs")) == tmp_path / "comparisons"
 
 
 def test_quotas_are_in_proportion_to_vcpus_and_cpu_speed(
@@ -78,6 +86,21 @@ def test_a_scale_that_does_not_fit_is_refused_with_one_that_does(
     assert "Lower cores_per_vcpu to" in problem
 
 
+def test_more_trainers_than_memory_are_refused_with_how_many_fit(
+    make_job: MakeJob, launcher: LocalLauncher
+) -> None:
+    fits = int(psutil.virtual_memory().available / 1e8)
+    if fits > 900:
+        pytest.skip("this machine has memory for all trainers that a job may have")
+    job = make_job("", cluster="here=local:1", distribution={"data": 1_000})
+
+    with pytest.raises(SpecError, match=r"1000 trainers need at least 100 GB.*at most (\d+)"):
+        launcher.plan(job)
+
+    few = make_job("", cluster="here=local:1", distribution={"data": max(1, fits // 2)})
+    assert len(launcher.plan(few).instances) == 1
+
+
 def test_everything_that_is_wrong_is_said_at_once(
     make_job: MakeJob, launcher: LocalLauncher, tmp_path: Path
 ) -> None:
@@ -103,7 +126,7 @@ def test_an_instance_of_type_local_is_this_machine_as_it_is(
 
     assert plan.instances[0].cpu_quota_cores is None
     assert plan.usd_per_hour is None
-    assert plan.price_notes == ("local: price unknown",)
+    assert plan.price_notes == ("local: this machine has no price",)
 
 
 def test_the_entry_point_sees_its_instance_hyperparameters_and_channels(
@@ -342,3 +365,15 @@ def idle_processes(run: Run) -> list[int]:
             if os.sched_getscheduler(pid) == os.SCHED_IDLE:
                 found.append(pid)
     return found
+
+
+def test_torch_computes_in_as_many_threads_as_the_job_says(
+    make_job: Callable[..., TrainingJob], start: Callable[..., Run]
+) -> None:
+    script = "import torch\nprint('THREADS', torch.get_num_threads(), flush=True)"
+    asked = {"OMP_NUM_THREADS": "1"}
+    run = start(make_job(script, cluster="here=local", environment=asked))
+
+    run.wait(60)
+
+    assert "THREADS 1" in run.logs()

@@ -17,6 +17,7 @@ from smtc_lab.errors import RunFailedError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from tests.kit.runs import (
+    log_of,
     processes_after,
     processes_of,
     stopped_at_the_end,
@@ -108,18 +109,6 @@ def all_work(run: Run, num_trainers: int) -> bool:
     return run.logs().count("working") == num_trainers
 
 
-def script_pids(run: Run) -> dict[int, int]:
-    """Return the number of each rank's process."""
-    found = {}
-    for pid, command in processes_of(run.folder.path).items():
-        if "run_script" not in command:
-            continue
-        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        ranks = [item.split(b"=")[1] for item in environment if item.startswith(b"RANK=")]
-        found[int(ranks[0])] = pid
-    return found
-
-
 def listening_addresses(pids: set[int]) -> set[str]:
     """Return the addresses on which processes listen, as the kernel tells them."""
     inodes = set()
@@ -187,7 +176,8 @@ def test_every_rank_is_told_what_torchrun_tells(make_job: MakeJob, start: Start)
         "TORCHELASTIC_RUN_ID": run.job_name,
         "TORCHELASTIC_RESTART_COUNT": "0",
     }.items() <= told.items()
-    assert json.loads(told["SMTC_DISTRIBUTION"]) == {"data": 1, "shard": 2, "reduce_on": None}
+    layout = json.loads(told["SMTC_DISTRIBUTION"])
+    assert {"data": 1, "shard": 2, "pipeline": 1, "reduce_on": None}.items() <= layout.items()
 
 
 def test_two_jobs_at_once_do_not_meet_each_other_and_listen_on_loopback_only(
@@ -234,9 +224,7 @@ def test_kill_9_of_an_agent_ends_every_rank(make_job: MakeJob, start: Start) -> 
     run = start(make_job(body, cluster="here=local:2", distribution={"data": 4}))
     wait_until(lambda: all_work(run, 4), what="four ranks", limit_s=LIMIT_S)
     (agent,) = (
-        pid
-        for pid, command in processes_of(run.folder.path).items()
-        if "/algo-2/agent.json" in command
+        pid for pid in processes_of(run.folder.path) if log_of(pid) == "algo-2.agent.log"
     )
 
     os.kill(agent, signal.SIGKILL)
@@ -259,9 +247,14 @@ def test_a_rank_that_hangs_is_named_with_the_stacks_of_all(
         )
     )
 
-    with pytest.raises(RunFailedError, match=r"Rank 1 on algo-1 \(here\) hangs: no trainer"):
+    with pytest.raises(
+        RunFailedError, match=r"Rank 1 on algo-1 \(here\) hangs: no trainer"
+    ) as told:
         run.wait(LIMIT_S)
 
+    # one that was stopped writes no stack
+    assert ("hangs in <module> (train.py, line" in str(told.value)) is ("sleep" in event)
+    assert "runpy" not in str(told.value)
     waiting = run.folder.log_file("algo-1", 0).read_text(encoding="utf-8")
     assert "Current thread" in waiting
     assert processes_after(run.folder.path) == {}
@@ -285,24 +278,29 @@ def test_a_pause_in_which_a_rank_computes_is_no_hang(make_job: MakeJob, start: S
         run.wait(LIMIT_S)
 
 
-def test_a_script_that_never_joins_its_group_is_told_so(
+def test_a_rank_that_takes_fewer_steps_than_another_is_named(
     make_job: MakeJob, start: Start
 ) -> None:
     body = """
         import torch
-        weight = torch.nn.Parameter(torch.ones(1))
-        optimizer = torch.optim.SGD([weight], lr=0.1)
-        for _ in range(3):
-            weight.sum().backward()
+        import torch.distributed as dist
+        from torch.nn.parallel import DistributedDataParallel
+
+        dist.init_process_group("gloo")
+        model = DistributedDataParallel(torch.nn.Linear(1, 1))
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+        for step in range(3 + 2 * dist.get_rank()):
+            optimizer.zero_grad()
+            model(torch.ones(1, 1)).mean().backward()
             optimizer.step()
     """
     run = start(make_job(body, cluster=HERE, distribution={"data": 2}))
 
-    run.wait(LIMIT_S)
+    with pytest.raises(RunFailedError, match="rank 1") as failure:
+        run.wait(LIMIT_S)
 
-    warnings = [it.message for it in run.records().events if it.kind == "warning"]
-    assert len(warnings) == 1
-    assert warnings[0].startswith("2 trainers train the same model 2 times")
+    told = "Rank 0 had ended well after 3 steps when rank 1 went on after its 3: trainers wait"
+    assert told in str(failure.value)
 
 
 @pytest.mark.parametrize("name", ["accelerate_loop", "hugging_face_trainer"])

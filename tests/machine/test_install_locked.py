@@ -89,12 +89,15 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installing, "has_nvidia_gpu", lambda: False)
 
 
-def test_the_newest_is_the_lock_as_it_is(lock: Path) -> None:
+def test_the_newest_is_the_lock_as_it_is_and_is_named(
+    lock: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     installer = Told(lock, has_index=True, carried=LISTED)
 
     installer.install("newest")
 
     assert installer.did == [f"uv sync {lock}"]
+    assert "torch 2.15.0 for CUDA comes, as the lock has it: " in capsys.readouterr().out
 
 
 def test_a_gpu_gets_the_lock_as_it_is(lock: Path, monkeypatch: pytest.MonkeyPatch) -> None:

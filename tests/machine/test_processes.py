@@ -179,6 +179,29 @@ def test_a_process_of_idle_priority_is_woken_to_end(start: Start) -> None:
     assert awake or not allowed
 
 
+def test_who_handles_sigterm_keeps_its_own_children_until_it_has_ended(start: Start) -> None:
+    parent = start("""
+        import signal, subprocess, sys, time
+        child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"])
+        def save(*_):
+            time.sleep(0.2)
+            sys.exit(7 if child.poll() is None else 8)
+        signal.signal(signal.SIGTERM, save)
+        print(flush=True)
+        time.sleep(600)
+    """)
+    (child,) = descendants(parent.pid)
+
+    def members() -> list[int]:
+        parent.poll()
+        return [pid for pid in (parent.pid, child) if start_ticks(pid) is not None]
+
+    end_all(members, grace_s=60)
+
+    assert parent.returncode == 7
+    assert members() == []
+
+
 def test_end_all_ends_what_is_born_meanwhile(start: Start) -> None:
     parent = start("""
         import os, signal, subprocess, sys, time
@@ -292,3 +315,23 @@ def test_a_tree_clock_never_goes_back(start: Start) -> None:
     used_s, waited_s = ([look[i] for look in looks] for i in (0, 1))
     assert used_s == sorted(used_s)
     assert waited_s == sorted(waited_s)
+
+
+def test_all_descriptors_are_closed_but_for_some() -> None:
+    body = """
+import os
+from smtc_lab.instance.forking import close_but_for
+kept, beside, other = (os.dup(1) for _ in range(3))
+close_but_for({0, 1, 2, kept, other})
+for number in (0, 1, 2, kept, other):
+    os.fstat(number)
+try:
+    os.fstat(beside)
+except OSError:
+    print("closed")
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", body], check=True, capture_output=True, text=True, timeout=60
+    )
+
+    assert ended.stdout == "closed\n"

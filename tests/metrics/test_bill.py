@@ -2,12 +2,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.metrics.bill import Bill, bill_of, mean_bill
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.records.attempts import Attempt
+from smtc_lab.metrics.records.interrupted import interrupted
+from smtc_lab.metrics.spent import launch_spent
 from smtc_lab.spec.emulation import Emulation
 from tests.kit.records import STARTED_S, run_records
 
@@ -156,3 +160,108 @@ def test_one_emulated_launch_makes_the_mean_emulated() -> None:
     assert mean is not None
     assert mean.evidence == "emulated"
     assert mean.billed_usd is None
+
+
+def test_interruptions_are_billed_but_for_the_wait() -> None:
+    times_s = np.array([[12.0, 13.0, 30.0, 31.0], [13.0, 14.0, 31.0, 32.0]])
+    attempts = (
+        Attempt(started_s=10.0, ended_s=16.0, interrupted_by="A market took it."),
+        Attempt(started_s=25.0, ended_s=33.0),
+    )
+    found = bill_of(
+        started_s=10.0,
+        steps=(12.0, 32.0),
+        ended_s=33.0,
+        usd_per_hour=3600.0,
+        evidence="measured",
+        interrupted=interrupted(attempts, times_s),
+    )
+
+    assert (found.startup_s, found.steps_s, found.end_s) == (2.0, 4.0, 1.0)
+    assert (found.interruptions_s, found.waited_s, found.num_interruptions) == (7.0, 9.0, 1)
+    assert found.billed_s == found.billed_usd == 14.0
+    assert launch_spent(found, first_steps_s=None, usd_per_hour=3600.0)["interruptions"] == 7.0
+
+
+def test_attempts_without_a_step_that_counts_are_billed_as_interruptions() -> None:
+    times_s = np.array([[22.0, 23.0, 50.0, 51.0], [23.0, 24.0, 51.0, 52.0]])
+    spans_s = [
+        (10.0, 12.0),
+        (20.0, 26.0),
+        (30.0, 33.0),
+        (40.0, 41.0),
+        (47.0, 53.0),
+        (57.0, 60.0),
+    ]
+    attempts = [
+        Attempt(started_s=started_s, ended_s=ended_s, interrupted_by="A market took it.")
+        for started_s, ended_s in spans_s
+    ]
+    found = bill_of(
+        started_s=10.0,
+        steps=(22.0, 52.0),
+        ended_s=60.0,
+        usd_per_hour=None,
+        evidence="measured",
+        interrupted=interrupted(attempts, times_s),
+    )
+
+    # 2 s before any step; then the rest of the second attempt, two whole ones, and a start
+    assert (found.startup_s, found.steps_s) == (2.0, 4.0)
+    assert (found.interruptions_s, found.end_s) == (2.0 + 2.0 + 3.0 + 1.0 + 3.0, 4.0)
+    assert (found.billed_s, found.waited_s) == (21.0, 29.0)
+
+
+def test_an_attempt_without_a_step_is_lost_once() -> None:
+    times_s = np.array([[12.0, 40.0], [14.0, 42.0]])
+    taken = "A market took it."
+    attempts = (
+        Attempt(started_s=10.0, ended_s=16.0, interrupted_by=taken),
+        Attempt(started_s=20.0, ended_s=25.0, interrupted_by=taken),
+        Attempt(started_s=35.0, ended_s=43.0),
+    )
+    found = bill_of(
+        started_s=10.0,
+        steps=(12.0, 42.0),
+        ended_s=43.0,
+        usd_per_hour=None,
+        evidence="measured",
+        interrupted=interrupted(attempts, times_s, ended_s=43.0),
+    )
+
+    assert (found.startup_s, found.steps_s, found.end_s) == (2.0, 4.0, 1.0)
+    assert (found.interruptions_s, found.waited_s, found.num_interruptions) == (12.0, 14.0, 2)
+    assert found.billed_s == 19.0
+
+
+def test_a_wait_before_the_first_step_is_no_start_up() -> None:
+    attempts = (
+        Attempt(started_s=10.0, ended_s=16.0, interrupted_by="A market took it."),
+        Attempt(started_s=36.0, ended_s=45.0),
+    )
+    found = bill_of(
+        started_s=10.0,
+        steps=(39.0, 44.0),
+        ended_s=45.0,
+        usd_per_hour=None,
+        evidence="measured",
+        interrupted=interrupted(attempts, np.array([[39.0], [44.0]]), ended_s=45.0),
+    )
+
+    assert (found.startup_s, found.interruptions_s, found.steps_s) == (3.0, 6.0, 5.0)
+    assert (found.waited_s, found.end_s, found.billed_s) == (20.0, 1.0, 15.0)
+
+
+def test_a_run_that_ends_while_it_waits_is_billed_for_nothing_of_that() -> None:
+    attempts = (Attempt(started_s=10.0, ended_s=16.0, interrupted_by="A market took it."),)
+    found = bill_of(
+        started_s=10.0,
+        steps=(12.0, 14.0),
+        ended_s=60.0,
+        usd_per_hour=None,
+        evidence="measured",
+        interrupted=interrupted(attempts, np.array([[12.0], [14.0]]), ended_s=60.0),
+    )
+
+    assert (found.startup_s, found.steps_s, found.interruptions_s) == (2.0, 2.0, 0.0)
+    assert (found.waited_s, found.end_s, found.billed_s) == (44.0, 2.0, 6.0)

@@ -57,6 +57,40 @@ def test_shares_that_were_looked_at_too_shortly_are_not_held_against_a_cluster()
     assert told.endswith("Make more steps in each launch (max_steps, --steps).")
 
 
+def test_steps_that_train_other_numbers_of_samples_are_compared_by_the_sample() -> None:
+    means_s = (0.098, 0.101, 0.101, 0.098, 0.102, 0.099)  # launches differ, clusters do not
+    steps = [jittered(mean_s, seed=seed) for seed, mean_s in enumerate(means_s)]
+    runs = [
+        run_records(each, cluster=cluster, num_samples=samples)
+        for pair in zip(steps[::2], steps[1::2], strict=True)
+        for each, cluster, samples in zip(
+            pair, ("one@a=ml.p3.2xlarge", "two@a=ml.p3.2xlarge:2"), (32, 64), strict=True
+        )
+    ]
+    result = comparison(runs)
+
+    (told,) = [text for text in result.warnings if "samples of one of" in text]
+    assert told.startswith("A step of two trains 2 times the samples of one of one (64 and 32)")
+    assert "times as many samples a second, and a sample costs" in told
+    assert "as much as far as these launches tell" in told  # twice the price, twice the samples
+    assert result.verdict.count(told) == result.pairs[0].verdict.count(told) == 1
+
+
+def test_steps_that_train_as_many_samples_need_no_caution() -> None:
+    assert not any(
+        "samples of one of" in text for text in comparison(interleaved_runs()).warnings
+    )
+
+
+def test_this_machine_has_no_accelerator_that_is_unlike_another() -> None:
+    emulation = Emulation(device_step_time_s=0.04)
+    runs = [
+        run_records(cluster=text, emulation=emulation) for text in ("here=local", "b@b=local")
+    ]
+
+    assert not any("accelerator is faster" in text for text in comparison(runs).warnings)
+
+
 def test_quotas_that_were_delivered_need_no_caution() -> None:
     assert not any("CPU time" in text for text in comparison(interleaved_runs()).warnings)
 

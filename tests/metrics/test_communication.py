@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smtc_lab.metrics.communication.collectives import ring_sent_bytes, sharded_bytes
 from smtc_lab.metrics.communication.times import (
     bucket_times,
     communication_time,
     gradient_noise_scale,
+    waited_times,
 )
 
 
@@ -75,3 +77,33 @@ def test_one_rank_tells_no_noise_scale() -> None:
 
     assert gradient_noise_scale(one, one, batch_size=8, ranks=1) is None
     assert gradient_noise_scale(one * np.nan, one, batch_size=8, ranks=2) is None
+
+
+def test_what_a_rank_waits_for_one_by_one_is_exposed_and_the_rest_is_hidden() -> None:
+    # gathered while it waits; gathered ahead, beside 2 s of computing; scattered while it waits
+    ready_s, here_s, end_s = np.array([[0.0, 4.0, 10.0], [1.0, 4.0, 12.0], [3.0, 8.0, 15.0]])
+    blocked_s = np.array([0.0, 6.0, 10.0])
+
+    exposed_s, hidden_s, rank_wait_s = waited_times(blocked_s, ready_s, here_s, end_s)
+
+    np.testing.assert_allclose(exposed_s, [2.0, 2.0, 3.0])
+    np.testing.assert_allclose(hidden_s, [0.0, 2.0, 0.0])
+    assert rank_wait_s == 3.0  # for the others, before the first and before the last
+
+
+def test_waiting_for_one_collective_exposes_the_one_that_goes_on_before_it() -> None:
+    ready_s, end_s = np.array([0.0, 1.0]), np.array([4.0, 6.0])
+    blocked_s = np.array([np.inf, 1.0])
+
+    exposed_s, hidden_s, rank_wait_s = waited_times(blocked_s, ready_s, ready_s, end_s)
+
+    np.testing.assert_allclose(exposed_s, [3.0, 2.0])
+    np.testing.assert_allclose(hidden_s, [1.0, 0.0])
+    assert rank_wait_s == 0.0
+
+
+def test_a_sharded_step_sends_parameters_twice_and_gradients_once() -> None:
+    assert sharded_bytes(100.0, ranks=4) == 225.0
+    assert sharded_bytes(100.0, ranks=4, gathered_once=20.0) == 210.0
+    assert ring_sent_bytes(100.0, ranks=4, is_averaged=True) == 150.0
+    assert sharded_bytes(100.0, ranks=1) == 0.0

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,7 +11,10 @@ from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.compared.speedup import is_known_within
 from smtc_lab.metrics.finding import caution
+from smtc_lab.metrics.result import evidence_of
+from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
 from tests.kit.records import (
     HETEROGENEOUS,
     HOMOGENEOUS,
@@ -50,6 +53,21 @@ def test_a_faster_and_cheaper_cluster_is_told_in_one_sentence() -> None:
     assert result.verdict.endswith(
         "than homogeneous; emulated device, scale 1 vCPU = 0.045 cores."
     )
+
+
+def test_this_machine_as_it_is_stands_in_for_nothing() -> None:
+    def evidence(cluster: str, **declared: Any) -> str:
+        emulation = Emulation(**declared)
+        return evidence_of(
+            TrainingJob(
+                entry_point="train.py", cluster=Cluster.parse(cluster), emulation=emulation
+            )
+        )
+
+    assert evidence("here@group=local:1") == "measured"
+    assert evidence("here@group=local:1", device_step_time_s=0.01) == "emulated"
+    assert evidence("here@group=local:1", link="between=1Gbit/100us") == "emulated"
+    assert evidence("here@group=local:1,data=ml.c5.xlarge:1") == "emulated"
 
 
 def test_a_run_without_emulation_is_measured() -> None:

@@ -102,3 +102,17 @@ def test_a_step_that_ended_otherwise_than_with_an_optimizer_says_so_once() -> No
 
     told = [one.text for one in result.findings if one.kind == "step_boundary"]
     assert told == ["homogeneous: a step is timed so.", "heterogeneous: a step is timed so."]
+
+
+def test_a_batch_that_all_stages_of_a_pipeline_take_counts_once() -> None:
+    runs = []
+    for run in interleaved_runs(num_ranks=2):
+        job = type(run.job)(**{**dict(run.job), "distribution": {"pipeline": 2}})
+        loader = {f"algo-1-rank{rank}": [loader_record("local", 60)] for rank in range(2)}
+        runs.append(replace(run, job=job, loader=loader))
+
+    result = compare_runs(
+        runs, catalog=Catalog.load(), created="2026-11-26T00:00:00+00:00", machine={}
+    )
+
+    assert result.clusters[0].batches == {"dnn_group": 180}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from smtc_lab.metrics.compared.verdict import (
@@ -11,7 +14,7 @@ from smtc_lab.metrics.compared.verdict import (
     verdict,
 )
 from smtc_lab.metrics.finding import caution
-from smtc_lab.metrics.result import Interval
+from smtc_lab.metrics.result import Interval, is_wide
 
 
 def clause(
@@ -114,6 +117,7 @@ def test_an_unknown_price_makes_the_cost_unknown() -> None:
     assert "local, ml.p5e.48xlarge have no price" in clause(
         ALIKE, None, "local", "ml.p5e.48xlarge"
     )
+    assert clause(FASTER, None, "local").endswith("; this machine has no price")
 
 
 def test_a_baseline_that_costs_nothing_is_not_compared() -> None:
@@ -159,3 +163,11 @@ def test_a_single_cluster_is_compared_with_nothing() -> None:
 
     assert text.startswith("homogeneous takes 0.2 s for a step (95 % interval 0.19–0.21)")
     assert "no other cluster" in text
+
+
+WIDE = Path(__file__).parent.parent / "fixtures" / "wide_intervals.json"
+
+
+@pytest.mark.parametrize("case", json.loads(WIDE.read_text(encoding="utf-8")), ids=str)
+def test_an_interval_that_spans_more_than_fourfold_is_wide(case: dict[str, float]) -> None:
+    assert is_wide(case["low"], case["high"]) is case["is_wide"]

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.kit.warm_ranks import run_script_on_ranks
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_ROOT = Path(__file__).parents[2]
+    from pathlib import Path
 
 PRELUDE = """
 import json, os, sys, torch
@@ -28,10 +25,13 @@ torch.manual_seed(0)
 session = smtc_lab.Session()
 """
 
-LEAVE = """
-sys.stdout.flush()
-os._exit(0)  # as the runtime does: gloo's threads may abort an interpreter that goes down
-"""
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def start_ranks(  # noqa: PLR0913  options by name
@@ -39,47 +39,46 @@ def start_ranks(  # noqa: PLR0913  options by name
     *,
     data: int = 1,
     shard: int = 1,
+    pipeline: int = 1,
+    tensor: int = 1,
+    microbatches: int = 1,
+    activation_checkpointing: bool = False,
+    activation_offload: bool = False,
+    limit_bytes: float | None = None,
     folder: Path,
     before: str = "",
+    prelude: str = PRELUDE,
     limit_s: float = 110,
 ) -> list[Any]:
     """Return what the ranks of a layout printed, from JSON; a failed rank's last line."""
-    world_size = data * shard
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    world_size = data * shard * pipeline * tensor
     script = folder / "ranks.py"
-    script.write_text(before + PRELUDE + textwrap.dedent(body) + LEAVE, encoding="utf-8")
+    script.write_text(before + prelude + textwrap.dedent(body), encoding="utf-8")
     shared = {
         "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
+        "MASTER_PORT": str(free_port()),
         "WORLD_SIZE": str(world_size),
         "LOCAL_WORLD_SIZE": str(world_size),
-        "GLOO_SOCKET_IFNAME": "lo",
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": str(_ROOT),
         "SAGEMAKER_BASE_DIR": str(folder),
     }
     if world_size > 1:
-        shared["SMTC_DISTRIBUTION"] = json.dumps({"data": data, "shard": shard})
+        shared["SMTC_DISTRIBUTION"] = json.dumps(
+            {"data": data, "shard": shard}
+            | ({"pipeline": pipeline, "microbatches": microbatches} if pipeline > 1 else {})
+            | ({"tensor": tensor} if tensor > 1 else {})
+            | ({"activation_checkpointing": True} if activation_checkpointing else {})
+            | ({"activation_offload": True} if activation_offload else {})
+            | ({} if limit_bytes is None else {"limit_bytes": limit_bytes})
+        )
     logs = [folder / f"rank{rank}.log" for rank in range(world_size)]
-    ranks = []
-    for rank, log in enumerate(logs):
-        with log.open("wb") as file:
-            process = subprocess.Popen(
-                [os.environ.get("SMTC_TEST_PYTHON", sys.executable), script],
-                env={**os.environ, **shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-                cwd=folder,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-            )
-        ranks.append(process)
-    try:
-        codes = [rank.wait(timeout=limit_s) for rank in ranks]
-    finally:
-        for process in ranks:
-            process.kill()
-            process.wait()
+    codes = run_script_on_ranks(
+        script,
+        logs,
+        variables=[
+            {**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(world_size)
+        ],
+        limit_s=limit_s,
+    )
     return [_said(log, code) for log, code in zip(logs, codes, strict=True)]
 
 

@@ -121,7 +121,7 @@ def test_a_clock_that_jumped_is_refused(
 def test_an_interrupt_leaves_nothing_running(trials: Callable[..., Trials]) -> None:
     started: list[Run] = []
 
-    def interrupt(run: Run) -> None:
+    def interrupt(run: Run, _name: str) -> None:
         started.append(run)
         raise KeyboardInterrupt
 

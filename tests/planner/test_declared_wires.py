@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.launchers.emulated_link import declared_link, link_facts
+from smtc_lab.launchers.emulation.emulated_link import declared_link, link_facts
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.planner.calibration.parts import LinkPoint
 from smtc_lab.planner.forecast.declared_wires import declared_wires, launched_wires

@@ -31,7 +31,12 @@ from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import EmulatedLink, Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.plan import plan_comparison
-from tests.kit.calibrations import calibration, measured, worker_point
+from tests.kit.calibrations import (
+    calibration,
+    keep_calibration,
+    measured,
+    worker_point,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,10 +127,13 @@ def test_it_is_what_the_launches_of_the_comparison_are_predicted_with(
     script = tmp_path / "train.py"
     script.write_text("", encoding="utf-8")
     jobs = [each.job.model_copy(update={"entry_point": str(script)}) for each in compared]
+    # a launch decides by the calibration that is kept where it is forecast
+    keep_calibration(jobs[0], tmp_path, end_s=EMULATED.end_s, gradient_bytes=3e7)
 
     found = foreseen(*compared)
 
-    for launch, one in zip(plan_comparison(jobs, rounds=1).launches, found, strict=True):
+    made_plan = plan_comparison(jobs, rounds=1, root=tmp_path)
+    for launch, one in zip(made_plan.launches, found, strict=True):
         setup = _setup(launch.job, json.loads(plan_text(launch)))
         predicted = predict(EMULATED, setup, steps=32)
         made = one.prediction

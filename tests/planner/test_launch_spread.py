@@ -39,7 +39,14 @@ def _mean_point(point: WorkerPoint, launches_s: list[float]) -> WorkerPoint:
     return point.model_copy(update={"cpu_s_per_sample": mean, "launches": len(launches_s)})
 
 
-@pytest.mark.parametrize("sd", [0.02, 0.05, 0.11])
+@pytest.mark.parametrize(
+    "sd",
+    [
+        pytest.param(0.02, marks=pytest.mark.soak),
+        0.05,
+        pytest.param(0.11, marks=pytest.mark.soak),
+    ],
+)
 def test_four_of_five_intervals_hold_the_next_launch_however_far_launches_lie_apart(
     sd: float,
 ) -> None:

@@ -215,7 +215,25 @@ def test_interruptions_lengthen_the_job() -> None:
 
     assert calm is not None
     assert stormy is not None
-    assert stormy.value - 60 == pytest.approx((calm.value - 60) / 0.85)
+    assert often.useful_fraction == pytest.approx(0.86, abs=0.001)
+    assert stormy.value - 60 == pytest.approx((calm.value - 60) / often.useful_fraction)
+
+
+def test_waiting_for_spot_instances_takes_time_and_costs_nothing() -> None:
+    restarts = Interruptions(mean_time_between_s=3600.0, checkpoint_s=18.0, restart_s=180.0)
+    waits = restarts.model_copy(update={"wait_s": 600.0})
+
+    made, waited = (planned(steps=1000, interruptions=how) for how in (restarts, waits))
+
+    before, after = (each.cluster("t=ml.p3.2xlarge").prediction for each in (made, waited))
+    assert before.job_s is not None
+    assert after.job_s is not None
+    assert after.usd_per_job == before.usd_per_job
+    assert after.job_s.mean - 60 == pytest.approx((before.job_s.mean - 60) * 4380 / 3780)
+    limited = [
+        planned(steps=1000, interruptions=how, budget_usd=0.5) for how in (restarts, waits)
+    ]
+    assert limited[0].num_fitting == limited[1].num_fitting < made.num_fitting
 
 
 def test_a_type_without_a_price_has_no_cost_and_no_budget() -> None:
@@ -450,3 +468,93 @@ def test_what_ranks_wait_for_is_explained() -> None:
     many = next(each for each in made.candidates if each.distribution is not None)
 
     assert "devices exchange gradients in" in made.planned(many).explain()
+
+
+SHARED = {
+    "worker_points": tuple(worker_point(1e-6, path=p) for p in ("in_process", "service")),
+    "emulated_device_s": None,
+    "machine": {"cpu": "a CPU", "cores": 2.0, "gpus": ["Tesla V100"]},
+    "device_points": tuple(
+        DevicePoint(
+            batch_size=size, step_s=measured(0.1 + 0.001 * size), cpu_s_per_step=measured(1e-4)
+        )
+        for size in (16, 256)
+    ),
+    "batch_size": 256,
+    "hyperparameters": {"batch_size": 256},
+}
+"""A step of 100 ms and 1 ms for each sample, with nothing to prepare or to exchange."""
+
+
+def test_devices_that_share_a_step_take_the_time_of_their_part_of_it() -> None:
+    made = planned(
+        SHARED, mode="strong", num_devices=None, families=["p3"], max_trainers=8, steps=1000
+    )
+
+    ranks = {}
+    for each in made.candidates:
+        count = 1 if each.distribution is None else each.distribution.data or 1
+        ranks[count] = each.prediction
+    assert {1, 2, 4, 8, 16, 32, 64} <= set(ranks)
+    for count, said in ranks.items():
+        assert said.step_time_s.mean == pytest.approx(0.1 + 0.256 / count, rel=1e-3)
+        assert said.job_s is not None
+        assert said.job_s.mean == pytest.approx(60 + 1000 * said.step_time_s.mean, rel=1e-3)
+
+
+def test_the_cheapest_that_ends_in_time_is_another_where_devices_share_a_step() -> None:
+    options = {"num_devices": None, "families": ["p3"], "steps": 10_000, "max_trainers": 1}
+    hour = dt.timedelta(seconds=60 + 10_000 * 0.2)
+    # one device takes 3,620 s; weak, four of them take a quarter, strong 1,700 s
+    ends = {"before": dt.datetime.now(dt.UTC) + hour}
+
+    weak, strong = (
+        planned(SHARED, mode=mode, **options, **ends) for mode in ("weak", "strong")
+    )
+
+    def devices(made: Plan) -> int:
+        spread = made.cheapest.distribution
+        return 1 if spread is None else spread.data or 1
+
+    assert devices(weak) > 1
+    assert devices(strong) > 1
+    assert made_steps(weak) == -(-10_000 // devices(weak))
+    assert made_steps(strong) == 10_000
+    for made in (weak, strong):
+        assert made.cheapest.prediction.job_s is not None
+        assert made.cheapest.prediction.job_s.mean <= hour.total_seconds()
+    soon = {"before": dt.datetime.now(dt.UTC) + dt.timedelta(seconds=60 + 10_000 * 0.11)}
+    with pytest.raises(PlannerError, match=r"The nearest to ending before"):
+        planned(SHARED, mode="strong", **options, **soon)
+
+
+def made_steps(made: Plan) -> int | None:
+    return made.best.job().max_steps
+
+
+def test_a_job_of_devices_that_share_a_step_divides_its_batch() -> None:
+    made = planned(SHARED, mode="strong", num_devices=8, families=["p3"], steps=100)
+
+    job = made.best.job()
+
+    assert job.hyperparameters["batch_size"] == 32
+    assert job.distribution == made.cheapest.distribution
+    assert job.max_steps == 100
+    cautions = made.cheapest.prediction.cautions
+    assert "The 256 samples of a step are kept: 32 on each of 8 devices." in cautions
+
+
+def test_a_step_that_devices_cannot_share_alike_is_left_out_and_said() -> None:
+    fields = SHARED | {"batch_size": 12}
+    made = planned(fields, mode="strong", num_devices=None, families=["p3"], max_trainers=8)
+
+    counts = {each.distribution.data for each in made.candidates if each.distribution}
+    assert counts == {2, 4}
+    assert made.refused["a batch of 12 cannot be shared by their devices alike"] > 0
+
+
+def test_sharing_a_step_needs_the_device_time_of_two_batch_sizes() -> None:
+    fields = SHARED | {"device_points": SHARED["device_points"][1:]}
+
+    with pytest.raises(PlannerError, match=r"batch_size=128 is not known.*two batch sizes"):
+        planned(fields, mode="strong", num_devices=2, families=["p3"], max_trainers=2)

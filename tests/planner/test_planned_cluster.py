@@ -9,7 +9,7 @@ import pytest
 
 from smtc_lab.metrics.finding import Finding
 from smtc_lab.planner.calibration.parts import DevicePoint
-from smtc_lab.planner.interruptions import Interruptions, simulate_interruptions
+from smtc_lab.planner.interruptions import Interruptions
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.model.simulation import simulate
@@ -172,17 +172,6 @@ def test_a_simulation_of_nothing_is_refused(wrong: dict[str, Any], message: str)
         simulate(calibration(), Setup(trainer_cores=2.0), **wrong)
 
 
-def test_random_interruptions_cost_what_young_and_daly_say() -> None:
-    how = Interruptions(mean_time_between_s=7200.0, checkpoint_s=20.0, restart_s=120.0)
-
-    taken_s = np.mean(
-        [simulate_interruptions(how, useful_s=86_400.0, seed=seed) for seed in range(30)]
-    )
-
-    assert how.checkpoint_every_s == pytest.approx(np.sqrt(2 * 20 * 7200))
-    assert 86_400.0 / taken_s == pytest.approx(how.useful_fraction, abs=0.02)
-
-
 def test_a_job_is_played_with_the_interruptions_of_its_plan() -> None:
     often = Interruptions(mean_time_between_s=60.0, checkpoint_s=0.1, restart_s=5.0)
     calm = planned(steps=1000).cluster("t=ml.g5.xlarge").simulate_job_s()
@@ -191,10 +180,3 @@ def test_a_job_is_played_with_the_interruptions_of_its_plan() -> None:
     assert calm is not None
     assert (stormy.simulate_job_s(seed=1) or 0) > calm + 5.0
     assert planned().best.simulate_job_s() is None
-
-
-def test_interruptions_before_each_checkpoint_never_let_a_job_end() -> None:
-    how = Interruptions(mean_time_between_s=60.0, checkpoint_s=60.0, restart_s=60.0)
-
-    with pytest.raises(ValueError, match=r"mean_time_between_s=60 leaves no time"):
-        simulate_interruptions(how, useful_s=100.0)

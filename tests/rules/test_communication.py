@@ -69,6 +69,28 @@ def test_few_large_buckets_of_a_small_model_are_to_be_smaller() -> None:
     assert finding.cost.fraction == pytest.approx(0.3)
 
 
+def test_replicas_of_a_pipeline_get_no_advice_on_buckets_of_ddp() -> None:
+    averaged = {"backward_s": None, "num_buckets": 1}
+
+    finding = of_kind(found(averaged, averaged), "communication")
+
+    assert finding.fix.startswith("Replicas of a pipeline average gradients after the last")
+    assert not finding.action
+
+
+def test_buckets_as_a_session_cuts_them_are_not_to_be_smaller() -> None:
+    small = {"comm_bytes": 4 * 2**20, "num_buckets": 4}
+
+    finding = of_kind(found(small, small), "communication")
+
+    assert "bucket" not in finding.action + finding.fix
+    few = of_kind(
+        found({**small, "num_buckets": 2}, {**small, "num_buckets": 2}), "communication"
+    )
+    assert few.action == "DistributedDataParallel(model, bucket_cap_mb=0.5)"
+    assert "Session.prepare() cuts them so by itself." in few.fix
+
+
 def test_an_exchange_longer_than_backward_is_to_send_half_the_bytes() -> None:
     many = {"num_buckets": 8, "hidden_comm_s": 0.03}
 
@@ -76,6 +98,35 @@ def test_an_exchange_longer_than_backward_is_to_send_half_the_bytes() -> None:
 
     assert "takes longer than the backward pass" in finding.fix
     assert "fp16_compress_hook" in finding.action
+
+
+def test_a_sharded_model_that_is_gathered_twice_is_to_keep_its_parameters() -> None:
+    twice = {"gathered_bytes": 60_000_000, "num_buckets": 24}
+
+    finding = of_kind(found(twice, twice), "communication")
+
+    assert finding.sentence.startswith(
+        "30 % of each step is spent on exchanging shards (gradients 32 MB, parameters 60 MB, "
+        "in 24 collectives)"
+    )
+    assert finding.action == "model.set_reshard_after_forward(False)"
+
+
+def test_a_sharded_model_that_is_gathered_once_is_to_be_sharded_inside_instances() -> None:
+    once = {"gathered_bytes": 32_000_000}
+
+    finding = of_kind(found(once, once), "communication")
+
+    assert finding.fix.startswith("Shard inside instances and replicate between them")
+    assert finding.action == ""
+
+
+def test_a_sharded_model_accumulates_without_exchanging_gradients() -> None:
+    shards = {"num_syncs": 4, "gathered_bytes": 60_000_000}
+
+    finding = of_kind(found(shards, shards), "accumulation")
+
+    assert finding.action == "model.set_requires_gradient_sync(False)"
 
 
 def test_averaging_in_each_backward_of_an_accumulation_is_found() -> None:

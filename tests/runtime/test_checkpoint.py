@@ -136,17 +136,21 @@ def test_an_interrupted_write_leaves_the_older_checkpoint(
 
 
 def test_a_state_that_cannot_be_written_leaves_no_draft(folder: Path) -> None:
-    with pytest.raises(Exception, match=r"pickle|local object"):  # as Python 3.13 says it
+    with pytest.raises(EntryPointError, match=r"cannot hold transform, .*could run code"):
         save_checkpoint(folder, {"transform": lambda x: x}, step=1)
 
-    assert list(folder.iterdir()) == []
+    assert not folder.exists()
 
 
 class Opinion:
     pass
 
 
-def test_objects_that_cannot_be_loaded_safely_are_named(folder: Path) -> None:
+def test_objects_that_cannot_be_loaded_safely_are_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written by a version that did not look at what it saved."""
+    monkeypatch.setattr("smtc_lab.runtime.checkpoint.plain", lambda value, _: value)
     save_checkpoint(folder, {"opinion": Opinion()}, step=1)
 
     with pytest.raises(

@@ -19,7 +19,7 @@ from smtc_lab.metrics.records.records import NOTHING_TO_SERVE, StepRecord
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_records
-from tests.kit.runs import processes_after, processes_of, wait_until
+from tests.kit.runs import log_of, processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,6 +160,8 @@ NO_LOADER_SCRIPT = """
         weight.sum().backward()
         weight.data.add_(weight.grad, alpha=-0.1)
     print("trained", flush=True)
+    while not Path("go_on").exists():
+        time.sleep(0.02)
 """
 
 
@@ -209,23 +211,12 @@ def batches_by_server(records: RunRecords) -> dict[str, int]:
 
 def data_workers_on(run: Run, host: str) -> list[int]:
     """Return the data workers of a host: the children of its script's process."""
-    mark = f"SM_CURRENT_HOST={host}\0".encode()
-    commands = processes_of(run.folder.path)
     scripts = [
         pid
-        for pid, command in commands.items()
-        if "run_script" in command
-        and "runtime.agent" in commands.get(parent_of(pid), "")
-        and mark in environment_of(pid)
+        for pid in processes_of(run.folder.path)
+        if log_of(pid) == f"{host}.log" and log_of(parent_of(pid)) == f"{host}.agent.log"
     ]
     return [worker for script in scripts for worker in descendants(script)]
-
-
-def environment_of(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:  # it has ended meanwhile
-        return b""
 
 
 def parent_of(pid: int) -> int:
@@ -263,9 +254,17 @@ def test_a_data_instance_without_a_gpu_runs_a_script_that_asks_for_one(start: St
 
 
 def test_a_script_without_a_dataloader_is_not_trained_on_a_data_instance(
-    start: Start,
+    start: Start, tmp_path: Path
 ) -> None:
-    run = start(NO_LOADER_SCRIPT).wait(120)
+    run = start(NO_LOADER_SCRIPT)
+    # the end of the trainer ends the other one, too
+    wait_until(
+        lambda: NOTHING_TO_SERVE in {event.kind for event in run.records().events},
+        what="the end of algo-2",
+        limit_s=90,
+    )
+    (tmp_path / "go_on").touch()
+    run.wait(90)
 
     assert len(run.records().steps["algo-1-rank0"]) == 20
     assert "trained" in run.logs("algo-1")

@@ -64,7 +64,7 @@ SESSION = (
 
 
 def measure(what: str, *, batch_size: int | None = None) -> dict[str, str]:
-    text = json.dumps({"what": what, "seconds": 0.05, "batch_size": batch_size})
+    text = json.dumps({"what": what, "seconds": 0.25, "batch_size": batch_size})
     return {"SMTC_MEASURE": text, "SMTC_NUM_LOADER_WORKERS": "0"}
 
 

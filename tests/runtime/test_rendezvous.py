@@ -7,7 +7,7 @@ import pytest
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.description import InstanceDescription, Rendezvous, trainers_of
-from smtc_lab.runtime.entry_point import bound_store
+from smtc_lab.runtime.starting.entry_points import bound_store
 
 FIRST = InstanceDescription(
     run_folder="/runs/train-1",

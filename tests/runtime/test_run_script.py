@@ -42,6 +42,7 @@ def test_the_exit_code_is_that_of_the_script(run_script: RunScript, body: str) -
     assert (ended.failure is None) == (ended.exit_code in {0, 9})
 
 
+@pytest.mark.cold  # what is forked is never taken apart
 @pytest.mark.parametrize(
     ("role", "printed"), [("train", "served\nleft\ntaken apart\n"), ("data", "served\nleft\n")]
 )
@@ -353,3 +354,15 @@ def test_the_first_cause_of_a_failure_is_its_reason(run_script: RunScript) -> No
     assert ended.exit_code == 1
     assert ended.failure.startswith("ValueError: signal only works in main thread (")
     assert "in a thread; then KeyError: 'eval_loss'" in ended.failure
+
+
+def test_a_script_that_needs_no_typing_starts_without_it() -> None:
+    loaded = "import sys, smtc_lab.runtime.run_script; print('typing' in sys.modules)"
+    before = "import sys; print('typing' in sys.modules)"
+
+    of_python, ours = (
+        subprocess.check_output([sys.executable, "-c", each], text=True)
+        for each in (before, loaded)
+    )
+
+    assert ours == of_python

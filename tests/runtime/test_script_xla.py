@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Run = Callable[..., ScriptRun]
 
-pytestmark = pytest.mark.xla
+pytestmark = [pytest.mark.xla, pytest.mark.timeout(400)]
 
 SCRIPT = """
     import os, sys

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from smtc_lab.errors import StoreError
-from smtc_lab.store.columns import CHART_COLUMNS, StepColumns, read_samples
 from smtc_lab.store.query import query
+from smtc_lab.store.samples import read_samples
+from smtc_lab.store.steps.columns import CHART_COLUMNS, StepColumns
 from smtc_lab.store.writer import RecordWriter
 from tests.kit.records import step_record, system_sample
 from tests.kit.run_folders import write_many_steps

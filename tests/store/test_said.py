@@ -23,6 +23,15 @@ def test_the_last_lines_are_those_that_say_something() -> None:
     assert lines_sentence([], "of its log") == ""
 
 
+def test_a_stack_that_was_asked_for_hides_nothing() -> None:
+    stack = (
+        "Current thread 0x00007f9a (most recent call first):\n"
+        '  File "/code/train.py", line 26 in main\n  File "<frozen runpy>", line 88 in run\n'
+    )
+
+    assert lines_of(f"epoch 1\n{stack}") == ["epoch 1"]
+
+
 def test_many_long_lines_leave_the_end_whole() -> None:
     said = lines_of("\n".join(["a" * 400, "b" * 400, "c" * 400, "the end"]))
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS, STEP_COLUMNS, step_columns
 from smtc_lab.metrics.records.records import StepRecord
-from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import read_records
+from smtc_lab.store.steps.columns import StepColumns
 from smtc_lab.store.writer import RecordWriter, open_record_file
 from tests.kit.records import step_record
 
@@ -44,7 +44,12 @@ def test_live_columns_of_communication_equal_those_of_the_end(tmp_path: Path) ->
         values = {
             name: (rank + 1.1) * (place + 1) for place, name in enumerate(COMMUNICATION_FIELDS)
         }
-        whole = {"comm_bytes": 5 + rank, "num_buckets": 2, "num_syncs": 1}
+        whole = {
+            "comm_bytes": 5 + rank,
+            "num_buckets": 2,
+            "num_syncs": 1,
+            "gathered_bytes": 7 + rank,
+        }
         with RecordWriter(path) as writer:
             for step in range(4):
                 writer.append(step_record(step=step, **{**values, **whole}))

@@ -150,8 +150,13 @@ def test_a_failing_launch_fails_the_comparison_and_names_the_cluster(
 ) -> None:
     job = make_job("raise SystemExit(3)", cluster=HETEROGENEOUS)
 
-    with pytest.raises(RunFailedError, match=r"Launch 1 of 3 \(fed\) ended as Failed.*code 3"):
+    with pytest.raises(
+        RunFailedError, match=r"Launch 1 of 3 \(fed\) ended as Failed.*code 3"
+    ) as failed:
         compare([job], root=root)
+
+    assert "It printed nothing; what is known of it: 'smtc-lab runs show " in str(failed.value)
+    assert "logs" not in str(failed.value)
 
 
 def test_a_launch_without_a_step_fails_the_comparison_in_a_sentence(
@@ -161,8 +166,10 @@ def test_a_launch_without_a_step_fails_the_comparison_in_a_sentence(
 
     with pytest.raises(
         RunFailedError, match=r"Launch 1 of 3 \(homogeneous\) made no step that could be timed"
-    ):
+    ) as failed:
         compare(jobs, root=root)
+
+    assert " All logs: " in str(failed.value)
 
 
 def test_jobs_that_cannot_be_told_apart_are_refused_before_anything_runs(

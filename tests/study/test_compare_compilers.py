@@ -84,7 +84,7 @@ def test_compilers_are_compared_and_checked_against_eager(script: Path, root: Pa
         "eager",
         "inductor",
         "eager, parity",
-        "eager, other threads",
+        "other threads, parity",
         "inductor, parity",
     }
     assert seen[-1].launch == seen[-1].launches == 5

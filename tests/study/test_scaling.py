@@ -83,7 +83,7 @@ def test_strong_scaling_divides_the_batch_and_refuses_what_does_not_divide(
     assert [each.hyperparameters["batch_size"] for each in jobs] == [12, 6, 3]
     with pytest.raises(SpecError, match="cannot be shared by 8 devices alike"):
         set_ups(job, (1, 8), mode="strong")
-    with pytest.raises(SpecError, match="hyperparameter 'size' is None"):
+    with pytest.raises(SpecError, match="hyperparameter 'size' is not given"):
         set_ups(job, (1, 2), mode="strong", batch="size")
 
 

@@ -10,6 +10,7 @@ import smtc_lab
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 from smtc_lab.spec.compiler import TrainingCompilerConfig
+from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import EmulatedLink, Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.code.cells import (
@@ -74,6 +75,14 @@ JOBS = st.builds(
         device_step_time_s=st.none() | st.floats(0.01, 10),
         link=st.none() | st.builds(EmulatedLink, between_gbps=st.none() | st.floats(0.1, 400)),
         relative_cpu_speed=st.dictionaries(st.just("c5"), st.floats(0.1, 2)),
+    ),
+    distribution=st.none()
+    | st.just("auto")
+    | st.builds(
+        Distribution,
+        data=st.none() | st.integers(1, 8),
+        shard=st.integers(1, 8),
+        reduce_on=st.sampled_from([None, "data_group", "auto"]),
     ),
     seed=st.integers(0, 2**63 - 1),
     max_steps=st.none() | st.integers(1, 10**9),

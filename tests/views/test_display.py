@@ -3,12 +3,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from html import unescape
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from smtc_lab.metrics.finding import caution
+from smtc_lab.metrics.memory.cluster_offer import ClusterOffer, by_cost
+from smtc_lab.metrics.memory.offer_words import advice_on
+from smtc_lab.metrics.memory.offers import ClusterOffers
+from smtc_lab.metrics.result import Interval
 from smtc_lab.spec.channel import Channel
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.views.display import to_html
@@ -174,3 +179,42 @@ def test_display_imports_neither_ipython_nor_matplotlib() -> None:
     )
 
     assert done.stdout.strip() == "set()"
+
+
+def test_clusters_that_fit_a_model_are_a_table_with_its_reason_first() -> None:
+    offer = ClusterOffer(
+        instance_type="ml.g6.xlarge",
+        instance_count=1,
+        accelerator="NVIDIA L4",
+        devices=1,
+        strategy="one device",
+        data=1,
+        batch_size=8,
+        peak_bytes=2**30,
+        usable_bytes=20 * 2**30,
+        step_s=Interval(mean=0.5, low=0.25, high=1.0, evidence="estimated"),
+        usd_per_hour=1.127,
+        price_kind="list",
+    )
+    short = offer.model_copy(update={"peak_bytes": 21 * 2**30, "instance_count": 2})
+    offers = by_cost([short, offer])
+    found = ClusterOffers(
+        global_batch_size=8,
+        optimizer="<b>AdamW",
+        precision="fp32",
+        utilization=Interval(mean=0.4, low=0.2, high=0.8, evidence="estimated"),
+        utilization_source="given",
+        flops_per_sample=1e9,
+        offers=offers,
+        advice=advice_on(offers, alone_bytes=2**30),
+    )
+    html = found._repr_html_()
+    text = _text(html)
+
+    assert text.startswith("The cheapest that fits is 1 x ml.g6.xlarge (1 x NVIDIA L4)")
+    assert "0.5 s (0.25-1)" in text
+    assert "$0.157 (0.0783-0.313)" in text
+    assert "1 GiB short" in text
+    assert "estimated at 0.4 (0.2-0.8) of the devices' peak" in unescape(text)
+    assert "<b>" not in html
+    assert _is_inert(html)

@@ -40,7 +40,7 @@ EXACT = {
 """Rows and columns whose numbers have no interval, and what they are."""
 
 INTERVAL = re.compile(r"\(\S+( to |\u2013)\S+( in 1 launch)?\)")
-WHY_NOT = ("one value", "unknown", "too short to tell", "not priced")
+WHY_NOT = ("one value", "one launch", "unknown", "too short to tell", "not priced")
 
 
 def bare(lines: list[str]) -> list[str]:

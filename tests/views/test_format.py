@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtc_lab.metrics.result import Interval
+from smtc_lab.text_table import columns
 from smtc_lab.views.text import format as fmt
 
 _UNITS_S = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "µs": 1e-6}
@@ -202,7 +203,7 @@ def test_plain_text_is_one_printable_line_that_fits(text: str, width: int) -> No
     line = fmt.plain(text, width)
 
     assert line.isprintable()
-    assert fmt.columns(line) <= width
+    assert columns(line) <= width
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=30))
@@ -215,5 +216,5 @@ def test_plain_text_disarms_terminal_and_direction_controls() -> None:
 
 
 def test_wide_characters_take_two_columns() -> None:
-    assert fmt.columns("ab\u65e5\u672c") == 6
-    assert fmt.columns("e\u0301") == 1
+    assert columns("ab\u65e5\u672c") == 6
+    assert columns("e\u0301") == 1

@@ -72,6 +72,17 @@ def test_a_saved_run_says_what_its_numbers_are(snapshot: RunSnapshot) -> None:
     assert f"group data_group: 1 {TIMES} ml.c5.9xlarge, data" in words
 
 
+def test_a_run_on_this_machine_has_no_price_to_be_unknown(tmp_path: Path) -> None:
+    folder = write_run_folder(
+        tmp_path, run_records([0.2] * 30, cluster="here=local:1"), usd_per_hour=None
+    )
+
+    text = run_text(take_snapshot(folder))
+
+    assert re.search(r"cost +none: on this machine, nothing is billed", text)
+    assert "price unknown" not in text
+
+
 @pytest.mark.parametrize("tells", [True, False])
 def test_each_of_several_trainers_has_a_row(tmp_path: Path, *, tells: bool) -> None:
     run = run_records([0.2], cluster="dnn_group=ml.p3.2xlarge:2")
@@ -140,7 +151,9 @@ def test_the_first_look_reads_no_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_run_folder(tmp_path, run_records([0.2] * 5, state="InProgress"))
-    monkeypatch.setattr("smtc_lab.store.columns.query", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr(
+        "smtc_lab.store.steps.columns.query", lambda *_: pytest.fail("it was read")
+    )
 
     words = words_of(RUN.html(first_look(folder)))
 

@@ -13,6 +13,7 @@ import pytest
 from nbconvert.filters.strings import clean_html
 
 import smtc_lab as lab
+from smtc_lab import Market, spot_forecast
 from smtc_lab.display import Displayed
 from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.study.comparison.compare import ComparisonOutcome
@@ -81,6 +82,19 @@ def _run_list(_: Path) -> str:
     return RunList(rows=(row, damaged), root=Path("/runs"), begin_with="%%smtc")._repr_html_()
 
 
+def _spot_forecast(_: Path) -> str:
+    found = spot_forecast(
+        3600.0,
+        save_s=5.0,
+        restart_s=60.0,
+        lifetimes=Market(mean_time_between_s=1800.0),
+        spot_usd_per_hour=0.3,
+        on_demand_usd_per_hour=1.0,
+        futures=50,
+    )
+    return found._repr_html_()
+
+
 def _scaling(_: Path) -> str:
     runs, set_ups = scaling_runs({1: TrueStep(), 2: TrueStep(data_wait_s=0.02)})
     return made_scaling(runs, set_ups)._repr_html_()
@@ -97,6 +111,7 @@ SHOWN: dict[str, Callable[[Path], str]] = {
     "RunList": _run_list,
     "Scaling": _scaling,
     "ScalingRun": _scaling,  # as its result is, once it has one
+    "SpotForecast": _spot_forecast,
     "TrainingJob": lambda _: example_job(HETEROGENEOUS)._repr_html_(),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from matplotlib.text import Text
 
 from smtc_lab.metrics.scaling.same_model import SameModel
 from smtc_lab.views.live.scaling_info import scaling_info
@@ -12,6 +13,8 @@ from smtc_lab.views.scaling.bundle import bundle_of, snapshot_of
 from smtc_lab.views.scaling.figure import scaling_figure, write_scaling_figure
 from smtc_lab.views.scaling.text import scaling_rows, scaling_text
 from smtc_lab.views.study.snapshot import COMPARISON_MIME
+from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.table import comparison_rows
 from tests.kit.scaling import TrueStep, made_scaling, scaling_runs
 
 if TYPE_CHECKING:
@@ -44,6 +47,57 @@ def test_a_notebook_keeps_numbers_text_html_and_picture(scaling: Scaling) -> Non
     assert bundle["text/plain"] == scaling_text(scaling)
     assert bundle["image/png"]
     assert scaling._repr_mimebundle_() == bundle
+
+
+def test_a_page_compares_by_the_sample_alone(scaling: Scaling) -> None:
+    seen = snapshot_of(scaling)
+
+    labels = [row.label for row in seen.info.rows]
+    assert "samples/s over the fewest" in labels
+    assert "samples per dollar over the first" in labels
+    assert len(labels) == len(set(labels))
+    html = bundle_of(scaling)["text/html"]
+    for by_the_step in ("speed-up", "saving per step"):
+        assert by_the_step not in labels
+        assert by_the_step not in html
+
+
+def test_a_terminal_tells_the_step_time_that_the_efficiency_is_of(scaling: Scaling) -> None:
+    (told,) = (line for line in scaling_text(scaling).splitlines() if line.startswith("s/step"))
+
+    for point in scaling.curves[0].points:
+        assert fmt.number_interval(point.step_time_s) in told
+
+
+def test_one_launch_of_each_has_no_interval() -> None:
+    runs, set_ups = scaling_runs(TRUTH, rounds=1)
+    scaling = made_scaling(runs, set_ups, samples_per_epoch=50_000)
+
+    rows = {
+        row.label: row.cells for row in scaling_rows(scaling, [each.set_up for each in set_ups])
+    }
+    by_launch = {label: cells[1][0] for label, cells in rows.items() if label != "devices"}
+    assert all(cell.endswith("(one launch)") for cell in by_launch.values()), by_launch
+    told = " ".join(str(text.get_text()) for text in texts_of(scaling))
+    assert "One launch of each." in told
+    assert "Ring" not in told
+    pair = {row.label: row.cells[1] for row in comparison_rows(scaling.comparison)}
+    assert pair["speed-up"][0].endswith("(one launch)")
+
+
+def test_the_first_point_is_no_knee_to_be_shown() -> None:
+    runs, set_ups = scaling_runs({1: TrueStep(), 2: TrueStep(rest_s=0.08)}, spread=0.002)
+    scaling = made_scaling(runs, set_ups)
+
+    assert scaling.curves[0].knee == 1
+    (curve,) = scaling_info(scaling, [each.set_up for each in set_ups]).curves
+    assert curve.knee is None
+    assert "Ring" not in " ".join(str(text.get_text()) for text in texts_of(scaling))
+
+
+def texts_of(scaling: Scaling) -> list[Text]:
+    names = [cluster.name for cluster in scaling.comparison.clusters]
+    return scaling_figure(scaling_info(scaling, names)).findobj(Text)
 
 
 def test_what_trainers_learn_is_a_row_and_another_model_a_finding(scaling: Scaling) -> None:

@@ -83,3 +83,18 @@ def test_a_type_that_the_catalog_has_not_is_a_problem_with_the_nearest() -> None
     assert problem.startswith("Instance type 'ml.p3.3xlarge' is not one of")
     assert "ml.p3.2xlarge" in problem
     assert checked.jobs == ()
+
+
+def test_a_form_is_told_what_a_command_line_is(tmp_path: Path) -> None:
+    values = [job.model_dump(mode="json") for job in first_jobs()]
+    (tmp_path / "train.py").write_text("import torch\n", encoding="utf-8")
+    for value in values:
+        value["entry_point"] = "train.py"
+
+    checked = checked_set_ups(values, 3, folder=tmp_path)
+
+    assert checked.problems == ((), ())
+    assert checked.jobs[0].entry_point == "train.py"
+    assert len(checked.cautions) == 1
+    assert "through torch's own dataloader" in checked.cautions[0]
+    assert checked_set_ups(values[:1], 3, folder=tmp_path).cautions == ()

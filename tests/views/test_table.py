@@ -3,13 +3,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smtc_lab.metrics.bill import Bill
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import Interval
 from smtc_lab.views.text import format as fmt
@@ -24,9 +24,7 @@ from smtc_lab.views.text.table import (
 )
 from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from tests.kit.comparisons import example_comparison
-
-if TYPE_CHECKING:
-    from smtc_lab.metrics.compared.comparison import Comparison
+from tests.kit.scaling import TrueStep, made_scaling, scaling_runs
 
 UNPRICED = replace(HETEROGENEOUS, name="unpriced", groups=(P3, replace(C5, usd_per_hour=None)))
 
@@ -75,6 +73,24 @@ def test_the_table_has_every_promised_row(two: Comparison) -> None:
         "device utilization",
         "CPU delivered/asked",
     ]
+
+
+def test_exposed_communication_is_a_row_where_any_launch_recorded_it() -> None:
+    truth = {1: TrueStep(), 2: TrueStep(rest_s=0.03, exposed_comm_s=0.02)}
+    runs, set_ups = scaling_runs(truth, spread=0.0)
+    last = runs[-1]
+    silent = {
+        rank: [replace(step, exposed_comm_s=None) for step in steps]
+        for rank, steps in last.steps.items()
+    }
+
+    comparison = made_scaling([*runs[:-1], replace(last, steps=silent)], set_ups).comparison
+
+    alone, two = _row(comparison, "exposed communication (ms/step)")
+    assert alone == ("none recorded",)
+    assert two[0].startswith("20.")
+    assert two[0].endswith("17 % of it")
+    assert Comparison.from_json(comparison.to_json()) == comparison
 
 
 def test_a_measured_launch_is_told_in_its_parts_with_their_prices() -> None:
@@ -198,7 +214,7 @@ def test_one_cluster_has_no_rows_of_comparison() -> None:
     comparison, _ = example_comparison([replace(HOMOGENEOUS, launches=1)])
 
     assert "speed-up" not in {row.label for row in comparison_rows(comparison)}
-    assert _row(comparison, "steps") == (("32 in 1 launch",),)
+    assert _row(comparison, "steps") == (("32 in 1 launch", "8 of warm-up left out"),)
 
 
 def test_unknown_utilization_and_batch_size_are_unknown(two: Comparison) -> None:

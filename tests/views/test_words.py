@@ -10,6 +10,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.report import explanations
+from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text import words
 from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from tests.kit.comparisons import example_comparison
@@ -130,6 +131,12 @@ def test_the_scale_line_names_the_scale_of_each_type() -> None:
     assert words.scale_line(comparison).startswith(
         "scale model: 1 vCPU of ml.p3.2xlarge = 0.01 cores, of ml.c5.9xlarge 0.015, declared"
     )
+
+
+def test_one_core_is_one_core() -> None:
+    assert fmt.cores(1.0) == "1 core"
+    assert fmt.cores(0.5) == "0.5 cores"
+    assert words.scale_words(1.0, None) == "scale model: 1 vCPU = 1 core"
 
 
 def test_the_scale_line_of_vcpus_alike_names_no_type() -> None:

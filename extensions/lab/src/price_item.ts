@@ -2,7 +2,8 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { h } from '@smtc-lab/ui/dom.js';
-import { numLive, priceNow, type IPriceNow } from './connection/row.js';
+import { priceNow, type IPriceNow } from './connection/price.js';
+import { numLive } from './connection/row.js';
 import { priceWords } from './price_words.js';
 import type { Texts } from './texts.js';
 import type { IRuns } from './tokens.js';
@@ -28,7 +29,7 @@ export class PriceItem extends Widget {
       type: 'button',
       // looks as the other items of the bar
       class: 'jp-StatusBar-TextItem',
-      style: 'border: 0; background: none; cursor: pointer',
+      style: 'border:0;background:none;cursor:pointer',
       onclick: show
     });
     this.node.append(this._button);
@@ -96,15 +97,17 @@ export class PriceItem extends Widget {
 
   private _price(price: IPriceNow): string {
     const { isBilled, usdPerHour, numKnown, numUnknown } = price;
-    const usd = isBilled === true ? price.billedUsdPerHour : usdPerHour;
+    const usd = isBilled ? price.billedUsdPerHour : usdPerHour;
     const plain = `$${TWO_DIGITS.format(usd)}/h`;
     const known = priceWords(plain, isBilled, this._texts);
-    if (numUnknown === 0) {
-      return known;
+    if (!numKnown) {
+      return isBilled === false
+        ? this._texts.__('nothing is billed')
+        : this._texts.__('price unknown');
     }
-    return numKnown === 0
-      ? this._texts.__('price unknown')
-      : this._texts.__('%1, %2 of unknown price', known, numUnknown);
+    return numUnknown
+      ? this._texts.__('%1, %2 of unknown price', known, numUnknown)
+      : known;
   }
 
   private readonly _button: HTMLButtonElement;

@@ -1,4 +1,5 @@
 import './problem_box.css';
+import { bounded } from '@smtc-lab/ui/bounded.js';
 import { button, copied, h } from '@smtc-lab/ui/dom.js';
 import type { Texts } from './texts.js';
 import type { IProblem } from './tokens.js';
@@ -34,7 +35,7 @@ export class ProblemBox {
     this.element.replaceChildren();
     if (problem !== null) {
       this.element.append(
-        h('p', {}, problem.message),
+        h('p', {}, ...bounded(problem.message)),
         ...(problem.command === null ? [] : this._command(problem.command)),
         ...(canTry ? [this._tryAgain()] : [])
       );

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { folded, foldsOf, ownOf } from '../src/panel/folded.js';
-import { nameWords } from '../src/panel/words.js';
-import { row } from './kit.js';
+import { RowView } from '../src/panel/row_view.js';
+import { momentWords, nameWords, shortName } from '../src/panel/words.js';
+import { row, TEXTS } from './kit.js';
 
 const study = (state: string) =>
   row({ name: 'c', kind: 'comparison', state, newestRun: 'c-2' });
@@ -56,4 +57,49 @@ it('calls a launch by what is launched and its round, and a run by its name', ()
     'eager, parity'
   );
   expect(nameWords(ALONE)).toBe('alone');
+});
+
+it('tells runs that begin alike by what differs, which is never cut', () => {
+  const startedS = new Date(2026, 10, 26, 7, 13, 27).getTime() / 1000;
+  const own = row({ name: 'train-comparison-1126-071327-123', startedS });
+
+  expect(shortName(own)[0]).toBe('train-comparison');
+  expect(momentWords(startedS, startedS + 60)).toBe(' 07:13:27');
+  expect(momentWords(startedS, startedS + 86400)).toBe(' 2026-11-26 07:13');
+  expect(
+    shortName(row({ name: 'train-20261126-071327-123456', startedS }))[0]
+  ).toBe('train');
+  expect(shortName(row({ name: 'mine-2', startedS }))).toEqual(['mine-2', '']);
+  expect(shortName(row({ launch: 'fed', round: 2 }))).toEqual([
+    'fed',
+    ', round 2'
+  ]);
+});
+
+it('has the launches before what is cut, and all of it in the tooltip', () => {
+  const view = new RowView(TEXTS);
+  const reason = 'Rank 3 of algo-2 ended with exit code 1';
+
+  view.show(row({ kind: 'comparison', state: 'Failed', reason }), 0, 1, false, {
+    launches: 1,
+    isOpen: false
+  });
+
+  expect(view.element.title.split('\n')).toEqual(
+    expect.arrayContaining(['launches folded: 1', 'Comparison', reason])
+  );
+  expect(view.element.textContent).toContain('launches folded: 1 · Comparison');
+});
+
+it('shows the whole name in the tooltip, and to whoever hears it', () => {
+  const view = new RowView(TEXTS);
+  const name = 'train-comparison-1126-071327-123';
+
+  view.show(row({ name, startedS: 1 }), 0, 1, false, null);
+
+  expect(view.element.title).toContain(name);
+  const spoken = [...view.element.querySelectorAll('span')].filter(
+    part => part.closest('[aria-hidden]') === null && part.children.length === 0
+  );
+  expect(spoken.map(part => part.textContent)).toContain(name);
 });

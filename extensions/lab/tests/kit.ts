@@ -24,6 +24,7 @@ export function row(given: Partial<IRow> = {}): IRow {
     name: 'run-1',
     kind: 'run',
     state: 'InProgress',
+    secondary: '',
     reason: '',
     startedS: 1000,
     endedS: null,

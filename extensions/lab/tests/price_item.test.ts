@@ -13,6 +13,7 @@ vi.hoisted(() => {
 describe('the price in the status bar', () => {
   const dear = row({ name: 'dear', usdPerHour: 3.5 });
   const here = row({ name: 'here', usdPerHour: 2, isBilled: false });
+  const local = row({ name: 'local', usdPerHour: null, isBilled: false });
   const paid = row({ name: 'paid', usdPerHour: 12, isBilled: true });
   const unknown = row({ name: 'unknown', usdPerHour: null });
   const ended = row({ name: 'ended', state: 'Completed', usdPerHour: null });
@@ -28,6 +29,9 @@ describe('the price in the status bar', () => {
     [[dear], '1 running · $3.50/h'],
     [[dear, unknown], '2 running · $3.50/h, 1 of unknown price'],
     [[unknown, ended], '1 running · price unknown'],
+    [[local], '1 running · nothing is billed'],
+    [[local, here], '2 running · would cost $2.00/h'],
+    [[local, unknown], '2 running · price unknown'],
     [[here], '1 running · would cost $2.00/h'],
     [[here, paid], '2 running · $12.00/h is billed']
   ])('is told as far as it is known', (rows, words) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { numLive, priceNow } from '../src/connection/row.js';
+import { priceNow } from '../src/connection/price.js';
+import { numLive } from '../src/connection/row.js';
 import { row } from './kit.js';
 
 describe('how much goes on', () => {

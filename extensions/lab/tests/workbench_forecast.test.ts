@@ -137,6 +137,22 @@ describe('the forecast of a workbench without a kernel', () => {
     expect(model.get('forecast')).toBeUndefined();
   });
 
+  it('is not told where it is none, and is asked for again', async () => {
+    const model = await opened();
+    await vi.advanceTimersByTimeAsync(30);
+
+    stream.forecasts[0]?.answer({ value: [], problems: [] });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(model.get('forecast')).toBeUndefined();
+    const next = await typed(model, ['a']);
+    next?.answer(told(['a']));
+    await vi.advanceTimersByTimeAsync(0);
+
+    expect(isForecastOf(parseForecast(model.get('forecast')), ['a'])).toBe(
+      true
+    );
+  });
+
   it('says each second how far a calibration is, until it has ended', async () => {
     const model = await opened();
     await vi.advanceTimersByTimeAsync(30);

@@ -162,6 +162,22 @@ describe('the workbench without a kernel', () => {
     expect(model.get('running')).toBe('');
   });
 
+  it('forgets why nothing could be started once something else is typed', async () => {
+    const model = await opened();
+    stream.answers['runs'] = () => {
+      throw new RequestError(400, 'train.py is not there. Give its path.');
+    };
+    model.send({ type: 'run' });
+    await vi.runAllTimersAsync();
+    expect(model.get('start_problem')).not.toBe('');
+
+    model.set('value', []);
+    model.save_changes();
+    await vi.runAllTimersAsync();
+
+    expect(model.get('start_problem')).toBe('');
+  });
+
   it('says what is wrong when the server is gone', async () => {
     const model = await opened();
     stream.answers['set-ups'] = () => {

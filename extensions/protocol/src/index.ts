@@ -12,6 +12,7 @@ export * from './generated/wire.js';
 export * from './job.js';
 export * from './ladder.js';
 export * from './learning_rate.js';
+export * from './link.js';
 export * from './plain_text.js';
 export * from './plan.js';
 export * from './python_text.js';

@@ -26,6 +26,10 @@ export interface ISchema {
   readonly items?: ISchema;
   readonly prefixItems?: readonly ISchema[];
   readonly properties?: Readonly<Record<string, ISchema>>;
-  readonly required?: readonly string[];
+
+  /**
+   * Fields that may be missing and have no default.
+   */
+  readonly optional?: readonly string[];
   readonly type?: string;
 }

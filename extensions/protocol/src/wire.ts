@@ -65,7 +65,7 @@ function readList(schema: ISchema, value: unknown, path: string): unknown {
 }
 
 function readObject(schema: ISchema, value: unknown, path: string): unknown {
-  const { additionalProperties, properties, required } = schema;
+  const { additionalProperties, optional, properties } = schema;
   const json = objectOf(value, path);
   if (properties === undefined) {
     const entries = Object.entries(json).map(([name, item]) => {
@@ -79,7 +79,7 @@ function readObject(schema: ISchema, value: unknown, path: string): unknown {
     const given = Object.hasOwn(json, name) ? json[name] : undefined;
     const isVersion = part.const !== undefined;
     const found = given === undefined && !isVersion ? part.default : given;
-    if (found !== undefined || isVersion || required?.includes(name)) {
+    if (found !== undefined || isVersion || !optional?.includes(name)) {
       made[camelCase(name)] = readPart(part, found, `${path}.${name}`);
     }
   }

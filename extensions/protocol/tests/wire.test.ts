@@ -74,7 +74,12 @@ describe('a run as Python tells it', () => {
 describe('its log and its sign of life', () => {
   it('are read', () => {
     expect(
-      readWire('LogInfo', { first: 3, lines: [['algo-1', '<b>']] }).lines
+      readWire('LogInfo', {
+        first: 3,
+        lines: [['algo-1', '<b>']],
+        silent: [],
+        earlier: []
+      }).lines
     ).toEqual([['algo-1', '<b>']]);
     expect(
       readWire('BeatInfo', { number: 4, elapsed_s: null }).elapsedS
@@ -82,9 +87,9 @@ describe('its log and its sign of life', () => {
   });
 
   it('are refused when they are torn', () => {
-    expect(() => readWire('LogInfo', { first: 0, lines: ['x'] })).toThrow(
-      /lines\[0\]="x", but needs a list/
-    );
+    expect(() =>
+      readWire('LogInfo', { first: 0, lines: ['x'], silent: [], earlier: [] })
+    ).toThrow(/lines\[0\]="x", but needs a list/);
     expect(() => readWire('BeatInfo', { number: 4 })).toThrow(
       /elapsed_s=undefined/
     );

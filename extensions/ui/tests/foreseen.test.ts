@@ -38,13 +38,19 @@ function like(
 describe('what is predicted', () => {
   it('is said in a sentence beside the first set-up', () => {
     expect(headline([like(0.72, 0.8), like(0.09, 0.2)])).toBe(
-      'B should be 8× faster and 75 % cheaper per step.'
+      'B should be 8× (7.24×–8.84×) faster and 75 % cheaper per step.'
     );
   });
 
   it('is no claim where the intervals overlap', () => {
     expect(headline([like(0.72, 0.8), like(0.69, 0.76)])).toBe(
-      'B may be 1.04× faster and 5 % cheaper per step; the intervals overlap.'
+      'B may be 1.04× (0.944×–1.15×) faster and 5 % cheaper per step; the intervals overlap.'
+    );
+  });
+
+  it('has the ends of what is slower the other way round', () => {
+    expect(headline([like(0.1, 0.8), like(0.2, 0.8)])).toBe(
+      'B should be 2× (1.81×–2.21×) slower and at the same cost per step.'
     );
   });
 
@@ -52,7 +58,7 @@ describe('what is predicted', () => {
     const unpriced = like(0.09, 1, { usdPer1000Steps: null });
 
     expect(headline([like(0.72, 0.8), unpriced])).toBe(
-      'B should be 8× faster.'
+      'B should be 8× (7.24×–8.84×) faster.'
     );
   });
 

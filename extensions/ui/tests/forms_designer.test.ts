@@ -48,11 +48,18 @@ function origin(name: string): string {
 }
 
 it('says that a price is unknown, and not that it is 0', () => {
-  const { total } = designer(clusterOf(['a', 'local']));
+  const { total } = designer(clusterOf(['a', 'ml.p5e.48xlarge']));
 
   expect(total()).toBe(
-    'Price unknown for 1 instance. Prices: local price unknown.'
+    'Price unknown for 1 instance. Prices: ml.p5e.48xlarge price unknown.'
   );
+});
+
+it('says of this machine what a launch plan says', () => {
+  const { total, root } = designer(clusterOf(['a', 'local']));
+
+  expect(total()).toBe('1 instance: this machine has no price.');
+  expect(root.textContent).not.toContain('unknown');
 });
 
 it('adds a group that prepares data where there is none', () => {

@@ -70,6 +70,68 @@ it('says where a row comes from unless it was measured', () => {
   expect(content.rows).toEqual(['a', 'b (emulated)']);
 });
 
+it('says once where all rows come from', () => {
+  const content = new HeatContent(
+    'Work',
+    X,
+    { label: 'share (emulated)', unit: 'fraction' },
+    'emulated'
+  );
+  const table = tableOf({ x: [0], y: [1] });
+  content.add(seriesOf(table, { label: 'a', evidence: 'emulated' }));
+  content.add(seriesOf(table, { label: 'b', evidence: 'predicted' }));
+
+  expect(content.rows).toEqual(['a', 'b (predicted)']);
+});
+
+it('outlines a marked row, and writes its mark in place of the last value', () => {
+  const content = contentOf([0.5, 0.5], [1, 1]);
+  content.mark([null, '+29 %']);
+
+  const boxes = boxesOf(content, 'black');
+  expect(boxes).toHaveLength(4);
+  const texts = [...(boxes[0]?.closest('svg')?.querySelectorAll('text') ?? [])];
+  expect(texts.map(text => text.textContent)).toEqual(['50 %', '+29 %']);
+});
+
+it('tells the highest of many rows, and of the others from what to what', () => {
+  const content = contentOf(...count(64).map(row => [row / 64, row / 64]));
+
+  const lines = content.readout(0)?.lines ?? [];
+
+  expect(lines).toHaveLength(12);
+  expect(lines[0]?.label).toBe('host 53');
+  expect(lines.at(-1)).toEqual({
+    label: '53 others',
+    text: '0 % to 81.3 %',
+    color: null
+  });
+  boxesOf(content, 'blue');
+  content.mark(count(64).map(row => (row === 40 ? '+9 %' : null)));
+  expect(content.summary()).toContain('. host 40 (measured): mean 62.5 %');
+  expect(content.summary()).toMatch(/53 others\.$/);
+});
+
+it('is never lower with more rows', () => {
+  const map = new HeatMap({ title: 'Work', x: X, label: 'own' });
+  const stage = map.element.querySelector<HTMLElement>('.smtc-chart-stage');
+  const heights = count(64).map(row => {
+    const table = tableOf({ x: [0], y: [1] });
+    map.add({
+      label: `rank ${row}`,
+      table,
+      x: 'x',
+      y: 'y',
+      evidence: 'measured'
+    });
+    return parseInt(stage?.style.height ?? '', 10);
+  });
+
+  expect(heights).toEqual([...heights].sort((a, b) => a - b));
+  expect(heights.at(-1)).toBeLessThan(900);
+  map.dispose();
+});
+
 it('grows with its rows', () => {
   const map = new HeatMap({ title: 'Utilization', x: X, label: 'busy' });
   const stage = map.element.querySelector<HTMLElement>('.smtc-chart-stage');

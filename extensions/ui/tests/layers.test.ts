@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { heightOf, layerOf } from '../src/charts/layers.js';
 import type { IAxis } from '../src/charts/options.js';
+import { seriesSummary, seriesTable } from '../src/charts/series_text.js';
 import { count, seriesOf, tableOf } from './tables.js';
 
 const AXIS: IAxis = { label: 'step time', unit: 's' };
@@ -67,4 +68,47 @@ it('has room for nothing, and for one value', () => {
   const { from, to } = heightFor([4]);
   expect(from).toBeLessThan(4);
   expect(to).toBeGreaterThan(4);
+});
+
+it('breaks a line and its band where there is a gap', () => {
+  const table = tableOf({ x: [0, 1, 6, 7], y: [2, 3, 4, 5] });
+  const gap = { label: '', from: 2, to: 5, look: 'gap' } as const;
+  const { line } = layerOf(seriesOf(table), SEEN, 100, [gap]);
+  const rolling = layerOf(seriesOf(table, { as: 'rolling' }), SEEN, 100, [gap]);
+
+  expect([...(line?.x ?? [])]).toEqual([0, 1, 6, 6, 7]);
+  expect([...(line?.y ?? [])]).toEqual([2, 3, NaN, 4, 5]);
+  expect(rolling.band?.low[2]).toBeNaN();
+  expect(rolling.line?.y).toHaveLength(5);
+});
+
+it('takes off what is not billed from a row on', () => {
+  const table = tableOf({ x: [0, 1, 2], y: [5, 25, 30] });
+  const series = seriesOf(table, { factor: 2, less: [{ from: 1, by: 15 }] });
+
+  expect([...(layerOf(series, SEEN, 100).line?.y ?? [])]).toEqual([10, 20, 30]);
+});
+
+it('tells interruptions in the table and the sentence of a chart', () => {
+  const series = [seriesOf(tableOf({ x: [0, 9], y: [1, 1] }))];
+  const told = { label: 'interrupted: 3 s lost', short: 'interrupted' };
+  const heading = {
+    title: 'CPU',
+    x: { label: 'time', unit: 's' },
+    y: AXIS,
+    shades: [
+      { label: 'warm-up', from: 0, to: 1 },
+      { ...told, from: 2, to: 5 },
+      { ...told, from: 20, to: 25 }
+    ]
+  } as const;
+
+  expect(seriesTable(heading, series, SEEN, 9).rows).toEqual([
+    ['0 s', '1 s'],
+    ['2 s', 'interrupted: 3 s lost'],
+    ['9 s', '1 s']
+  ]);
+  expect(seriesSummary(heading, series, SEEN)).toMatch(
+    / time 2 s, interrupted: 3 s lost\.$/
+  );
 });

@@ -6,6 +6,7 @@ import type { ISeries, IShade } from '../src/charts/options.js';
  */
 export const charts = new Map<string, ISeries[]>();
 export const shades = new Map<string, readonly IShade[]>();
+export const marks = new Map<string, readonly (string | null)[]>();
 export const endLabels = new Map<string, readonly IEndLabel[]>();
 
 /**
@@ -28,6 +29,10 @@ export class Chart {
 
   label(labels: readonly IEndLabel[]): void {
     endLabels.set(this._options.title, labels);
+  }
+
+  mark(texts: readonly (string | null)[]): void {
+    marks.set(this._options.title, texts);
   }
 
   end(): void {

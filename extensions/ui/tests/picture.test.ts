@@ -2,7 +2,7 @@ import type { ICluster } from '@smtc-lab/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { clusterEditor } from '../src/picture/cluster_editor.js';
 import { clusterPicture } from '../src/picture/cluster_picture.js';
-import { boxLayout, layoutOf } from '../src/picture/layout.js';
+import { BOX_WIDTH, boxLayout, layoutOf } from '../src/picture/layout.js';
 import { EMPTY, type IFilling } from '../src/picture/shares.js';
 import { still } from '../src/picture/still.js';
 import { button, catalog, clusterOf, host } from './forms_kit.js';
@@ -17,6 +17,7 @@ const FILLED: IFilling = {
   shares: { trainerCpu: 0.5, dataCpu: 0.75, device: 0.25, network: 0.1 },
   predicted: null,
   bottleneck: 'dataCpu',
+  usedDevices: null,
   stepsPerS: 4
 };
 
@@ -106,6 +107,16 @@ describe('a still', () => {
     expect(drawn.querySelectorAll('.smtc-level')).toHaveLength(1);
   });
 
+  it('leaves devices empty that no trainer has', () => {
+    const eight = clusterOf(['dnn_group', 'ml.p4d.24xlarge']);
+    const filled = (usedDevices: number | null): number =>
+      still(eight, catalog, 400, { ...FILLED, usedDevices }).querySelectorAll(
+        '.smtc-device .smtc-busy'
+      ).length;
+
+    expect([filled(null), filled(8), filled(1)]).toEqual([8, 8, 1]);
+  });
+
   it('has one ring, round what the steps wait for', () => {
     for (const bottleneck of [
       'trainerCpu',
@@ -139,6 +150,17 @@ describe('a still', () => {
 });
 
 describe('a picture that is edited', () => {
+  it('centres what goes from trainer to trainer with its columns', () => {
+    const groups = PAIR.groups.map(group => ({ ...group, count: 2 }));
+    const { root } = picture({ ...PAIR, groups });
+    const { style } = root.querySelector('.smtc-picture-grid') as HTMLElement;
+    const { gap, width } = layoutOf({ ...PAIR, groups }, catalog, 360);
+
+    const columns = 2 * BOX_WIDTH + gap;
+    expect(style.paddingRight).toBe(`${width - columns}px`);
+    expect(width).toBeGreaterThan(columns);
+  });
+
   it('counts with buttons, and not below one', () => {
     const { root, last } = picture(PAIR);
 

@@ -1,9 +1,10 @@
-import { readWire } from '@smtc-lab/protocol';
+import { readWire, type IForetold, type ISetUpInfo } from '@smtc-lab/protocol';
 import { expect, it } from 'vitest';
 import wire from '../../../tests/fixtures/comparison_info.json';
 import { pictures } from '../src/study/pictures.js';
 
 const INFO = readWire('ComparisonInfo', wire);
+const NONE = readWire('Interval', { mean: 0, low: 0, high: 0 });
 
 it('fill a set-up that has run, and leave one that has not empty', () => {
   const part = pictures();
@@ -32,6 +33,34 @@ it('show what was predicted below what is measured, and before it', () => {
   expect(waits?.querySelector('.smtc-pale')).not.toBeNull();
   expect(waits?.querySelector('.smtc-busy')).not.toBeNull();
   expect(waits?.textContent).toContain('step time, predicted190 ms');
+});
+
+it('say of a number whose interval is very wide that it is', () => {
+  const part = pictures();
+  const [first, second] = INFO.setUps as [ISetUpInfo, ISetUpInfo];
+  const interval = first.stepTimeIntervalS ?? NONE;
+  const foretold = first.foretold as IForetold;
+  const wide = {
+    ...first,
+    stepTimeIntervalS: { ...interval, mean: 0.2, low: 0.05, high: 0.8 }
+  };
+  const unsure = {
+    ...second,
+    foretold: {
+      ...foretold,
+      stepTimeS: { ...foretold.stepTimeS, low: 0.05, high: 0.8 }
+    }
+  };
+
+  part.update({ ...INFO, setUps: [wide, unsure] });
+
+  const [ran, waits] = part.element.querySelectorAll('figure');
+  expect(ran?.textContent).toContain(
+    'measured≈\u00a0200 ms 50 ms–800 ms: more rounds tell more'
+  );
+  expect(waits?.textContent).toContain(
+    'predicted≈\u00a0190 ms 50 ms–800 ms: very uncertain'
+  );
 });
 
 it('say no number of a set-up that was neither predicted nor measured', () => {

@@ -22,4 +22,26 @@ describe('the name of a cluster on the chart', () => {
     expect(name?.getAttribute('text-anchor')).toBe(anchor);
     expect(name?.getAttribute('x')).toBe(x);
   });
+
+  it('goes over several lines where there is room on neither side', () => {
+    if (named === undefined) {
+      throw new Error('the fixture has no cluster');
+    }
+    const place = { x: exactly(130), y: exactly(100), room: 100 };
+    const names = ['best', 'cheapest', 'fastest', 'knee'];
+
+    const mark = pointMark({ ...named, names }, place, false);
+
+    const lines = [...mark.querySelectorAll('text')];
+    expect(lines.map(line => line.textContent)).toEqual([
+      'best,',
+      'cheapest,',
+      'fastest, knee'
+    ]);
+    expect(lines.map(line => line.getAttribute('y'))).toEqual([
+      '62',
+      '75',
+      '88'
+    ]);
+  });
 });

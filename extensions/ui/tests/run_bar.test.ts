@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import forecast from '../../../tests/fixtures/forecast.json';
 import { RunBar } from '../src/workbench/run_bar.js';
 import { SetUps } from '../src/workbench/set_ups.js';
@@ -92,6 +92,42 @@ it('has a field for the cores of each vCPU, which says once what is wrong with t
   expect(document.body.textContent).not.toContain(problem);
 });
 
+it('folds what few need of the emulation, until it is said or wrong', () => {
+  const plain = { entry_point: 'train.py', cluster };
+  const { model, setUps, bar } = shownBar([plain]);
+  const fold = labelled(bar.element, 'Emulation: cores for each vCPU').closest(
+    'details'
+  );
+  expect(fold?.open).toBe(false);
+
+  model.set('problems', [['Emulation.cores_per_vcpu=0.0 must be above 0.']]);
+  setUps.update();
+  bar.update();
+  expect(fold?.open).toBe(true);
+
+  const said = shownBar([{ ...plain, emulation: { cores_per_vcpu: 0.5 } }]);
+  const open = labelled(
+    said.bar.element,
+    'Emulation: cores for each vCPU'
+  ).closest('details');
+  expect(open?.open).toBe(true);
+  if (open !== null) {
+    open.open = false;
+  }
+  said.bar.update();
+  expect(open?.open).toBe(false); // it stays as it was put
+});
+
+it('takes latencies that are not given from the spec', () => {
+  const link = { between_gbps: 1, inside_gbps: 10 };
+  const job = { entry_point: 'train.py', cluster, emulation: { link } };
+  const { bar } = shownBar([job]);
+
+  expect(labelled(bar.element, 'Emulated network between trainers').value).toBe(
+    'inside=10Gbit/10us,between=1Gbit/100us'
+  );
+});
+
 it('has a field for the network between trainers, in the line that the terminal takes', () => {
   const link = {
     between_gbps: 1,
@@ -126,4 +162,39 @@ it('has a field for the network between trainers, in the line that the terminal 
   expect(
     (model.get('value') as (typeof job)[]).map(each => each.emulation)
   ).toEqual([{ link: null }, { link: null }]);
+});
+
+it('says once why nothing could be started, and no more when that is mended', async () => {
+  const { model, bar } = shownBar([]);
+  const alert = bar.element.querySelector('[role=alert]') as HTMLElement;
+  model.set('start_problem', 'There is no script train.py.');
+  bar.update();
+  const changes = vi.fn();
+  const observer = new MutationObserver(changes);
+  observer.observe(alert, { subtree: true, childList: true });
+
+  bar.update();
+  await Promise.resolve();
+
+  expect(alert.textContent).toBe('There is no script train.py.');
+  expect(changes).not.toHaveBeenCalled();
+  model.set('start_problem', '');
+  bar.update();
+  expect([alert.textContent, alert.hidden]).toEqual(['', true]);
+});
+
+it('says beside Run what Python cautions of, and no more once it is mended', () => {
+  const { model, bar } = shownBar([{ entry_point: 'train.py', cluster }]);
+  model.set('cautions', ['homogeneous: reduce_on brings nothing.']);
+  bar.update();
+  const said = (): readonly string[] =>
+    [...bar.element.querySelectorAll('p[role=status]')].map(
+      ({ textContent }) => textContent
+    );
+  expect(said()).toContain('homogeneous: reduce_on brings nothing.');
+
+  model.set('cautions', []);
+  bar.update();
+
+  expect(said()).not.toContain('homogeneous: reduce_on brings nothing.');
 });

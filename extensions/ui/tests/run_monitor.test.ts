@@ -1,11 +1,13 @@
-import { readWire } from '@smtc-lab/protocol';
+import { plainText, readWire } from '@smtc-lab/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { duration, intervalWords } from '../src/monitor/words.js';
 import { evidenceWords, stepWords } from '../src/run/words.js';
 import wire from '../../../tests/fixtures/run_info.json';
 import { buttonIn, FakeModel, HOST, shownIn, STEPS } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
-import { charts } from './no_chart.js';
+import { charts, shades } from './no_chart.js';
+
+const NO_LOG = { first: 0, lines: [], silent: [], earlier: [] };
 
 vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
 vi.mock('../src/charts/heat_map.js', async () => await import('./no_chart.js'));
@@ -19,7 +21,7 @@ describe('the run monitor', () => {
     vi.useFakeTimers();
     model = new FakeModel({
       info: { ...wire, state: 'InProgress', ended: false, reason: '' },
-      log: { first: 0, lines: [] },
+      log: NO_LOG,
       beat: { number: 1, elapsed_s: 3 },
       stop_problem: ''
     });
@@ -54,6 +56,116 @@ describe('the run monitor', () => {
     expect(el.textContent).toContain('$3.60/h');
     expect(el.textContent).toContain('emulated');
     expect(el.textContent).toContain('1 vCPU = 0.05 cores of this machine');
+  });
+
+  it('tells what SageMaker tells of a run in progress', () => {
+    const badge = (): string | undefined =>
+      el.querySelector('.smtc-badge')?.textContent;
+
+    model.change({ secondary: 'Interrupted', reason: 'A market took it.' });
+
+    expect(badge()).toBe('Interrupted');
+    expect(el.querySelector('.smtc-state-interrupted')).not.toBeNull();
+    expect(el.textContent).toContain('A market took it.');
+
+    model.change({ secondary: 'Downloading' });
+    expect(badge()).toBe('Downloading');
+    model.change({ secondary: 'Training' });
+    expect(badge()).toBe('Running');
+    model.change({ state: 'Stopped', secondary: 'MaxWaitTimeExceeded' });
+    expect(badge()).toBe('Stopped');
+  });
+
+  it('takes the instances away at one press, once, and asks nobody', () => {
+    document.body.append(el);
+    const said = (): string | null | undefined =>
+      button('Interrupt now').parentElement?.textContent;
+    expect(button('Interrupt now').parentElement?.hidden).toBe(true);
+
+    model.change({ can_interrupt: true, attempts: 1 });
+    button('Interrupt now').focus();
+    button('Interrupt now').click();
+    button('Interrupt now').click();
+
+    expect(model.sent.slice(1)).toEqual([{ type: 'interrupt' }]);
+    expect(button('Interrupt now').ariaDisabled).toBe('true');
+    expect(said()).toBe('Interrupt nowInterrupting …');
+
+    model.change({
+      can_interrupt: true,
+      attempts: 1,
+      secondary: 'Interrupted'
+    });
+    expect(button('Interrupt now').ariaDisabled).toBe('true');
+    expect(said()).toBe('Interrupt now');
+
+    model.change({ can_interrupt: true, attempts: 2, secondary: 'Training' });
+    expect(button('Interrupt now').ariaDisabled).toBe('false');
+    expect(document.activeElement).toBe(button('Interrupt now'));
+
+    model.change({ can_interrupt: true, attempts: 2, state: 'Stopping' });
+    expect(button('Interrupt now').ariaDisabled).toBe('true');
+    el.remove();
+  });
+
+  it('says why a run could not be interrupted, and can be asked again', () => {
+    model.change({ can_interrupt: true, attempts: 1 });
+    button('Interrupt now').click();
+    model.set('interrupt_problem', '');
+    expect(button('Interrupt now').ariaDisabled).toBe('true');
+
+    model.set('interrupt_problem', 'The run could not be interrupted: gone.');
+
+    expect(el.textContent).toContain('could not be interrupted: gone.');
+    button('Interrupt now').click();
+    expect(model.sent.slice(1)).toHaveLength(2);
+    expect(el.textContent).not.toContain('could not be interrupted');
+  });
+
+  it('shows an interruption with its price in charts and bill', () => {
+    model.rows('steps', STEPS, [0, 1, 0.2, 0.1, NaN, NaN]);
+    const one = {
+      from_s: 4,
+      gone_s: 6,
+      back_s: 46,
+      until_s: 50,
+      step: 20,
+      waited_s: 40,
+      lost_s: 6,
+      lost_usd: 0.01,
+      reason: ''
+    };
+    const bill = { num_interruptions: 1, interruptions_s: 6, waited_s: 40 };
+    const spot = {
+      training_s: 500,
+      billable_s: 100,
+      savings_fraction: 0.8,
+      told_by: 'platform'
+    };
+
+    model.change({
+      evidence: 'measured',
+      interruptions: [one],
+      bill: { ...wire.bill, ...bill, interruptions_usd: 0.01 },
+      spot
+    });
+
+    const label = 'interrupted: 40 s waiting (not billed), 6 s lost, $0.01';
+    expect(shades.get('Step time')).toContainEqual({
+      label,
+      short: 'interrupted, $0.01',
+      from: 19.5,
+      to: 19.5
+    });
+    expect(charts.get('Cost so far')?.[0]?.less).toEqual([
+      { from: 20, by: 40 }
+    ]);
+    const told = el.querySelector('.smtc-run-numbers')?.textContent;
+    expect(told).toContain('lost by interruptions6 s $0.01, interruptions: 1');
+    expect(told).toContain('waited40 s without instances, not billed');
+    expect(told).toContain(
+      'Managed spot training savings80 % 100 s billable of 500 s of training'
+    );
   });
 
   it('has a row for each of several trainers, with bars on one scale', () => {
@@ -194,12 +306,19 @@ describe('the run monitor', () => {
   });
 
   it('shows no cost where a price is unknown, and says so', () => {
-    model.change({ usd_per_hour: null });
+    model.change({ usd_per_hour: null, is_billed: true });
     model.rows('steps', STEPS, [0, 1, 0.2, 0.1, NaN, NaN]);
 
     expect(charts.has('Cost so far')).toBe(false);
     expect(el.textContent).toContain('a price is unknown');
     expect(el.textContent).toContain('unknown a price is unknown');
+  });
+
+  it('says that a run on this machine costs nothing', () => {
+    model.change({ usd_per_hour: null, is_billed: false });
+
+    expect(el.textContent).toContain('none nothing is billed');
+    expect(el.textContent).not.toContain('unknown a price');
   });
 
   it('draws lines for each instance, and for what each receives and sends', () => {
@@ -210,12 +329,14 @@ describe('the run monitor', () => {
       'dnn_group',
       'data_group'
     ]);
-    expect(charts.get('Network')?.map(series => series.label)).toEqual([
-      'received by dnn_group',
-      'sent by dnn_group',
-      'received by data_group',
-      'sent by data_group'
-    ]);
+    for (const title of ['Network: received', 'Network: sent']) {
+      const lines = charts.get(title) ?? [];
+      expect(lines.map(series => series.label)).toEqual([
+        'dnn_group',
+        'data_group'
+      ]);
+      expect(new Set(lines.map(series => series.color)).size).toBe(2);
+    }
     expect(charts.has('Device')).toBe(false);
   });
 
@@ -223,7 +344,7 @@ describe('the run monitor', () => {
     model.rows('system:algo-1', HOST, [1, 0.5, 1e9, NaN, NaN, NaN]);
 
     expect(charts.has('CPU')).toBe(true);
-    expect(charts.has('Network')).toBe(false);
+    expect(charts.has('Network: sent')).toBe(false);
   });
 
   it('changes lines for a heat map and back', () => {
@@ -324,7 +445,7 @@ describe('the run monitor', () => {
       ['algo-1', 'one'],
       ['algo-2', 'two']
     ];
-    model.set('log', { first: 0, lines });
+    model.set('log', { ...NO_LOG, lines });
     const log = el.querySelector('pre');
     expect(log?.textContent).toBe('algo-1 │ one\nalgo-2 │ two\n');
 
@@ -334,10 +455,34 @@ describe('the run monitor', () => {
     expect(log?.textContent).toBe('algo-2 │ two\n');
 
     button('Follow').click();
-    model.set('log', { first: 0, lines: [...lines, ['algo-2', 'three']] });
+    model.set('log', { ...NO_LOG, lines: [...lines, ['algo-2', 'three']] });
     expect(log?.textContent).toBe('algo-2 │ two\n');
     button('Follow').click();
     expect(log?.textContent).toBe('algo-2 │ two\nalgo-2 │ three\n');
+  });
+
+  it('offers who printed nothing, and says so', () => {
+    const earlier = ['algo-1-rank0'];
+    const silent = ['algo-1-rank2'];
+    const lines = [['algo-1-rank1', 'one']];
+    model.set('log', { first: 9, lines, silent, earlier });
+    const select = el.querySelector('select') as HTMLSelectElement;
+    const shownOf = (host: string): string | null | undefined => {
+      select.value = host;
+      select.dispatchEvent(new Event('change'));
+      return el.querySelector('pre')?.textContent;
+    };
+
+    expect([...select.options].map(({ value }) => value)).toEqual([
+      '',
+      'algo-1-rank1',
+      ...earlier,
+      ...silent
+    ]);
+    expect(shownOf('algo-1-rank2')).toBe('Nothing was printed.');
+    expect(shownOf('algo-1-rank0')).toBe(
+      'None of the last lines is of algo-1-rank0.'
+    );
   });
 
   it('never makes markup of what it is told', () => {
@@ -354,15 +499,17 @@ describe('the run monitor', () => {
         compiler: { backend: text, words: [text] },
         price_notes: [text]
       });
-      model.set('log', { first: 0, lines: [[text, text]] });
+      model.set('log', { ...NO_LOG, lines: [[text, text]] });
     };
     tell('plain');
     const usual = markupOf(el);
+    tell('a long one '.repeat(100));
+    markupOf(el).forEach(name => usual.add(name));
 
     for (const text of HOSTILE) {
       tell(text);
       expect([...markupOf(el)].filter(name => !usual.has(name))).toEqual([]);
-      expect(el.textContent).toContain(text);
+      expect(el.textContent).toContain(plainText(text));
     }
   }, 30_000);
 

@@ -69,8 +69,10 @@ describe('a scaling study', () => {
   it('tells efficiency with its interval, the knee and what was published', () => {
     const plot = el.querySelector('.smtc-scaling-plot');
 
-    expect(plot?.getAttribute('aria-label')).toContain('2: 80 % (72 %–88 %)');
-    expect(plot?.getAttribute('aria-label')).toContain('knee at 2');
+    expect(plot?.getAttribute('aria-label')).toContain(
+      '2: 80 % (72 % to 88 %)'
+    );
+    expect(plot?.getAttribute('aria-label')).toContain('pays up to 2');
     expect(plot?.querySelectorAll('.smtc-scaling-knee')).toHaveLength(1);
     expect(plot?.querySelectorAll('.smtc-scaling-interval')).toHaveLength(1);
     expect(el.querySelector('.smtc-scaling-anchors')?.textContent).toContain(
@@ -116,6 +118,61 @@ describe('a scaling study', () => {
       'all else'
     );
     expect(el.textContent).not.toContain('not told apart');
+  });
+
+  it('rings nothing where adding devices does not pay', () => {
+    const [curve] = SCALING.curves;
+    const caption = (): string =>
+      el.querySelector('.smtc-scaling-chart .smtc-chart-label')?.textContent ??
+      '';
+    expect(caption()).toContain('ring: pays up to here');
+
+    model.change({
+      ...comparison,
+      scaling: { ...SCALING, curves: [{ ...curve, knee: null }] }
+    });
+
+    expect(el.querySelectorAll('.smtc-scaling-knee')).toHaveLength(0);
+    expect(caption()).not.toContain('ring');
+  });
+
+  it('draws and says no interval of one launch', () => {
+    const [curve] = SCALING.curves;
+    const alone = (mean: number): object => ({
+      ...interval(mean),
+      spread: 'steps'
+    });
+    const points: object[] = [...(curve?.points ?? [])];
+    points[1] = {
+      ...points[1],
+      ...{ efficiency: alone(0.8), usd_per_epoch: alone(0.5) },
+      lost: [{ cause: 'other', s_per_step: alone(0.005) }]
+    };
+
+    model.change({
+      ...comparison,
+      scaling: { ...SCALING, curves: [{ ...curve, points }] }
+    });
+
+    expect(el.querySelectorAll('.smtc-scaling-interval')).toHaveLength(0);
+    const plot = el.querySelector('.smtc-scaling-plot');
+    expect(plot?.getAttribute('aria-label')).toContain('2: 80 % (one launch)');
+    const bar = el.querySelectorAll('.smtc-scaling-lost .smtc-money-bar')[1];
+    expect(bar?.getAttribute('aria-label')).toContain('5 ms (one launch)');
+    expect(el.textContent).toContain('an epoch: $0.50 (one launch)');
+  });
+
+  it('compares by the sample alone: ratios of steps are left out', () => {
+    const ratios = (): HTMLElement | undefined =>
+      [...el.querySelectorAll<HTMLElement>('.smtc-fold')].find(
+        ({ textContent }) => textContent.includes('Speed-up and saving')
+      );
+    model.change({ ...comparison, ended: false, scaling: SCALING });
+    expect(ratios()?.hidden).toBe(true);
+
+    model.change({ ...comparison, ended: false, scaling: null });
+
+    expect(ratios()?.hidden).toBe(false);
   });
 
   it('shows neither while no round is whole', () => {

@@ -32,6 +32,22 @@ describe('the field of a script', () => {
     expect(send).not.toHaveBeenCalled();
   });
 
+  it('shows the end of a path that does not fit, also once it is left', async () => {
+    const control = labelled(field.element, 'Training script');
+    Object.defineProperty(control, 'scrollWidth', { value: 500 });
+    const drawn = (): Promise<unknown> =>
+      new Promise(resolve => requestAnimationFrame(resolve));
+
+    field.show('/home/me/a/long/way/train.py');
+    await drawn();
+    expect(control.scrollLeft).toBe(500);
+
+    control.scrollLeft = 0; // as a browser does
+    control.dispatchEvent(new FocusEvent('blur'));
+    await drawn();
+    expect(control.scrollLeft).toBe(500);
+  });
+
   it('asks for what is at hand once it is opened, and says that it looks', () => {
     expect(chooser().hidden).toBe(true);
 

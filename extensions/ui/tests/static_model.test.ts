@@ -105,7 +105,7 @@ describe('a saved result', () => {
     const el = shown({ version: 1, info: runInfo, tables: { steps: STEPS } });
 
     expect(el.textContent).toContain(runInfo.job_name);
-    expect(el.textContent).not.toContain('Nothing was printed yet.');
+    expect(el.textContent).not.toContain('Nothing was printed.');
     expect(buttons(el)).not.toContain('Stop');
   });
 

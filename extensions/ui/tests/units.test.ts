@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { format, formatTicks, tickSteps } from '../src/charts/units.js';
+import {
+  format,
+  formatMean,
+  formatTicks,
+  isWide,
+  tickSteps
+} from '../src/charts/units.js';
+import wideIntervals from '../../../tests/fixtures/wide_intervals.json';
 
 describe('format', () => {
   it.each([
@@ -64,5 +71,20 @@ describe('tickSteps', () => {
   it('divides minutes and hours as clocks do', () => {
     expect(tickSteps('s')).toEqual(expect.arrayContaining([60, 600, 3600]));
     expect(tickSteps('s')).not.toContain(100);
+  });
+});
+
+describe('an interval', () => {
+  it.each(wideIntervals)(
+    'from $low to $high is too wide for one number: $is_wide',
+    ({ low, high, is_wide }) => {
+      expect(isWide({ low, high })).toBe(is_wide);
+    }
+  );
+
+  it('that is very wide has a sign before its mean', () => {
+    expect(formatMean(0.2, { low: 0.1, high: 0.9 }, 's')).toBe('≈\u00a0200 ms');
+    expect(formatMean(0.2, { low: 0.1, high: 0.3 }, 's')).toBe('200 ms');
+    expect(formatMean(0.2, null, 's')).toBe('200 ms');
   });
 });

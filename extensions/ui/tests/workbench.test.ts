@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SetUps, freeName } from '../src/workbench/set_ups.js';
 import { ScopedModel } from '../src/workbench/scoped_model.js';
 import wire from '../../../tests/fixtures/environments.json';
+import forecast from '../../../tests/fixtures/forecast.json';
 import {
   catalogJson,
   choice,
@@ -77,6 +78,25 @@ describe('the set-ups of the workbench', () => {
 
     expect(field.getAttribute('aria-expanded')).toBe('true');
     expect(field.value).toBe('ml.p3.3xl');
+  });
+
+  it('leave devices empty that no trainer would have', () => {
+    const groups = [
+      {
+        instance_group_name: 'train',
+        instance_type: 'ml.p4d.24xlarge',
+        instance_count: 1
+      }
+    ];
+    const busy = (distribution: unknown): number => {
+      const cluster = { name: 'one', instance_groups: groups };
+      model.set('value', [{ ...JOB, cluster, distribution }]);
+      model.set('forecast', forecast);
+      setUps.update();
+      return setUps.element.querySelectorAll('.smtc-device .smtc-busy').length;
+    };
+
+    expect([busy('auto'), busy(null)]).toEqual([8, 1]);
   });
 
   it('show what Python has set', () => {

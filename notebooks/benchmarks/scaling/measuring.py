@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import secrets
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notebooks.benchmarks.scaling.namespaces import nodes
-from smtc_lab.errors import RunFailedError
+from notebooks.benchmarks.harness.together import together
+from notebooks.benchmarks.scaling.namespaces import entered, nodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_ROOT = Path(__file__).parents[3]
-_LIMIT_S = 240.0
 
 
 def in_nodes(  # noqa: PLR0913  what is measured has these sizes
@@ -46,8 +40,7 @@ def in_nodes(  # noqa: PLR0913  what is measured has these sizes
             "interface": "eth0",
             "servers": [address for _, address in order],
         }
-        enter = [("ip", "netns", "exec", name) for name, _ in made]
-        return _measured(told, enter, [address for _, address in made])
+        return _measured(told, entered(made), [address for _, address in made])
 
 
 def declared(
@@ -73,33 +66,13 @@ def _measured(
 ) -> list[float]:
     secret = secrets.token_bytes(32).hex()
     ranks = told["ranks"]
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as folder:
         common = {**told, "secret": secret, "store": str(Path(folder) / "store")}
-        started = []
+        commands = []
         for number, (before, address) in enumerate(zip(enter, addresses, strict=True)):
             role = "trainer" if number < ranks else "reducer"
             one = {**common, "role": role, "rank": number, "address": address}
-            process = subprocess.Popen(  # noqa: S603  our own module
-                [
-                    *before,
-                    sys.executable,
-                    "-m",
-                    "notebooks.benchmarks.scaling.node",
-                    json.dumps(one),
-                ],
-                stdout=subprocess.PIPE,
-                text=True,
-                env={**os.environ, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1"},
-            )
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            started.append(process)
-        outputs = [process.communicate(timeout=_LIMIT_S)[0] for process in started[:ranks]]
-    try:
-        by_rank = [json.loads(output.splitlines()[-1]) for output in outputs]
-    except (IndexError, ValueError) as error:
-        raise RunFailedError(
-            f"A trainer of the measurement ended without a number ({error}). Look at what it "
-            "printed above."
-        ) from error
+            node = [sys.executable, "-m", "notebooks.benchmarks.scaling.node", json.dumps(one)]
+            commands.append([*before, *node])
+        by_rank = together(commands, answering=ranks)
     return [max(times) for times in zip(*by_rank, strict=True)][1:]

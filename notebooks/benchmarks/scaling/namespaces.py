@@ -1,22 +1,28 @@
 """Nodes with a network card each: network namespaces on a bridge, with token buckets.
 
 Needs root, ``ip`` and ``tc``. A bucket's burst must exceed the largest packet that the system
-hands over at once (64 kB), or the rate is far below what is declared.
+hands over at once (64 kB if nothing else is set), or the rate is far below what is declared.
+Names are new in each use: a card outlives its namespace by a moment.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-_BURST = "512kb"
 _NETWORK = "10.78.0"
+_SMALL_BURST_MBIT = 500
+_uses = itertools.count()
+
+Node = tuple[str, str]
+"""Its namespace's name, and its address."""
 
 
 def can_make_namespaces() -> bool:
@@ -29,30 +35,37 @@ def can_make_namespaces() -> bool:
 
 
 @contextlib.contextmanager
-def nodes(count: int, *, mbit_per_s: float) -> Iterator[list[tuple[str, str]]]:
+def nodes(count: int, *, mbit_per_s: float, is_sent_only: bool = False) -> Iterator[list[Node]]:
     """Yield name and address of so many nodes; they are gone when it is left.
 
     Args:
         count: Nodes, at most 200.
         mbit_per_s: Rate of each card, each way.
+        is_sent_only: Whether what a card receives passes no bucket of its own. Bursts are as
+            small as the rate lets them be then, since they cost no time.
     """
-    mark = f"sm{os.getpid() % 10_000}"
+    mark = f"sm{os.getpid() % 10_000}.{next(_uses)}"
     bridge = f"{mark}b"
     names = [f"{mark}n{number}" for number in range(count)]
     try:
         _run("ip", "link", "add", bridge, "type", "bridge")
         _run("ip", "link", "set", bridge, "up")
-        made = [
-            (name, _node(name, bridge, number, mbit_per_s)) for number, name in enumerate(names)
+        yield [
+            (name, _node(name, bridge, number, mbit_per_s, is_sent_only=is_sent_only))
+            for number, name in enumerate(names)
         ]
-        yield made
     finally:
         for name in names:
             _run("ip", "netns", "del", name, check=False)
         _run("ip", "link", "del", bridge, check=False)
 
 
-def _node(name: str, bridge: str, number: int, mbit_per_s: float) -> str:
+def entered(made: Sequence[Node]) -> list[tuple[str, ...]]:
+    """Return what a command must begin with to run on each node."""
+    return [("ip", "netns", "exec", name) for name, _ in made]
+
+
+def _node(name: str, bridge: str, number: int, mbit_per_s: float, *, is_sent_only: bool) -> str:
     outside, address = f"{name}o", f"{_NETWORK}.{number + 1}"
     _run("ip", "netns", "add", name)
     link = ("type", "veth", "peer", "name", "eth0", "netns", name)
@@ -61,9 +74,16 @@ def _node(name: str, bridge: str, number: int, mbit_per_s: float) -> str:
     _run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
     for device in ("eth0", "lo"):
         _run("ip", "-n", name, "link", "set", device, "up")
-    bucket = ("tbf", "rate", f"{mbit_per_s:g}mbit", "burst", _BURST, "latency", "300ms")
-    _run("ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", "eth0", "root", *bucket)
-    _run("tc", "qdisc", "add", "dev", outside, "root", *bucket)
+    burst, latency = ("512kb", "300ms")
+    if is_sent_only:
+        latency = "4s"
+    if is_sent_only and mbit_per_s <= _SMALL_BURST_MBIT:
+        _run("ip", "-n", name, "link", "set", "eth0", "gso_max_size", "16384")
+        burst = "32kb"
+    bucket = ("tbf", "rate", f"{mbit_per_s:g}mbit", "burst", burst, "latency", latency)
+    _run("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", *bucket)
+    if not is_sent_only:
+        _run("tc", "qdisc", "add", "dev", outside, "root", *bucket)
     return address
 
 

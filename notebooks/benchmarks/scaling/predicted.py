@@ -1,15 +1,11 @@
 """Measures all-reduce and steps of DDP through token buckets, beside what is predicted of them.
 
-Each rank lives in a network namespace of its own, all on one bridge, and what it sends passes
-``tc tbf``. The burst must hold a segment that the kernel sends at once, or all stalls; and it
-costs no time, so that it must be small beside what is sent. Hence small segments. What is
-compared are the least times, since other work of the machine only adds; the medians stand
-beside them. Needs root.
+Each rank lives in a network namespace of its own. What is compared are the least times, since
+other work of the machine only adds; the medians stand beside them. Needs root.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
@@ -23,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from notebooks.benchmarks.scaling.namespaces import entered, nodes
 from smtc_lab.planner.calibration.link import all_reduce_times
 from smtc_lab.planner.model.all_reduce import RingLink, ring_s
 from smtc_lab.planner.model.buckets import Gradients, buckets_of, exchange
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from notebooks.benchmarks.scaling.namespaces import Node
     from smtc_lab.planner.model.setup import Numbers
 
 MB = 1_000_000
@@ -43,38 +41,10 @@ _ROOT = str(Path(__file__).parents[3])
 _INTERFACE, _LIMIT_S = "eth0", 240.0
 
 
-@contextlib.contextmanager
-def namespaces(count: int, mbit: int) -> Iterator[list[list[str]]]:
-    """Make network namespaces that send so many Mbit/s, and give what enters each."""
-    bridge, names = f"smtcb{os.getpid()}"[:14], [f"smtc{os.getpid()}n{n}" for n in range(count)]
-    try:
-        _ip("link", "add", bridge, "type", "bridge")
-        _ip("link", "set", bridge, "up")
-        for number, name in enumerate(names):
-            _ip("netns", "add", name)
-            outer = f"smtcv{os.getpid()}{number}"[:15]
-            peer = ("peer", "name", _INTERFACE, "netns", name)
-            _ip("link", "add", outer, "type", "veth", *peer)
-            _ip("link", "set", outer, "master", bridge, "up")
-            _ip("-n", name, "addr", "add", f"10.77.0.{number + 1}/24", "dev", _INTERFACE)
-            for device in ("lo", _INTERFACE):
-                _ip("-n", name, "link", "set", device, "up")
-            burst = "512kb" if mbit > 500 else "32kb"
-            if mbit <= 500:
-                _ip("-n", name, "link", "set", _INTERFACE, "gso_max_size", "16384")
-            shaper = f"root tbf rate {mbit}mbit burst {burst} latency 4s"
-            _run("tc", "-n", name, "qdisc", "add", "dev", _INTERFACE, *shaper.split())
-        yield [["ip", "netns", "exec", name] for name in names]
-    finally:
-        for name in names:
-            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)  # noqa: S603, S607  ours
-        subprocess.run(["ip", "link", "del", bridge], check=False, capture_output=True)  # noqa: S603, S607  ours
-
-
 def calibrated(mbit: int) -> RingLink:
     """Return latency and time for a byte, from two processes at two sizes."""
-    with namespaces(2, mbit) as inside:
-        small_s, large_s = map(min, _all_reduces(inside, CALIBRATED).values())
+    with nodes(2, mbit_per_s=mbit, is_sent_only=True) as made:
+        small_s, large_s = map(min, _all_reduces(made, CALIBRATED).values())
     small, large = CALIBRATED
     beta_s = (large_s - small_s) / (large - small)
     return RingLink(max(0.0, small_s - small * beta_s) / 2, beta_s)
@@ -101,8 +71,8 @@ def predicted_rounds(
 
 def all_reduces(mbit: int, link: RingLink) -> Iterator[tuple[int, dict[str, float]]]:
     """Yield what all-reduces of four ranks take, beside what two ranks predict."""
-    with namespaces(4, mbit) as inside:
-        for nbytes, times in _all_reduces(inside, ASKED).items():
+    with nodes(4, mbit_per_s=mbit, is_sent_only=True) as made:
+        for nbytes, times in _all_reduces(made, ASKED).items():
             yield nbytes, _beside(times, float(ring_s(nbytes, 4, link)))
 
 
@@ -137,17 +107,20 @@ def _ring_of_two(link: RingLink, width: float, nbytes: Numbers) -> NDArray[np.fl
     return ring_s(nbytes * width, 2, link)
 
 
-def _all_reduces(inside: list[list[str]], sizes: Sequence[int]) -> dict[int, list[float]]:
+def _all_reduces(made: Sequence[Node], sizes: Sequence[int]) -> dict[int, list[float]]:
     return dict(
         all_reduce_times(
-            inside, interface=_INTERFACE, sizes=sizes, seconds=3.0, limit_s=_LIMIT_S
+            entered(made), interface=_INTERFACE, sizes=sizes, seconds=3.0, limit_s=_LIMIT_S
         )
     )
 
 
 def _steps(ranks: int, mbit: int, cap_mb: float, *, is_half: bool = False) -> list[float]:
     """Return the seconds of steps; one rank has no DDP."""
-    with namespaces(ranks, mbit) as inside, tempfile.TemporaryDirectory() as folder:
+    with (
+        nodes(ranks, mbit_per_s=mbit, is_sent_only=True) as made,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         told = [str(cap_mb), "half" if is_half else "whole"]
         command = [sys.executable, "-m", __name__, "--rank"]
         own = [
@@ -161,7 +134,7 @@ def _steps(ranks: int, mbit: int, cap_mb: float, *, is_half: bool = False) -> li
                     "OMP_NUM_THREADS": "1",
                 },
             )
-            for rank, prefix in enumerate(inside)
+            for rank, prefix in enumerate(entered(made))
         ]
         try:
             said = [each.communicate(timeout=_LIMIT_S)[0] for each in own]
@@ -226,14 +199,6 @@ def _beside(times: Sequence[float], predicted_s: float) -> dict[str, float]:
         "median_s": statistics.median(times),
         "wanted_s": predicted_s,
     }
-
-
-def _ip(*arguments: str) -> None:
-    _run("ip", *arguments)
-
-
-def _run(*command: str) -> None:
-    subprocess.run(command, check=True)  # noqa: S603  ours
 
 
 if __name__ == "__main__":

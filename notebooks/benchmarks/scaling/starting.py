@@ -31,6 +31,7 @@ OVER_TORCHRUN = 1.0
 STEP_OVERHEAD_PERCENT = 1.0
 
 _LONGEST_S = 300.0
+_WITH_TORCH = " with torch"
 _BEGINS = """\
 import os, time
 from pathlib import Path
@@ -64,19 +65,29 @@ Path(os.environ["TOLD"], os.environ["RANK"]).write_text(json.dumps(took))
 
 
 def start_rounds(folder: Path, *, trainers: int, rounds: int) -> Iterator[Row]:
-    """Yield the time from the call to the first statement of the last trainer, in seconds.
+    """Yield the time from the call until the last trainer has begun, in seconds.
+
+    One begins with its script's first statement, and, measured apart, with torch imported.
 
     Args:
         folder: Where runs are kept.
         trainers: On one instance; compared with one, and with as many of torchrun's.
         rounds: How many.
     """
-    ways = ["1 trainer", f"{trainers} trainers", f"torchrun, {trainers}"]
+    ways = {
+        f"{way}{suffix}": (ranks, begin + _BEGINS)
+        for suffix, begin in (("", ""), (_WITH_TORCH, "import torch\n"))
+        for way, ranks in (
+            ("1 trainer", 1),
+            (f"{trainers} trainers", trainers),
+            (f"torchrun, {trainers}", trainers),
+        )
+    }
     for number in range(rounds):
-        for way in in_turns(ways, number):
-            ranks = 1 if way == ways[0] else trainers
+        for way in in_turns([*ways], number):
+            ranks, script = ways[way]
             began_s = time.time()
-            told = _run(folder, way, _BEGINS, ranks, number)
+            told = _run(folder, way, script, ranks, number)
             yield {"round": number, "what": way, "seconds": max(map(float, told)) - began_s}
 
 
@@ -95,19 +106,20 @@ def starting_figures(rows: Sequence[Row], *, trainers: int) -> Iterator[BenchFig
     by_way: dict[str, dict[int, float]] = {}
     for row in rows:
         by_way.setdefault(row["what"], {})[row["round"]] = row["seconds"]
-    started = by_way[f"{trainers} trainers"]
-    for peer, way, goal in (
-        ("one trainer", "1 trainer", OVER_ONE),
-        ("torchrun", f"torchrun, {trainers}", OVER_TORCHRUN),
-    ):
-        yield bench_figure(
-            f"start of {trainers} trainers on one instance over {peer}'s",
-            [*ratios(started, by_way[way]).values()],
-            unit="ratio",
-            better="lower",
-            goal=goal,
-            peer=peer,
-        )
+    for suffix in ("", _WITH_TORCH):
+        started = by_way[f"{trainers} trainers{suffix}"]
+        for peer, way, goal in (
+            ("one trainer", "1 trainer", OVER_ONE),
+            ("torchrun", f"torchrun, {trainers}", OVER_TORCHRUN),
+        ):
+            yield bench_figure(
+                f"start of {trainers} trainers{suffix} on one instance over {peer}'s",
+                [*ratios(started, by_way[f"{way}{suffix}"]).values()],
+                unit="ratio",
+                better="lower",
+                goal=goal,
+                peer=peer,
+            )
     ours = next(way for way in by_way if way.startswith("step, ") and "torchrun" not in way)
     over = ratios(by_way[ours], by_way["step, torchrun"])
     yield bench_figure(

@@ -12,7 +12,7 @@ from torch.nn.parallel import DistributedDataParallel
 from smtc_lab.compiler.torch_names import home_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -60,7 +60,8 @@ class ParityRecorder:
     parameters after the last step as float32, on the host. The loss of a step is the sum of
     the tensors on which ``backward`` was called in it; NaN where there was none. Parameters
     have the names that the script's own model gives them, whatever wraps it; those that
-    trainers shard are gathered.
+    trainers shard are gathered. Where each trainer has other layers, or parts of them, rank 0
+    has all parameters and the others have none.
     """
 
     def __init__(self, *, folder: Path, rank: int, num_steps: int) -> None:
@@ -76,24 +77,38 @@ class ParityRecorder:
         self._file = folder / f"parity-rank{rank}.npz"
         self._num_steps = num_steps
         self._model: torch.nn.Module | None = None
+        self._gather: Callable[[], Mapping[str, Any]] | None = None
         self._pending: list[torch.Tensor] = []
         self._losses: list[float] = []
         self._norms: list[list[float]] = []
         self._plain_backward: Callable[..., None] | None = torch.autograd.backward
         torch.autograd.backward = self._backward
 
-    def watch(self, model: torch.nn.Module) -> None:
+    def watch(
+        self,
+        model: torch.nn.Module,
+        gather: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> None:
         """Follow the parameters of a model; only the first one that is given.
 
         Recurrent layers drop out inside one operator, so they are told here not to.
+
+        Args:
+            model: The model.
+            gather: Returns, to rank 0, the model's state as of one process; all trainers call
+                it. None: each has the parameters itself, or shards of them.
         """
         if self._model is not None:
             return
         model = own_model(model)
-        self._model = model
+        self._model, self._gather = model, gather
         for module in model.modules():
             if isinstance(module, torch.nn.RNNBase):
                 module.dropout = 0.0
+
+    def take_loss(self, loss: torch.Tensor) -> None:
+        """Take this as the loss of the step: a schedule goes backward from other tensors."""
+        self._pending = [loss.detach()]
 
     def step_ended(self) -> bool:
         """Record the step that has just ended.
@@ -137,14 +152,20 @@ class ParityRecorder:
     def _weights(self) -> dict[str, NDArray[np.float64]]:
         if self._model is None:
             return {}
+        found = dict(self._model.named_parameters())
+        if self._gather is not None:
+            state = self._gather()
+            found = {name: state[name] for name in found if name in state}
         return {
             name: _whole(parameter).cpu().double().numpy(force=True).copy()
-            for name, parameter in self._model.named_parameters()
+            for name, parameter in found.items()
         }
 
     def _backward(self, tensors: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  stands in for torch's own
         given = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-        self._pending.extend(tensor.detach().sum() for tensor in given)
+        # others are edges of the graph, from which schedules go backward
+        losses = [one for one in given if isinstance(one, torch.Tensor)]
+        self._pending.extend(loss.detach().sum() for loss in losses)
         if self._plain_backward is not None:
             self._plain_backward(tensors, *args, **kwargs)
 

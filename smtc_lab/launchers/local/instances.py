@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from smtc_lab.instance.instance_exit import InstanceExit
+from smtc_lab.launchers.local.forked import first_of_alike, fork_agents
 from smtc_lab.launchers.supervision.gang import Exit
 from smtc_lab.launchers.supervision.gang_supervisor import supervise_instances
 from smtc_lab.launchers.supervision.instances import InstanceEnd, instance_end
@@ -21,6 +22,9 @@ from smtc_lab.machine.wakefulness import AWAKE_VARIABLE, keep_cores_awake
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from smtc_lab.instance.description import InstanceDescription
+    from smtc_lab.instance.forking import Forker
+    from smtc_lab.launchers.supervision.gang import Outcome
     from smtc_lab.store.run_folder import RunFolder
 
 
@@ -36,6 +40,9 @@ class LocalInstances:
 
     wake_fd: int | None = None
 
+    is_forked: ClassVar[bool] = True
+    """Whether agents that are alike are forked from one process."""
+
     patience_s: ClassVar[float] = 0.7
     """How long after its grace an agent may take to end its instance before it is killed."""
 
@@ -44,18 +51,27 @@ class LocalInstances:
         self._hosts = [item["host"] for item in plan["instances"]]
         self._grace_s = float(plan["grace_s"])
         self._agents: dict[int, str] = {}
+        self._forker: Forker | None = None
         self._processes: list[subprocess.Popen[bytes]] = []
         """All that were started: a Popen that nobody holds collects its own exit code."""
         self._lifelines: list[int] = []
         self._ended: dict[str, InstanceEnd] = {}
         become_subreaper()
         is_emulated = any(item["cpu_quota_cores"] for item in plan["instances"])
-        self._awake = (keep_cores_awake(),) if is_emulated else ()
+        self._awake: tuple[int, ...] = (keep_cores_awake(),) if is_emulated else ()
+
+    def reserve(self) -> Outcome | None:
+        """Return None: this machine is there."""
+        return None
 
     def start(self) -> dict[str, object]:
         """Start every agent, holding its lifeline."""
-        for host in self._hosts:
-            self._start(host)
+        first = first_of_alike(self._folder, self._hosts) if self.is_forked else None
+        if first is not None:
+            self._start_forked(first)
+        else:
+            for host in self._hosts:
+                self._start(host)
         return {}
 
     def _command(self, host: str) -> list[str]:
@@ -73,12 +89,30 @@ class LocalInstances:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 pass_fds=self._awake,
-                env={**os.environ, AWAKE_VARIABLE: "".join(map(str, self._awake))},
+                env=self._environment(),
             )
         os.close(lifeline)
         self._agents[process.pid] = host
         self._processes.append(process)
         self._lifelines.append(write_end)
+
+    def _start_forked(self, first: InstanceDescription) -> None:
+        pipes = {host: os.pipe2(os.O_CLOEXEC) for host in self._hosts}
+        self._lifelines += [write_end for _, write_end in pipes.values()]
+        try:
+            self._forker = fork_agents(
+                first,
+                self._folder,
+                {host: read_end for host, (read_end, _) in pipes.items()},
+                environment=self._environment(),
+                inherited=self._awake,
+            )
+        finally:
+            for read_end, _ in pipes.values():
+                os.close(read_end)
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, AWAKE_VARIABLE: "".join(map(str, self._awake))}
 
     def ended(self) -> dict[str, InstanceEnd]:
         """Return the instances whose agent has ended since the last call."""
@@ -87,7 +121,17 @@ class LocalInstances:
         return found
 
     def _collect(self) -> None:
-        for pid, code in reap():
+        codes = dict(reap())
+        if (forker := self._forker) is not None:
+            codes = forker.collect(codes)
+            if forker.numbers is not None:
+                self._agents = dict(zip(forker.numbers, self._hosts, strict=True))
+                self._forker = None
+            elif forker.failed_with is not None:
+                code = forker.failed_with
+                self._ended |= {host: self._read_end(host, code) for host in self._hosts}
+                self._forker = None
+        for pid, code in codes.items():
             host = self._agents.pop(pid, None)
             if host is not None:
                 self._ended[host] = self._read_end(host, code)
@@ -113,8 +157,16 @@ class LocalInstances:
             return descendants(os.getpid())
 
         end_all(members, grace_s=0.0)
+        self._collect()
+        for descriptor in self._awake:  # those it wakes were among them
+            os.close(descriptor)
+        self._awake = ()
         remove_leftover_groups(f"{self._folder.job_name}-")
         shutil.rmtree(self._folder.rendezvous, ignore_errors=True)
+
+    def lost(self) -> dict[str, str]:
+        """Return nothing: what ends here is heard of."""
+        return {}
 
     def last_words(self, host: str, rank: int | None) -> str:
         """Return what an entry point said of its failure, or the end of its log."""

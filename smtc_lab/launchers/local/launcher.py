@@ -32,6 +32,7 @@ class LocalLauncher(SupervisedLauncher):
 
     name = "local"
     end_limit_s = DEFAULT_GRACE_S + 5.0
+    takes_instances = True
 
     def check(self, job: TrainingJob) -> list[str]:
         """Return every reason why this machine cannot run the job; empty: it can."""
@@ -43,7 +44,8 @@ class LocalLauncher(SupervisedLauncher):
         Raises:
             SpecError: The job cannot run here; all reasons at once.
         """
-        return make_plan(job, self._catalog, grace_s=DEFAULT_GRACE_S)
+        grace_s = DEFAULT_GRACE_S if job.market is None else job.market.notice_s
+        return make_plan(job, self._catalog, grace_s=grace_s, root=self._root)
 
     def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
         """Return the standard scale, or less where the largest of several jobs needs less."""

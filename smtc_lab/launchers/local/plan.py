@@ -7,10 +7,13 @@ import math
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
+import psutil
+
 from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import trainers_per_instance
+from smtc_lab.catalog.trainers import total_trainers, trainers_per_instance
 from smtc_lab.errors import SpecError
-from smtc_lab.launchers.emulated_link import link_facts, link_problems
+from smtc_lab.launchers.emulation.emulated_devices import device_facts
+from smtc_lab.launchers.emulation.emulated_link import link_facts, link_problems
 from smtc_lab.launchers.job_environment import environment_problems, job_environment
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import (
@@ -39,10 +42,16 @@ from smtc_lab.spec.cluster import LOCAL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from _typeshed import StrPath
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
+
+
+_LEAST_TRAINER_BYTES = 1e8
+"""Memory of its own that a process has once it has imported torch and joined a group."""
 
 
 def check(job: TrainingJob, catalog: Catalog) -> list[str]:
@@ -60,11 +69,19 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
             *scale_problems(job, catalog, cores=available_cores()),
             *link_problems(job, catalog),
         ]
-    return problems
+    return problems or _memory_problems(job, catalog)
 
 
-def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPlan:
+def make_plan(
+    job: TrainingJob, catalog: Catalog, *, grace_s: float, root: StrPath | None = None
+) -> LaunchPlan:
     """Return the exact request for this machine.
+
+    Args:
+        job: The job.
+        catalog: Where the instance types are looked up.
+        grace_s: Time between TERM and KILL in seconds.
+        root: Folder of runs, beside which calibrations are kept; None: the default one.
 
     Raises:
         SpecError: The job cannot run here; all reasons at once.
@@ -72,7 +89,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
     if problems := check(job, catalog):
         raise SpecError(problems)
     cores = available_cores()
-    job, reduction = with_reduction(named(job), catalog)
+    job, reduction = with_reduction(named(job), catalog, root=root)
     if job.emulation is not None and job.emulation.cores_per_vcpu is None:
         job = at_scale(job, common_scale([job], catalog, cores=cores))
     instances = _instances(job, catalog, cores)
@@ -81,6 +98,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
         "num_cores": cores,
         **emulation_facts(job),
         **link_facts(job, catalog),
+        **device_facts(job, catalog),
         **reduction,
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
@@ -124,6 +142,28 @@ def _instances(job: TrainingJob, catalog: Catalog, cores: float) -> tuple[Instan
         )
 
     return instance_plans(job, role_of, slot_of)
+
+
+def _memory_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
+    """Return why so many trainers would leave this machine without memory; empty: they fit."""
+    of_each = trainers_per_instance(
+        job,
+        roles(job.cluster, catalog),
+        catalog,
+        devices_here=_devices_of_each(job, visible_gpus()),
+    )
+    num_trainers = total_trainers(job.cluster.instance_groups, of_each)
+    free_bytes = psutil.virtual_memory().available
+    most = int(free_bytes / _LEAST_TRAINER_BYTES)
+    if num_trainers <= most:
+        return []
+    least_gb, free_gb = num_trainers * _LEAST_TRAINER_BYTES / 1e9, free_bytes / 1e9
+    why = (
+        f"{num_trainers} trainers need at least {least_gb:.3g} GB of memory before they have a "
+        f"model, but this machine has {free_gb:.3g} GB free. Take at most {most} trainers "
+        "here, or launch the job elsewhere."
+    )
+    return [why]
 
 
 def _devices_of_each(job: TrainingJob, gpus: Sequence[int]) -> int:

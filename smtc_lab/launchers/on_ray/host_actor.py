@@ -23,7 +23,7 @@ from typing import Any
 from smtc_lab.instance.network import interface_of
 from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.on_ray.node_files import NodeFiles
-from smtc_lab.launchers.on_ray.node_keeper import FETCHED
+from smtc_lab.launchers.on_ray.node_keeper import FETCHED, LEFT
 from smtc_lab.launchers.supervision.begin import kept_environment
 from smtc_lab.machine.cores import available_cores, versions
 from smtc_lab.store.run_folder import RunFolder
@@ -83,19 +83,24 @@ class HostActor:
             "version": versions().get("smtc-lab", "unknown"),
         }
 
-    def start(self, agent: str, plan: str, secret: bytes) -> None:
+    def put(self, told: tuple[str, int, int], offset: int, data: bytes) -> None:
+        """Write a piece of a checkpoint of an earlier attempt; see ``NodeFiles.put``."""
+        self._files.put(told, offset, data)
+
+    def start(self, agent: str, plan: str, secret: bytes, variables: dict[str, str]) -> None:
         """Start the keeper of the instance, which starts its agent.
 
         Args:
             agent: Content of ``agent.json``.
             plan: Content of ``plan.json``: this instance, its grace and its time limit.
             secret: The job's secret.
+            variables: What else its processes are told, the attempt's number among it.
         """
         folder = self._folder
         folder.secret_file.touch(mode=0o600)
         folder.secret_file.write_bytes(secret)
         folder.plan_file.write_text(plan, encoding="utf-8")
-        folder.instance(self._host).mkdir(mode=0o700)
+        folder.instance(self._host).mkdir(mode=0o700, exist_ok=True)
         folder.agent_file(self._host).write_text(agent, encoding="utf-8")
         log = folder.logs / f"{self._host}.agent.log"
         keeper = ["-m", "smtc_lab.launchers.on_ray.node_keeper", str(folder.path)]
@@ -107,7 +112,7 @@ class HostActor:
                 stdout=subprocess.PIPE,
                 check=True,
                 cwd=self._source,
-                env=self._environment(agent),
+                env=self._environment(agent) | variables,
             )
         finally:
             os.close(lifeline)
@@ -132,6 +137,14 @@ class HostActor:
         """Return a piece of one of the ``outputs``."""
         return self._files.read(path, offset, num_bytes)
 
+    def listing(self) -> list[tuple[str, int, int]]:
+        """Return the checkpoints; see ``NodeFiles.listing``."""
+        return self._files.listing()
+
+    def piece(self, told: tuple[str, int, int], offset: int, num_bytes: int) -> bytes | None:
+        """Return a piece of a checkpoint; see ``NodeFiles.piece``."""
+        return self._files.piece(told, offset, num_bytes)
+
     def end(self) -> None:
         """Ask the instance to end; ``poll`` tells when it has. Safe to call again."""
         if self._keeper >= 0:
@@ -146,9 +159,8 @@ class HostActor:
                 may go.
         """
         if self._lifeline >= 0:
-            if is_fetched:
-                with contextlib.suppress(BrokenPipeError):
-                    os.write(self._lifeline, FETCHED)
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._lifeline, FETCHED if is_fetched else LEFT)
             os.close(self._lifeline)
             self._lifeline = -1
             self._is_gone(_CLOSE_LIMIT_S)

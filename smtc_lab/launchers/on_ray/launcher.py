@@ -17,7 +17,8 @@ from smtc_lab.store.state import current_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+
+    from _typeshed import StrPath
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.launchers.launcher import Handle, LaunchPlan, Leftover
@@ -44,11 +45,12 @@ class RayLauncher(SupervisedLauncher):
 
     name = "ray"
     end_limit_s = 60.0
+    takes_instances = True
 
     def __init__(
         self,
         *,
-        root: Path | None = None,
+        root: StrPath | None = None,
         catalog: Catalog | None = None,
         address: str | None = None,
     ) -> None:
@@ -93,15 +95,19 @@ class RayLauncher(SupervisedLauncher):
         root = None if self._sweeps_all else self._root
         return LocalLauncher(root=root, catalog=self._catalog).sweep(stop=stop)
 
+    def _supervisor_environment(self, remote: Mapping[str, str]) -> dict[str, str]:
+        """Return Ray's own settings, which are for its drivers: a token's place, say."""
+        given = {name: text for name, text in os.environ.items() if name.startswith("RAY_")}
+        return given if remote.get("address") else {}
+
     def _remote(self, plan: LaunchPlan) -> Mapping[str, str]:
         return {"address": str(plan.facts["ray_address"])}
 
     def _begin(self, folder: RunFolder, plan: LaunchPlan, *, detach: bool) -> None:
         """Start the supervisor, and wait until it has its nodes, or is told why it has not."""
         address = str(plan.facts["ray_address"])
-        # Ray's own settings, the way to a token among them, are for its drivers
-        given = {name: text for name, text in os.environ.items() if name.startswith("RAY_")}
-        start_supervisor(folder, detach=detach, environment=given if address else {})
+        environment = self._supervisor_environment({"address": address})
+        start_supervisor(folder, detach=detach, environment=environment)
         while address:
             state = current_state(folder)
             if "nodes" in state.facts or state.state == "Stopped":

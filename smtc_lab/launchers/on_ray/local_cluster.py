@@ -24,6 +24,7 @@ import sys
 import tempfile
 import traceback
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -107,7 +108,7 @@ class LocalCluster:
             ],
         }
         (folder / _TOKEN).touch(mode=0o600)
-        (folder / _TOKEN).write_text(secrets.token_hex(32), encoding="ascii")
+        (folder / _TOKEN).write_text(_token(), encoding="ascii")
         (folder / _SPEC).write_text(json.dumps(spec), encoding="utf-8")
         (folder / _LEAN).mkdir()
         (folder / _LEAN / f"{SLOW_MODULE}.py").write_text("raise ImportError", encoding="ascii")
@@ -145,6 +146,12 @@ class LocalCluster:
     def end(self) -> None:
         """End every process of the cluster, and remove its files."""
         self._process.communicate()
+
+
+@cache
+def _token() -> str:
+    """Return the token of all clusters of this process: Ray reads it once in a process."""
+    return secrets.token_hex(32)
 
 
 def _free_port() -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.store.query import query
 from smtc_lab.store.tables import TABLES
 
@@ -20,12 +22,21 @@ if TYPE_CHECKING:
 ENDED_FILE = "ended.json"
 """How the instance ended, written by its keeper; in the instance's part of the run folder."""
 
+CHECKPOINTS = "checkpoints"
+"""Folder below ``opt/ml`` that outlives its instance."""
+
 _LOOK_S = 0.03
 """Time between two looks at the files, in seconds. The records come every 100 ms."""
 
 _ROWS_AT_ONCE = 5_000
 _LOG_BYTES_AT_ONCE = 2**20
-_OUTPUTS = ("output", "model", "checkpoints")
+_OUTPUTS = ("output", "model", CHECKPOINTS)
+
+_ATTEMPT = AttemptRecord.__name__
+_TABLES = {
+    kind: TABLES[kind] for kind in sorted(TABLES, key=lambda kind: kind is AttemptRecord)
+}
+"""Attempts are read last: whoever sees a step of one sees where it goes on, too."""
 
 
 class NodeFiles:
@@ -51,17 +62,27 @@ class NodeFiles:
 
         Returns:
             ``cursor``; ``logs``, bytes by file name; ``records``, lists of file name, name of
-            the record class and rows; ``ended``, how the instance ended, or None. What ended
-            and has no news has told everything.
+            the record class and rows, where an attempt goes on before its steps;
+            ``checkpoints``, a ``listing`` of those whose records have been told by now, or None
+            while some have not; ``ended``, how the instance ended, or None. What ended and has
+            no news has told everything.
         """
         deadline = time.monotonic() + limit_s
         after = dict(cursor)
         while True:
             ended = self._ended()  # before the look, so that nothing can come behind it
+            checkpoints = self.listing()  # their records are committed before they are there
             logs = dict(self._logs(after))
             records = list(self._records(after, is_last=ended is not None))
             if logs or records or ended is not None or time.monotonic() >= deadline:
-                return {"cursor": after, "logs": logs, "records": records, "ended": ended}
+                is_complete = all(len(rows) < _ROWS_AT_ONCE for _, _, rows in records)
+                return {
+                    "cursor": after,
+                    "logs": logs,
+                    "records": sorted(records, key=lambda told: told[1] != _ATTEMPT),
+                    "checkpoints": checkpoints if is_complete else None,
+                    "ended": ended,
+                }
             time.sleep(_LOOK_S)  # others write these files
 
     def outputs(self) -> list[tuple[str, int]]:
@@ -84,6 +105,32 @@ class NodeFiles:
         with (self._folder.opt_ml(self._host) / path).open("rb") as file:
             file.seek(offset)
             return file.read(num_bytes)
+
+    def listing(self) -> list[tuple[str, int, int]]:
+        """Return the checkpoints: path below ``opt/ml``, bytes, time of change in ns."""
+        return listing(self._folder.opt_ml(self._host))
+
+    def piece(self, told: tuple[str, int, int], offset: int, num_bytes: int) -> bytes | None:
+        """Return a piece of a checkpoint; None: it is no longer as it was listed."""
+        name, *stamp = told
+        try:
+            with (self._folder.opt_ml(self._host) / name).open("rb") as file:
+                file.seek(offset)
+                data = file.read(num_bytes)
+                known = os.fstat(file.fileno())
+        except OSError:
+            return None
+        return data if [known.st_size, known.st_mtime_ns] == stamp else None
+
+    def put(self, told: tuple[str, int, int], offset: int, data: bytes) -> None:
+        """Write a piece of a checkpoint of an earlier attempt."""
+        name, _, changed_ns = told
+        path = self._folder.opt_ml(self._host) / name
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with path.open("r+b" if offset else "wb") as file:
+            file.seek(offset)
+            file.write(data)
+        os.utime(path, ns=(changed_ns, changed_ns))
 
     def remove(self, *, is_fetched: bool) -> None:
         """Remove everything. What the entry point saved stays until it was fetched.
@@ -126,8 +173,8 @@ class NodeFiles:
             if not is_last and self._seen.get(path) == (state, _rows_told(keys, after)):
                 continue
             is_complete = True
-            for kind, table in TABLES.items():
-                sql = f"{table.select} LIMIT {_ROWS_AT_ONCE}"
+            for kind, table in _TABLES.items():
+                sql = f"{table.select()} LIMIT {_ROWS_AT_ONCE}"
                 rows = query([path], sql, (after.get(keys[kind], 0),))
                 if not rows:
                     continue
@@ -136,6 +183,25 @@ class NodeFiles:
                 yield path.name, kind.__name__, [list(row[1:]) for row in rows]
             if is_complete:
                 self._seen[path] = (state, _rows_told(keys, after))
+
+
+def listing(base: Path) -> list[tuple[str, int, int]]:
+    """Return the checkpoints below an ``opt/ml``: path, bytes, and time of change in ns.
+
+    They stand in the order in which they were changed: what makes others count comes last.
+    """
+    found = []
+    for where, _, names in os.walk(base / CHECKPOINTS):
+        for name in names:
+            path = Path(where, name)
+            try:
+                known = path.lstat()
+            except OSError:  # gone meanwhile
+                continue
+            if stat.S_ISREG(known.st_mode):
+                told = (path.relative_to(base).as_posix(), known.st_size, known.st_mtime_ns)
+                found.append(told)
+    return sorted(found, key=lambda told: (told[2], told[0]))
 
 
 def _rows_told(keys: Mapping[type, str], after: Mapping[str, int]) -> tuple[int, ...]:

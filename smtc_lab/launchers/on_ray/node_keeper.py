@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 FETCHED = b"fetched"
 """Said through the lifeline before it ends: whatever the entry point saved is elsewhere now."""
 
+LEFT = b"left"
+"""Said in its place: something that it saved is nowhere else."""
+
 _LATER_S = 60.0
 """How much later than the run's supervisor the keeper ends an instance that takes too long."""
 
@@ -53,7 +56,10 @@ def keep(folder: RunFolder) -> None:
         ended |= instances.ended()
         told = json.dumps(asdict(ended[host]))
         replace_file(folder.instance(host) / ENDED_FILE, told)
-    NodeFiles(folder, host).remove(is_fetched=FETCHED in sys.stdin.buffer.read())
+    said = sys.stdin.buffer.read()
+    # of a spot job another attempt takes the place of an instance that is lost
+    is_of_no_use = plan["spot"] is not None and LEFT not in said
+    NodeFiles(folder, host).remove(is_fetched=FETCHED in said or is_of_no_use)
 
 
 if __name__ == "__main__":

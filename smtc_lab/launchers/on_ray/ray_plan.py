@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.roles import roles
 from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import SpecError
-from smtc_lab.launchers.emulated_link import link_facts, link_problems
+from smtc_lab.launchers.emulation.emulated_devices import device_facts
+from smtc_lab.launchers.emulation.emulated_link import link_facts, link_problems
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import (
@@ -69,6 +70,7 @@ def make_plan(
         "cores_per_vcpu": job.emulation.cores_per_vcpu if job.emulation else None,
         "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
         **link_facts(job, catalog),
+        **device_facts(job, catalog),
         **reduction,
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,

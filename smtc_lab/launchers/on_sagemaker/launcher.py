@@ -31,6 +31,8 @@ from smtc_lab.store.state import read_state
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from _typeshed import StrPath
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.launchers.confirmation import Confirmation
     from smtc_lab.launchers.launcher import Handle, LaunchPlan, Leftover, News
@@ -77,7 +79,7 @@ class SageMakerLauncher(SupervisedLauncher):
     def __init__(
         self,
         *,
-        root: Path | None = None,
+        root: StrPath | None = None,
         catalog: Catalog | None = None,
         confirm: Confirmation = False,
         **settings: Any,  # noqa: ANN401  SageMakerSettings checks them

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.launchers.on_sagemaker.aws.training_jobs import ENDED
 from smtc_lab.launchers.supervision.gang import Exit, Outcome, outcome
 from smtc_lab.launchers.supervision.interrupts import too_long
+from smtc_lab.metrics.records.attempts import Attempt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,10 +63,36 @@ def job_outcome(
             state="Stopped",
             reason=(
                 f"MaxWaitTimeExceeded: with its waits for spot instances the job took longer "
-                f"than max_wait_s={wait_s:g}. Raise it, or set use_spot=False."
+                f"than max_wait_s={wait_s:g}. Raise it, or take on-demand instances."
             ),
         )
     return wanted or Outcome(state="Stopped", reason=STOPPED_ELSEWHERE)
+
+
+def attempts_told(found: Mapping[str, Any]) -> tuple[Attempt, ...]:
+    """Return the attempts of a job from the changes of its secondary status; none: not told.
+
+    Args:
+        found: What SageMaker says of it.
+    """
+    attempts: list[Attempt] = []
+    for change in found.get("SecondaryStatusTransitions", ()):
+        began_s, status = change["StartTime"].timestamp(), change["Status"]
+        open_one = attempts and attempts[-1].ended_s is None
+        if status == "Interrupted" and open_one:
+            why = "SageMaker took the spot instances away."
+            attempts[-1] = replace(attempts[-1], ended_s=began_s, interrupted_by=why)
+        elif status == "Starting" and not open_one:
+            attempts.append(Attempt(started_s=began_s))
+        elif status in _LAST and open_one:
+            attempts[-1] = replace(attempts[-1], ended_s=began_s)
+    return tuple(attempts)
+
+
+_LAST = frozenset(
+    {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"}
+)
+"""Secondary states in which a job has no instances any more."""
 
 
 def _failure(

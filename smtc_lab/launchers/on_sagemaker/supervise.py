@@ -16,7 +16,12 @@ from smtc_lab.launchers.on_sagemaker.aws.cloudwatch import LogStreams
 from smtc_lab.launchers.on_sagemaker.aws.training_jobs import TrainingJobs
 from smtc_lab.launchers.on_sagemaker.leftovers import fetch_leftovers
 from smtc_lab.launchers.on_sagemaker.mirror import JobMirror
-from smtc_lab.launchers.on_sagemaker.outcome import exit_of, job_outcome, trainers_are_done
+from smtc_lab.launchers.on_sagemaker.outcome import (
+    attempts_told,
+    exit_of,
+    job_outcome,
+    trainers_are_done,
+)
 from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
 from smtc_lab.launchers.on_sagemaker.source import remove_secret
 from smtc_lab.launchers.supervision.gang import Outcome
@@ -85,9 +90,8 @@ class _Follower:
 
     def run(self) -> None:
         """Follow the job to its end."""
-        self._keeper.begin()
-        if self._begun_s is not None:
-            self._keeper.started(self._begun_s)
+        self._keeper.take_over()
+        self._keeper.started(time.time() if self._begun_s is None else self._begun_s)
         while (ended := self._look()) is None:
             self._stop_if_wanted()
             self._wait()
@@ -166,6 +170,7 @@ class _Follower:
         status = found["SecondaryStatus"]
         self._keeper.event("state", "", f"SageMaker: {status}")
         self._keeper.learn({"sagemaker_status": status} | _billed(found))
+        self._keeper.tell(status, attempts_told(found))
 
     def _look_at_logs(self) -> None:
         """Mirror what the job has said since, and keep what it tells of its instances."""

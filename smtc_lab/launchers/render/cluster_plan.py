@@ -75,9 +75,21 @@ def cluster_plan(
 
 
 def write_agent_config(
-    folder: RunFolder, plan: LaunchPlan, instance: InstancePlan, catalog: Catalog
+    folder: RunFolder,
+    plan: LaunchPlan,
+    instance: InstancePlan,
+    catalog: Catalog,
+    *,
+    is_again: bool = False,
 ) -> Path:
     """Write what the agent of an instance reads, and return where that is.
+
+    Args:
+        folder: The run's folder.
+        plan: The plan of the job.
+        instance: The instance.
+        catalog: Where its type is looked up.
+        is_again: Whether an earlier attempt of the run may have written it.
 
     Raises:
         FileExistsError: The folder holds this instance of another run already.
@@ -96,7 +108,7 @@ def write_agent_config(
             num_gpus=needs_of(instance.instance_type, catalog).gpus,
         ),
     )
-    folder.instance(instance.host).mkdir(parents=True, mode=0o700)
+    folder.instance(instance.host).mkdir(parents=True, mode=0o700, exist_ok=is_again)
     path = folder.agent_file(instance.host)
     path.write_text(told.to_json(), encoding="utf-8")
     return path

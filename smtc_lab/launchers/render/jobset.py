@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
+from smtc_lab.launchers.job_environment import spot_problems
 from smtc_lab.launchers.planning import is_in_s3
 from smtc_lab.launchers.render.dns_names import group_label, jobset_name, name_problems
 from smtc_lab.launchers.render.jobset_pod import PodCommon, pod_spec, secret_name
@@ -67,7 +68,7 @@ def jobset_manifest(
     job = plainly_named(job)
     job_text = json.dumps(job.model_dump(mode="json", exclude_defaults=True))
     problems = [*_option_problems(image, claim), *cluster_problems(job, catalog)]
-    problems += name_problems(job)
+    problems += [*name_problems(job), *spot_problems(job, "Kubernetes")]
     problems += [
         f"Channel {channel.channel_name!r} has the source {channel.source!r}, which no pod can "
         "open. Copy it to the claim, and give its folder under /smtc."

@@ -18,6 +18,8 @@ from smtc_lab.launchers.render.needs import cluster_problems, needs_of, plainly_
 from smtc_lab.store.run_folder import runs_root
 
 if TYPE_CHECKING:
+    from _typeshed import StrPath
+
     from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 
@@ -27,6 +29,21 @@ _LONGEST_NAME = 52
 _ENDING_S = GRACE_S + 60.0
 """What Slurm allows beyond the job's own limit, so that the run itself says why it ended."""
 
+_NOTICE_S = 60
+"""How long before it takes nodes away Slurm tells a spot job, where the site lets it."""
+
+_SIGNAL_EARLY_S = 60.0
+"""How much earlier than that Slurm may do so, also before the end of a job's time."""
+
+_STAYS = "#SBATCH --no-requeue"
+_SPOT = f"""\
+# Spot: where Slurm takes the nodes away (PreemptMode=REQUEUE, a node that fails) it starts this
+# script again, which goes on in the folder of runs, after the last checkpoint. So that has to
+# lie on a file system that all nodes share.
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --signal=B:TERM@{_NOTICE_S}"""
+
 _TEXT = """\
 #!/bin/bash
 # Training job {name!r}, written by smtc-lab. Submit it with: sbatch FILE
@@ -34,7 +51,7 @@ _TEXT = """\
 #   sbatch {site_options} FILE
 #SBATCH --job-name={name}
 #SBATCH --time={minutes}
-#SBATCH --no-requeue
+{requeue}
 {groups}
 exec {python} -m smtc_lab.launchers.render.slurm_start {root} <<'END_OF_JOB'
 {job}
@@ -47,7 +64,7 @@ the rest is quoted, or lies in the JSON, none of whose lines can be the one that
 def slurm_script(
     job: TrainingJob,
     *,
-    root: Path | None = None,
+    root: StrPath | None = None,
     python: str = sys.executable,
     catalog: Catalog | None = None,
 ) -> str:
@@ -55,7 +72,8 @@ def slurm_script(
 
     The script's paths, the interpreter and the folder of runs must be the same on all nodes,
     as they are on a file system that the nodes share. The run's folder is named after the job
-    and its number at Slurm; every machine that sees it can read and follow the run.
+    and its number at Slurm; every machine that sees it can read and follow the run. A spot job
+    is requeued by Slurm, and goes on in its folder.
 
     Args:
         job: What to run.
@@ -67,15 +85,18 @@ def slurm_script(
         SpecError: The job cannot be written down; all reasons at once.
     """
     catalog = catalog or Catalog.load()
-    root = runs_root() if root is None else root
+    root = runs_root() if root is None else Path(root)  # a relative one is refused
     job = plainly_named(job)
     if problems := _problems(job, root, catalog):
         raise SpecError(problems)
-    groups = job.cluster.instance_groups
+    groups, ending_s = job.cluster.instance_groups, _ENDING_S
+    if job.use_spot_instances:
+        ending_s += _NOTICE_S + _SIGNAL_EARLY_S
     return _TEXT.format(
         name=job.job_name,
         site_options=" : ".join(["--partition=NAME"] * len(groups)),
-        minutes=math.ceil((job.max_runtime_s + _ENDING_S) / 60),
+        minutes=math.ceil((job.max_runtime_s + ending_s) / 60),
+        requeue=_SPOT if job.use_spot_instances else _STAYS,
         groups="\n#SBATCH hetjob\n".join(_component(job, group, catalog) for group in groups),
         python=shlex.quote(python),
         root=shlex.quote(str(root)),

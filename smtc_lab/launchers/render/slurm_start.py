@@ -27,9 +27,10 @@ from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.local.instances import LocalInstances
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.launchers.render.cluster_plan import cluster_plan, write_agent_config
+from smtc_lab.launchers.render.slurm_job import SlurmInterrupts, SlurmJob, end_lost_attempt
 from smtc_lab.launchers.supervision.begin import kept_environment
+from smtc_lab.launchers.supervision.gang import Outcome
 from smtc_lab.launchers.supervision.gang_supervisor import Supervisor
-from smtc_lab.launchers.supervision.interrupts import Interrupts
 from smtc_lab.launchers.supervision.last_words import last_line
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.launchers.launcher import LaunchPlan
+    from smtc_lab.launchers.supervision.instances import InstanceEnd
     from smtc_lab.spec.cluster import Cluster
 
 _WITHOUT_SLURM = ("bash", "-c", 'unset "${!SLURM_@}"; exec "$@"', "bash")
@@ -49,12 +51,24 @@ NODES = "nodes"
 
 
 class SlurmInstances(LocalInstances):
-    """One agent on each node of the allocation, each behind an ``srun`` of this process."""
+    """One agent on each node of the allocation, each behind an ``srun`` of this process.
 
+    Args:
+        folder: The run's folder.
+        plan: The plan of the job.
+        job: What Slurm knows of it.
+        interrupts: What ends the run from outside.
+    """
+
+    is_forked: ClassVar[bool] = False
     patience_s: ClassVar[float] = 5.0
 
-    def __init__(self, folder: RunFolder, plan: LaunchPlan) -> None:
+    def __init__(
+        self, folder: RunFolder, plan: LaunchPlan, job: SlurmJob, interrupts: SlurmInterrupts
+    ) -> None:
         super().__init__(folder, json.loads(folder.plan_file.read_text(encoding="utf-8")))
+        self._job, self._interrupts = job, interrupts
+        self._codes: dict[str, int] = {}
         self._plan = {item.host: item for item in plan.instances}
         self._nodes: Mapping[str, str] = plan.facts[NODES]
         names = [group.instance_group_name for group in plan.job.cluster.instance_groups]
@@ -78,6 +92,30 @@ class SlurmInstances(LocalInstances):
             *super()._command(host),
         ]
 
+    def ended(self) -> dict[str, InstanceEnd]:
+        """Return the instances whose agent has ended since the last call."""
+        found = super().ended()
+        self._codes |= {host: ended.exit.exit_code for host, ended in found.items()}
+        return found
+
+    def lost(self) -> dict[str, str]:
+        """Return why the nodes are taken away, all of them together; none: they are not.
+
+        Where every trainer has ended well that costs nothing.
+        """
+        trainers = [host for host, item in self._plan.items() if item.role == "train"]
+        if all(self._codes.get(host) == 0 for host in trainers):
+            return {}
+        why = self._job.why_taken()
+        self._interrupts.is_taken |= bool(why)
+        return dict.fromkeys(self._plan, why) if why else {}
+
+    def reserve(self) -> Outcome | None:
+        """Return None where the nodes are still the job's; else Slurm starts it again."""
+        if not self._interrupts.is_taken:
+            return None
+        return Outcome(state="Interrupted", reason="Slurm starts the next attempt.")
+
     def last_words(self, host: str, rank: int | None) -> str:
         """Return what an entry point said of its failure, or what Slurm said instead."""
         said = super().last_words(host, rank)
@@ -87,41 +125,62 @@ class SlurmInstances(LocalInstances):
 def run(job: TrainingJob, root: Path, environ: Mapping[str, str]) -> RunFolder:
     """Run a job in the allocation that an environment describes; return its folder.
 
+    A spot job that Slurm has started again goes on in its folder.
+
     Raises:
         SmtcLabError: It could not be started.
     """
     catalog = Catalog.load()
     nodes = _nodes(job.cluster, environ)
-    number = environ["SLURM_JOB_ID"]
-    job = job.model_copy(update={"job_name": f"{job.job_name}-{number}"})
+    slurm = SlurmJob.from_environment(environ)
+    job = job.model_copy(update={"job_name": f"{job.job_name}-{slurm.number}"})
     facts = {
         SUPERVISOR_MACHINE: platform.node(),
-        "slurm_job_id": number,
+        "slurm_job_id": slurm.number,
         NODES: dict(zip(job.cluster.hosts(), nodes, strict=True)),
     }
     plan = cluster_plan(
         job, catalog, launcher="slurm", addresses=_addresses(nodes), facts=facts
     )
-    folder = RunFolder.create(root, str(job.job_name))
+    folder, is_again = _folder(root, job, slurm)
+    if is_again and read_state(folder).state == "Completed":
+        return folder
     write_plan(folder, plan)
     for instance in plan.instances:
-        write_agent_config(folder, plan, instance, catalog)
+        write_agent_config(folder, plan, instance, catalog, is_again=is_again)
     handle = Handle(
         launcher="local",  # whoever finds it reads it as any other run in a folder
         job_name=str(job.job_name),
         run_folder=str(folder.path),
-        remote={"slurm_job_id": number},
+        remote={"slurm_job_id": slurm.number},
     )
     replace_file(folder.handle_file, handle.to_json())
     _keep_environment(folder)
-    interrupts = Interrupts(limit_s=job.max_runtime_s, detached=True)
+    interrupts = SlurmInterrupts(
+        slurm, folder, limit_s=job.max_runtime_s, max_wait_s=job.max_wait
+    )
     Supervisor(
         folder,
         json.loads(folder.plan_file.read_text(encoding="utf-8")),
-        instances=SlurmInstances(folder, plan),
+        make=lambda: SlurmInstances(folder, plan, slurm, interrupts),
         interrupts=interrupts,
     ).run()
     return folder
+
+
+def _folder(root: Path, job: TrainingJob, slurm: SlurmJob) -> tuple[RunFolder, bool]:
+    """Return the run's folder, and whether an earlier attempt of it may have written there."""
+    folder = RunFolder(root / str(job.job_name))
+    if not job.use_spot_instances or not slurm.num_restarts:
+        return RunFolder.create(root, folder.job_name), False
+    if folder.path.is_dir():
+        end_lost_attempt(folder)
+        return folder, True
+    sys.stdout.write(
+        f"Slurm started job {slurm.number} again, but {str(root)!r} holds no run of it, so it "
+        "begins anew. Give a folder of runs that all nodes share.\n"
+    )
+    return RunFolder.create(root, folder.job_name), False
 
 
 def _keep_environment(folder: RunFolder) -> None:

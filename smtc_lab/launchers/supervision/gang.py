@@ -39,8 +39,8 @@ class Exit:
 class Outcome:
     """How a job ends."""
 
-    state: Literal["Completed", "Failed", "Stopped"]
-    """SageMaker's spelling."""
+    state: Literal["Completed", "Failed", "Stopped", "Interrupted"]
+    """SageMaker's spelling; ``Interrupted``: only this attempt ends, and another follows."""
 
     reason: str
     """Why, one sentence for people; empty for a plain success."""
@@ -79,6 +79,14 @@ def outcome(
     if all(host in exits for host in trainers):
         return Outcome(state="Completed", reason="")
     return None
+
+
+def goes_on_without(host: str, ended: Exit, roles: Mapping[str, Role]) -> bool:
+    """Return whether the trainers of a spot job go on without an instance that is gone.
+
+    Trainers that have no data instance any more prepare their own batches.
+    """
+    return roles[host] == "data" and ended.agent_signal is not None
 
 
 def _order(ended: Exit) -> tuple[bool, float]:

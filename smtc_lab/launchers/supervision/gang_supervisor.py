@@ -1,17 +1,23 @@
 """Watches over the instances of one run that are this machine's to start and to end.
 
-Starts them, ends them together, and has the last word.
+Starts them, ends them together, starts them again where they were taken away, and has the last
+word.
 """
 
 from __future__ import annotations
 
+import math
+import os
+import shutil
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.supervision.gang import Exit, Outcome, outcome
+from smtc_lab.errors import InstanceLostError, LauncherError
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE
+from smtc_lab.launchers.supervision.gang import Exit, Outcome, goes_on_without, outcome
 from smtc_lab.launchers.supervision.interrupts import Interrupts
+from smtc_lab.launchers.supervision.market import MarketClock
 from smtc_lab.launchers.supervision.run_keeper import RunKeeper
 
 if TYPE_CHECKING:
@@ -31,7 +37,7 @@ class Supervisor:
     Args:
         folder: The run's folder.
         plan: What was asked for each instance; ``plan.json``.
-        instances: The instances, not started yet.
+        make: Makes the instances of an attempt, not started yet; called at once for the first.
         interrupts: What ends the run from outside.
     """
 
@@ -40,24 +46,90 @@ class Supervisor:
         folder: RunFolder,
         plan: Mapping[str, Any],
         *,
-        instances: Instances,
+        make: Callable[[], Instances],
         interrupts: Interrupts,
     ) -> None:
+        self._folder = folder
         self._roles = {item["host"]: item["role"] for item in plan["instances"]}
         self._groups = {item["host"]: item["instance_group_name"] for item in plan["instances"]}
-        self._instances = instances
+        self._make = make
+        self._instances = make()
         self._interrupts = interrupts
         self._exits: dict[str, Exit] = {}
+        self._spared: set[str] = set()
         self._is_ending = False
+        spot = plan.get("spot")  # an older smtc_lab wrote none
+        self._is_spot = spot is not None
+        self._market: MarketClock | None = None
+        if spot is not None and spot["market"] is not None:
+            self._market = MarketClock(
+                spot["market"], num_instances=len(self._roles), seed=spot["seed"]
+            )
         self._keeper = RunKeeper(folder, hosts=self._roles, facts=plan["facts"])
 
     def run(self) -> None:
-        """Run the job to its end."""
+        """Run the job to its end, in as many attempts as it takes."""
+        ended = Outcome(state="Failed", reason="The instances could not be started.")
+        try:
+            ended = self._attempts()
+        finally:
+            if ended.state == "Interrupted":  # the next attempt is somebody else's to start
+                self._keeper.leave()
+            else:
+                last_words = self._instances.last_words
+                words = last_words(ended.host, ended.rank) if ended.host else ""
+                self._keeper.finish(ended, last_words=words)
+
+    def _attempts(self) -> Outcome:
+        self._keeper.take_over()
+        early = self._await_instances(after_loss=False)
+        while early is None:
+            self._begin()
+            if (ended := self._attempt()).state != "Interrupted":
+                return ended
+            self._keeper.interrupted(ended.reason)
+            early = self._await_instances(after_loss=True)
+            if early is None:
+                self._instances = self._make()
+                early = self._reserve()
+        return early
+
+    def _reserve(self) -> Outcome | None:
+        """Wait for machines; return why the run ends before there are some, None: there are."""
+        try:
+            early = self._instances.reserve()
+        except LauncherError as error:
+            early = Outcome(state="Failed", reason=str(error))
+        if early is not None:
+            self._instances.end()
+        return early
+
+    def _begin(self) -> None:
+        self._exits.clear()
+        self._spared.clear()
+        self._is_ending = False
         self._keeper.begin()
+        number = self._keeper.num_attempts
+        os.environ[ATTEMPT_VARIABLE] = str(number)
+        if number > 1:
+            for host in self._roles:
+                _forget_attempt(self._folder, host)
+
+    def _attempt(self) -> Outcome:
+        """Start the instances, and return how they ended, once nothing of them is left."""
+        interrupts = self._interrupts
+        interrupts.interruption_at_s = math.inf
+        if self._market is not None:
+            interrupts.interruption_at_s = self._market.next_interruption_s(interrupts.now_s)
         ended = Outcome(state="Failed", reason="The instances could not be started.")
         try:
             self._keeper.learn(self._instances.start())
+            self._keeper.training()
             ended = self._watch()
+        except InstanceLostError as error:
+            ended = Outcome(
+                state="Interrupted" if self._is_spot else "Failed", reason=str(error)
+            )
         except LauncherError as error:
             ended = Outcome(state="Failed", reason=str(error))
         finally:
@@ -67,29 +139,84 @@ class Supervisor:
             self._instances.end()
             self._collect_exits()
             if ended.host:  # by now all have told when they failed
-                ended = outcome(self._exits, self._roles, self._groups) or ended
-            last_words = self._instances.last_words
-            words = last_words(ended.host, ended.rank) if ended.host else ""
-            self._keeper.finish(ended, last_words=words)
+                ended = self._outcome() or ended
+            if self._instances.wake_fd is not None:
+                interrupts.forget(self._instances.wake_fd)
+        return self._unless_lost(ended) if self._is_spot else ended
+
+    def _unless_lost(self, ended: Outcome) -> Outcome:
+        """Return how an attempt of a spot job ended, given the instances that it lost.
+
+        Trainers fail when one that they talk to is gone, mostly before that is known. What a
+        trainer saved at its end is lost with its instance, too.
+        """
+        if ended.state not in {"Failed", "Completed"}:
+            return ended
+        for host, why in self._instances.lost().items():
+            is_needed = ended.state == "Failed" or self._roles[host] == "train"
+            if is_needed and host not in self._spared:
+                return Outcome(state="Interrupted", reason=why)
+        return ended
 
     def _watch(self) -> Outcome:
-        """Wait until something decides how the job ends."""
+        """Wait until something decides how the attempt ends."""
         if self._instances.wake_fd is not None:
             self._interrupts.listen_to([self._instances.wake_fd])
         while True:
             interrupted = self._interrupts.wait()
             self._collect_exits()
-            ended = outcome(self._exits, self._roles, self._groups)
-            if ended is not None:
+            if (ended := self._outcome()) is not None:
                 return ended
             if interrupted is not None:
                 return interrupted
+
+    def _outcome(self) -> Outcome | None:
+        """Return how the attempt ends, given the instances that have ended; None: it goes on.
+
+        Of a spot job an agent that was killed is an instance that is gone.
+        """
+        exits = {host: ended for host, ended in self._exits.items() if host not in self._spared}
+        ended = outcome(exits, self._roles, self._groups)
+        if ended is None or not ended.host or not self._is_spot:
+            return ended
+        killed_by = self._exits[ended.host].agent_signal
+        if killed_by is None:
+            return ended
+        where = f"{ended.host} ({self._groups[ended.host]})"
+        return Outcome(
+            state="Interrupted",
+            reason=(
+                f"The agent of {where} was killed by signal {killed_by}: its instance is lost, "
+                "as by a spot interruption."
+            ),
+        )
+
+    def _await_instances(self, *, after_loss: bool) -> Outcome | None:
+        """Wait until there are instances; return why the run ends before, None: there are."""
+        if self._market is None:
+            return None
+        now_s = self._interrupts.now_s
+        until_s = self._market.next_capacity_s(now_s, after_loss=after_loss)
+        return self._interrupts.wait_for_instances(until_s)
 
     def _collect_exits(self) -> None:
         """Take note of the instances that have ended."""
         for host, ended in self._instances.ended().items():
             self._exits[host] = self._timed(ended.exit)
+            if self._is_spot and goes_on_without(host, ended.exit, self._roles):
+                self._spare(host)
             self._keeper.instance_ended(host, ended)
+
+    def _spare(self, host: str) -> None:
+        """Go on without an instance that was taken away, until the next attempt."""
+        self._spared.add(host)
+        if not self._is_ending:
+            self._keeper.event(
+                "warning",
+                host,
+                f"{host} ({self._groups[host]}) is lost, as by a spot interruption. Training "
+                "goes on: the trainers prepare the batches that it would have.",
+            )
 
     def _timed(self, ended: Exit) -> Exit:
         """Return an end with its time, where an agent was killed and could not say it."""
@@ -97,6 +224,16 @@ class Supervisor:
         if not is_first:
             return ended
         return replace(ended, failed_at_s=time.time() - _SEEN_LATE_S)
+
+
+def _forget_attempt(folder: RunFolder, host: str) -> None:
+    """Remove what an attempt left on an instance, which the next one does not find on its own.
+
+    Checkpoints stay: they are what a platform brings back.
+    """
+    folder.exit_file(host).unlink(missing_ok=True)
+    for name in ("output", "model"):
+        shutil.rmtree(folder.opt_ml(host) / name, ignore_errors=True)
 
 
 def supervise_instances(
@@ -112,8 +249,14 @@ def supervise_instances(
         folder: The run's folder.
         plan: ``plan.json``.
         detached: Whether the run goes on without the process that launched it.
-        of: Makes the instances; called once what ends the run is heard.
+        of: Makes the instances of an attempt; called first once what ends the run is heard.
     """
-    interrupts = Interrupts(limit_s=float(plan["max_runtime_s"]), detached=detached)
-    instances = of(folder, plan, interrupts)
-    Supervisor(folder, plan, instances=instances, interrupts=interrupts).run()
+    spot = plan.get("spot") or {}
+    interrupts = Interrupts(
+        limit_s=float(plan["max_runtime_s"]),
+        detached=detached,
+        max_wait_s=spot.get("max_wait_s"),
+    )
+    Supervisor(
+        folder, plan, make=lambda: of(folder, plan, interrupts), interrupts=interrupts
+    ).run()

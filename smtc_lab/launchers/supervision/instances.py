@@ -9,6 +9,7 @@ from smtc_lab.launchers.supervision.gang import Exit
 
 if TYPE_CHECKING:
     from smtc_lab.instance.instance_exit import InstanceExit
+    from smtc_lab.launchers.supervision.gang import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,16 +47,34 @@ class Instances(Protocol):
     wake_fd: int | None
     """Readable when an instance may have ended; None: a child's signal tells it."""
 
+    def reserve(self) -> Outcome | None:
+        """Wait for machines in place of those of an attempt that was interrupted.
+
+        Returns:
+            Why the run ends before there are some, or ``Interrupted`` where somebody else
+            starts the next attempt; None: there are some.
+
+        Raises:
+            LauncherError: There cannot be any; ``end`` is called all the same.
+        """
+        ...
+
     def start(self) -> dict[str, object]:
         """Start every instance and return what is known now of how they are carried out.
 
         Raises:
+            InstanceLostError: One is lost, and others may take its place.
             LauncherError: One could not be started; ``end`` is called all the same.
         """
         ...
 
     def ended(self) -> dict[str, InstanceEnd]:
-        """Return the instances that have ended since the last call, by host. Never waits."""
+        """Return the instances that have ended since the last call, by host. Never waits.
+
+        Raises:
+            InstanceLostError: Nothing can be heard of one any more.
+            LauncherError: What one told cannot be kept.
+        """
         ...
 
     def end(self) -> None:
@@ -64,6 +83,10 @@ class Instances(Protocol):
         What the instances have said until then, lines and records, lies in the run's folder
         afterwards.
         """
+        ...
+
+    def lost(self) -> dict[str, str]:
+        """Return why instances are lost, by host; all of it once ``end`` has returned."""
         ...
 
     def last_words(self, host: str, rank: int | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import selectors
 import signal
@@ -13,21 +15,38 @@ from smtc_lab.launchers.supervision.gang import Outcome
 from smtc_lab.machine.processes import signals_as_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class Interrupts:
     """Listens for the reasons to end a run early. Made before the process's first thread.
 
     Args:
-        limit_s: Longest time that the run may take, from now, in seconds.
+        limit_s: Longest time that the run may have instances, from now, in seconds.
         detached: Whether the run goes on without the process that launched it, whose end is
             otherwise the end of this one's standard input.
+        max_wait_s: Longest time until its end, waiting for instances included, from now, in
+            seconds; None: as long as it takes.
+        used_s: Time with instances before now that counts, in seconds.
+        passed_s: Time before now that counts, waiting included, in seconds.
     """
 
-    def __init__(self, *, limit_s: float, detached: bool) -> None:
+    def __init__(
+        self,
+        *,
+        limit_s: float,
+        detached: bool,
+        max_wait_s: float | None = None,
+        used_s: float = 0.0,
+        passed_s: float = 0.0,
+    ) -> None:
         self._limit_s = limit_s
-        self._deadline = time.monotonic() + limit_s
+        self._max_wait_s = max_wait_s
+        self._passed_s = passed_s
+        self._began_s = time.monotonic()
+        self._deadline = self._began_s + limit_s - used_s
+        self.interruption_at_s = math.inf
+        """When instances are taken away, in seconds since this was made; infinite: never."""
         self._lifeline = None if detached else sys.stdin.fileno()
         self._wake = signals_as_bytes()
         self._asked_to_stop = False
@@ -41,22 +60,33 @@ class Interrupts:
         for descriptor in descriptors:
             self._heard_from.register(descriptor, selectors.EVENT_READ)
 
+    def forget(self, descriptor: int) -> None:
+        """Listen to one no longer that ``listen_to`` was given."""
+        with contextlib.suppress(KeyError):  # it never came to that
+            self._heard_from.unregister(descriptor)
+
     def wait(self, timeout_s: float | None = None) -> Outcome | None:
         """Wait until something happens; return why the run must end, None: it need not.
 
         Args:
             timeout_s: Longest time to wait in seconds; None: as long as it takes.
         """
-        left_s = self._deadline - time.monotonic()
-        if left_s <= 0:
-            return too_long(self._limit_s)
+        if (late := self._late()) is not None:
+            return late
+        ends_s = min(
+            self._deadline, self._wait_deadline, self._began_s + self.interruption_at_s
+        )
+        left_s = ends_s - time.monotonic()
         wait_s = left_s if timeout_s is None else min(left_s, timeout_s)
-        heard = {key.fd for key, _ in self._heard_from.select(wait_s)}
+        patience_s = None if wait_s == math.inf else wait_s
+        heard = {key.fd for key, _ in self._heard_from.select(patience_s)}
         if self._wake in heard:
             numbers = os.read(self._wake, 4096)
             self._asked_to_stop |= signal.SIGTERM in numbers or signal.SIGINT in numbers
+            if signal.SIGUSR1 in numbers:
+                self.interruption_at_s = -math.inf
         if self._asked_to_stop:
-            return Outcome(state="Stopped", reason="The run was stopped by its user.")
+            return self._asked()
         if self._lifeline in heard and not os.read(self._lifeline or 0, 64):
             return Outcome(
                 state="Stopped",
@@ -65,7 +95,66 @@ class Interrupts:
                     "it with detach=True to let it go on."
                 ),
             )
-        return None
+        return self._late()
+
+    def _asked(self) -> Outcome:
+        """Return why the run must end that was asked to."""
+        return Outcome(state="Stopped", reason="The run was stopped by its user.")
+
+    @property
+    def now_s(self) -> float:
+        """Seconds since this was made."""
+        return time.monotonic() - self._began_s
+
+    def wait_for_instances(
+        self, until_s: float, *, are_there: Callable[[], bool] = lambda: False
+    ) -> Outcome | None:
+        """Wait until there are instances; return why the run ends before, None: there are.
+
+        Args:
+            until_s: When there are some, in seconds since this was made; infinite: never.
+            are_there: Whether there are some now; asked when something was heard.
+        """
+        self.interruption_at_s = math.inf
+        began_s, deadline, ended = time.monotonic(), self._deadline, None
+        while ended is None and not are_there() and (left_s := until_s - self.now_s) > 0:
+            self._deadline = math.inf  # of the time with instances, of which none passes
+            ended = self.wait(left_s if left_s < math.inf else None)
+            if ended is not None and ended.state == "Interrupted":
+                self.interruption_at_s, ended = math.inf, None  # there is nothing to take
+        self._deadline = deadline + time.monotonic() - began_s
+        return ended
+
+    @property
+    def _wait_deadline(self) -> float:
+        if self._max_wait_s is None:
+            return math.inf
+        return self._began_s + self._max_wait_s - self._passed_s
+
+    def _late(self) -> Outcome | None:
+        now_s = time.monotonic()
+        if now_s >= self._deadline:
+            return too_long(self._limit_s)
+        if now_s >= self._wait_deadline:
+            return Outcome(
+                state="Stopped",
+                reason=(
+                    "MaxWaitTimeExceeded: the run was not done after "
+                    f"max_wait={self._max_wait_s:g} s, waiting for instances included. Raise "
+                    "it, or use on-demand instances."
+                ),
+            )
+        if self.now_s < self.interruption_at_s:
+            return None
+        by_hand = self.interruption_at_s < 0
+        return Outcome(
+            state="Interrupted",
+            reason=(
+                "The instances were taken away, as somebody asked."
+                if by_hand
+                else "The market took the instances away."
+            ),
+        )
 
 
 def too_long(limit_s: float) -> Outcome:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.processes import start_ticks
+from smtc_lab.metrics.records.attempts import Attempt
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.store.said import readable
-from smtc_lab.store.state import RunState, write_state
+from smtc_lab.store.state import RunState, Secondary, read_state, write_state
 from smtc_lab.store.writer import RecordWriter
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.supervision.gang import Outcome
     from smtc_lab.launchers.supervision.instances import InstanceEnd
     from smtc_lab.store.run_folder import RunFolder
+
+
+_LIMITS: tuple[Literal["MaxRuntimeExceeded", "MaxWaitTimeExceeded"], ...] = (
+    "MaxRuntimeExceeded",
+    "MaxWaitTimeExceeded",
+)
 
 
 class RunKeeper:
@@ -31,20 +38,57 @@ class RunKeeper:
         self._folder = folder
         self._problems: list[str] = []
         self._events = RecordWriter(folder.records / "run.sqlite")
+        before = read_state(folder)
         self._state = RunState(
             supervisor_pid=os.getpid(),
             supervisor_start_ticks=start_ticks(os.getpid()),
-            facts=dict(facts),
+            facts={**before.facts, **facts},
             exit_codes=dict.fromkeys(hosts),
+            started_s=before.started_s,
+            attempts=before.attempts,
         )
 
+    @property
+    def num_attempts(self) -> int:
+        """Attempts that were begun."""
+        return len(self._state.attempts)
+
+    def take_over(self) -> None:
+        """Say that this process watches over the run from now on."""
+        self._change(state="InProgress", secondary="Starting")
+
     def begin(self) -> None:
-        """Say that the instances are being started."""
-        self._change(state="InProgress", started_s=time.time())
+        """Say that the instances are being started, for the first time or again."""
+        now_s = time.time()
+        attempts = (*self._ended_attempts(now_s), Attempt(started_s=now_s))
+        first = {} if self._state.started_s else {"started_s": now_s}
+        self._change(secondary="Starting", attempts=attempts, **first)
+        if len(attempts) > 1:
+            self.event("attempt", "", f"Attempt {len(attempts)} begins.")
+
+    def interrupted(self, reason: str) -> None:
+        """Say that the instances were taken away, and that others are waited for."""
+        attempts = self._ended_attempts(time.time(), interrupted_by=reason)
+        codes = dict.fromkeys(self._state.exit_codes)
+        self._change(secondary="Interrupted", attempts=attempts, exit_codes=codes)
+        self.event("interruption", "", f"Attempt {len(attempts)} was interrupted. {reason}")
+
+    def _ended_attempts(self, now_s: float, interrupted_by: str = "") -> tuple[Attempt, ...]:
+        *before, last = self._state.attempts or (None,)
+        if last is None:
+            return ()
+        if last.ended_s is None:
+            last = replace(last, ended_s=now_s, interrupted_by=interrupted_by)
+        return (*before, last)
 
     def started(self, started_s: float) -> None:
         """Say when the instances were started, where somebody else knows it better."""
         self._change(started_s=started_s)
+
+    def tell(self, secondary: str, attempts: tuple[Attempt, ...]) -> None:
+        """Keep what a platform says that starts instances by itself."""
+        known = secondary if secondary in get_args(Secondary) else ""
+        self._change(secondary=known, attempts=attempts)
 
     def stopping(self, reason: str) -> None:
         """Say that the instances are being ended early."""
@@ -54,6 +98,10 @@ class RunKeeper:
         """Keep what is now known of how the run is carried out."""
         if facts:
             self._change(facts={**self._state.facts, **facts})
+
+    def training(self) -> None:
+        """Say that all instances were started."""
+        self._change(secondary="Training")
 
     def instance_ended(self, host: str, ended: InstanceEnd) -> None:
         """Keep how one instance ended; a problem around it fails the run in the end."""
@@ -68,6 +116,11 @@ class RunKeeper:
         self._events.append(
             EventRecord(time_s=time.time(), kind=kind, host=host, message=message)
         )
+
+    def leave(self) -> None:
+        """Keep what was said so far: somebody else starts the next attempt."""
+        self._change(supervisor_pid=None, supervisor_start_ticks=None)
+        self._events.close()
 
     def finish(
         self, ended: Outcome, *, last_words: str = "", ended_s: float | None = None
@@ -88,11 +141,15 @@ class RunKeeper:
         except StoreError as error:
             reason = f"{reason} {error}".strip()
         failed = self._problems and ended.state == "Completed"
+        ended_s = time.time() if ended_s is None else ended_s
+        assert ended.state != "Interrupted"  # noqa: S101  then another attempt follows
         self._state = replace(
             self._state,
             state="Failed" if failed else ended.state,
+            secondary=next((one for one in _LIMITS if ended.reason.startswith(one)), ""),
             reason=reason,
-            ended_s=time.time() if ended_s is None else ended_s,
+            ended_s=ended_s,
+            attempts=self._ended_attempts(ended_s),
         )
         write_state(self._folder, self._state)
 

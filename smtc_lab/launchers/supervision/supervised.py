@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError, UnsafeFileError
+from smtc_lab.instance.variables import FINGERPRINTS_VARIABLE
 from smtc_lab.launchers.launcher import Handle, LaunchPlan, LogLine, News
 from smtc_lab.launchers.plan_file import write_plan
+from smtc_lab.launchers.special_launch import FINGERPRINTS
 from smtc_lab.launchers.supervision.begin import await_end, start_supervisor
 from smtc_lab.machine.beneath import MIB, open_beneath, read_beneath
 from smtc_lab.metrics.records.records import EventRecord
@@ -22,6 +24,8 @@ from smtc_lab.store.state import RunState, current_state, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from _typeshed import StrPath
 
     from smtc_lab.launchers.launcher import CheckLine
     from smtc_lab.spec.job import TrainingJob
@@ -43,8 +47,11 @@ class SupervisedLauncher:
     end_limit_s: ClassVar[float] = 60.0
     """Longest time that the end of a run takes once it was asked for, in seconds."""
 
-    def __init__(self, *, root: Path | None = None, catalog: Catalog | None = None) -> None:
-        self._root = runs_root() if root is None else root.resolve()
+    takes_instances: ClassVar[bool] = False
+    """Whether ``interrupt`` can take instances away."""
+
+    def __init__(self, *, root: StrPath | None = None, catalog: Catalog | None = None) -> None:
+        self._root = runs_root(root)
         self._sweeps_all = root is None
         self._catalog = Catalog.load() if catalog is None else catalog
 
@@ -62,14 +69,19 @@ class SupervisedLauncher:
         del plan
         return {}
 
+    def _supervisor_environment(self, remote: Mapping[str, str]) -> dict[str, str]:
+        """Return variables that the supervisor of a run needs beside those of entry points."""
+        del remote
+        return {}
+
     def _begin(self, folder: RunFolder, plan: LaunchPlan, *, detach: bool) -> None:
         """Start everything of a run whose handle is stored.
 
         Raises:
             LauncherError: It could not be started; nothing of it is left.
         """
-        del plan
-        start_supervisor(folder, detach=detach)
+        hashed = {FINGERPRINTS_VARIABLE: "1"} if plan.facts.get(FINGERPRINTS) else None
+        start_supervisor(folder, detach=detach, environment=hashed)
 
     def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
         """Return nothing: an emulation that names no scale takes the machines as they are."""
@@ -152,6 +164,44 @@ class SupervisedLauncher:
         if state.is_supervised:
             os.kill(pid, signal.SIGTERM)
         return self.wait(handle, timeout_s=self.end_limit_s + (grace_s or 0.0))
+
+    def interrupt(self, handle: Handle) -> None:
+        """Take the instances of a run away, as a spot market does; another attempt follows.
+
+        Raises:
+            LauncherError: It does not run, or its instances are not this machine's to take.
+        """
+        state = current_state(self._with_own_instances(handle))
+        if state.is_terminal or state.supervisor_pid is None or not state.is_supervised:
+            raise LauncherError(
+                f"Run {handle.job_name!r} does not run ({state.state}), so nothing can be "
+                "taken away from it. Launch it first."
+            )
+        os.kill(state.supervisor_pid, signal.SIGUSR1)
+
+    def resume(self, handle: Handle, *, detach: bool = False) -> None:
+        """Start another attempt of a run that ended without success, and return at once.
+
+        Raises:
+            LauncherError: It did not end so, or it could not be started.
+        """
+        folder = self._with_own_instances(handle)
+        state = current_state(folder)
+        if state.state not in {"Failed", "Stopped"}:
+            raise LauncherError(
+                f"Run {handle.job_name!r} is {state.state}, so there is nothing to go on with. "
+                "Only runs that failed or were stopped are resumed."
+            )
+        environment = self._supervisor_environment(handle.remote)
+        start_supervisor(folder, detach=detach, environment=environment)
+
+    def _with_own_instances(self, handle: Handle) -> RunFolder:
+        if not self.takes_instances:
+            raise LauncherError(
+                f"The launcher {self.name!r} starts and ends its instances by itself: run "
+                f"{handle.job_name!r} cannot be interrupted or resumed from here."
+            )
+        return RunFolder(Path(handle.run_folder))
 
     def _started_before(self, folder: RunFolder, plan: LaunchPlan) -> Handle:
         known = read_beneath(folder.path, folder.job_file, most_bytes=16 * MIB)

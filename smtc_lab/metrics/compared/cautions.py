@@ -10,6 +10,8 @@ from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataload
 from smtc_lab.metrics.ended_early import ended_early, steps_made
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.facts import cpu_quota_mechanism, number_fact
+from smtc_lab.metrics.records.records import ALONE, SAME_SAMPLES
+from smtc_lab.metrics.result import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,6 +62,7 @@ def cautions(
     """Return every caution about a comparison, the gravest first."""
     return tuple(
         chain(
+            chain.from_iterable(map(_apart, measured)),
             delivered_differences(results),
             compiler_cautions(measured, results),
             _unlike_runs(measured),
@@ -70,9 +73,20 @@ def cautions(
     )
 
 
+def _apart(measured: MeasuredCluster) -> Iterable[Finding]:
+    """Yield what trainers said of not training one model, or not on samples of their own."""
+    said = dict.fromkeys(
+        event.message
+        for launch in measured.launches
+        for event in launch.run.events
+        if event.kind in {ALONE, SAME_SAMPLES}
+    )
+    return (caution("trainers_apart", f"{measured.label}: {each}") for each in said)
+
+
 def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:
     runs = [launch.run for cluster in measured for launch in cluster.launches]
-    emulated = [run.job.emulation is not None for run in runs]
+    emulated = [evidence_of(run.job) == "emulated" for run in runs]
     if any(emulated) and not all(emulated):
         yield caution(
             "unlike_evidence",

@@ -8,8 +8,15 @@ import numpy as np
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.metrics.bill import mean_bill
+from smtc_lab.metrics.communication.spread import spread_of
 from smtc_lab.metrics.compared.comparison import ClusterResult, GroupResult, Utilization
-from smtc_lab.metrics.compared.prepared import batches_by_group, dataloader_of, served_in
+from smtc_lab.metrics.compared.launch_intervals import exposed_comm_interval
+from smtc_lab.metrics.compared.prepared import (
+    batches_by_group,
+    dataloader_of,
+    served_in,
+    takers_of,
+)
 from smtc_lab.metrics.cost import usd_per_1000_steps, usd_per_job, usd_per_step
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_columns import cpu_of_groups, samples_of_group
@@ -49,8 +56,11 @@ def cluster_result(measured: MeasuredCluster, *, catalog: Catalog) -> ClusterRes
         )
     step_time_s = mean_interval(measured.step_times_s).of(measured.evidence)
     usd_per_hour = catalog.usd_per_hour(measured.cluster)
+    bills = [launch.bill(usd_per_hour=usd_per_hour) for launch in launches]
+    exposed_s = exposed_comm_interval(launches)
     delivered = _delivered(launches)
     served = [served_in(launch.run) for launch in launches]
+    first = launches[0].run
     return ClusterResult(
         name=measured.label,
         instance_groups=_group_results(measured, catalog),
@@ -67,10 +77,8 @@ def cluster_result(measured: MeasuredCluster, *, catalog: Catalog) -> ClusterRes
         startup_s=_mean_startup_s(measured),
         samples_per_s=_samples_per_s(measured, step_time_s),
         data_wait_fraction=data_wait,
-        utilization=Utilization(
-            device=device_utilization(steps),
-            cpu=cpu_of_groups(launches),
-        ),
+        exposed_comm_s=None if exposed_s is None else exposed_s.of(measured.evidence),
+        utilization=Utilization(device=device_utilization(steps), cpu=cpu_of_groups(launches)),
         cpu_delivered_fraction=None if delivered is None else delivered.fraction,
         cpu_delivered=None if delivered is None else delivered.interval,
         cpu_delivered_over_s=None if delivered is None else delivered.over_s,
@@ -78,14 +86,12 @@ def cluster_result(measured: MeasuredCluster, *, catalog: Catalog) -> ClusterRes
             dict.fromkeys(cpu_quota_mechanism(launch.run) for launch in launches)
         ),
         runs=tuple(launch.run.job.job_name or "" for launch in launches),
-        batches=batches_by_group(measured.cluster, served),
+        batches=batches_by_group(measured.cluster, served, takers=takers_of(first.job)),
         dataloader=dataloader_of(served),
-        bill=mean_bill(
-            [launch.bill(usd_per_hour=usd_per_hour) for launch in launches],
-            usd_per_hour=usd_per_hour,
-        ),
-        hyperparameters=launches[0].run.job.hyperparameters,
-        arguments=launches[0].run.job.arguments,
+        bill=mean_bill(bills, usd_per_hour=usd_per_hour),
+        spread=spread_of(first.job, len(first.steps)),
+        hyperparameters=first.job.hyperparameters,
+        arguments=first.job.arguments,
     )
 
 

@@ -17,7 +17,7 @@ from smtc_lab.metrics.compared.measured_cluster import (
     measured_clusters,
 )
 from smtc_lab.metrics.compared.prepared import idle_data_groups, prepared_clauses
-from smtc_lab.metrics.compared.result_cautions import emulated_devices, opposite_costs
+from smtc_lab.metrics.compared.result_cautions import emulated_devices, pair_cautions
 from smtc_lab.metrics.compared.speedup import speedup_of
 from smtc_lab.metrics.compared.verdict import (
     compiler_clause,
@@ -80,7 +80,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     results = _with_environments(measured, results, parity or {})
     compared = [launch.run for cluster in measured for launch in cluster.launches]
     emulation = _emulation(compared)
-    clauses, pairs, opposite = [], [], []
+    clauses, pairs, remarks = [], [], []
     for place, cluster in enumerate(measured[1:], start=1):
         clause, results[place], pair = _pair(
             (measured[0], results[0]),
@@ -90,7 +90,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         )
         clauses.append(clause)
         pairs.append(pair)
-        opposite += opposite_costs(results[0], results[place], pair)
+        remarks += pair_cautions(results[0], results[place], pair)
     if not pairs:
         clauses = [single_clause(results[0].name, results[0].step_time_s)]
     idle = idle_data_groups(results)
@@ -110,11 +110,11 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
             [*clauses, *prepared_clauses(results)],
             emulation=emulation_clause(emulation),
             first=idle,
-            remarks=[*opposite, *delivered_differences(results)],
+            remarks=[*remarks, *delivered_differences(results)],
         ),
         package_differences=package_differences(measured),
         factors=factor_effects(measured),
-        findings=(*idle, *opposite, *devices, *cautions(measured, results)),
+        findings=(*idle, *remarks, *devices, *cautions(measured, results)),
         machine=machine,
     )
 
@@ -220,7 +220,7 @@ def _pair_words(
         [clause, *prepared_clauses(results)],
         emulation=emulation_clause(emulation),
         first=idle_data_groups(results),
-        remarks=[*opposite_costs(*results, pair), *delivered_differences(results)],
+        remarks=[*pair_cautions(*results, pair), *delivered_differences(results)],
     )
 
 
@@ -245,7 +245,7 @@ def _declared_link(runs: Sequence[RunRecords]) -> str | None:
 def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
     """Return the scale model of the first emulated run, or None: the hardware was there."""
     for run in runs:
-        if run.job.emulation is not None:
+        if run.job.emulation is not None and evidence_of(run.job) == "emulated":
             known = {name: number_fact(run, name) for name in _FACTS_OF_SCALE}
             return {
                 "cores_per_vcpu": number_fact(run, "cores_per_vcpu"),

@@ -10,6 +10,7 @@ from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.stored_text import check_schema, misfits, parsed_json
 from smtc_lab.metrics.bill import Bill
+from smtc_lab.metrics.communication.spread import SpreadResult
 from smtc_lab.metrics.compared.ablation import FactorEffect
 from smtc_lab.metrics.compared.compiler_result import CompilerResult
 from smtc_lab.metrics.compared.environments import EnvironmentResult, PackageDifference
@@ -134,6 +135,9 @@ class ClusterResult(Result):
     environment: EnvironmentResult | None = None
     """Its Python environment; None: all have the same, or it is not known."""
 
+    spread: SpreadResult | None = None
+    """How it is spread over trainers; None: an older version wrote it, which did not tell."""
+
     bill: Bill | None = None
     """Where the billed time of a launch went, means over its launches; None: an older version
     wrote it, which did not tell."""
@@ -153,6 +157,10 @@ class ClusterResult(Result):
 
     dataloader: Dataloader | None = None
     """Whose dataloader most of these batches came through; None: not known."""
+
+    exposed_comm_s: Interval | None = None
+    """Communication of a step that nothing was computed beside, in seconds, mean over ranks;
+    None: no launch recorded it, as with one trainer."""
 
     hyperparameters: dict[str, JsonValue] = Field(default_factory=dict)
     """Values that its script was given."""

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.bill import Bill
+from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.cost import saving_interval
-from smtc_lab.metrics.intervals import launch_interval, ratio_interval, share_interval
+from smtc_lab.metrics.intervals import (
+    launch_interval,
+    mean_interval,
+    ratio_interval,
+    share_interval,
+)
 from smtc_lab.metrics.measured_columns import cpu_of_groups
 from smtc_lab.metrics.utilization import (
     data_wait_fraction,
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.compared.comparison import ClusterResult
     from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
+    from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.measured_launch import MeasuredLaunch
     from smtc_lab.metrics.result import Interval
 
@@ -63,6 +70,20 @@ def launch_intervals(measured: MeasuredCluster, result: ClusterResult) -> dict[s
         for name, interval in found.items()
         if interval is not None
     }
+
+
+def exposed_comm_interval(launches: Sequence[MeasuredColumns]) -> Interval | None:
+    """Return the communication of a step beside which nothing was computed, in seconds.
+
+    Args:
+        launches: Of one cluster; those that did not record it of every step do not count.
+
+    Returns:
+        The mean over ranks and steps; None: no launch recorded it.
+    """
+    exposed_s = [each.steps[STEP["exposed_comm_s"]] for each in launches]
+    known_s = [each for each in exposed_s if np.isfinite(each).all()]
+    return mean_interval(known_s) if known_s else None
 
 
 def bill_intervals(mean: Bill | None, bills: Sequence[Bill]) -> dict[str, Interval]:

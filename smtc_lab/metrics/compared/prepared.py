@@ -13,6 +13,7 @@ from smtc_lab.metrics.records.records import (
     STEP_BOUNDARY,
     TORCHS_OWN,
 )
+from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.records.records import LoaderRecord, RunRecords
     from smtc_lab.spec.cluster import Cluster
+    from smtc_lab.spec.job import TrainingJob
 
 LEAST_PREPARED = 0.05
 """Share of the batches below which a data group did as good as nothing."""
@@ -50,8 +52,21 @@ def served_in(run: RunRecords) -> Served:
     return served | {rank: batches_by_server(records) for rank, records in run.loader.items()}
 
 
-def batches_by_group(cluster: Cluster, launches: Iterable[Served]) -> dict[str, int]:
-    """Return the batches that each group prepared, over launches; empty: not known."""
+def takers_of(job: TrainingJob) -> int:
+    """Return how many trainers of a job take the same batch: the stages of its pipeline."""
+    return job.distribution.pipeline if isinstance(job.distribution, Distribution) else 1
+
+
+def batches_by_group(
+    cluster: Cluster, launches: Iterable[Served], *, takers: int = 1
+) -> dict[str, int]:
+    """Return the batches that each group prepared, over launches; empty: not known.
+
+    Args:
+        cluster: Where they ran.
+        launches: What the ranks of each got.
+        takers: Trainers that take the same batch, which counts once.
+    """
     hosts = {host: group.instance_group_name for host, group in cluster.hosts().items()}
     found = dict.fromkeys(hosts.values(), 0)
     counts = list(_counts(launches))
@@ -59,7 +74,7 @@ def batches_by_group(cluster: Cluster, launches: Iterable[Served]) -> dict[str, 
         host = trainer if server in {OWN_WORKERS, TORCHS_OWN} else server
         if host in hosts:
             found[hosts[host]] += count
-    return found if counts else {}
+    return {name: count // takers for name, count in found.items()} if counts else {}
 
 
 def dataloader_of(launches: Iterable[Served]) -> Dataloader | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.compared.prepared import data_group_share
 from smtc_lab.metrics.finding import caution
+from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.compared.comparison import ClusterResult, PairResult
     from smtc_lab.metrics.finding import Finding
+    from smtc_lab.metrics.result import Interval
+
+UNLIKE_SAMPLES = "unlike_samples"
+"""Kind of the caution that steps train other numbers of samples; scaling is asked for that."""
+
+_ALIKE = 0.01
+"""Share by which the samples of two steps may differ: a last batch may be smaller."""
 
 _FED = 0.95
 """Share of the batches from a data group above which trainers prepare next to none."""
@@ -29,17 +37,28 @@ _IDLE = 0.5
 """Share of the time below which a device is not what holds up a step."""
 
 
-def opposite_costs(
+def pair_cautions(
+    baseline: ClusterResult, candidate: ClusterResult, pair: PairResult
+) -> list[Finding]:
+    """Return what a reader would else take from the ratios of two clusters.
+
+    Args:
+        baseline: The cluster that they refer to.
+        candidate: The other cluster.
+        pair: What was seen of the two.
+    """
+    return [
+        *_unlike_samples(baseline, candidate, pair),
+        *_opposite_costs(baseline, candidate, pair),
+    ]
+
+
+def _opposite_costs(
     baseline: ClusterResult, candidate: ClusterResult, pair: PairResult
 ) -> list[Finding]:
     """Return the caution that a candidate's steps are cheaper and its launches dearer.
 
     Also the other way round. Nothing where no difference is seen in one of the two.
-
-    Args:
-        baseline: The cluster that its savings refer to.
-        candidate: The other cluster.
-        pair: What was seen of the two.
     """
     saving, saving_per_job = pair.saving_fraction, pair.saving_per_job
     if saving is None or saving_per_job is None:
@@ -77,6 +96,48 @@ def _words(saving_fraction: float) -> str:
     return f"{100 * abs(saving_fraction):.0f} % {word}"
 
 
+def _unlike_samples(
+    baseline: ClusterResult, candidate: ClusterResult, pair: PairResult
+) -> list[Finding]:
+    """Return the caution that steps of a candidate train another number of samples.
+
+    It says what was seen of a sample. Nothing where they are as many, or not known.
+    """
+    own, other = _samples_of_step(candidate), _samples_of_step(baseline)
+    if own is None or other is None or abs(own / other - 1) <= _ALIKE:
+        return []
+    times = own / other
+    speed, saving = pair.speedup, pair.saving_fraction
+    said = f"{times * speed.low:.2f} to {times * speed.high:.2f} times as many samples a second"
+    if saving is not None:
+        said += f", and a sample {_cost_of_sample(saving, times)}"
+    return [
+        caution(
+            UNLIKE_SAMPLES,
+            f"A step of {candidate.name} trains {times:.3g} times the samples of one of "
+            f"{baseline.name} ({own:.0f} and {other:.0f}), so steps are other work: it trains "
+            f"{said}.",
+            "Read samples/s, or keep the samples of a step: divide the batch size by the "
+            "devices, or measure a scaling study.",
+        )
+    ]
+
+
+def _samples_of_step(result: ClusterResult) -> float | None:
+    rate = result.samples_per_s
+    return None if rate is None else rate.mean * result.step_time_s.mean
+
+
+def _cost_of_sample(saving: Interval, times: float) -> str:
+    """Return what a sample costs where a step has so many times the samples."""
+    ends = sorted(100 * (1 - (1 - end) / times) for end in (saving.low, saving.high))
+    if ends[0] * ends[1] <= 0:
+        return "costs as much as far as these launches tell"
+    word = "less" if ends[0] > 0 else "more"
+    least, most = sorted(map(abs, ends))
+    return f"costs {least:.0f} to {most:.0f} % {word}"
+
+
 def emulated_devices(
     results: Sequence[ClusterResult], device_step_time_s: float | None, *, catalog: Catalog
 ) -> Iterator[Finding]:
@@ -101,7 +162,7 @@ def _unlike_accelerators(
     found: dict[str, str] = {}
     for result in results:
         for name in _trainer_types(result):
-            accelerator = catalog.get(name).accelerator
+            accelerator = None if name == LOCAL else catalog.get(name).accelerator
             if accelerator is not None:
                 found.setdefault(accelerator, name)
     if len(found) > 1:

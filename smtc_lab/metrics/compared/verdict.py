@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.result import NO_CLAIM, Interval
+from smtc_lab.catalog.catalog import NO_PRICE_HERE
+from smtc_lab.metrics.result import NO_CLAIM, Interval, is_wide
+from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 
 _DASH = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
-_WIDEST = 4.0
 _MORE = "(more rounds tell more)"
 _TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -105,7 +106,9 @@ def emulation_clause(emulation: Mapping[str, float | None] | None) -> str:
         return ""
     device = " device" if emulation.get("device_step_time_s") is not None else ""
     cores_per_vcpu = emulation.get("cores_per_vcpu")
-    scale = "unknown" if cores_per_vcpu is None else f"1 vCPU = {cores_per_vcpu:.2g} cores"
+    told = "?" if cores_per_vcpu is None else f"{cores_per_vcpu:.2g}"
+    cores = "core" if told == "1" else "cores"
+    scale = "unknown" if cores_per_vcpu is None else f"1 vCPU = {told} {cores}"
     return f"emulated{device}, scale {scale}"
 
 
@@ -149,7 +152,7 @@ def _one_launch(baseline: str, candidate: str, speedup: Interval) -> str:
 def _speed(speedup: Interval) -> tuple[str, bool | None]:
     """Return the words on step time, and whether the candidate is faster (None: not seen)."""
     side = speedup.side_of(1)
-    if side == 0 and _rules_nothing_out(speedup.low, speedup.high):
+    if side == 0 and is_wide(speedup.low, speedup.high):
         return f"no difference seen in step time, and none ruled out {_MORE}", None
     if side == 0:
         mean, low, high = _rounded(speedup, fewest=2)
@@ -166,6 +169,8 @@ def _cost(
     saving: Interval | None, unpriced: Sequence[str], baseline: str
 ) -> tuple[str, bool | None]:
     """Return the words on cost, and whether the candidate is cheaper (None: not seen)."""
+    if saving is None and set(unpriced) == {LOCAL}:
+        return NO_PRICE_HERE, None
     if saving is None and unpriced:
         verb = "has" if len(unpriced) == 1 else "have"
         return f"cost unknown: {', '.join(unpriced)} {verb} no price", None
@@ -173,7 +178,7 @@ def _cost(
         return f"costs not compared: {baseline} costs nothing", None
     percent = saving.scaled(100)
     side = saving.side_of(0)
-    if side == 0 and _rules_nothing_out(1 - saving.high, 1 - saving.low):
+    if side == 0 and is_wide(1 - saving.high, 1 - saving.low):
         return f"no difference seen in cost per step, and none ruled out {_MORE}", None
     if side == 0:
         mean, low, high = (text.replace("-", _MINUS) for text in _rounded(percent, fewest=0))
@@ -185,11 +190,6 @@ def _cost(
     mean, low, high = _rounded(percent, fewest=0)
     word = "cheaper" if is_cheaper else "more expensive"
     return f"{mean} % {word} per step ({level_words(saving)} {low}{_DASH}{high} %)", is_cheaper
-
-
-def _rules_nothing_out(low: float, high: float) -> bool:
-    """Return whether the interval of a ratio is too wide for its ends to tell anything."""
-    return not (low > 0 and high <= _WIDEST * low)
 
 
 def _rounded(interval: Interval, *, fewest: int) -> tuple[str, str, str]:

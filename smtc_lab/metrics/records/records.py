@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from smtc_lab.metrics.records.attempts import Attempt
     from smtc_lab.metrics.records.compiler_report import CompilerReport
+    from smtc_lab.metrics.records.pipeline_records import PipelineRecords
     from smtc_lab.metrics.records.recorded_environment import RecordedEnvironment
     from smtc_lab.spec.job import TrainingJob
 
@@ -18,6 +20,12 @@ TORCHS_OWN = "torch"
 
 STEP_BOUNDARY = "steps"
 """Kind of the event that says what ends a step where it is no optimizer."""
+
+ALL_REDUCE = "all-reduce"
+FORWARD_GATHER = "all-gather forward"
+BACKWARD_GATHER = "all-gather backward"
+REDUCE_SCATTER = "reduce-scatter"
+"""Collectives of a ``BucketRecord``."""
 
 NOTHING_TO_SERVE = "nothing to serve"
 """Kind of the event of a data instance whose script made no dataloader."""
@@ -67,10 +75,11 @@ class StepRecord:
     """Time of computing gradients, until the last ones were ready, in seconds."""
 
     comm_bytes: int | None = None
-    """Bytes of gradients that were averaged."""
+    """Bytes of gradients that were averaged, of the whole model also where it is sharded."""
 
     num_buckets: int | None = None
-    """Buckets in which they were averaged."""
+    """Collectives: buckets that were averaged; of a sharded model also each gather of
+    parameters."""
 
     num_syncs: int | None = None
     """Backward passes of one model whose gradients were averaged; more than 1: an accumulation
@@ -80,12 +89,16 @@ class StepRecord:
     """Squared norm of this rank's own gradients, before they were averaged."""
 
     mean_grad_norm2: float | None = None
-    """Squared norm of the averaged gradients."""
+    """Squared norm of the averaged gradients. None also where ranks have shards of them."""
+
+    gathered_bytes: int | None = None
+    """Bytes of parameters that were gathered, each time they were; None: the model is not
+    sharded, or not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BucketRecord:
-    """One bucket of gradients that a rank exchanged in a step."""
+    """One collective of a rank in a step: a bucket of gradients, or what a shard lacks."""
 
     step: int
     """Number of the step in its run, from 0."""
@@ -94,10 +107,11 @@ class BucketRecord:
     """Number of the bucket in the step, from 0, in the order of exchange."""
 
     num_bytes: int
-    """Bytes of its gradients."""
+    """Bytes of its gradients or parameters, of all its ranks together where it is sharded."""
 
     ready_s: float
-    """When it was ready on this rank, in seconds since the backward pass began."""
+    """When it was ready on this rank, in seconds since the backward pass began; below 0: in the
+    forward pass before."""
 
     rank_wait_s: float
     """From then until it was ready on every rank, in seconds."""
@@ -107,6 +121,14 @@ class BucketRecord:
 
     hidden_s: float
     """Time of its exchange beside which gradients were computed, in seconds."""
+
+    collective: str = ALL_REDUCE
+    """What was done: averaged (``ALL_REDUCE``), gathered in the forward pass
+    (``FORWARD_GATHER``) or again in the backward pass (``BACKWARD_GATHER``), or averaged and
+    scattered to shards (``REDUCE_SCATTER``)."""
+
+    ranks: int | None = None
+    """Ranks that took part; None: all of the job."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -197,7 +219,8 @@ class EventRecord:
     """Seconds since the epoch."""
 
     kind: str
-    """``state``, ``exit``, ``ready``, ``data``, ``compiler``, ``steps``, ``warning`` or
+    """``state``, ``exit``, ``ready``, ``data``, ``compiler``, ``steps``, ``alone``,
+    ``same_samples``, ``attempt``, ``interruption``, ``checkpoint``, ``warning`` or
     ``failure``."""
 
     host: str
@@ -205,6 +228,10 @@ class EventRecord:
 
     message: str
     """One sentence: what happened, and what it means."""
+
+
+ALONE, SAME_SAMPLES = "alone", "same_samples"
+"""Kinds of events that tell why several trainers are no more than one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,6 +273,12 @@ class RunRecords:
 
     environment: RecordedEnvironment | None = None
     """What was installed where the entry point ran; None: not known."""
+
+    attempts: tuple[Attempt, ...] = ()
+    """Each start of its instances, in order."""
+
+    pipeline: PipelineRecords | None = None
+    """How its model is cut into stages, and what these computed when; None: it is not cut."""
 
     @property
     def label(self) -> str:

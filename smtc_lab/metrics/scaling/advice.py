@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
@@ -32,6 +33,7 @@ _FIX: dict[Cause, str] = {
 _SAME = 0.05
 """Difference of samples per step below which it is rounding."""
 
+_MEASURES = "MEASURE_COMMUNICATION"  # as smtc_lab.instance.variables has it
 _RATES = ("learning_rate", "learning-rate", "lr")
 _OPTIMIZERS = ("SGD", "AdamW")
 
@@ -50,6 +52,7 @@ def advice(
     return (
         *(each for curve in scaling.curves for each in _kept_batch(scaling, curve.points)),
         *(each for point in most for each in _lost(point)),
+        *_untold(scaling, jobs),
         *(
             each
             for curve in scaling.curves
@@ -101,6 +104,45 @@ def _lost(point: ScalingPoint) -> Iterator[Finding]:
             else part.scaled(1000 * point.usd_per_hour / 3600),
             evidence="emulated" if part.evidence == "emulated" else "measured",
         ),
+    )
+
+
+def _untold(scaling: Scaling, jobs: Mapping[str, TrainingJob]) -> Iterator[Finding]:
+    """Yield why communication is not told apart from all else, and what would tell it."""
+    shared = [
+        point
+        for curve in scaling.curves
+        for point in curve.points
+        if point.devices > 1 and point.lost
+    ]
+    untold = [
+        point for point in shared if all(part.cause != "communication" for part in point.lost)
+    ]
+    if not untold:
+        return
+    jobs_of_them = [jobs[point.set_up] for point in untold]
+    if any(job.environment.get(_MEASURES) == "0" for job in jobs_of_them):
+        why = f"{_MEASURES}=0 in the job's environment turns its record off."
+        fix = f"Leave {_MEASURES} out of the job's environment."
+    elif any(point.exposed_comm_s is not None for point in untold):
+        why = "not each of the launches recorded it in every step."
+        fix = "Look into the logs of the launches for why, and launch them again."
+    else:
+        why = (
+            "no trainer recorded an exchange of gradients. It is recorded where "
+            "DistributedDataParallel or fully_shard exchanges them between CPUs, or between "
+            "emulated devices."
+        )
+        fix = (
+            "Let the script average its gradients so, as smtc_lab.Session().prepare(model, "
+            "optimizer) does. On real accelerators a profiler tells it."
+        )
+    names = ", ".join(point.set_up for point in untold)
+    yield Finding(
+        kind="communication_untold",
+        severity="note",
+        sentence=f"Communication is not told apart from all else on {names}: {why}",
+        fix=fix,
     )
 
 
@@ -204,7 +246,7 @@ def _learning_rate(scaling: Scaling, jobs: Mapping[str, TrainingJob]) -> Iterato
         None,
     )
     words = []
-    for optimizer in _OPTIMIZERS:
+    for optimizer in _optimizers(job):
         rate = scaled_learning_rate(
             1.0 if given is None else float(given),
             batch_size=batch,
@@ -226,3 +268,10 @@ def _learning_rate(scaling: Scaling, jobs: Mapping[str, TrainingJob]) -> Iterato
         fix=f"Begin the search for a learning rate at {' or at '.join(words)}, warm-up in "
         "steps; above the critical batch leave it as it is.",
     )
+
+
+def _optimizers(job: TrainingJob) -> tuple[str, ...]:
+    """Return the optimizer that the job names, where its rule is known; else one of each."""
+    given = job.hyperparameters.get("optimizer")
+    known = isinstance(given, str) and re.search(r"sgd|adam|rmsprop", given.lower())
+    return (str(given),) if known else _OPTIMIZERS

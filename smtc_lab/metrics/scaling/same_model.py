@@ -67,7 +67,7 @@ class SameModel(Result):
 
     rank_difference: float | None = None
     """Greatest distance of a trainer's parameters from rank 0's, by their norms; None: not
-    known or no number."""
+    known, no number, or each trainer has a part of the model."""
 
     parameter: str | None = None
     """Parameter that is furthest away, measured by the twin; None: they train the same."""
@@ -79,7 +79,11 @@ def not_judged(reason: str, *, ranks: int) -> SameModel:
 
 
 def judge_ranks(
-    ranks: Sequence[ParityTrace], *, one: ParityTrace, twin: ParityTrace
+    ranks: Sequence[ParityTrace],
+    *,
+    one: ParityTrace,
+    twin: ParityTrace,
+    have_parts: bool = False,
 ) -> SameModel:
     """Return whether trainers train the model of one process.
 
@@ -87,6 +91,8 @@ def judge_ranks(
         ranks: Traces of all trainers, rank 0 first; those of the others may lack weights.
         one: Of one process with the batches of all trainers together.
         twin: Of the same with the samples of each batch permuted.
+        have_parts: Whether each trainer has a part of the model, so that rank 0's trace has
+            the weights of all and they have none to compare with each other.
     """
     count, several = len(ranks), _averaged(ranks)
     steps = min(len(trace.losses) for trace in (several, one, twin))
@@ -98,7 +104,7 @@ def judge_ranks(
     losses, own_losses = _losses(several, one, steps), _losses(twin, one, steps)
     if reason := _unlike_twin(weights, own, own_losses):
         return not_judged(reason, ranks=count)
-    between = _between_ranks(ranks)
+    between = 0.0 if have_parts else _between_ranks(ranks)
     tolerance = MARGIN * own
     loss_tolerance = max(_LOSS_FLOOR, _LOSS_MARGIN * float(own_losses.max()))
     # written so that a distance that is not a number is no equality
@@ -115,7 +121,7 @@ def judge_ranks(
         tolerance=tolerance,
         loss_difference=_known(losses.max()),
         twin_loss_difference=_known(own_losses.max()),
-        rank_difference=_known(between),
+        rank_difference=None if have_parts else _known(between),
         parameter=None if is_same else _furthest(several, one, twin),
     )
     first = _known(losses[0]) if losses[0] > loss_tolerance else None
@@ -219,7 +225,13 @@ def _verdict(result: SameModel, first: float | None, *, is_torn: bool) -> str:
     if is_torn:
         why += f"; the trainers hold models {shown(result.rank_difference)} apart"
     if first is not None:
-        why += f"; their first loss already differs by {shown(first)}, before any step"
+        alike = "" if is_torn else "the trainers hold one model, but "
+        why += (
+            f"; {alike}their first loss already differs by {shown(first)}, before any step: "
+            "they read other samples than one process, or begin with other weights, and how "
+            "they exchange gradients cannot be judged (let the sampler of one process shuffle "
+            "as that of several does, DistributedSampler with num_replicas=1 for example)"
+        )
     return f"another model than one process: {after}{why}; {numbers}"
 
 

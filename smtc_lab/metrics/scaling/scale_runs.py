@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.compared.measured_cluster import measured_clusters
+from smtc_lab.metrics.compared.result_cautions import UNLIKE_SAMPLES
 from smtc_lab.metrics.compared.speedup import speedup_of
 from smtc_lab.metrics.cost import usd_per_step
-from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.scaling.advice import advice
 from smtc_lab.metrics.scaling.efficiency import (
     cost_efficiency,
@@ -136,7 +135,8 @@ def scaling_of(
         verdict="",
         comparison=comparison,
     )
-    findings = (*advice(made, jobs, question.catalog), *comparison.findings)
+    cautions = (each for each in comparison.findings if each.kind != UNLIKE_SAMPLES)
+    findings = (*advice(made, jobs, question.catalog), *cautions)
     told = made.model_copy(update={"findings": findings})
     return told.model_copy(update={"verdict": verdict_of(told)})
 
@@ -233,16 +233,8 @@ def _alone(
         usd_per_epoch=_times(of_step, steps_of_epoch),
         ideal_step_time_s=ideal_step_time_s,
         loss_s=None,
-        exposed_comm_s=_exposed_comm_s(point),
+        exposed_comm_s=result.exposed_comm_s,
     )
-
-
-def _exposed_comm_s(point: _Measured) -> Interval | None:
-    """Return what ranks recorded of communication; None: some step of them did not."""
-    exposed_s = [each.steps[STEP["exposed_comm_s"]] for each in point.cluster.launches]
-    if not all(np.isfinite(each).all() for each in exposed_s):
-        return None
-    return mean_interval(exposed_s).of(point.cluster.evidence)
 
 
 def _times(interval: Interval | None, factor: float | None) -> Interval | None:

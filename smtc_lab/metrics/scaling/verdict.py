@@ -104,19 +104,28 @@ def _loss(point: ScalingPoint) -> str:
 def _knee(scaling: Scaling, curve: ScalingCurve) -> str:
     if curve.knee is None:
         return ""
-    bound = f"{100 * scaling.bound:.0f} % of one before"
+    bound = f"{100 * scaling.bound:.0f} % of the speed of one device before it"
     devices = [point.devices for point in curve.points]
     if curve.knee == devices[-1]:
-        return f"Every added device brings more than {bound}."
+        return (
+            f"Adding devices pays up to {curve.knee}, the most that were tried: each added one "
+            f"brings more than {bound}."
+        )
     beyond = curve.points[devices.index(curve.knee) + 1]
     brought = beyond.marginal_efficiency
-    is_less = brought is not None and brought.side_of(scaling.bound) < 0
-    those = f"those up to {beyond.devices} bring {'less' if is_less else 'more or less'}"
-    if curve.knee == devices[0]:
-        told = "" if is_less else ", which these launches do not tell"
-        return f"Of added devices {those} than {bound}{told}."
-    told = "" if is_less else ": these launches do not tell which"
-    return f"Up to {curve.knee} devices each added one brings more than {bound}; {those}{told}."
+    if brought is None:
+        return ""
+    pays = f"Adding devices pays up to {curve.knee}. " if curve.knee != devices[0] else ""
+    step = f"from {curve.knee} to {beyond.devices}"
+    if brought.side_of(scaling.bound) < 0:
+        doubt = "" if pays else "Adding devices does not pay here: "
+        from_here = step[0].upper() + step[1:] if pays else step
+        return f"{pays}{doubt}{from_here} each added one brings less than {bound}."
+    return (
+        f"{pays}Whether it pays to go {step} devices, these launches do not tell: each added "
+        f"one brings {_percents(brought)}, and more than {bound} is asked. More rounds tell "
+        "more."
+    )
 
 
 def _percents(interval: Interval) -> str:

@@ -16,6 +16,8 @@ import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
 
+from smtc_lab.parallel.link.backward import Backward, note_backward
+from smtc_lab.parallel.link.device import DeviceTime, pretended_s
 from smtc_lab.parallel.link.exchange import FollowedBucket, squared_norm
 
 if TYPE_CHECKING:
@@ -23,20 +25,8 @@ if TYPE_CHECKING:
 
     from smtc_lab.parallel.link.exchange import FollowedExchange
 
-_FORWARD_SHARE = 1 / 3
-"""Share of an emulated device's step that is forward: backward takes twice as long."""
-
 _OWN_HOOK = "_smtc_hook"
 _NUMBERS = itertools.count()
-
-DeviceTime = tuple[float, float]
-"""When an emulated device began its step, as ``time.perf_counter`` tells, and for how long."""
-
-
-class _Backward:
-    """When the backward pass of this process began."""
-
-    began_s = 0.0
 
 
 class BucketHook:
@@ -79,7 +69,7 @@ class BucketHook:
             model=self._number,
             num_bytes=num_bytes,
             is_last=bucket.is_last(),
-            backward_s=_Backward.began_s,
+            backward_s=Backward.began_s,
             ready_s=time.perf_counter(),
         )
         self._pretend_device(followed)
@@ -87,6 +77,7 @@ class BucketHook:
             followed.local_norm2 = squared_norm(values)
         if followed.is_last:
             self._sent_bytes = 0
+        self._exchange.announce(followed)
         return self._exchange.follow(followed, self._average(bucket, values))
 
     def _pretend_device(self, bucket: FollowedBucket) -> None:
@@ -94,11 +85,9 @@ class BucketHook:
         device = self._device()
         if device is None:
             return
-        began_s, takes_s = device
         share = 1.0 if bucket.is_last else min(1.0, self._sent_bytes / self._total_bytes)
-        ready_s = began_s + takes_s * (_FORWARD_SHARE + (1 - _FORWARD_SHARE) * share)
-        bucket.ready_s = max(bucket.ready_s, ready_s)
-        bucket.backward_s = began_s + takes_s * _FORWARD_SHARE
+        bucket.ready_s = max(bucket.ready_s, pretended_s(device, share))
+        bucket.backward_s = pretended_s(device, 0.0)
 
     def _average(self, bucket: Any, values: torch.Tensor) -> Any:  # noqa: ANN401  as above
         if self.theirs is not None:
@@ -164,7 +153,7 @@ def watch_ddp(
     watched.__init__ = __init__
     watched.register_comm_hook = register_comm_hook
     watched._register_builtin_comm_hook = register_builtin  # noqa: SLF001  it would find ours
-    _note_backward()
+    note_backward()
 
 
 def _named(hook: BucketHook) -> Callable[..., Any]:
@@ -190,22 +179,3 @@ def _can_be_followed(model: DistributedDataParallel) -> bool:
         and dist.get_world_size() > 1
         and group.size() == dist.get_world_size()
     )
-
-
-def _note_backward() -> None:
-    """Note from now on when the outermost ``backward()`` begins."""
-    plain = torch.autograd.backward
-    depth = 0
-
-    @functools.wraps(plain)
-    def backward(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401  torch's own arguments
-        nonlocal depth
-        if not depth:
-            _Backward.began_s = time.perf_counter()
-        depth += 1
-        try:
-            plain(*args, **kwargs)
-        finally:
-            depth -= 1
-
-    torch.autograd.backward = backward

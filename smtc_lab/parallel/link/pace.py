@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.communication.collectives import (
@@ -23,6 +24,7 @@ class Pace:
         world_size: Trainers of the job.
         local_world_size: Trainers of this instance.
         reducers: Data instances that reduce; 0: a ring of the trainers does.
+        rings: Groups of trainers that share the network of an instance, at the same time.
     """
 
     def __init__(
@@ -32,11 +34,14 @@ class Pace:
         world_size: int,
         local_world_size: int,
         reducers: int = 0,
+        rings: int = 1,
     ) -> None:
         self._ranks, self._reducers = world_size, reducers
         crosses = reducers > 0 or local_world_size < world_size
         inside = link.inside if local_world_size > 1 else None
         between = link.between if crosses else None
+        if between is not None and rings > 1:
+            between = replace(between, bytes_per_s=between.bytes_per_s / rings)
         self._wire = _slowest([wire for wire in (inside, between) if wire is not None])
         self._free_s = 0.0
 
@@ -70,6 +75,13 @@ class Pace:
         return ring_gather_s(
             num_bytes, ranks=self._ranks, latency_s=latency_s, bytes_per_s=bytes_per_s
         )
+
+    def send_s(self, num_bytes: int) -> float:
+        """Return how long so many bytes take from one trainer to another one, in seconds."""
+        if self._wire is None:
+            return 0.0
+        latency_s, bytes_per_s = self._wire
+        return latency_s + num_bytes / bytes_per_s
 
     def reserve(self, from_s: float, duration_s: float) -> float:
         """Return when something ends that may begin now, behind what is under way.

@@ -27,6 +27,8 @@ from smtc_lab.study.watched_run import LaunchWatch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from _typeshed import StrPath
+
     from smtc_lab.study.watched_run import Progress
 
 DEFAULT_SECONDS = 6.0
@@ -39,7 +41,7 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
     hyperparameters: dict[str, Any] | None = None,
     seconds_per_point: float = DEFAULT_SECONDS,
     relative_cpu_speed: float | None = None,
-    root: Path | None = None,
+    root: StrPath | None = None,
     progress: Callable[[Progress], None] | None = None,
     **fields: Any,  # noqa: ANN401  TrainingJob checks them
 ) -> Calibration:
@@ -76,7 +78,7 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
             f"seconds_per_point={seconds_per_point} must be a finite number above 0. Leave it "
             "out, or raise it."
         )
-    root = runs_root() if root is None else root
+    root = runs_root(root)
     launcher = launcher_named(THIS_MACHINE, root=root)
     if problems := launcher.check(job):
         raise SpecError(problems)
@@ -107,7 +109,7 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
     return _saved(calibration, kept_at(calibration, root))
 
 
-def kept_at(calibration: Calibration, root: Path | None = None) -> Path:
+def kept_at(calibration: Calibration, root: StrPath | None = None) -> Path:
     """Return the file in which ``calibrate`` kept a calibration.
 
     Args:
@@ -116,7 +118,7 @@ def kept_at(calibration: Calibration, root: Path | None = None) -> Path:
     """
     created = datetime.fromisoformat(calibration.created)
     stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(calibration.entry_point).stem).strip("-") or "job"
-    folder = (runs_root() if root is None else root) / FOLDER
+    folder = runs_root(root) / FOLDER
     return folder / f"{stem}-{created:%Y%m%d-%H%M%S}.json"
 
 

@@ -15,12 +15,12 @@ from smtc_lab.launchers.scale import scale_problems, speed_units
 from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
 from smtc_lab.planner.forecast.launched import (
     Surroundings,
-    laid_out,
     launched_jobs,
     refuse_unknown,
-    setup_of,
 )
-from smtc_lab.planner.forecast.type_table import TypeTable, type_table
+from smtc_lab.planner.forecast.launched_setup import launched_setup
+from smtc_lab.planner.forecast.reduction import with_known_reduction
+from smtc_lab.planner.forecast.type_table import type_table
 from smtc_lab.planner.model.cpu_use import CpuShares, cpu_use
 from smtc_lab.planner.model.predict import Terms, predictions
 from smtc_lab.spec.cluster import LOCAL
@@ -141,6 +141,7 @@ def _foreseen(
 ) -> Foreseen:
     catalog, cores = around.catalog, around.cores
     table, model = type_table(asked.job, catalog), known.model
+    launched = with_known_reduction(launched, catalog, known)
     setup = launched_setup(launched, catalog, table, cores=cores)
     job, is_emulated = asked.job, asked.job.emulation is not None
     is_rented = any(group.instance_type != LOCAL for group in job.cluster.instance_groups)
@@ -164,32 +165,6 @@ def _foreseen(
         whole_s=None if parts is None else parts.whole_s.mean,
         of_groups=tuple(of_groups),
         with_data=with_data,
-    )
-
-
-def launched_setup(
-    job: TrainingJob, catalog: Catalog, table: TypeTable, *, cores: float
-) -> Setup:
-    """Return a job that has its scale as a set-up of the model.
-
-    Args:
-        job: The job, as ``launched_jobs`` returns it.
-        catalog: Where the instance types are looked up.
-        table: The same as columns.
-        cores: Cores of this machine.
-    """
-    groups, emulation = job.cluster.instance_groups, job.emulation
-    rows = [np.array([table.row_of[group.instance_type]]) for group in groups]
-    laid = laid_out(groups, rows, roles(job.cluster, catalog), table)
-    return setup_of(
-        job,
-        laid,
-        table,
-        scale=None if emulation is None else emulation.cores_per_vcpu,
-        device_s=None if emulation is None else emulation.stretched_device_s,
-        link=None if emulation is None else emulation.link,
-        time_stretch=1.0 if emulation is None else emulation.time_stretch,
-        cores=cores,
     )
 
 

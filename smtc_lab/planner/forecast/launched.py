@@ -233,10 +233,7 @@ def devices_of(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDArray[np.
         return np.full(laid.trainers.shape, float(asked.processes_per_host))
     shared = np.ones(laid.trainers.shape)
     if asked.data is not None:
-        shared = np.maximum(1.0, np.floor(asked.data * asked.shard / laid.trainers))
-    emulation = job.emulation
-    if emulation is not None and emulation.device_step_time_s is None:
-        return shared
+        shared = np.maximum(1.0, np.floor(asked.data * asked.per_replica / laid.trainers))
     known = table.devices[laid.trainer]
     return np.where(known > 0, known, shared)
 
@@ -247,7 +244,7 @@ def fits_distribution(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDAr
     if asked is None or asked == "auto" or asked.data is None:
         return np.ones(laid.trainers.shape, dtype=np.bool_)
     ranks = devices_of(job, laid, table) * laid.trainers
-    return np.asarray(ranks == asked.data * asked.shard)
+    return np.asarray(ranks == asked.data * asked.per_replica)
 
 
 def refuse_unknown(job: TrainingJob, role_of: Mapping[str, Role]) -> None:
@@ -260,6 +257,14 @@ def refuse_unknown(job: TrainingJob, role_of: Mapping[str, Role]) -> None:
     cluster = job.cluster
     for problem in number_problems(job):
         raise PlannerError(problem)
+    spread = job.distribution
+    if isinstance(spread, Distribution) and spread.pipeline * spread.tensor > 1:
+        name = "pipeline" if spread.pipeline > 1 else "tensor"
+        what = "the stages of a model" if spread.pipeline > 1 else "layers in parts"
+        raise PlannerError(
+            f"The job has {name}={getattr(spread, name)}, and nothing is predicted of {what} "
+            f"yet. Launch it, or leave {name} out."
+        )
     for role, most in (("train", "one training group"), ("data", "at most one data group")):
         names = [
             group.instance_type

@@ -31,7 +31,8 @@ class JobParts(Result):
     """Price of ``startup_s`` in USD; None: a price is unknown."""
 
     steps_usd: Estimate | None
-    """Price of ``steps_s`` in USD; None: a price is unknown."""
+    """Price of ``steps_s`` in USD, without waiting for spot instances, which is not billed;
+    None: a price is unknown."""
 
     end_usd: Estimate | None
     """Price of ``end_s`` in USD; None: that or a price is unknown."""
@@ -42,9 +43,21 @@ class JobParts(Result):
         parts = [self.startup_s, self.steps_s, *([] if self.end_s is None else [self.end_s])]
         return _sum(parts)
 
+    @property
+    def whole_usd(self) -> Interval | None:
+        """Price of all of it in USD; None: a price is unknown."""
+        if self.startup_usd is None or self.steps_usd is None:
+            return None
+        ends = [] if self.end_usd is None else [self.end_usd]
+        return _sum([self.startup_usd, self.steps_usd, *ends])
+
 
 def job_parts(
-    calibration: Calibration, steps_s: Interval | None, *, usd_per_s: float | None
+    calibration: Calibration,
+    steps_s: Interval | None,
+    *,
+    usd_per_s: float | None,
+    billed_fraction: float = 1.0,
 ) -> JobParts | None:
     """Return a job in its parts; None: its steps or the start-up are not known.
 
@@ -52,12 +65,14 @@ def job_parts(
         calibration: What was measured.
         steps_s: All its steps without compiling, in seconds; None: not known.
         usd_per_s: Price of all instances in USD per second; None: unknown.
+        billed_fraction: Share of the steps' time that is billed, 0 to 1.
     """
     startup_s, end_s = calibration.startup_s, calibration.end_s
     if steps_s is None or startup_s is None:
         return None
+    billed_s = steps_s.scaled(billed_fraction)
     if calibration.compile_s is not None:
-        steps_s = _sum([steps_s, calibration.compile_s])
+        steps_s, billed_s = (_sum([one, calibration.compile_s]) for one in (steps_s, billed_s))
 
     def usd(part_s: Interval | None) -> Interval | None:
         return None if part_s is None or usd_per_s is None else part_s.scaled(usd_per_s)
@@ -67,7 +82,7 @@ def job_parts(
         steps_s=steps_s,
         end_s=end_s,
         startup_usd=usd(startup_s),
-        steps_usd=usd(steps_s),
+        steps_usd=usd(billed_s),
         end_usd=usd(end_s),
     )
 

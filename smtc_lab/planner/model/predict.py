@@ -53,6 +53,9 @@ class Terms:
     useful_fraction: float = 1.0
     """Share of the time that is not lost to interruptions and checkpoints."""
 
+    billed_fraction: float = 1.0
+    """Share of the time of the steps that is billed: all but waiting for spot instances."""
+
     is_extrapolated: bool = False
     """Whether the device time is of other hardware or of the user."""
 
@@ -138,7 +141,12 @@ def _prediction(
     stages_s, exchange = parts_s
     usd_per_s = None if terms.usd_per_hour is None else terms.usd_per_hour / _SECONDS_PER_HOUR
     usd_per_step = None if usd_per_s is None else step_time_s.scaled(usd_per_s)
-    parts = job_parts(calibration, _steps_s(step_time_s, terms), usd_per_s=usd_per_s)
+    parts = job_parts(
+        calibration,
+        _steps_s(step_time_s, terms),
+        usd_per_s=usd_per_s,
+        billed_fraction=terms.billed_fraction,
+    )
     job_s = None if parts is None else parts.whole_s
     return Prediction(
         step_time_s=step_time_s,
@@ -146,7 +154,7 @@ def _prediction(
         usd_per_step=usd_per_step,
         usd_per_1000_steps=None if usd_per_step is None else usd_per_step.scaled(1000),
         job_s=job_s,
-        usd_per_job=None if usd_per_s is None or job_s is None else job_s.scaled(usd_per_s),
+        usd_per_job=None if parts is None else parts.whole_usd,
         parts=parts,
         stages_s=stages_s,
         exchange=exchange,

@@ -126,3 +126,12 @@ class Candidate(PlanDisplayed, Result):
     def is_heterogeneous(self) -> bool:
         """Whether it has a data group."""
         return self.cluster.is_heterogeneous
+
+    @property
+    def time_and_cost(self) -> tuple[float, float]:
+        """Seconds and USD of the whole job, or seconds of a step and USD of 1,000."""
+        said = self.prediction
+        if said.job_s is not None and said.usd_per_job is not None:
+            return said.job_s.mean, said.usd_per_job.mean
+        usd = said.usd_per_1000_steps
+        return said.step_time_s.mean, 0.0 if usd is None else usd.mean

@@ -239,7 +239,9 @@ def _device_s(inputs: ModelInputs, setup: Setup, batch_size: int) -> NDArray[np.
         cores = setup.trainer_cores / np.asarray(setup.devices)
         known_s = known_s * inputs.cores / (cores * setup.trainer_speed)
     if setup.device_s is not None:
-        given_s = setup.device_s + np.asarray(inputs.device_overhead_s)
+        # given for a step as calibrated
+        size_share = inputs.device_at(batch_size)[0] / inputs.device_at(inputs.batch_size)[0]
+        given_s = setup.device_s * size_share + np.asarray(inputs.device_overhead_s)
         known_s = np.where(np.isnan(setup.device_s), known_s, given_s)
     if inputs.is_synchronous:
         host_s = inputs.host_at(batch_size) / (_thread_share(setup) * setup.trainer_speed)

@@ -42,6 +42,9 @@ _OTHERS_S = 5.0
 _STACKS_LIMIT_S = 2.0
 _CURRENT = re.compile(r'^Current thread .*\n +File "([^"]+)"', re.MULTILINE)
 
+_FRAME = re.compile(r'^  File "(.*)", line ([0-9]+) in (.*)$', re.MULTILINE)
+"""A frame of a stack, the innermost first: file, line and function."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Hung:
@@ -52,6 +55,22 @@ class Hung:
 
     culprit: EntryPoint | None
     """The one that the others wait for; None: it is none of this instance."""
+
+    stack: str = ""
+    """Its stack, as Python writes it when it is asked; empty: it wrote none."""
+
+    def say_where(self, told: InstanceDescription, folder: RunFolder) -> None:
+        """Write where in the script it is, where others write why they failed.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        beside = f"{os.path.dirname(told.command[-1])}{os.sep}"  # noqa: PTH120  it is a text
+        for path, line, name in _FRAME.findall(self.stack):
+            if path.startswith(beside):
+                said = f"It hangs in {name} ({path.removeprefix(beside)}, line {line})"
+                folder.failure_file(told.host).write_text(said, "utf-8")
+                return
 
 
 class HangWatch:
@@ -123,7 +142,8 @@ class HangWatch:
         ):
             self._begin_idle(now_s)
             return None
-        return Hung(seconds=now_s - self._moved_s, culprit=self._culprit())
+        culprit, stack = self._culprit()
+        return Hung(seconds=now_s - self._moved_s, culprit=culprit, stack=stack)
 
     def _all_train(self) -> bool:
         """Return whether every trainer has taken a step, and none its last one."""
@@ -152,10 +172,10 @@ class HangWatch:
     def _pids(self) -> list[int]:
         return descendants(os.getpid())
 
-    def _culprit(self) -> EntryPoint | None:
-        """Have every trainer write its stacks to its log, and return who does not just wait."""
+    def _culprit(self) -> tuple[EntryPoint | None, str]:
+        """Have every trainer write its stacks; return who does not just wait, and its own."""
         begins = [log.stat().st_size for log in self._logs]
-        send_signal([each.pid for each in self._trainers], STACKS_SIGNAL)
+        send_signal([each.pid for each in self._trainers if each.pid], STACKS_SIGNAL)
         until_s = time.monotonic() + _STACKS_LIMIT_S
         stacks = [""] * len(self._logs)
         while not all(map(_CURRENT.search, stacks)) and time.monotonic() < until_s:
@@ -164,19 +184,13 @@ class HangWatch:
                 log.read_bytes()[begin:].decode(errors="replace")
                 for log, begin in zip(self._logs, begins, strict=True)
             ]
-        behind = min(steps for steps, _ in self._seen)
-        suspects = [
-            (trainer, steps)
-            for trainer, stack, (steps, _) in zip(
-                self._trainers, stacks, self._seen, strict=True
-            )
-            if not _waits_in_torch(stack)
-        ]
-        if suspects:
-            return min(suspects, key=lambda suspect: suspect[1])[0]
-        if behind < max(steps for steps, _ in self._seen):
-            return self._trainers[[steps for steps, _ in self._seen].index(behind)]
-        return None
+        steps = [steps for steps, _ in self._seen]
+        places = range(len(stacks))
+        suspects = [place for place in places if not _waits_in_torch(stacks[place])]
+        if not suspects and min(steps) == max(steps):
+            return None, ""
+        place = min(suspects or places, key=lambda place: steps[place])
+        return self._trainers[place], stacks[place]
 
 
 def _waits_in_torch(stack: str) -> bool:

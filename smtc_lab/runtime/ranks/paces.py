@@ -2,30 +2,71 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING
 
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.runtime.ranks.reducing import reduces_on_data
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from smtc_lab.instance.context import InstanceContext
 
 
-def declared_shard_pace(context: InstanceContext) -> Pace | None:
-    """Return the declared network of the trainers that share one replica's parameters.
+def declared_group_pace(context: InstanceContext, ranks: Sequence[int]) -> Pace | None:
+    """Return the declared network between some trainers; None: none is declared between them.
 
-    They have ranks that follow each other, so they are on one instance where they fit. None:
-    no network is declared between them, or nothing is sharded.
+    Ranks follow each other on the instances of a job. Groups of an instance's other trainers
+    are taken to exchange at the same time, over the same network between instances.
+
+    Args:
+        context: Where this trainer stands.
+        ranks: The trainers.
     """
-    layout = context.distribution
-    if context.link is None or layout is None or layout.shard == 1:
+    if context.link is None:
         return None
+    on_each = context.local_world_size
+    together = max(Counter(rank // on_each for rank in ranks).values())
     pace = Pace(
         context.link,
-        world_size=layout.shard,
-        local_world_size=min(layout.shard, context.local_world_size),
+        world_size=len(ranks),
+        local_world_size=together,
+        rings=max(1, on_each // together),
     )
     return pace if pace.is_declared else None
+
+
+def declared_sends(
+    context: InstanceContext, ranks: Sequence[int]
+) -> Callable[[int], Pace | None]:
+    """Return the declared networks that this trainer sends to others over, by their ranks.
+
+    What it sends inside its instance queues, and so does what it sends to other instances. The
+    pipelines of an instance's other trainers are taken to send at the same time, over the same
+    network between instances.
+
+    Args:
+        context: Where this trainer stands.
+        ranks: The trainers of its pipeline.
+    """
+    on_each = context.local_world_size
+    together = max(Counter(rank // on_each for rank in ranks).values())
+
+    @cache
+    def over(is_inside: bool) -> Pace | None:  # noqa: FBT001  a key
+        if context.link is None:
+            return None
+        pace = Pace(
+            context.link,
+            world_size=2,
+            local_world_size=2 if is_inside else 1,
+            rings=max(1, on_each // together),
+        )
+        return pace if pace.is_declared else None
+
+    return lambda rank: over(rank // on_each == context.rank // on_each)
 
 
 def declared_pace(context: InstanceContext) -> Pace | None:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import importlib
 import ipaddress
 import os
+import sys
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch.distributed as torch_distributed
 
+from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.variables import RENDEZVOUS_FOLDER_VARIABLE, STORE_FD_VARIABLE
+from smtc_lab.metrics.records.records import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +29,22 @@ if TYPE_CHECKING:
 
 _stores: Any = torch_distributed  # torch exports them without saying so
 
+_PIPELINE = "smtc_lab.parallel.pipeline.building"  # imported where a model is cut
+_PARTS = "smtc_lab.parallel.tensor.parts"  # as above
+
 _CLEAR = (
     "Gradients cross the network between {num} instances in clear: neither gloo nor NCCL "
     "encrypts. Keep these instances in a network of their own, or use one that encrypts."
 )
+
+
+class _Met:
+    store: Any = None
+
+
+def store_of_trainers() -> Any:  # noqa: ANN401  torch's
+    """Return the store at which the trainers of this job met last; None: they did not."""
+    return _Met.store
 
 
 def meet_in_private(say: Callable[[str, str], None]) -> None:
@@ -55,12 +70,13 @@ def meet_in_private(say: Callable[[str, str], None]) -> None:
         number = next(meetings)
         if folder := os.environ.get(RENDEZVOUS_FOLDER_VARIABLE):
             path = str(Path(folder, f"store-{number}"))
-            store = _stores.FileStore(path, world_size)
-            store.set_timeout(timeout)
-            return store
+            _Met.store = _stores.FileStore(path, world_size)
+            _Met.store.set_timeout(timeout)
+            return _Met.store
         if rank == 0 and number == 0:
             _say_what_is_open(say)
-        return own.meet(number, rank, world_size, timeout)
+        _Met.store = own.meet(number, rank, world_size, timeout)
+        return _Met.store
 
     module._create_c10d_store = create  # noqa: SLF001  as above
 
@@ -71,11 +87,29 @@ def say_if_alone(context: InstanceContext, say: Callable[[str, str], None]) -> N
     Args:
         context: Where this trainer stands.
         say: Tells people; called with a kind of event and a sentence.
+
+    Raises:
+        EntryPointError: The job has a pipeline or layers in parts, and the script trains
+            without them.
     """
+    layout = context.distribution
+    if layout is not None and layout.pipeline > 1 and _PIPELINE not in sys.modules:
+        raise EntryPointError(
+            f"The job has pipeline={layout.pipeline}, but the script has taken a step without "
+            "session.step(), so each trainer trains the whole model. Call "
+            "session.prepare(model, optimizer) and session.step(inputs, targets, loss_fn), or "
+            "leave the pipeline out."
+        )
+    if layout is not None and layout.tensor > 1 and _PARTS not in sys.modules:
+        raise EntryPointError(
+            f"The job has tensor={layout.tensor}, but the script has taken a step without "
+            "session.prepare(), so each trainer trains the whole model. Call "
+            "session.prepare(model, optimizer), or leave tensor out."
+        )
     if context.rank == 0 and context.world_size > 1 and not torch_distributed.is_initialized():
         num = context.world_size
         say(
-            "warning",
+            ALONE,
             f"{num} trainers train the same model {num} times: the script has taken a step "
             "and not joined their process group. Call torch.distributed.init_process_group() "
             "and wrap the model, for example in DistributedDataParallel.",

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sized
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import IterableDataset
 
 from smtc_lab.dataservice.rank_batches import RankBatches
+from smtc_lab.instance.mesh import batch_place, num_batches
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
-from smtc_lab.parallel.full_state import full_state, is_live, load_full_state
-from smtc_lab.parallel.gradients import clip_grad_norm
-from smtc_lab.parallel.link.fsdp import pace_fsdp
+from smtc_lab.parallel.full_state import is_live
 from smtc_lab.parallel.trainers import Trainers
 from smtc_lab.runtime.checkpoint import load_checkpoint, save_checkpoint
-from smtc_lab.runtime.ranks.paces import declared_shard_pace
+from smtc_lab.runtime.ranks.following import follow_prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import torch
 
@@ -73,12 +72,44 @@ class SharedTraining:
         wrapped = self._trainers.prepare(
             model, optimizer, find_unused_parameters=find_unused_parameters
         )
-        pace = None if self._context.role == "data" else declared_shard_pace(self._context)
-        if pace is not None:
-            pace_fsdp(wrapped, pace)
+        follow_prepared(self._runtime, wrapped)
+        if self._trainers.pipeline is not None:
+            from smtc_lab.runtime.ranks.stages import watch_stages  # noqa: PLC0415  others do without
+
+            watch_stages(self._runtime, self._trainers.pipeline)
         if self._runtime.compilation is not None:
-            self._runtime.compilation.watch(wrapped)
+            layout = self._context.distribution
+            has_parts = layout is not None and layout.pipeline * layout.tensor > 1
+            gather = partial(self._whole_weights, model) if has_parts else None
+            self._runtime.compilation.watch(wrapped, gather)
         return wrapped, optimizer
+
+    def step(
+        self,
+        inputs: Any,  # noqa: ANN401  any batch
+        targets: Any = None,  # noqa: ANN401  as above
+        loss_fn: Callable[[Any, Any], torch.Tensor] | None = None,
+    ) -> torch.Tensor:
+        """Run forward and backward of a batch through the prepared model; return its mean loss.
+
+        In a job with a pipeline the batch goes through the stages as microbatches, and each
+        trainer has the parameters of its own stages from the first step on. Elsewhere it is
+        what a script would write: output, loss, backward. Gradients are averaged over replicas
+        and added up until the optimizer zeroes them; the loss is that of this trainer's batch.
+
+        Args:
+            inputs: The model's argument, a tuple of them, or keyword arguments by name.
+            targets: What the loss needs beside the output.
+            loss_fn: Called with output and targets; returns a mean over samples. None: the
+                output's own ``loss``, as models of transformers have it.
+
+        Raises:
+            EntryPointError: No model was prepared, or it or the batch cannot be run so.
+        """
+        loss = self._trainers.step(inputs, targets, loss_fn)
+        if self._trainers.pipeline is not None and self._runtime.compilation is not None:
+            self._runtime.compilation.take_loss(loss)
+        return loss
 
     def accumulate(self, batch: Any, num_microbatches: int) -> Iterator[Any]:  # noqa: ANN401  any batch
         """Yield equal parts of a batch; trainers exchange gradients with the last one only.
@@ -104,7 +135,7 @@ class SharedTraining:
             model: The model that ``prepare`` returned.
             max_norm: Greatest norm that is left as it is.
         """
-        return clip_grad_norm(model, max_norm)
+        return self._trainers.clip_grad_norm(model, max_norm)
 
     def save_checkpoint(self, *, step: int, **state: Any) -> Path:  # noqa: ANN401  what torch.save takes
         """Write a checkpoint, whole or not at all.
@@ -123,7 +154,7 @@ class SharedTraining:
         """
         if not any(map(is_live, state.values())):
             return save_checkpoint(self._checkpoints(), state, step=step)
-        whole, folder = full_state(state), self._checkpoints(of_all=True)
+        folder, whole = self._checkpoints(of_all=True), self._trainers.full_state(state)
         if self._context.rank:
             return folder / f"step-{step:012d}.json"
         return save_checkpoint(folder, whole, step=step)
@@ -131,25 +162,53 @@ class SharedTraining:
     def load_checkpoint(self, **parts: Any) -> tuple[dict[str, Any], int] | None:  # noqa: ANN401  models and optimizers
         """Return the parts of the newest complete checkpoint and its step; None: none.
 
+        ::
+
+            found = session.load_checkpoint(model=model, optimizer=optimizer)
+            done = 0 if found is None else found[1]
+
         Args:
             **parts: Models and optimizers, by the names that they were saved by. They get what
                 the checkpoint of all trainers holds, whatever layout wrote it, and are not
                 among what is returned. All trainers call this.
+
+        Returns:
+            What else was saved, by name, and the steps that had ended; without ``parts`` all
+            that this trainer saved. None: this run has no checkpoint yet.
+
+        Raises:
+            EntryPointError: The checkpoint lacks a part, or cannot be loaded safely.
         """
         if not parts:
             return load_checkpoint(self._checkpoints())
         is_first = not self._context.rank
         found = load_checkpoint(self._checkpoints(of_all=True)) if is_first else None
-        return load_full_state(parts, found)
+        return self._trainers.load_full_state(parts, found)
+
+    def _whole_weights(self, model: torch.nn.Module) -> Mapping[str, Any]:
+        """Return a model's state as of one process, to rank 0. All trainers call this."""
+        found: Mapping[str, Any] = self._trainers.full_state({"model": model})["model"] or {}
+        return found
 
     def _checkpoints(self, *, of_all: bool = False) -> Path:
         base = Path(os.environ.get(BASE_FOLDER_VARIABLE, "."), "checkpoints")
         return base if of_all else base / self._context.checkpoint_folder
 
+    @property
+    def _batches(self) -> tuple[int, int]:
+        """Which of the batches of a step this trainer takes, and how many there are."""
+        layout, rank = self._context.distribution, self._context.rank
+        if self._context.role != "train":
+            return rank, 1
+        if layout is None:
+            return rank, self._context.world_size
+        return batch_place(rank, layout), num_batches(layout)
+
     def _rank_options(self, dataset: Any, options: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401  any dataset
         """Return a dataloader's options with this trainer's part of the samples."""
-        ranks = self._context.world_size if self._context.role == "train" else 1
-        is_plain = ranks == 1 and self._context.parity_steps is None  # else orders are compared
+        rank, ranks = self._batches
+        is_alone = self._context.world_size == 1 or self._context.role != "train"
+        is_plain = is_alone and self._context.parity_steps is None  # else orders are compared
         if is_plain or options.get("sampler") or options.get("batch_sampler"):
             return options
         if isinstance(dataset, IterableDataset) or not isinstance(dataset, Sized):
@@ -168,7 +227,7 @@ class SharedTraining:
         batches = RankBatches(
             len(dataset),
             batch_size=batch_size,
-            rank=self._context.rank,
+            rank=rank,
             num_ranks=ranks,
             seed=self._context.seed,
             shuffle=bool(options.get("shuffle")),

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # without the 10 ms that importing typing costs every start
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
 
-def after_import(name: str, callback: Callable[[], None]) -> None:
-    """Call ``callback`` once, right after the module ``name`` has been executed."""
-    sys.meta_path.insert(0, _AfterImport(name, callback))
+def after_import(
+    name: str,
+    callback: Callable[[], None],
+    *,
+    during: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
+    """Call ``callback`` once, right after the module ``name`` has been executed.
+
+    Args:
+        name: The module's whole name.
+        callback: Not called where the import fails.
+        during: Makes what is entered before the module is executed, and left after that.
+    """
+    sys.meta_path.insert(0, _AfterImport(name, callback, during))
 
 
 class _AfterImport:
     """A finder that changes nothing but listens for the end of one module's execution."""
 
-    def __init__(self, name: str, callback: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        name: str,
+        callback: Callable[[], None],
+        during: Callable[[], AbstractContextManager[None]],
+    ) -> None:
         self._name = name
         self._callback = callback
+        self._during = during
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -38,12 +57,13 @@ class _AfterImport:
         execute = spec.loader.exec_module
 
         def execute_and_call(module: ModuleType) -> None:
-            is_first = self in sys.meta_path
-            if is_first:
-                sys.meta_path.remove(self)
-            execute(module)
-            if is_first:
-                self._callback()
+            if self not in sys.meta_path:
+                execute(module)
+                return
+            sys.meta_path.remove(self)
+            with self._during():
+                execute(module)
+            self._callback()
 
         spec.loader.exec_module = execute_and_call  # type: ignore[method-assign]  # this loader's own
         return spec

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import atexit
+import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from smtc_lab.parallel.link.ddp import watch_ddp
-from smtc_lab.parallel.link.exchange import FollowedExchange
-from smtc_lab.runtime.ranks.paces import declared_pace
+from smtc_lab.parallel.link.fsdp import watch_fully_shard
+from smtc_lab.runtime.ranks.following import followed_exchange, followed_shards
 from smtc_lab.runtime.ranks.reducing import Reducers, can_reduce, reduces_on_data
+from smtc_lab.runtime.script.after_import import after_import
 from smtc_lab.runtime.script.communication import step_communication
 
 if TYPE_CHECKING:
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
 
+_FSDP = "torch.distributed.fsdp"
+
 
 def watch_exchange(runtime: InstanceRuntime) -> None:
-    """Follow the models that this trainer wraps with DDP from now on, where there is a use."""
+    """Follow the models that this trainer wraps or shards from now on, where there is a use."""
     context = runtime.context
     if context.world_size == 1 or context.role == "data":
         return
-    pace = declared_pace(context)
     reduces = reduces_on_data(context)
-    if pace is None and not reduces and not context.measures_communication:
+    if context.link is None and not reduces and not context.measures_communication:
         return
 
-    def overrun(declared_s: float, took_s: float) -> None:
-        runtime.event(
-            "warning",
-            f"The emulated network would average a bucket in {1e3 * declared_s:.3g} ms, but "
-            f"this machine took {1e3 * took_s:.3g} ms: step times are longer than the model's. "
-            "Declare a slower link, fewer trainers or a smaller model.",
-        )
-
-    exchange = FollowedExchange(pace, measures_noise=context.measures_noise, on_overrun=overrun)
-    if context.measures_communication:
+    exchange = followed_exchange(runtime)
+    exchange.keeps = context.measures_communication
+    if exchange.keeps:
         runtime.timer.communication = lambda step: step_communication(
             exchange.take(), step, runtime.record
         )
@@ -45,3 +42,13 @@ def watch_exchange(runtime: InstanceRuntime) -> None:
         device=lambda: runtime.timer.device_step,
         reduce=lambda model: reducers.join() if reduces and can_reduce(model) else None,
     )
+    _watch_fsdp(runtime)
+
+
+def _watch_fsdp(runtime: InstanceRuntime) -> None:
+    """Follow the models that this process shards, as soon as it has imported FSDP2."""
+    watch = partial(watch_fully_shard, followed_shards(runtime))
+    if _FSDP in sys.modules:
+        watch()
+    else:
+        after_import(_FSDP, watch)

@@ -16,6 +16,7 @@ import weakref
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.instance.variables import FINGERPRINTS_VARIABLE, RESUME_VARIABLE
 from smtc_lab.metrics.records.records import TORCHS_OWN
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
+    from smtc_lab.runtime.ranks.same_samples import FirstBatches
     from smtc_lab.runtime.script.backward import BackwardSteps
 
 
@@ -45,14 +47,9 @@ def install_hooks() -> None:
 
     runtime = instance_runtime()
     note_thread_failures()
+    _watch_attempts(runtime)
     if runtime.context.role == "train" and "RANK" in os.environ:
-        from smtc_lab.runtime.ranks.rendezvous import (  # noqa: PLC0415  needs torch
-            meet_in_private,
-            say_if_alone,
-        )
-
-        meet_in_private(runtime.event)
-        runtime.timer.on_first_step = partial(say_if_alone, runtime.context, runtime.event)
+        _look_at_others(runtime)
     seed_everything(runtime.context.seed)
     if runtime.compilation is not None:
         from smtc_lab.runtime.script.compiler import (  # noqa: PLC0415  other jobs do without
@@ -83,6 +80,50 @@ def install_hooks() -> None:
     replacement = use_data_service(runtime)
     if replacement is not None:
         replace_stateful_loader(replacement)
+
+
+def _watch_attempts(runtime: InstanceRuntime) -> None:
+    """Note what a script loads that was interrupted, and fingerprints where they are asked."""
+    if runtime.context.role == "data":
+        return
+    if runtime.attempt > 1:
+        from smtc_lab.runtime.resuming.restored import Restored  # noqa: PLC0415  others do without
+
+        restored = Restored(runtime.context)
+        runtime.restored_step = lambda: restored.step
+    if RESUME_VARIABLE in os.environ:
+        from smtc_lab.runtime.resuming.plain_loops.automatic import AutomaticResume  # noqa: PLC0415  as above
+
+        AutomaticResume(runtime, runtime.restored_step)
+    if FINGERPRINTS_VARIABLE in os.environ:
+        from smtc_lab.runtime.resuming.fingerprints import (  # noqa: PLC0415  as above
+            take_fingerprints,
+        )
+
+        take_fingerprints(runtime)
+
+
+def _look_at_others(runtime: InstanceRuntime) -> None:
+    """Let trainers meet, and tell where they train apart, or all on the same samples."""
+    from smtc_lab.runtime.ranks.rendezvous import (  # noqa: PLC0415  needs torch
+        meet_in_private,
+        say_if_alone,
+        store_of_trainers,
+    )
+    from smtc_lab.runtime.ranks.same_samples import FirstBatches  # noqa: PLC0415  as above
+
+    context, layout = runtime.context, runtime.context.distribution
+    meet_in_private(runtime.event)
+    share_a_batch = layout is not None and layout.pipeline * layout.tensor > 1
+    if context.world_size > 1 and not share_a_batch:
+        _Counted.first_batches = FirstBatches(context, store_of_trainers, runtime.event)
+
+    def look() -> None:
+        say_if_alone(context, runtime.event)
+        if _Counted.first_batches is not None:
+            _Counted.first_batches.compare()
+
+    runtime.timer.on_first_step = look
 
 
 def _permute_samples(theirs: Any, ours: Any) -> None:  # noqa: ANN401  classes of iterators
@@ -125,7 +166,7 @@ def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
     import torch  # noqa: PLC0415  the caller has it
 
     def __next__(self: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own
-        if runtime.is_timed_by_session or _inside.a_timed_next:
+        if runtime.is_timed_by_session or runtime.is_restoring or _inside.a_timed_next:
             return plain_next(self)
         if _Counted.by_backward is not None:
             _Counted.by_backward.will_ask()
@@ -141,6 +182,10 @@ def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
         finally:
             _inside.a_timed_next = False
         timer.got(num_samples_of(batch))
+        if torch.is_grad_enabled():
+            runtime.took(batch)
+            if _Counted.first_batches is not None:
+                _Counted.first_batches.took(batch)
         return batch
 
     return __next__
@@ -199,11 +244,13 @@ class _Counted:
     """Another one, that stepped on a batch of its own since."""
     by_backward: BackwardSteps | None = None
     """What ends them where there is no optimizer; None: on a data instance."""
+    first_batches: FirstBatches | None = None
+    """Compares those of several trainers; None: there is one, or they share a batch."""
 
 
 def _optimizer_stepped(optimizer: object, *_: object) -> None:
     runtime = instance_runtime()
-    if runtime.is_timed_by_session:
+    if runtime.is_timed_by_session or runtime.is_restoring:
         return
     counted = _Counted.optimizer()
     if counted is None and _Counted.rival() is None:

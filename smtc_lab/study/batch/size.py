@@ -24,6 +24,8 @@ from smtc_lab.study.study_run import StudyRun, start_study
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from _typeshed import StrPath
+
     from smtc_lab.spec.cluster import Cluster
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.study.watched_run import LaunchWatch
@@ -49,7 +51,7 @@ def find_batch_size(  # noqa: PLR0913  options by name, all with a default
     memory_limit_bytes: int | None = None,
     cluster: Cluster | None = None,
     hyperparameters: dict[str, Any] | None = None,
-    root: Path | None = None,
+    root: StrPath | None = None,
     on_trial: Callable[[str, BatchTrial], None] | None = None,
     **fields: Any,  # noqa: ANN401  TrainingJob checks them
 ) -> BatchSizes:
@@ -97,7 +99,7 @@ def find_batch_size(  # noqa: PLR0913  options by name, all with a default
         kind=BATCH_SIZE,
         jobs=tuple(jobs),
         rounds=0,
-        root=runs_root() if root is None else root.resolve(),
+        root=runs_root(root),
         created=datetime.now(UTC),
         options={
             "hyperparameter": name,

@@ -25,6 +25,8 @@ from smtc_lab.study.watched_run import LaunchWatch, Progress, run_watched
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from _typeshed import StrPath
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.metrics.compared.comparison import Comparison
@@ -63,7 +65,7 @@ def compare(  # noqa: PLR0913  options by name, all with a default
     rounds: int = DEFAULT_ROUNDS,
     within: float | None = None,
     on: str | Launcher = THIS_MACHINE,
-    root: Path | None = None,
+    root: StrPath | None = None,
     catalog: Catalog | None = None,
     progress: Callable[[Progress], None] | None = None,
     parity: ParityCheck | None = None,
@@ -82,7 +84,8 @@ def compare(  # noqa: PLR0913  options by name, all with a default
             5 % either way, and after ``rounds`` at the latest. The interval then holds however
             often it was looked at, so it is wider than that of as many planned rounds.
         on: Name of the launcher, or a launcher.
-        root: Folder of runs; None: the default one, or that of the given launcher.
+        root: Folder of runs; None: the default one, or that of the given launcher. The
+            comparison lies in ``comparisons`` beside it.
         catalog: Types and prices; None: the catalog that comes with the package.
         progress: Called about twice a second while steps are made.
         parity: Called with the completed runs; None: parity is not checked.
@@ -162,11 +165,9 @@ def _run_all(plan: ComparisonPlan, watch: LaunchWatch) -> tuple[list[RunRecords]
             what = f"({label}) {NO_STEP}"
         where = f"Launch {watch.begun} of {watch.launches}"
         if is_like(launch.job, baseline):
-            raise RunFailedError(and_then(f"{where} {what}", f"All logs: {run.folder.logs}"))
-        failed[label] = and_then(
-            f"{label} was left out: {where} {what}",
-            f"See 'smtc-lab runs show {run.job_name} --log'.",
-        )
+            logs = f"All logs: {run.folder.logs}"
+            raise RunFailedError(and_then(f"{where} {what}", run.where_to_look(printed=logs)))
+        failed[label] = and_then(f"{label} was left out: {where} {what}", run.where_to_look())
         if others <= failed.keys() and {run.label for run in records} <= {only}:
             break
     left_out = list(failed.values())

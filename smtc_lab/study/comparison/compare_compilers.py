@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from _typeshed import StrPath
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.study.watched_run import Progress
 
@@ -39,7 +41,7 @@ def compare_compilers(  # noqa: PLR0913  options by name, all with a default
     within: float | None = None,
     ablation: bool = False,
     parity: bool = True,
-    root: Path | None = None,
+    root: StrPath | None = None,
     catalog: Catalog | None = None,
     progress: Callable[[Progress], None] | None = None,
     **fields: Any,  # noqa: ANN401  TrainingJob checks them
@@ -67,7 +69,7 @@ def compare_compilers(  # noqa: PLR0913  options by name, all with a default
         ablation: Begin with plain eager and add one factor at a time, so that each factor's
             share can be told.
         parity: Whether to check, in short launches of their own, that all train the same model.
-        root: Folder of runs; None: the default one.
+        root: Folder of runs; None: the default one. The comparison lies beside it.
         catalog: Types and prices; None: the catalog that comes with the package.
         progress: Called about twice a second while steps are made.
         **fields: Further fields of ``TrainingJob``, such as ``channels`` and ``seed``.

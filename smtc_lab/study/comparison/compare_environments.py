@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from _typeshed import StrPath
+
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.study.watched_run import Progress
 
@@ -30,7 +32,7 @@ def compare_environments(  # noqa: PLR0913  options by name, all with a default
     rounds: int = DEFAULT_ROUNDS,
     within: float | None = None,
     parity: bool = True,
-    root: Path | None = None,
+    root: StrPath | None = None,
     catalog: Catalog | None = None,
     progress: Callable[[Progress], None] | None = None,
     **fields: Any,  # noqa: ANN401  TrainingJob checks them
@@ -54,7 +56,7 @@ def compare_environments(  # noqa: PLR0913  options by name, all with a default
         rounds: Launches of each environment, at least 1.
         within: End as soon as every speed-up is known so well, as ``compare`` does.
         parity: Whether to check, in short launches of their own, that all train the same model.
-        root: Folder of runs; None: the default one.
+        root: Folder of runs; None: the default one. The comparison lies beside it.
         catalog: Types and prices; None: the catalog that comes with the package.
         progress: Called about twice a second while steps are made.
         **fields: Further fields of ``TrainingJob``, such as ``compiler_config`` and ``seed``.

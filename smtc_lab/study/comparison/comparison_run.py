@@ -19,7 +19,8 @@ from smtc_lab.study.study_run import StudyRun, start_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
+
+    from _typeshed import StrPath
 
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import StudyRequest
@@ -92,7 +93,7 @@ def launch_comparison(  # noqa: PLR0913  options by name, all with a default
     *,
     rounds: int = DEFAULT_ROUNDS,
     within: float | None = None,
-    root: Path | None = None,
+    root: StrPath | None = None,
     parity: bool = False,
     detach: bool | None = None,
 ) -> ComparisonRun:

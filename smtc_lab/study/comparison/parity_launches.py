@@ -64,7 +64,7 @@ class ParityLaunches:
         if isinstance(eager, str):
             unknown = unjudged(f"the eager launch {eager}")
             return dict.fromkeys(subjects, unknown), launches.problems
-        noise = launches.trace(eager_job, "eager, other threads", other_threads=True)
+        noise = launches.trace(eager_job, "other threads, parity", other_threads=True)
         found: dict[_Subject, ParityResult] = {}
         for subject in subjects.values():
             if subject not in found:

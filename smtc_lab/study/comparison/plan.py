@@ -17,7 +17,8 @@ from smtc_lab.study.launch_name import launch_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+    from _typeshed import StrPath
 
     from smtc_lab.launchers.launcher import Launcher, LaunchPlan
     from smtc_lab.spec.job import TrainingJob
@@ -73,7 +74,7 @@ def plan_comparison(  # noqa: PLR0913  as above
     rounds: int,
     within: float | None = None,
     on: str | Launcher = THIS_MACHINE,
-    root: Path | None = None,
+    root: StrPath | None = None,
     catalog: Catalog | None = None,
     created: datetime | None = None,
 ) -> ComparisonPlan:
@@ -122,12 +123,23 @@ def _comparable(
             f"Two clusters are called {repeated[0]!r}, so that a table could not tell them "
             "apart. Give each a name: NAME@GROUP=TYPE:COUNT."
         )
-    for job in jobs:
-        problems += [f"{job.cluster.label}: {text}" for text in launcher.check(job)]
+    problems += _launch_problems(jobs, launcher)
     if problems:
-        raise SpecError(list(dict.fromkeys(problems)))
+        raise SpecError(problems)
     is_here = bool(runs_here(launcher.name))
     return at_one_scale(jobs, launcher.common_scale, is_here=is_here)
+
+
+def _launch_problems(jobs: Sequence[TrainingJob], launcher: Launcher) -> list[str]:
+    """Return why jobs cannot run there, each reason once, with whose it is where not all's."""
+    labels_of: dict[str, list[str]] = {}
+    for job in jobs:
+        for text in dict.fromkeys(launcher.check(job)):
+            labels_of.setdefault(text, []).append(job.cluster.label)
+    return [
+        text if len(labels) == len(jobs) > 1 else f"{' and '.join(labels)}: {text}"
+        for text, labels in labels_of.items()
+    ]
 
 
 def _launches(

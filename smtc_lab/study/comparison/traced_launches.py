@@ -102,10 +102,7 @@ class TracedLaunches:
                 for written in run.folder.compiler_folder(instance.host).glob(_TRACES):
                     written.unlink()
         self.problems.append(
-            and_then(
-                f"The parity launch {name!r} {reason}",
-                f"See 'smtc-lab runs show {run.job_name} --log'.",
-            )
+            and_then(f"The parity launch {name!r} {reason}", run.where_to_look())
         )
         return reason.partition(".")[0]
 

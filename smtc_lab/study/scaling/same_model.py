@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.own_types import own_types
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named
 from smtc_lab.metrics.scaling.same_model import judge_ranks, not_judged
+from smtc_lab.spec.distribution import Distribution
 from smtc_lab.study.comparison.traced_launches import PARITY_STEPS, TracedLaunches
+from smtc_lab.study.folder import StudyRequest
+from smtc_lab.study.keeper import StudyKeeper
 from smtc_lab.study.scaling.set_ups import scaled_jobs
-from smtc_lab.study.watched_run import LaunchWatch
+from smtc_lab.study.supervision import keep_here, make_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
+
+    from _typeshed import StrPath
 
     from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.metrics.parity import ParityTrace
     from smtc_lab.metrics.scaling.same_model import SameModel
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.study.watched_run import Progress
+    from smtc_lab.study.watched_run import LaunchWatch, Progress
 
 __all__ = ["SameModelLaunches", "check_parity"]
+
+PARITY = "parity"
+"""Name of the kind of study."""
 
 
 def check_parity(  # noqa: PLR0913  options by name, all with a default
@@ -32,7 +41,7 @@ def check_parity(  # noqa: PLR0913  options by name, all with a default
     *,
     batch: str = "batch_size",
     steps: int = PARITY_STEPS,
-    root: Path | None = None,
+    root: StrPath | None = None,
     catalog: Catalog | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> SameModel:
@@ -40,7 +49,8 @@ def check_parity(  # noqa: PLR0913  options by name, all with a default
 
     Three short launches on this machine, without dropout and emulation: one process with the
     batches of all trainers together; its twin, with the samples of each batch permuted; and
-    the trainers. They are right where they end no further away than 3 times the twin.
+    the trainers. They are right where they end no further away than 3 times the twin. It is a
+    study, so lists of runs show how far it is, with its launches below it.
 
     ::
 
@@ -66,11 +76,22 @@ def check_parity(  # noqa: PLR0913  options by name, all with a default
     launcher = launcher_named(THIS_MACHINE, root=root, catalog=catalog)
     check = SameModelLaunches((job,), batch=batch, catalog=catalog, steps=steps)
     check.refuse(launcher)
-    watch = LaunchWatch(launches=0, progress=progress)
-    found, problems = check(launcher=launcher, watch=watch)
-    result = found[job.cluster.label]
-    if result.same is None and problems:
-        return result.model_copy(update={"verdict": f"{result.verdict}. {' '.join(problems)}"})
+    request = StudyRequest(
+        kind=PARITY,
+        jobs=(job,),
+        rounds=0,
+        root=launcher.root,
+        created=datetime.now(UTC),
+        options={"instance_types": own_types(catalog, [job.cluster])},
+    )
+    keeper = StudyKeeper(make_study(request, keep_here), kind=PARITY, progress=progress)
+    with keeper.going_on() as watch:
+        found, problems = check(launcher=launcher, watch=watch)
+        result = found[job.cluster.label]
+        if result.same is None and problems:
+            told = f"{result.verdict}. {' '.join(problems)}"
+            result = result.model_copy(update={"verdict": told})
+        keeper.conclude(result.model_dump_json(indent=2))
     return result
 
 
@@ -102,8 +123,9 @@ class SameModelLaunches:
         ranks = [_num_ranks(job, launcher) for job in self.jobs]
         if max(ranks) < 2:
             raise SpecError(
-                f"{self.jobs[0].cluster.label} has {max(ranks)} trainer, so there is nothing "
-                'to compare with one process. Give the job a distribution, such as {"data": 2}.'
+                f"{self.jobs[0].cluster.label} has one trainer, so there is nothing to compare "
+                'with one process. Give the job several (distribution={"data": 2}), or the '
+                "study more devices (devices=, --devices)."
             )
         for job, count in zip(self.jobs, ranks, strict=True):
             if count > 1:
@@ -128,17 +150,20 @@ class SameModelLaunches:
             if batches[label] not in known:
                 known[batches[label]] = _one_and_twin(launches, alone[label])
             traces = launches.traces(_plain(job), f"{label}, parity")
-            found[label] = _judged(traces, known[batches[label]], ranks[label])
+            found[label] = _judged(traces, known[batches[label]], job, ranks[label])
         return found, launches.problems
 
     def _alone(self, job: TrainingJob, ranks: int) -> TrainingJob:
         """Return the job of one process with the batch of all trainers."""
         size = job.hyperparameters.get(self.batch)
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            is_there = self.batch in job.hyperparameters
+            said = f"is {size!r}, which is no batch size" if is_there else "is not given"
             raise SpecError(
                 f"One process has to take the batch of {ranks} trainers, but hyperparameter "
-                f"{self.batch!r} is {size!r} and no batch size. Give the job one, or name the "
-                "one that it has (batch=, --batch)."
+                f"{self.batch!r} {said}; a default of the script is not known here. Give the "
+                f"job one ({{'{self.batch}': 32}}, -p {self.batch}=32), or name the one that "
+                "it has (batch=, --batch)."
             )
         (one,), _ = scaled_jobs(
             [_plain(job).model_copy(update={"distribution": None})],
@@ -148,7 +173,7 @@ class SameModelLaunches:
             bigger_instances=False,
             catalog=self.catalog,
         )
-        values = {**job.hyperparameters, self.batch: size * ranks}
+        values = {**job.hyperparameters, self.batch: size * ranks // _num_parts(job)}
         return one.model_copy(update={"hyperparameters": values})
 
 
@@ -161,6 +186,12 @@ def _num_ranks(job: TrainingJob, launcher: Launcher) -> int:
     return sum(len(instance.ranks) for instance in launcher.plan(_plain(job)).instances)
 
 
+def _num_parts(job: TrainingJob) -> int:
+    """Return how many trainers share a model and its batch, as stages or parts of layers."""
+    spread = job.distribution
+    return spread.pipeline * spread.tensor if isinstance(spread, Distribution) else 1
+
+
 def _one_and_twin(
     launches: TracedLaunches, job: TrainingJob
 ) -> tuple[ParityTrace, ParityTrace] | str:
@@ -169,7 +200,7 @@ def _one_and_twin(
     if isinstance(one, str):
         launches.watch.launches -= 1
         return f"the launch of one process {one}"
-    twin = launches.traces(job, "one process, permuted", permutes=True)
+    twin = launches.traces(job, "permuted samples, parity", permutes=True)
     if isinstance(twin, str):
         return f"the launch of one process with its samples permuted {twin}"
     return one[0], twin[0]
@@ -178,10 +209,11 @@ def _one_and_twin(
 def _judged(
     traces: tuple[ParityTrace, ...] | str,
     known: tuple[ParityTrace, ParityTrace] | str,
+    job: TrainingJob,
     ranks: int,
 ) -> SameModel:
     if isinstance(known, str):
         return not_judged(known, ranks=ranks)
     if isinstance(traces, str):
         return not_judged(f"the launch of the trainers {traces}", ranks=ranks)
-    return judge_ranks(traces, one=known[0], twin=known[1])
+    return judge_ranks(traces, one=known[0], twin=known[1], have_parts=_num_parts(job) > 1)

@@ -24,7 +24,8 @@ from smtc_lab.study.study_run import StudyRun, start_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+
+    from _typeshed import StrPath
 
     from smtc_lab.metrics.scaling.scaling import Mode
     from smtc_lab.study.folder import StudyRequest
@@ -116,7 +117,7 @@ def launch_scaling(  # noqa: PLR0913  options by name, all with a default
     bigger_instances: bool = False,
     samples_per_epoch: int | None = None,
     parity: bool = False,
-    root: Path | None = None,
+    root: StrPath | None = None,
     catalog: Catalog | None = None,
     detach: bool | None = None,
 ) -> ScalingRun:

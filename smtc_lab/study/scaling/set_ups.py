@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
@@ -12,7 +12,7 @@ from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.scaling.scaling import Mode
@@ -184,6 +184,12 @@ def _distribution(
     job: TrainingJob, devices: int, instances: _TrainingInstances
 ) -> Distribution | None:
     given = job.distribution if isinstance(job.distribution, Distribution) else Distribution()
+    if given.pipeline * given.tensor > 1:
+        name = "pipeline" if given.pipeline > 1 else "tensor"
+        raise SpecError(
+            f"The job has {name}={getattr(given, name)}, but a scaling study begins with a "
+            f"model on one device. Leave {name} out."
+        )
     if devices % given.shard:
         raise SpecError(
             f"{job.cluster.label}: {devices} devices cannot be replicas of "
@@ -202,16 +208,34 @@ def _distribution(
 
 def _divided(job: TrainingJob, devices: int, batch: str) -> TrainingJob:
     """Return a job whose devices share the batch of one."""
-    size = job.hyperparameters.get(batch)
+    values = {
+        **job.hyperparameters,
+        batch: divided_batch(job.hyperparameters, devices, batch),
+    }
+    return job.model_copy(update={"hyperparameters": values})
+
+
+def divided_batch(values: Mapping[str, Any], devices: int, batch: str) -> int:
+    """Return the batch of one of several devices that share it.
+
+    Args:
+        values: Hyperparameters.
+        devices: How many share it.
+        batch: Name of the hyperparameter that holds it.
+
+    Raises:
+        SpecError: There is none, or it cannot be shared alike.
+    """
+    size = values.get(batch)
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        said = f"is {size!r}, which is no batch size" if batch in values else "is not given"
         raise SpecError(
-            f"Strong scaling divides the batch, but hyperparameter {batch!r} is {size!r} and "
-            "no batch size. Give the job one, or name the one that it has (batch=, --batch)."
+            f"Strong scaling divides the batch, but hyperparameter {batch!r} {said}. Give the "
+            "job one, or name the one that it has (batch=, --batch)."
         )
     if size % devices:
         raise SpecError(
             f"A batch of {size} ({batch}) cannot be shared by {devices} devices alike. Give a "
             f"multiple of {devices}, or leave {devices} out."
         )
-    values = {**job.hyperparameters, batch: size // devices}
-    return job.model_copy(update={"hyperparameters": values})
+    return size // devices

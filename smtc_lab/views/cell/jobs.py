@@ -26,7 +26,15 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
     """
     _refuse_what_has_no_effect(options)
     clusters = [Cluster.parse(text) for text in options.cluster]
-    distribution = parse_distribution(options.data, options.shard, options.reduce_on)
+    distribution = parse_distribution(
+        options.data,
+        options.shard,
+        options.reduce_on,
+        pipeline=options.pipeline,
+        microbatches=options.microbatches,
+        schedule=options.schedule,
+        tensor=options.tensor,
+    )
     emulation = None
     if clusters:
         link = None if options.link is None else EmulatedLink.parse(options.link)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.launchers.run import launch
 from smtc_lab.neutral_text import neutral
+from smtc_lab.rules.before_launch import launch_cautions
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.scaling.scale import launch_scaling
 from smtc_lab.views.cell.cell_error import CellError
@@ -43,6 +45,8 @@ def start(
         LauncherError: It could not be started.
         RunFailedError: It was waited for, and failed.
     """
+    for caution in launch_cautions(jobs, Catalog.load()):
+        print(neutral(f"Caution: {caution}"))  # noqa: T201  standard error is red in a notebook
     if options.devices is not None:
         scaled = _scaled(jobs, options)
         keep(scaled)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
 from smtc_lab.spec.compiler import Precision
+from smtc_lab.spec.distribution import Schedule
 from smtc_lab.views.cell.cell_error import CellError
 
 if TYPE_CHECKING:
@@ -87,6 +88,30 @@ OPTIONS = (
         "free",
         "Trainers that share the parameters of one replica.",
         {"type": int, "metavar": "M"},
+    ),
+    Option(
+        ("--pipeline",),
+        "free",
+        "Trainers that each run a stage of the model; the cell calls session.step.",
+        {"type": int, "metavar": "N"},
+    ),
+    Option(
+        ("--microbatches",),
+        "free",
+        "Parts of a batch that go through a pipeline one after the other.",
+        {"type": int, "metavar": "N"},
+    ),
+    Option(
+        ("--schedule",),
+        "choices",
+        "In which order the stages of a pipeline compute.",
+        {"choices": get_args(Schedule)},
+    ),
+    Option(
+        ("--tensor",),
+        "free",
+        "Trainers of one instance that each have a part of every layer of the model.",
+        {"type": int, "metavar": "N"},
     ),
     Option(
         ("--reduce-on",),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.spec.compiler import TrainingCompilerConfig
+    from smtc_lab.spec.distribution import Distribution
     from smtc_lab.spec.job import TrainingJob
 
 _IMPORT = "import smtc_lab as lab\n"
@@ -32,6 +33,11 @@ def compiler_code(config: TrainingCompilerConfig | None) -> str:
     if config is None:
         return "config = None  # plain PyTorch\n"
     return _program(laid_out("config = ", _node(config)))
+
+
+def distribution_code(distribution: Distribution) -> str:
+    """Return the Python that makes what spreads a job, named ``distribution``."""
+    return _program(laid_out("distribution = ", _node(distribution)))
 
 
 def job_code(job: TrainingJob) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.catalog import Catalog
@@ -10,6 +11,7 @@ from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.examples import example
 from smtc_lab.launchers.planning import is_in_s3
 from smtc_lab.machine.environments.named import TODAY
+from smtc_lab.rules.before_launch import launch_cautions
 from smtc_lab.spec.cluster import LOCAL, Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
@@ -18,7 +20,6 @@ from smtc_lab.views.environments.choices import EnvironmentChoices, named_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 _FIRST_CLUSTERS = (
     "homogeneous@dnn_group=ml.p3.2xlarge:1",
@@ -36,6 +37,9 @@ class CheckedSetUps:
     problems: tuple[tuple[str, ...], ...]
     """For each set-up, what is wrong with it, one sentence for each problem."""
 
+    cautions: tuple[str, ...]
+    """What a user should know before they are launched, though they can be."""
+
     jobs: tuple[TrainingJob, ...]
     """The set-ups, ready to launch; empty while there are problems."""
 
@@ -49,6 +53,7 @@ class CheckedSetUps:
         """Return it as JSON values."""
         return {
             "problems": self.problems,
+            "cautions": self.cautions,
             "jobs": [job.model_dump(mode="json") for job in self.jobs],
             "code": self.code,
             "cells": self.cells,
@@ -56,7 +61,11 @@ class CheckedSetUps:
 
 
 def checked_set_ups(
-    values: Sequence[object], rounds: int, *, environments: EnvironmentChoices | None = None
+    values: Sequence[object],
+    rounds: int,
+    *,
+    environments: EnvironmentChoices | None = None,
+    folder: Path | None = None,
 ) -> CheckedSetUps:
     """Check the set-ups of a form.
 
@@ -64,6 +73,7 @@ def checked_set_ups(
         values: Each a ``TrainingJob`` as JSON, legal or not; the baseline first.
         rounds: Launches of each set-up, at least 1.
         environments: What is known of the Python environments; None: their names.
+        folder: Where relative paths count from; None: the working directory.
     """
     environments = named_choices() if environments is None else environments
     checked = [_checked(value, environments) for value in values]
@@ -72,6 +82,9 @@ def checked_set_ups(
     jobs = () if any(problems) else _told_apart(legal)
     return CheckedSetUps(
         problems=problems,
+        cautions=tuple(
+            launch_cautions([placed(job, folder or Path()) for job in jobs], Catalog.load())
+        ),
         jobs=jobs,
         code=compare_code(jobs, rounds) if jobs else "",
         cells=tuple("" if job is None else job_code(job) for job, _ in checked),

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.environments.named import other_environment
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.views.code.cells import compare_code
 from smtc_lab.views.study.info import (
     ComparisonInfo,
@@ -99,13 +100,11 @@ def _set_up(
 ) -> SetUpInfo:
     job = next((run.job for run in runs if run.label == cluster.name), None)
     hosts = {} if job is None else job.cluster.hosts()
-    emulated = comparison.evidence == "emulated"
-    is_emulated = emulated if job is None else job.emulation is not None
     return SetUpInfo(
         label=cluster.name,
         hosts=tuple((host, group.instance_group_name) for host, group in hosts.items()),
         usd_per_hour=cluster.usd_per_hour,
-        evidence="emulated" if is_emulated else "measured",
+        evidence=comparison.evidence if job is None else evidence_of(job),
         python_environment=_environment(cluster, runs),
         step_time_s=cluster.step_time_s.mean,
         step_time_interval_s=cluster.step_time_s,

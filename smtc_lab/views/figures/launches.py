@@ -10,6 +10,7 @@ import numpy as np
 
 from smtc_lab.metrics.bill import bill_of
 from smtc_lab.metrics.columns import STEP, step_columns
+from smtc_lab.metrics.records.interrupted import interrupted
 from smtc_lab.metrics.result import evidence_of
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ class Launch:
             ended_s=self.run.ended_s,
             usd_per_hour=None,
             evidence=evidence_of(self.run.job),
+            interrupted=interrupted(
+                self.run.attempts,
+                self.columns[[STEP["begin_time_s"], STEP["end_time_s"]]],
+                ended_s=self.run.ended_s,
+            ),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.planner.forecast.exchanges import FEEDER
 from smtc_lab.views.forecast.info import (
     AddedGroup,
@@ -38,7 +39,7 @@ def described(foreseen: Foreseen, job: TrainingJob, calibration: Calibration) ->
     groups = job.cluster.instance_groups
     return ForecastSetUp(
         calibration=_kept(calibration),
-        is_emulated=job.emulation is not None,
+        is_emulated=evidence_of(job) == "emulated",
         step_time_s=made.step_time_s,
         usd_per_hour=made.usd_per_hour,
         usd_per_1000_steps=made.usd_per_1000_steps,
@@ -79,7 +80,7 @@ def _kept(calibration: Calibration) -> KeptCalibration:
     known = cores if isinstance(cores, int | float) else None
     return KeptCalibration(
         created=fmt.plain(calibration.created, 40),
-        machine=f"{fmt.number(known)} cores of {fmt.plain(str(cpu), 60)}",
+        machine=f"{fmt.cores(known)} of {fmt.plain(str(cpu), 60)}",
         emulated_device_s=calibration.emulated_device_s,
     )
 

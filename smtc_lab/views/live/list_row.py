@@ -28,6 +28,9 @@ class Row(TypedDict):
     state: str
     """SageMaker's spelling, or ``DAMAGED``."""
 
+    secondary: str
+    """SageMaker's secondary state: ``Starting``, ``Interrupted``, …; empty: nothing to add."""
+
     reason: str
     """Why it is in that state; empty: nothing is to be said."""
 
@@ -86,6 +89,7 @@ def empty_row(name: str, kind: str) -> Row:
         name=name,
         kind=kind,
         state="Pending",
+        secondary="",
         reason="",
         started_s=None,
         ended_s=None,

@@ -69,7 +69,8 @@ class ScaledCurve:
     """What the job is called."""
 
     knee: int | None
-    """Devices up to which each added one brings more than ``bound``; None: not told yet."""
+    """Devices up to which each added one brings more than ``bound``; None: not told yet, or
+    none does, so that the first point is no knee to be shown."""
 
     points: tuple[ScaledPoint, ...]
     """The fewest devices first."""
@@ -125,7 +126,7 @@ def scaling_info(scaling: Scaling, set_ups: Sequence[str]) -> ScalingInfo:
         curves=tuple(
             ScaledCurve(
                 name=curve.name,
-                knee=curve.knee,
+                knee=None if curve.knee == curve.points[0].devices else curve.knee,
                 points=tuple(
                     _point(each, set_ups) for each in curve.points if each.set_up in set_ups
                 ),

@@ -1,9 +1,9 @@
-"""Stops something from a view, which must not wait for its end."""
+"""Stops or interrupts something from a view, which must not wait for that."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from smtc_lab.errors import SmtcLabError
 
@@ -11,21 +11,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def stop_soon(
-    what: str, stop: Callable[[], object], *, on_problem: Callable[[str], None]
+def soon(
+    what: str,
+    done: Literal["stopped", "interrupted"],
+    act: Callable[[], object],
+    *,
+    on_problem: Callable[[str], None],
 ) -> None:
-    """Stop something in a thread: the death of its last process takes a moment.
+    """Do something in a thread: the death of a last process takes a moment.
 
     Args:
         what: ``run`` or ``comparison``, for people.
-        stop: Stops it, and waits for its end.
-        on_problem: Called with what to tell, from the thread, when it could not be stopped.
+        done: What becomes of it.
+        act: Does it, and waits until it is done.
+        on_problem: Called with what to tell, from the thread, when it could not be done.
     """
 
-    def stop_or_tell() -> None:
+    def act_or_tell() -> None:
         try:
-            stop()
+            act()
         except (SmtcLabError, OSError) as error:
-            on_problem(f"The {what} could not be stopped: {error}")
+            on_problem(f"The {what} could not be {done}: {error}")
 
-    threading.Thread(target=stop_or_tell, name="smtc-stop", daemon=True).start()
+    threading.Thread(target=act_or_tell, name=f"smtc-{done}", daemon=True).start()

@@ -159,9 +159,11 @@ def _sentence(plan: Plan) -> str:
 
 def _limits(plan: Plan) -> str:
     asked = plan.settings
-    of_one = " of one device" if asked.num_devices is None else ""
+    is_strong = asked.mode == "strong"
+    of_one = " of one device" if asked.num_devices is None and not is_strong else ""
     words = [
         None if asked.steps is None else f"{asked.steps:,} steps{of_one}",
+        "devices share the samples of a step" if is_strong else None,
         None
         if asked.budget_usd_per_hour is None
         else f"at most {fmt.usd_per_hour(asked.budget_usd_per_hour)}",
@@ -185,7 +187,7 @@ def _basis(plan: Plan) -> str:
         else f" The device is emulated: declared {fmt.seconds(device_s)} a step."
     )
     return (
-        f"Calibrated {calibration.created[:10]} on {fmt.number(cores)} cores of "
+        f"Calibrated {calibration.created[:10]} on {fmt.cores(cores)} of "
         f"{fmt.plain(str(cpu), 60)}; one is {fmt.times(speed.value)} ({speed.kind}) as fast as "
         f"a vCPU of ml.p3.2xlarge.{emulated}"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.text_table import aligned
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
@@ -134,8 +135,8 @@ def plan_text(plan: PlanInfo) -> str:
     points = table_points(plan)
     lines = [fmt.plain(plan.sentence), *filter(None, (plan.limits, plan.basis))]
     if points:
-        lines += ["", *_aligned([_TEXT_COLUMNS, *map(_text_cells, points)])]
-        lines += ["", *_aligned([_COST_COLUMNS, *map(_cost_cells, points)])]
+        lines += ["", *aligned([_TEXT_COLUMNS, *map(_text_cells, points)], gap="   ")]
+        lines += ["", *aligned([_COST_COLUMNS, *map(_cost_cells, points)], gap="   ")]
         lines += ["", table_note(plan, num_shown=len(points))]
         lines += [prices_line(points)]
     lines += [measured_sentence(run) for run in plan.measured]
@@ -164,14 +165,3 @@ def _cost_cells(point: PointInfo) -> tuple[str, ...]:
         fmt.usd_interval(point.usd_per_1000_steps, symbol=False),
         fmt.usd_interval(point.usd_per_job, symbol=False),
     )
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(fmt.columns(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return [
-        "   ".join(
-            cell + " " * (width - fmt.columns(cell))
-            for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]

@@ -94,7 +94,7 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
         sentences.append(
             "Each instance was a group of processes with a CPU quota in proportion to its "
             "vCPUs and their relative speed: one vCPU of the reference CPU was "
-            f"{fmt.number(scale)} cores of this machine."
+            f"{fmt.cores(scale)} of this machine."
         )
     if round(stretch, 2) > 1:
         sentences.append(

@@ -164,7 +164,7 @@ def _prices(comparison: Comparison) -> list[dict[str, str]]:
                 "kind": group.price_kind or fmt.UNKNOWN,
                 "date": group.price_date or fmt.UNKNOWN,
                 "vcpus": fmt.number(group.vcpus),
-                "quota": "none" if quota_cores is None else f"{fmt.number(quota_cores)} cores",
+                "quota": "none" if quota_cores is None else fmt.cores(quota_cores),
             }
             rows[tuple(row.values())] = row
     return list(rows.values())

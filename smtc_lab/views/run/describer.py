@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.changes import Changes
-from smtc_lab.launchers.engines import is_billed, runs_here
+from smtc_lab.follow.file_pace import FilePace
+from smtc_lab.launchers.engines import is_billed, runs_here, takes_instances
 from smtc_lab.metrics.bill import bill_of
 from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.records.facts import number_of
+from smtc_lab.metrics.records.interrupted import interrupted
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.store.reader import read_records
@@ -20,7 +22,9 @@ from smtc_lab.views.run.info import (
     GroupInfo,
     RunInfo,
 )
+from smtc_lab.views.run.interruptions import interruption_infos, spot_info
 from smtc_lab.views.run.predicted import predicted_step_time_s
+from smtc_lab.views.run.spread import spread_of
 from smtc_lab.views.run.summary import RunSummarizer
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import compile_time_words
@@ -29,8 +33,14 @@ from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
+    from smtc_lab.metrics.bill import Bill
+    from smtc_lab.store.state import RunState
+    from smtc_lab.views.run.interruptions import InterruptionInfo
+    from smtc_lab.views.run.rank_info import RankMapInfo
 
 _MOST_EVENTS = 50
+_FILE_S = 0.008
+"""Least time from one look for events to the next, for each file: 5 % of a core."""
 
 
 class RunDescriber:
@@ -44,6 +54,7 @@ class RunDescriber:
         self._follower = follower
         self._summarizer = RunSummarizer(follower)
         self._changes = Changes()
+        self._pace = FilePace(_FILE_S)
         self._rows: dict[str, int] = {}
         self._events: list[EventRecord] = []
         self._told: tuple[object, ...] = ()
@@ -58,7 +69,7 @@ class RunDescriber:
         """
         found = False
         try:
-            found = self._look_at_events()
+            found = self._look_at_events(last=last)
             found = self._summarizer.look(usd_per_hour=self._usd_per_hour(), last=last) or found
         except SmtcLabError as error:
             self.problem = str(error)
@@ -76,16 +87,10 @@ class RunDescriber:
         """Return what is known now."""
         follower = self._follower
         job, state, plan = follower.job, follower.state, follower.plan
-        emulated = job.emulation is not None
+        emulated = (evidence := evidence_of(job)) == "emulated"
         launcher = fmt.brief(str(plan.get("launcher", "")))
         usd_per_hour, elapsed_s = self._usd_per_hour(), self.elapsed_s()
-        bill = bill_of(
-            started_s=state.started_s,
-            steps=self._summarizer.steps_s,
-            ended_s=state.ended_s,
-            usd_per_hour=usd_per_hour,
-            evidence=evidence_of(job),
-        )
+        bill = self._bill(usd_per_hour)
         return RunInfo(
             job_name=follower.folder.job_name,
             cluster=job.cluster.label,
@@ -95,31 +100,65 @@ class RunDescriber:
             entry_point=fmt.brief(script_words(job)),
             python_environment=fmt.brief(follower.python_environment),
             state=state.state,
-            reason=fmt.brief_lines(state.reason),
+            secondary=state.secondary,
+            attempts=len(state.attempts),
+            can_interrupt=takes_instances(launcher) and not state.is_terminal,
+            reason=fmt.brief_lines(_reason(state)),
             ended=state.is_terminal,
             elapsed_s=elapsed_s,
+            billed_s=state.billed_s,
             max_steps=job.max_steps,
             steps=follower.steps.num_rows if follower.has_looked else None,
-            evidence=evidence_of(job),
+            evidence=evidence,
             cores_per_vcpu=follower.fact("cores_per_vcpu") if emulated else None,
             device_step_time_s=follower.fact("device_step_time_s") if emulated else None,
             groups=self._groups(),
+            spread=spread_of(follower),
             usd_per_hour=usd_per_hour,
             price_notes=tuple(map(fmt.brief, plan.get("price_notes", ()))),
             usd_so_far=usd_of_run(
-                evidence=evidence_of(job),
-                whole_s=elapsed_s,
+                evidence=evidence,
+                whole_s=state.billed_s,
                 steps_s=bill.steps_s,
                 usd_per_hour=usd_per_hour,
             ),
             bill=bill,
+            interruptions=self._interruptions(usd_per_hour),
+            spot=spot_info(state, elapsed_s=elapsed_s, is_spot=job.use_spot_instances),
             compiler=self._compiler(),
             predicted_step_time_s=predicted_step_time_s(follower.folder),
             summary=self._summarizer.latest,
+            rank_map=self._rank_map(),
+            pipeline=self._summarizer.pipeline,
             events=self._told_events(),
             findings=told(self._summarizer.findings),
             problem=fmt.brief(self.problem),
         )
+
+    def _bill(self, usd_per_hour: float | None) -> Bill:
+        state, summarizer = self._follower.state, self._summarizer
+        return bill_of(
+            started_s=state.started_s,
+            steps=summarizer.steps_s,
+            ended_s=state.ended_s,
+            usd_per_hour=usd_per_hour,
+            evidence=evidence_of(self._follower.job),
+            interrupted=interrupted(state.attempts, summarizer.times_s, ended_s=state.ended_s),
+        )
+
+    def _interruptions(self, usd_per_hour: float | None) -> tuple[InterruptionInfo, ...]:
+        return interruption_infos(
+            self._follower.state,
+            self._summarizer.times_s,
+            begin_s=self._follower.begin_s,
+            usd_per_hour=usd_per_hour,
+            evidence=evidence_of(self._follower.job),
+        )
+
+    def _rank_map(self) -> RankMapInfo | None:
+        """Return who works how long; of stages their pipeline tells it, and in what."""
+        summarizer = self._summarizer
+        return summarizer.ranks.map if summarizer.pipeline is None else None
 
     def _usd_per_hour(self) -> float | None:
         return number_of(self._follower.plan, "usd_per_hour")
@@ -174,8 +213,11 @@ class RunDescriber:
             for event in self._events
         )
 
-    def _look_at_events(self) -> bool:
+    def _look_at_events(self, *, last: bool) -> bool:
         found = False
+        num_files = len(self._follower.steps.paths) + len(self._follower.hosts)
+        if not self._pace.is_due(num_files, is_last=last):
+            return False
         for path in self._follower.folder.record_files():
             if not self._changes.in_file(path):
                 continue
@@ -188,3 +230,10 @@ class RunDescriber:
             self._events.sort(key=lambda event: event.time_s)
             del self._events[:-_MOST_EVENTS]
         return found
+
+
+def _reason(state: RunState) -> str:
+    """Return why a run is in its state: while it waits for instances, where others went."""
+    if state.word == "Interrupted" and not state.reason:
+        return state.attempts[-1].interrupted_by if state.attempts else ""
+    return state.reason

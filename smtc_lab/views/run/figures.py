@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from smtc_lab.views.figures.theme import Theme
+    from smtc_lab.views.run.interruptions import InterruptionInfo
     from smtc_lab.views.run.snapshot import RunSnapshot
 
 
@@ -30,7 +32,7 @@ def run_figure(run: RunSnapshot, *, subtitle: Sequence[str], theme: Theme = LIGH
         subtitle: What its numbers are, with its mean; one line each.
         theme: Colours and fonts.
     """
-    state = fmt.plain(fmt.state_word(run.info.state))
+    state = fmt.plain(fmt.state_word(run.info.word))
     with styled(theme):
         figure = framed_figure(
             theme,
@@ -55,6 +57,9 @@ def _draw_steps(axes: Axes, run: RunSnapshot, theme: Theme) -> None:
     warm_up = run.info.summary.warm_up_steps if run.info.summary else 0
     if warm_up:
         axes.axvspan(-0.5, warm_up - 0.5, color=theme.shade, linewidth=0, zorder=0)
+    for one in run.info.interruptions:
+        place_x = max(0.0, one.step - 0.5)
+        axes.axvline(place_x, color=theme.muted, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     if curve.width == 1:
         axes.plot(step, time_s, **mark.points())
     else:
@@ -70,7 +75,8 @@ def _draw_steps(axes: Axes, run: RunSnapshot, theme: Theme) -> None:
     note = f"   (some beyond {fmt.seconds(top_s)})" if above else ""
     axes.set_title(f"Step time, {run.info.evidence}{note}")
     axes.set_ylabel("step time (s)")
-    axes.set_xlabel("step; shaded: warm-up")
+    lines = "; dashed: interruptions" if run.info.interruptions else ""
+    axes.set_xlabel(f"step; shaded: warm-up{lines}")
 
 
 def _draw_busy(axes: Axes, run: RunSnapshot, theme: Theme) -> None:
@@ -83,15 +89,48 @@ def _draw_busy(axes: Axes, run: RunSnapshot, theme: Theme) -> None:
             continue
         mark = theme.part("cpu", place)
         axes.plot(
-            curve.column("time_s"),
-            curve.column("cpu"),
+            *_broken(curve.column("time_s"), curve.column("cpu"), run.info.interruptions),
             color=mark.color,
             linestyle=mark.line_style,
             label=fmt.plain(name, NAME_COLUMNS),
         )
+    _draw_gaps(axes, run.info.interruptions, theme)
     axes.set_title(f"CPU utilization, {run.info.evidence}")
     axes.set_ylim(0, 1.05)
     axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    axes.set_xlabel("seconds since the begin of the run")
+    words = "; grey: without instances; hatched: lost" if run.info.interruptions else ""
+    axes.set_xlabel(f"seconds since the begin of the run{words}")
     # beside the title: anywhere else it may lie on a line
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=8.5)
+
+
+def _draw_gaps(axes: Axes, interruptions: Sequence[InterruptionInfo], theme: Theme) -> None:
+    """Hatch what was billed and made no step that counts; grey is what was not billed."""
+    for one in interruptions:
+        back_s = one.gone_s if one.back_s is None else one.back_s
+        until_s = back_s if one.until_s is None else one.until_s
+        axes.axvspan(one.gone_s, back_s, color=theme.shade, linewidth=0, zorder=0)
+        for begin_s, end_s in ((one.from_s, one.gone_s), (back_s, until_s)):
+            axes.axvspan(
+                begin_s,
+                end_s,
+                facecolor="none",
+                edgecolor=theme.muted,
+                alpha=0.4,
+                hatch="////",
+                linewidth=0,
+                zorder=0,
+            )
+
+
+def _broken(
+    time_s: NDArray[np.float64],
+    values: NDArray[np.float64],
+    interruptions: Sequence[InterruptionInfo],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return a line that is broken where there were no instances."""
+    middles_s = [
+        (one.gone_s + one.back_s) / 2 for one in interruptions if one.back_s is not None
+    ]
+    places = np.searchsorted(time_s, middles_s)
+    return np.insert(time_s, places, middles_s), np.insert(values, places, np.nan)

@@ -15,6 +15,14 @@ from smtc_lab.metrics.bill import Bill  # noqa: TC001  pydantic reads it
 from smtc_lab.metrics.interval_json import IntervalJson
 from smtc_lab.metrics.result import Interval
 from smtc_lab.planner.intervals import LEVEL
+from smtc_lab.store.state import Secondary, word_of
+from smtc_lab.views.run.interruptions import (  # noqa: TC001  as above
+    InterruptionInfo,
+    SpotInfo,
+)
+from smtc_lab.views.run.pipeline.info import PipelineInfo  # noqa: TC001  as above
+from smtc_lab.views.run.rank_info import RankInfo, RankMapInfo  # noqa: TC001  as above
+from smtc_lab.views.run.spread import SpreadInfo  # noqa: TC001  as above
 from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.json_values import json_values
 
@@ -57,29 +65,6 @@ class CompilerInfo:
 
     words: tuple[str, ...]
     """What the first trainer's report says in sentences; empty: there is none yet."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankInfo:
-    """The measured steps of one of several trainers, means in seconds."""
-
-    rank: int
-    """Its rank."""
-
-    host: str
-    """Its instance."""
-
-    step_time_s: float
-    """Its own step time."""
-
-    data_wait_s: float
-    """Of that, the wait for a batch."""
-
-    exposed_comm_s: float | None
-    """Of that, communication with nothing computed beside it; None: not known."""
-
-    rank_wait_s: float | None
-    """Of that, the wait for a slower trainer; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,8 +146,18 @@ class RunInfo:
     state: str
     """SageMaker's spelling: ``Pending``, ``InProgress``, ``Stopping``, ``Completed``, …"""
 
+    secondary: Secondary = ""
+    """SageMaker's secondary state: ``Starting``, ``Interrupted``, …; empty: nothing to add, or
+    an older version told it."""
+
+    attempts: int = 0
+    """Starts of its instances so far; 0: it has not begun, or an older version told it."""
+
+    can_interrupt: bool = False
+    """Whether its instances can be taken away from here, as a spot market does."""
+
     reason: str
-    """Why it is in that state; empty: nothing is to be said."""
+    """Why it is in that state, or what interrupted it; empty: nothing is to be said."""
 
     ended: bool
     """Whether it has ended."""
@@ -170,6 +165,10 @@ class RunInfo:
     elapsed_s: float | None
     """Seconds from the start of the instances to now, or to the end of the last one; None: not
     started."""
+
+    billed_s: float | None = None
+    """How much of that it had instances, in seconds; None: not started, or an older version
+    told it."""
 
     max_steps: int | None
     """Steps that it will take; None: until the script ends."""
@@ -190,6 +189,10 @@ class RunInfo:
     groups: tuple[GroupInfo, ...]
     """The instance groups."""
 
+    spread: SpreadInfo | None = None
+    """How it is spread over trainers; None: there is one and no network is declared, or an
+    older version told it."""
+
     usd_per_hour: float | None
     """Price of all instances per hour in USD; None: a price is unknown."""
 
@@ -203,6 +206,13 @@ class RunInfo:
     bill: Bill | None = None
     """Where the billed time went, as far as it is known; None: an older version told it."""
 
+    interruptions: tuple[InterruptionInfo, ...] = ()
+    """The latest interruptions, in order."""
+
+    spot: SpotInfo | None = None
+    """What it saves on spot instances; None: it uses none, has not begun, or an older version
+    told it."""
+
     compiler: CompilerInfo | None
     """The compiler; None: it was not asked for."""
 
@@ -212,6 +222,14 @@ class RunInfo:
     summary: SummaryInfo | None
     """The steps so far in a few numbers; None: no step was measured."""
 
+    rank_map: RankMapInfo | None = None
+    """Several trainers over the steps; None: there is one, no step was measured, or an older
+    version told it."""
+
+    pipeline: PipelineInfo | None = None
+    """The stages of its model, and what they did; None: it is not cut, or not yet, or an older
+    version told it."""
+
     events: tuple[EventInfo, ...]
     """The last events, oldest first."""
 
@@ -220,6 +238,11 @@ class RunInfo:
 
     problem: str
     """Why the run's folder cannot be read further; empty: it can."""
+
+    @property
+    def word(self) -> str:
+        """Its state, or the secondary one that tells people more of a run in progress."""
+        return word_of(self.state, self.secondary)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -234,3 +257,9 @@ class LogInfo(TypedDict):
 
     lines: list[tuple[str, str]]
     """Host and text of each line."""
+
+    silent: list[str]
+    """Hosts, or trainers of one, that have printed nothing so far."""
+
+    earlier: list[str]
+    """Those that printed something, but none of these lines."""

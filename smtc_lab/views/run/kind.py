@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import RunFolder
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.follow.stream import Send
     from smtc_lab.views.figures.drawing import Picture
+    from smtc_lab.views.kinds import Thing
     from smtc_lab.views.live.watch import Audience
 
 
@@ -33,6 +34,10 @@ class RunKind(ViewKind[RunSnapshot]):
     def open(self, path: Path) -> Run:
         """Return the run in a folder, with what launched it."""
         return Run.open(str(path))
+
+    def interrupt(self, thing: Thing) -> None:
+        """Take the instances of a run away; it goes on in another attempt."""
+        cast("Run", thing).interrupt()  # no other thing is of this kind
 
     def watch(self, path: Path, send: Send | None, audience: Audience) -> RunWatch:
         """Return what watches it."""
@@ -56,7 +61,7 @@ class RunKind(ViewKind[RunSnapshot]):
         return render(
             "run_end.html.j2",
             info=seen.info,
-            state=fmt.state_word(seen.info.state),
+            state=fmt.state_word(seen.info.word),
             rows=[*rows, *group_rows(seen.info)],
             bars=bar_rows(seen),
             findings=seen.info.findings,

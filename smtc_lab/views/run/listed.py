@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.file_pace import FilePace
 from smtc_lab.follow.growing import Growing
 from smtc_lab.follow.run_follower import rank_files, read_plan
 from smtc_lab.launchers.engines import is_billed
@@ -16,10 +17,10 @@ from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.warm_up import measured_from
-from smtc_lab.store.columns import StepColumns
 from smtc_lab.store.reader import compiler_reports, read_job
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.store.state import TERMINAL, RunState, current_state, lasted_s
+from smtc_lab.store.state import TERMINAL, RunState, current_state
+from smtc_lab.store.steps.columns import StepColumns
 from smtc_lab.views.live.listed import Listed
 from smtc_lab.views.text.format import brief
 from smtc_lab.views.text.script import script_words
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("step", "step_time_s")
 _MEAN_EVERY_S = 1.0
+_RANK_S = 0.002
+"""Least time from one look at the steps to the next, for each rank."""
+
 _STATE_EVERY_S = 1.0
 """A supervisor that was killed leaves no trace in the file of the state."""
 
@@ -56,6 +60,7 @@ class ListedRun(Listed):
         self._is_compiled = False
         self._steps = Growing(len(_COLUMNS))
         self._mean_s = 0.0
+        self._pace = FilePace(_RANK_S)
         self._state: RunState | None = None
         self._state_s = 0.0
         self._lasted_s: float | None = None
@@ -74,7 +79,9 @@ class ListedRun(Listed):
     def look_at_steps(self) -> None:
         """Take in new steps. A damaged record file leaves the numbers as they are."""
         try:
-            is_due = self.has_ended or any(self._files.in_file(path) for path in self._ranks)
+            is_due = self.has_ended or (
+                self._pace.is_due(len(self._ranks)) and self._files.in_any(self._ranks)
+            )
             if self._ranks and is_due:
                 self._count()
         except SmtcLabError:  # the run's own view tells what is wrong
@@ -99,11 +106,12 @@ class ListedRun(Listed):
 
     def _standing(self, runs: Mapping[str, Row]) -> Row:  # noqa: ARG002  no run has others
         state = self._state_now()
-        self._lasted_s = lasted_s(state.started_s, state.ended_s)
+        self._lasted_s = state.billed_s
         self.is_final = state.is_terminal
         return {
             **self.row,
             "state": state.state,
+            "secondary": state.secondary,
             "reason": brief(state.reason),
             "started_s": state.started_s,
             "ended_s": state.ended_s,
@@ -120,14 +128,17 @@ class ListedRun(Listed):
     def _usd_so_far(self) -> float | None:
         """Return what it costs so far; of an emulated run, what is on its steps' scale."""
         begin_s, end_s = self._window_s or (0.0, 0.0)
+        waited_s = 0.0 if self._state is None else self._state.waited_s
         return usd_of_run(
             evidence=self.row["evidence"],
             whole_s=self._lasted_s,
-            steps_s=end_s - begin_s if self._window_s else None,
+            steps_s=max(0.0, end_s - begin_s - waited_s) if self._window_s else None,
             usd_per_hour=self.row["usd_per_hour"],
         )
 
     def _count(self) -> None:
+        if self.has_ended and self._state is not None and len(self._state.attempts) > 1:
+            self._steps = Growing(len(_COLUMNS))  # some were done again since
         new = StepColumns(self._ranks).read(
             self._steps.num_rows, columns=(*_COLUMNS, "end_time_s")
         )

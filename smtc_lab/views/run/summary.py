@@ -5,25 +5,27 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from smtc_lab.metrics.cost import usd_per_1000_steps
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_columns import cpu_of_groups
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
 from smtc_lab.rules.find import RunRules
-from smtc_lab.store.rank_means import rank_means
-from smtc_lab.views.run.info import RankInfo, SummaryInfo
+from smtc_lab.views.run.info import SummaryInfo
+from smtc_lab.views.run.pipeline.told import pipeline_info
+from smtc_lab.views.run.ranks import RankSummarizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    import numpy as np
+    from numpy.typing import NDArray
 
     from smtc_lab.follow.run_follower import RunFollower
     from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.measured_columns import MeasuredColumns
+    from smtc_lab.metrics.records.attempts import Attempt
     from smtc_lab.metrics.result import Evidence
+    from smtc_lab.views.run.pipeline.info import PipelineInfo
+    from smtc_lab.views.run.rank_info import RankInfo
 
 _EVERY_S = 1.0
 _SHARE = 20
@@ -40,10 +42,17 @@ class RunSummarizer:
     def __init__(self, follower: RunFollower) -> None:
         self._follower = follower
         self._rules = RunRules(follower.job)
+        self.ranks = RankSummarizer()
+        """Its trainers, each by itself."""
+        self.pipeline: PipelineInfo | None = None
+        """The stages of its model; None: it is not cut, or not yet."""
         self._num_steps = 0
+        self._attempts: tuple[Attempt, ...] = ()
         self._next_s = 0.0
         self.latest: SummaryInfo | None = None
         """What was made last; None: no step could be measured yet."""
+        self.times_s: NDArray[np.float64] | None = None
+        """Begin and end of each step, shape (2, N), in seconds since the epoch."""
         self.steps_s: tuple[float, float] | None = None
         """Begin of the first step and end of the last one, in seconds since the epoch; None: no
         step."""
@@ -51,7 +60,9 @@ class RunSummarizer:
         """What could be better, by what was known then."""
 
     def look(self, *, usd_per_hour: float | None, last: bool = False) -> bool:
-        """Make both anew, if it is time and steps came; False: they stay as they are.
+        """Make both anew, if it is time and steps came, or an attempt began or ended.
+
+        False: they stay as they are.
 
         Args:
             usd_per_hour: Price of all instances; None: unknown.
@@ -62,25 +73,31 @@ class RunSummarizer:
         """
         begin_s = time.monotonic()
         num_steps = self._follower.steps.num_rows
-        if not last and (begin_s < self._next_s or num_steps == self._num_steps):
+        attempts = self._follower.state.attempts
+        is_due = last or attempts != self._attempts
+        if not is_due and (begin_s < self._next_s or num_steps == self._num_steps):
             return False
+        self._attempts = attempts
         self._num_steps = num_steps
         measured = self._follower.measured()
+        times = self._follower.pipeline()
+        self.pipeline = None if times is None else pipeline_info(times)
         self.steps_s = None if measured is None else measured.recorded_window_s
-        self.latest = (
-            None
-            if measured is None
-            else _summary(
-                measured,
-                usd_per_hour,
-                evidence_of(self._follower.job),
+        self.times_s = None if measured is None else measured.recorded_times_s
+        self.latest = None
+        if measured is not None:
+            self.ranks.look(
                 self._follower.steps.paths,
+                first=measured.warm_up_steps,
+                end=measured.recorded.shape[1],
             )
-        )
+            evidence = evidence_of(self._follower.job)
+            self.latest = _summary(measured, usd_per_hour, evidence, self.ranks.latest)
         self.findings = self._rules.look(
             measured,
             self._follower.reports,
             ranks=[path.stem for path in self._follower.steps.paths],
+            pipeline=times,
             usd_per_hour=usd_per_hour,
             has_ended=last,
             has_completed=last and self._follower.state.state == "Completed",
@@ -94,7 +111,7 @@ def _summary(
     measured: MeasuredColumns,
     usd_per_hour: float | None,
     evidence: Evidence,
-    paths: Sequence[Path],
+    ranks: tuple[RankInfo, ...],
 ) -> SummaryInfo:
     interval = mean_interval([measured.step_time_s]).of(evidence)
     return SummaryInfo(
@@ -105,26 +122,5 @@ def _summary(
         device_utilization=device_utilization(measured.steps),
         cpu=cpu_of_groups([measured]),
         usd_per_1000_steps=usd_per_1000_steps(step_time_s=interval, usd_per_hour=usd_per_hour),
-        ranks=_ranks(paths, measured.warm_up_steps, measured.recorded.shape[1]),
+        ranks=ranks,
     )
-
-
-def _ranks(paths: Sequence[Path], first: int, end: int) -> tuple[RankInfo, ...]:
-    """Return the means of each of several trainers over the measured steps."""
-    if len(paths) < 2:
-        return ()
-    found = []
-    for path, means in zip(paths, rank_means(paths, first, end).T, strict=True):
-        host, _, number = path.stem.rpartition("-rank")
-        step_s, data_s, exposed_s, wait_s = map(float, means)
-        found.append(
-            RankInfo(
-                rank=int(number),
-                host=host,
-                step_time_s=step_s,
-                data_wait_s=data_s,
-                exposed_comm_s=None if np.isnan(exposed_s) else exposed_s,
-                rank_wait_s=None if np.isnan(wait_s) else wait_s,
-            )
-        )
-    return tuple(sorted(found, key=lambda one: one.rank))

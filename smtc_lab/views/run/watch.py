@@ -44,7 +44,7 @@ class RunWatch(Watch):
     def _first(self) -> dict[str, Any]:
         return {
             "info": self._describer.describe().as_dict(),
-            "log": {"first": 0, "lines": []},
+            "log": {"first": 0, "lines": [], "silent": [], "earlier": []},
         }
 
     def _look(self) -> dict[str, Any]:

@@ -11,26 +11,30 @@ from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from smtc_lab.views.run.info import RankInfo, RunInfo
+    from smtc_lab.views.run.info import RunInfo
+    from smtc_lab.views.run.rank_info import RankInfo
     from smtc_lab.views.run.snapshot import RunSnapshot
 
 _BARS = "▁▂▃▄▅▆▇█"
 _COLUMNS = 28  # with its name and scale a line on paper
+_BITS = ((1.0, "Gbit/s"), (1e-3, "Mbit/s"), (1e-6, "kbit/s"))
 
 
 def evidence_words(info: RunInfo) -> str:
     """Return what the numbers are: measured, or emulated with the scale of the model."""
     if info.evidence == "measured":
         return "measured on this machine" if info.runs_here else "measured"
-    scale = "?" if info.cores_per_vcpu is None else fmt.number(info.cores_per_vcpu)
+    scale = "? cores" if info.cores_per_vcpu is None else fmt.cores(info.cores_per_vcpu)
     device = (
         "no device"
         if info.device_step_time_s is None
         else f"declared device time {fmt.seconds(info.device_step_time_s)} per step"
     )
-    return f"emulated, scale model: 1 vCPU = {scale} cores of this machine, {device}"
+    return f"emulated, scale model: 1 vCPU = {scale} of this machine, {device}"
 
 
 def run_rows(run: RunSnapshot) -> list[tuple[str, str]]:
@@ -39,22 +43,33 @@ def run_rows(run: RunSnapshot) -> list[tuple[str, str]]:
     steps = fmt.UNKNOWN if info.steps is None else f"{info.steps:,}"
     if info.max_steps is not None:
         steps += f" of {info.max_steps:,}"
-    price = "price unknown"
-    if info.usd_per_hour is not None:
-        price = f"at {fmt.usd_per_hour(info.usd_per_hour)}, {what_is_priced(info.evidence)}"
     rows = [
         ("numbers are", evidence_words(info)),
         ("script", info.entry_point),
+        *_spread_rows(info),
+        *([] if info.pipeline is None else [("pipeline", info.pipeline.sentence)]),
         *([("Python environment", info.python_environment)] if info.python_environment else []),
         *([("steps", steps), *_summary_rows(info)] if run.steps or info.ended else []),
         ("took", fmt.seconds(info.elapsed_s)),
-        ("cost", f"{fmt.usd(info.usd_so_far)}, {price}"),
+        ("cost", _cost(info)),
         *_bill_rows(info),
+        *_spot_rows(info),
         ("prices", "; ".join(info.price_notes) or fmt.UNKNOWN),
     ]
     if info.compiler is not None:
         rows.append(("compiler", " ".join([info.compiler.backend, *info.compiler.words])))
     return rows
+
+
+def _cost(info: RunInfo) -> str:
+    if info.usd_per_hour is None:
+        return (
+            "none: on this machine, nothing is billed"
+            if info.is_billed is False
+            else f"{fmt.usd(info.usd_so_far)}, price unknown"
+        )
+    price = f"at {fmt.usd_per_hour(info.usd_per_hour)}, {what_is_priced(info.evidence)}"
+    return f"{fmt.usd(info.usd_so_far)}, {price}"
 
 
 def group_rows(info: RunInfo) -> list[tuple[str, str]]:
@@ -88,7 +103,7 @@ def run_text(run: RunSnapshot) -> str:
     info = run.info
     rows = [*run_rows(run), *((name, f"{bar}  {scale}") for name, bar, scale in bar_rows(run))]
     width = max(len(fmt.plain(name)) for name, _ in rows)
-    lines = [f"{fmt.plain(info.job_name)}: {fmt.plain(fmt.state_word(info.state))}"]
+    lines = [f"{fmt.plain(info.job_name)}: {fmt.plain(fmt.state_word(info.word))}"]
     lines += [f"  {fmt.plain(line)}" for line in info.reason.splitlines()]
     lines += [f"  {fmt.plain(name):<{width}}  {fmt.plain(value)}" for name, value in rows]
     lines += [f"  {finding}" for finding in info.findings]
@@ -109,11 +124,58 @@ def bars(values: NDArray[np.float64], top: float) -> str:
     return text
 
 
+def _spread_rows(info: RunInfo) -> list[tuple[str, str]]:
+    spread = info.spread
+    if spread is None:
+        return []
+    of_each = "each " if spread.replicas > 1 else ""
+    each = "" if spread.shard == 1 else f", {of_each}shared by {spread.shard} of them"
+    words = f"{spread.trainers}: {fmt.count(spread.replicas, 'replica')} of the model{each}"
+    rows = [("trainers", words)] if spread.trainers > 1 else []
+    if spread.reduced_by is not None:
+        by = "trainers" if spread.reduced_by == "trainers" else "trainers and data instances"
+        why = f" ({spread.why})" if spread.why else ""
+        rows.append(("gradients are added up by", f"the {by}{why}"))
+    wires = [
+        f"{where} {_bits(wire.gbps)}, {fmt.seconds(wire.latency_s)}"
+        for where, wire in (
+            ("between instances", spread.between),
+            ("inside an instance", spread.inside),
+        )
+        if wire is not None
+    ]
+    return [*rows, *([("network", f"{'; '.join(wires)} (declared)")] if wires else [])]
+
+
+def _bits(gbps: float) -> str:
+    """Return a bandwidth given in Gbit/s."""
+    size, unit = next((each for each in _BITS if gbps >= each[0]), _BITS[-1])
+    return f"{fmt.number(gbps / size)} {unit}"
+
+
 def _bill_rows(info: RunInfo) -> list[tuple[str, str]]:
     if info.bill is None or info.bill.steps_s is None:
         return []
     scales = f". {SCALES_NOTE}" if info.evidence == "emulated" else ""
-    return [("of that", f"{bill_words(info.bill)}{scales}")]
+    rows = [("of that", f"{bill_words(info.bill)}{scales}")]
+    if info.bill.waited_s:
+        waited = fmt.seconds(info.bill.waited_s)
+        rows.append(("waited", f"{waited} without instances, not billed"))
+    return rows
+
+
+def _spot_rows(info: RunInfo) -> list[tuple[str, str]]:
+    spot = info.spot
+    if spot is None:
+        return []
+    billable, training = fmt.seconds(spot.billable_s), fmt.seconds(spot.training_s)
+    of = (
+        f"{billable} billable of {training} of training"
+        if spot.told_by == "platform"
+        else f"{billable} with instances of {training} in all; no spot price is in it"
+    )
+    savings = fmt.percent(spot.savings_fraction)
+    return [("Managed spot training savings", f"{savings}, {of}")]
 
 
 def _summary_rows(info: RunInfo) -> list[tuple[str, str]]:
@@ -131,7 +193,19 @@ def _summary_rows(info: RunInfo) -> list[tuple[str, str]]:
         ("cost of 1,000 steps", fmt.usd_interval(summary.usd_per_1000_steps)),
         ("data wait", f"{fmt.percent(summary.data_wait_fraction)} of the step time"),
         ("busy", ", ".join(busy)),
-        *((f"rank {one.rank} on {one.host}", _rank_words(one)) for one in summary.ranks),
+        *_rank_rows(info, summary.ranks),
+    ]
+
+
+def _rank_rows(info: RunInfo, ranks: Sequence[RankInfo]) -> list[tuple[str, str]]:
+    """Return where each trainer's step time goes, of those that the map shows."""
+    rows = () if info.rank_map is None else info.rank_map.rows
+    mapped = {row.rank for row in rows} or {one.rank for one in ranks}
+    shown = [one for one in ranks if one.rank in mapped]
+    more = len(ranks) - len(shown)
+    return [
+        *((f"rank {one.rank} on {one.host}", _rank_words(one)) for one in shown),
+        *([("other ranks", f"{more:,}, which work for less of a step")] if more else []),
     ]
 
 

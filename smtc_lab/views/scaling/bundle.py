@@ -10,7 +10,7 @@ from smtc_lab.views.comparison.described import described
 from smtc_lab.views.figures.drawing import mime_bundle, picture_of
 from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.figure import scaling_figure
-from smtc_lab.views.scaling.text import scaling_rows, scaling_text
+from smtc_lab.views.scaling.text import rows_of_page, scaling_text
 from smtc_lab.views.study.snapshot import COMPARISON_MIME, StudySnapshot
 from smtc_lab.views.study.words import study_html
 from smtc_lab.views.text.findings import told
@@ -47,7 +47,7 @@ def snapshot_of(scaling: Scaling) -> StudySnapshot:
     info = replace(
         info,
         sentence=scaling.verdict,
-        rows=(*scaling_rows(scaling, names), *info.rows),
+        rows=rows_of_page(scaling, names, info.rows),
         findings=told(scaling.findings),
         code="",
         scaling=scaling_info(scaling, names),

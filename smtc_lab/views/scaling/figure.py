@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib.ticker import PercentFormatter
 
+from smtc_lab.metrics.result import NO_CLAIM
 from smtc_lab.metrics.scaling.verdict import CAUSE_WORDS, REST
 from smtc_lab.views.figures.frame import NAME_COLUMNS, framed_figure, rendered, styled
 from smtc_lab.views.figures.theme import LIGHT
@@ -57,7 +58,7 @@ def scaling_figure(scaling: ScalingInfo, *, scale: str = "", theme: Theme = LIGH
             title=f"{scaling.mode.capitalize()} scaling",
             subtitle=(
                 scale or "measured on the hardware that is named",
-                "Bars at points: 95 % intervals. Ring: knee. Ticks at the right: published.",
+                " ".join(_key(scaling)),
             ),
             foot="; ".join(
                 f"{each.name}, {each.fewer} to {each.more} devices: {each.source}"
@@ -70,6 +71,26 @@ def scaling_figure(scaling: ScalingInfo, *, scale: str = "", theme: Theme = LIGH
         _efficiency_axes(left, scaling, points, theme)
         _losses(right, points, theme)
     return figure
+
+
+def _key(scaling: ScalingInfo) -> list[str]:
+    """Return what the marks of the efficiencies mean that are there."""
+    told = [
+        point.efficiency
+        for curve in scaling.curves
+        for point in curve.points
+        if point.efficiency is not None
+    ]
+    has_intervals = any(each.spread not in NO_CLAIM for each in told)
+    return [
+        *(["Bars at points: 95 % intervals."] if has_intervals else ["One launch of each."]),
+        *(
+            ["Ring: adding devices pays up to here."]
+            if any(curve.knee for curve in scaling.curves)
+            else []
+        ),
+        "Ticks at the right: published.",
+    ]
 
 
 def write_scaling_figure(scaling: Scaling, path: Path) -> None:
@@ -93,7 +114,7 @@ def _curve(axes: Axes, curve: ScaledCurve, theme: Theme, *, is_named: bool) -> N
     axes.plot(devices, means, color=theme.muted, linewidth=1.2, zorder=2)
     for point, mean in zip(curve.points, means, strict=True):
         mark = theme.mark(point.set_up)
-        if point.efficiency is not None:
+        if point.efficiency is not None and point.efficiency.spread not in NO_CLAIM:
             low, high = point.efficiency.low, point.efficiency.high
             axes.plot([point.devices] * 2, [low, high], color=mark.color, linewidth=2)
         axes.plot(point.devices, mean, color=mark.color, marker=mark.marker, zorder=3)

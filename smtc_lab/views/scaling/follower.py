@@ -8,7 +8,7 @@ from smtc_lab.metrics.scaling.scale_runs import scaling_of
 from smtc_lab.metrics.scaling.scaling import Scaling
 from smtc_lab.study.scaling.scale import question_of
 from smtc_lab.views.comparison.follower import ComparisonFollower
-from smtc_lab.views.scaling.text import scaling_rows
+from smtc_lab.views.scaling.text import rows_of_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +25,9 @@ class ScalingFollower(ComparisonFollower):
     """The result so far; None: no round is whole."""
 
     def rows(self) -> tuple[RowInfo, ...]:
-        """Return what only a scaling study tells, above the rows of a comparison."""
-        if self.scaling is None:
-            return super().rows()
+        """Return what only a scaling study tells, above what suits it of a comparison."""
         names = [job.cluster.label for job in self.jobs]
-        return (*scaling_rows(self.scaling, names), *super().rows())
+        return rows_of_page(self.scaling, names, super().rows())
 
     def _result(self) -> Comparison | None:
         written = self.run.result_json

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.parity import shown
 from smtc_lab.metrics.scaling.scaling import CAUSES
 from smtc_lab.metrics.scaling.verdict import CAUSE_WORDS, REST
+from smtc_lab.text_table import aligned
 from smtc_lab.views.study.info import RowInfo
+from smtc_lab.views.text import cells
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.findings import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from smtc_lab.metrics.result import Interval
     from smtc_lab.metrics.scaling.scaling import Cause, Scaling, ScalingPoint
 
 _NONE = "\N{EM DASH}"
@@ -37,34 +40,36 @@ def scaling_rows(scaling: Scaling, set_ups: Sequence[str]) -> tuple[RowInfo, ...
 
     rows = [
         row("devices", lambda p: str(p.devices)),
-        row("samples/s over the fewest", lambda p: _over(p, fmt.times_interval(p.speedup))),
+        row("samples/s over the fewest", lambda p: _over(p, fmt.times_interval, p.speedup)),
         row(
             f"{scaling.mode} efficiency",
-            lambda p: _over(p, fmt.percent_interval(p.efficiency)),
+            lambda p: _over(p, fmt.percent_interval, p.efficiency),
         ),
+        row(cells.STEP_TIME_LABEL, lambda p: _number(p.step_time_s)),
         row(
             "each added device brings",
-            lambda p: _over(p, fmt.percent_interval(p.marginal_efficiency)),
+            lambda p: _over(p, fmt.percent_interval, p.marginal_efficiency),
         ),
         row(
             "samples per dollar over the first",
             lambda p: (
-                _NONE if p.set_up == set_ups[0] else fmt.times_interval(p.cost_efficiency)
+                _NONE
+                if p.set_up == set_ups[0]
+                else cells.over_launches(fmt.times_interval, p.cost_efficiency)
             ),
         ),
         row(
-            "$/million samples",
-            lambda p: fmt.usd_interval(p.usd_per_million_samples, symbol=False),
+            "$/million samples", lambda p: cells.over_launches(_usd, p.usd_per_million_samples)
         ),
     ]
     if scaling.samples_per_epoch is not None:
         rows += [
-            row("s/epoch", lambda p: fmt.number_interval(p.epoch_s)),
-            row("$/epoch", lambda p: fmt.usd_interval(p.usd_per_epoch, symbol=False)),
+            row("s/epoch", lambda p: _number(p.epoch_s)),
+            row("$/epoch", lambda p: cells.over_launches(_usd, p.usd_per_epoch)),
         ]
     known = [p for p in points if p is not None]
     if any(p.exposed_comm_s is not None for p in known):
-        rows.append(row("exposed communication (ms/step)", _exposed))
+        rows.append(row(cells.EXPOSED_LABEL, _exposed))
     for cause in CAUSES:
         if any(part.cause == cause for point in known for part in point.lost):
             words = cause_words(cause, known)
@@ -72,6 +77,23 @@ def scaling_rows(scaling: Scaling, set_ups: Sequence[str]) -> tuple[RowInfo, ...
     if any(point.same_model is not None for point in known):
         rows.append(row("trains the model of one process", _sameness))
     return tuple(rows)
+
+
+def rows_of_page(
+    scaling: Scaling | None, set_ups: Sequence[str], compared: Sequence[RowInfo]
+) -> tuple[RowInfo, ...]:
+    """Return the table of a scaling study's page, whose set-ups are compared by the sample.
+
+    What a comparison tells by the step is left out: a step of more devices has more samples.
+
+    Args:
+        scaling: The result, or that of the rounds so far; None: no round is whole.
+        set_ups: Names of all set-ups, in the order of the columns.
+        compared: The table of the comparison that it is.
+    """
+    own = () if scaling is None else scaling_rows(scaling, set_ups)
+    told = {cells.SPEEDUP_LABEL, cells.SAVING_LABEL, *(row.label for row in own)}
+    return (*own, *(row for row in compared if row.label not in told))
 
 
 def cause_words(cause: Cause, points: Sequence[ScalingPoint]) -> str:
@@ -84,27 +106,10 @@ def scaling_text(scaling: Scaling) -> str:
     """Return a result for a terminal and an e-mail."""
     names = [point.set_up for curve in scaling.curves for point in curve.points]
     rows = scaling_rows(scaling, names)
-    first = max(len(row.label) for row in rows)
-    widths = [
-        max(fmt.columns(name), *(fmt.columns(row.cells[place][0]) for row in rows))
-        for place, name in enumerate(names)
-    ]
-    cells = [("", [fmt.plain(name) for name in names])]
-    cells += [(row.label, [cell[0] for cell in row.cells]) for row in rows]
-    lines = [
-        "  ".join(
-            [
-                f"{label:<{first}}",
-                *(
-                    text + " " * (width - fmt.columns(text))
-                    for text, width in zip(texts, widths, strict=True)
-                ),
-            ]
-        ).rstrip()
-        for label, texts in cells
-    ]
+    table = [["", *map(fmt.plain, names)]]
+    table += [[row.label, *(cell[0] for cell in row.cells)] for row in rows]
     findings = [str(each) for each in told(scaling.findings)]
-    return "\n".join(["", *lines, "", fmt.plain(scaling.verdict), *findings])
+    return "\n".join(["", *aligned(table), "", fmt.plain(scaling.verdict), *findings])
 
 
 def _sameness(point: ScalingPoint) -> str:
@@ -119,20 +124,31 @@ def _sameness(point: ScalingPoint) -> str:
     return f"yes, {apart} apart (its twin: {twin})"
 
 
-def _over(point: ScalingPoint, text: str) -> str:
-    return _NONE if point.speedup is None else text
+def _number(interval: Interval | None) -> str:
+    return cells.over_launches(fmt.number_interval, interval)
+
+
+def _usd(interval: Interval | None) -> str:
+    return fmt.usd_interval(interval, symbol=False)
+
+
+def _over(
+    point: ScalingPoint, write: Callable[[Interval | None], str], interval: Interval | None
+) -> str:
+    return _NONE if point.speedup is None else cells.over_launches(write, interval)
 
 
 def _exposed(point: ScalingPoint) -> str:
-    exposed_s = point.exposed_comm_s
     if point.devices == 1:
         return _NONE
-    if exposed_s is None:
-        return fmt.UNKNOWN
-    share = fmt.percent(exposed_s.mean / point.step_time_s.mean)
-    return f"{fmt.number_interval(exposed_s.scaled(1000))}, {share} of it"
+    (told,) = cells.exposed(point.exposed_comm_s, point.step_time_s)
+    return told
 
 
 def _lost(point: ScalingPoint, cause: Cause) -> str:
     part = next((each for each in point.lost if each.cause == cause), None)
-    return _NONE if part is None else fmt.number_interval(part.s_per_step.scaled(1000))
+    return (
+        _NONE
+        if part is None
+        else cells.over_launches(fmt.number_interval, part.s_per_step.scaled(1000))
+    )

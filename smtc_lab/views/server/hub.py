@@ -16,7 +16,7 @@ from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import XLA_MAKER
 from smtc_lab.views.forecast.calibrator import CALIBRATOR
 from smtc_lab.views.kinds import family_of, kind_at
-from smtc_lab.views.live.stopping import stop_soon
+from smtc_lab.views.live.stopping import soon
 from smtc_lab.views.server.list_follower import ListFollower
 from smtc_lab.views.server.list_topic import ListTopic
 from smtc_lab.views.server.names import folder_of
@@ -74,6 +74,11 @@ class Hub:
         if self._environments is None or making.state != "making":
             self._environments = asked_choices()
         return environments_json(self._environments, making)
+
+    @property
+    def root_dir(self) -> Path:
+        """Folder of the server, from which relative paths count."""
+        return self._root_dir
 
     def known_environments(self) -> EnvironmentChoices:
         """Return the Python environments as they were told last, or their names."""
@@ -204,7 +209,7 @@ class Hub:
         if isinstance(topic, WatchTopic):
             topic.stop()
         else:
-            stop_soon(kind.name, found.stop, on_problem=on_problem)
+            soon(kind.name, "stopped", found.stop, on_problem=on_problem)
 
     def delete(self, family: Family, name: str) -> Deletion:
         """Delete a run or a study, so that it can be put back for a day.

@@ -128,5 +128,7 @@ def _checked(value: list[Any] | None, rounds: int, hub: Hub) -> dict[str, Any]:
 
     if value is None:
         value = [job.model_dump(mode="json") for job in first_jobs()]
-    checked = checked_set_ups(value, rounds, environments=hub.known_environments())
+    checked = checked_set_ups(
+        value, rounds, environments=hub.known_environments(), folder=hub.root_dir
+    )
     return {"value": value, **neutral_json(checked.as_dict())}

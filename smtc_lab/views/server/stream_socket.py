@@ -30,6 +30,10 @@ MOST_WATCHES = 256
 _LONGEST_MESSAGE_BYTES = 64 * 1024
 
 
+_MAY = frozenset({"stop", "interrupt"})
+"""Messages of a view that need the right to execute."""
+
+
 class StreamSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
     """Carries what one browser tab watches. Messages of the browser are taken one by one."""
 
@@ -108,9 +112,10 @@ class StreamSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
         watching = self._watches.get(number)
         if watching is None or watching.topic is None:
             return  # it crossed the word that the watch could not begin
-        if content.get("type") == "stop" and not await self._may_execute():
-            problem = "You may not stop runs on this server. Ask who runs it for that right."
-            values = {"stop_problem": problem}
+        asked = content.get("type")
+        if isinstance(asked, str) and asked in _MAY and not await self._may_execute():
+            problem = f"You may not {asked} runs on this server. Ask who runs it for that."
+            values = {f"{asked}_problem": problem}
             self._outbox.tell({"type": "set", "id": number, "values": values})
             return
         topic = watching.topic

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtc_lab.views.kinds import kind_at
-from smtc_lab.views.live.stopping import stop_soon
+from smtc_lab.views.live.stopping import soon
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +79,7 @@ class WatchTopic(Topic):
         self._kind = kind_at(path)
         self._values: dict[str, tuple[int, Any]] = {}
         self._watch = self._kind.watch(path, None, self)
-        self.on_values({"stop_problem": "", **self._watch.first()})
+        self.on_values({"stop_problem": "", "interrupt_problem": "", **self._watch.first()})
         self._watch.start()
 
     def on_values(self, values: Mapping[str, Any]) -> None:
@@ -115,19 +115,32 @@ class WatchTopic(Topic):
 
     def receive(self, content: Mapping[str, Any], listener: Listener) -> None:
         """Take what a widget's view would send."""
-        if not self._watch.answer(content, to=listener.on_message) and (
-            content.get("type") == "stop"
-        ):
+        if self._watch.answer(content, to=listener.on_message):
+            return
+        if content.get("type") == "stop":
             self.stop()
+        elif content.get("type") == "interrupt":
+            self.interrupt()
 
     def stop(self) -> None:
         """Stop what is watched, in a thread, and tell all listeners if that fails."""
-        stop_soon(
+        soon(
             self._kind.name,
+            "stopped",
             # what launched a run is asked for when it is to be stopped: a folder can be
             # watched without it
             lambda: self._kind.open(self._path).stop(),
             on_problem=lambda problem: self.on_values({"stop_problem": problem}),
+        )
+
+    def interrupt(self) -> None:
+        """Take its instances away, in a thread, and tell all listeners if that fails."""
+        self.on_values({"interrupt_problem": ""})
+        soon(
+            self._kind.name,
+            "interrupted",
+            lambda: self._kind.interrupt(self._kind.open(self._path)),
+            on_problem=lambda problem: self.on_values({"interrupt_problem": problem}),
         )
 
     def set_pause(self, pause_s: float) -> None:

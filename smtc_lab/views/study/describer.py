@@ -181,7 +181,7 @@ def _set_up(job: TrainingJob, usd_per_hour: float | None, catalog: Catalog) -> S
         usd_per_hour=usd_per_hour,
         evidence=evidence_of(job),
         python_environment=other_environment(job.python_environment),
-        groups=pictured_groups(job.cluster, catalog),
+        groups=pictured_groups(job, catalog),
     )
 
 
@@ -196,7 +196,7 @@ def _launch(launch: FollowedLaunch | LaunchedRun, follower: StudyFollower) -> La
             label=launch.launched.label,
             set_up=launch.set_up,
             round=launch.launched.round,
-            state=launch.follower.state.state,
+            state=launch.follower.state.word,
             steps=launch.follower.steps.num_rows,
             max_steps=launch.follower.job.max_steps,
             warm_up_steps=launch.warm_up_steps,
@@ -207,7 +207,7 @@ def _launch(launch: FollowedLaunch | LaunchedRun, follower: StudyFollower) -> La
         label=launch.label,
         set_up=None,
         round=None,
-        state=current_state(folder).state,
+        state=current_state(folder).word,
         steps=0,
         max_steps=None,
         warm_up_steps=0,

@@ -9,8 +9,8 @@ import numpy as np
 
 from smtc_lab.metrics.bill import mean_bill
 from smtc_lab.metrics.columns import STEP_COLUMNS
-from smtc_lab.metrics.compared.launch_intervals import bill_intervals
-from smtc_lab.metrics.compared.prepared import batches_by_group, dataloader_of
+from smtc_lab.metrics.compared.launch_intervals import bill_intervals, exposed_comm_interval
+from smtc_lab.metrics.compared.prepared import batches_by_group, dataloader_of, takers_of
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_columns import cpu_of_groups
 from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
@@ -32,11 +32,20 @@ class SetUpEstimate:
     steps: int
     """Steps of all its launches."""
 
+    trainers: int | None
+    """Trainers of a launch; None: nothing was launched yet."""
+
+    warm_up_steps: int
+    """Steps that were left out, of all its launches."""
+
     step_time_s: Interval | None
     """Mean step time in seconds; None: no step yet."""
 
     data_wait_fraction: float | None
     """Data wait over step time; None: no step yet."""
+
+    exposed_comm_s: Interval | None
+    """Communication of a step with nothing beside it, in seconds; None: not recorded."""
 
     device_fraction: float | None
     """Device time over step time; None: not known."""
@@ -89,18 +98,22 @@ def set_up_estimate(
         if (bill := launch.bill(usd_per_hour=usd_per_hour)) is not None
     }
     bill, intervals = _mean_bill(bills, usd_per_hour)
+    takers = takers_of(launches[0].follower.job) if launches else 1
     groups = [group.instance_group_name for group in cluster.instance_groups]
     return SetUpEstimate(
         steps=steps.shape[1],
+        trainers=launches[0].follower.num_trainers if launches else None,
+        warm_up_steps=sum(launch.warm_up_steps for launch in measured),
         step_time_s=mean_interval([launch.step_time_s for launch in measured])
         if measured
         else None,
         data_wait_fraction=data_wait_fraction(steps),
+        exposed_comm_s=exposed_comm_interval(measured),
         device_fraction=device_utilization(steps),
         cpu=cpu_of_groups(measured) if measured else dict.fromkeys(groups),
         bill=bill,
         bill_intervals=intervals,
-        batches=batches_by_group(cluster, served),
+        batches=batches_by_group(cluster, served, takers=takers),
         dataloader=dataloader_of(served),
         billed_s=sum(launch.billed_s() for launch in launches),
         stepping_s=sum(bill.steps_s or 0.0 for bill in bills.values()),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from smtc_lab.follow.loader_counts import LoaderCounts
 from smtc_lab.follow.run_follower import rank_files
 from smtc_lab.metrics.bill import bill_of
+from smtc_lab.metrics.records.interrupted import interrupted
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.store.reader import read_run
-from smtc_lab.store.state import lasted_s
 
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
@@ -114,9 +114,11 @@ class FollowedLaunch:
             ended_s=state.ended_s,
             usd_per_hour=usd_per_hour,
             evidence=evidence_of(self.follower.job),
+            interrupted=interrupted(
+                state.attempts, measured.recorded_times_s, ended_s=state.ended_s
+            ),
         )
 
     def billed_s(self) -> float:
         """Return the seconds from its start until its end, or until now."""
-        state = self.follower.state
-        return lasted_s(state.started_s, state.ended_s) or 0.0
+        return self.follower.state.billed_s or 0.0

@@ -50,6 +50,9 @@ class PicturedGroup:
     network_gbps: float | None = None
     """Bandwidth of an instance in Gbit/s."""
 
+    trainers: int | None = None
+    """Trainers on an instance, each of which has one of its accelerators; None: not told."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SetUpInfo:
@@ -106,7 +109,7 @@ class LaunchInfo:
     """Number of its round, from 1; None: it checks parity only."""
 
     state: str
-    """SageMaker's spelling."""
+    """SageMaker's spelling; while it is in progress the secondary state that tells more."""
 
     steps: int
     """Steps so far, warm-up included."""

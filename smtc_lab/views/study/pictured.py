@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.views.live.part_use import PartUse
 from smtc_lab.views.study.info import PicturedGroup
@@ -15,23 +16,28 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.catalog.instance_types import InstanceType
-    from smtc_lab.spec.cluster import Cluster
+    from smtc_lab.spec.job import TrainingJob
     from smtc_lab.views.study.estimate import SetUpEstimate
 
 
-def pictured_groups(cluster: Cluster, catalog: Catalog) -> tuple[PicturedGroup, ...]:
-    """Return the groups of a cluster; none where the catalog cannot tell what they do."""
+def pictured_groups(job: TrainingJob, catalog: Catalog) -> tuple[PicturedGroup, ...]:
+    """Return the groups of a job's cluster; none where the catalog cannot tell what they do."""
     try:
-        role_of = roles(cluster, catalog)
+        role_of = roles(job.cluster, catalog)
     except (CatalogError, SpecError):  # of an older or another catalog
         return ()
+    try:
+        trainers = trainers_per_instance(job, role_of, catalog)
+    except SpecError:  # as above, or accelerators of this machine are not known
+        trainers = {}
     found = []
-    for group in cluster.instance_groups:
+    for group in job.cluster.instance_groups:
         told = PicturedGroup(
             instance_group_name=group.instance_group_name,
             instance_type=group.instance_type,
             instance_count=group.instance_count,
             role=role_of[group.instance_group_name],
+            trainers=trainers.get(group.instance_group_name),
         )
         known = catalog.instance_types.get(group.instance_type)
         found.append(told if known is None else _with_size(told, known))

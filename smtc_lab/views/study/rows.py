@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.environments.named import TODAY
+from smtc_lab.metrics.communication.spread import spread_of
 from smtc_lab.metrics.cost import saving_interval, usd_of_run, usd_per_1000_steps
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.views.study.info import RowInfo
@@ -46,6 +47,7 @@ def live_rows(
             Empty: they are not compared.
     """
     places = range(len(jobs))
+    spreads = [spread_of(job, each.trainers) for job, each in zip(jobs, estimates, strict=True)]
 
     def row(label: str, cell: Callable[[int], tuple[str, ...]]) -> RowInfo:
         return RowInfo(label=label, cells=tuple(cell(place) for place in places))
@@ -57,16 +59,21 @@ def live_rows(
         *evidence_rows(jobs),
         row("instances", lambda i: _instances(jobs[i])),
         *(
+            [row(cells.TRAINERS_LABEL, lambda i: cells.trainers(spreads[i]))]
+            if any(each.is_told for each in spreads)
+            else []
+        ),
+        *(
             [row("Python environment", lambda i: (environments[i] or TODAY,))]
             if len(set(environments)) > 1
             else []
         ),
-        row("steps", lambda i: (f"{estimates[i].steps:,}",)),
+        row("steps", lambda i: _steps(estimates[i])),
         row("s/step", lambda i: (fmt.number_interval(estimates[i].step_time_s),)),
     ]
     if speedups:
         rows.append(
-            row("speed-up", lambda i: (fmt.times_interval(speedups[i]),) if i else _BASELINE)
+            row(cells.SPEEDUP_LABEL, lambda i: _speedup(speedups[i]) if i else _BASELINE)
         )
     if any(price is not None for price in prices):
         costs = [
@@ -78,7 +85,7 @@ def live_rows(
         rows += [
             row("$/h", lambda i: (fmt.price_digits(prices[i]),)),
             row("$/1,000 steps", lambda i: (fmt.usd_interval(costs[i], symbol=False),)),
-            *([row("saving per step", saved)] if speedups else []),
+            *([row(cells.SAVING_LABEL, saved)] if speedups else []),
             row("cost so far", lambda i: (_cost(jobs[i], prices[i], estimates[i]),)),
         ]
     return (
@@ -110,6 +117,11 @@ def _rows_of_launches(
         return RowInfo(label=label, cells=tuple(map(cell, estimates)))
 
     rows = []
+    if any(each.exposed_comm_s is not None for each in estimates):
+        told = row(
+            cells.EXPOSED_LABEL, lambda e: cells.exposed(e.exposed_comm_s, e.step_time_s)
+        )
+        rows.append(told)
     if tells_bills(each.bill for each in estimates):
         rows.append(row(TIME_LABEL, lambda e: time_lines(e.bill, e.bill_intervals)))
         if any(price is not None for price in prices):
@@ -120,11 +132,19 @@ def _rows_of_launches(
     return rows
 
 
+def _steps(estimate: SetUpEstimate) -> tuple[str, ...]:
+    return (f"{estimate.steps:,}", *cells.warm_up(estimate.warm_up_steps))
+
+
 def _instances(job: TrainingJob) -> tuple[str, ...]:
     return tuple(
         f"{group.instance_count} {fmt.TIMES} {group.instance_type}, {group.instance_group_name}"
         for group in job.cluster.instance_groups
     )
+
+
+def _speedup(speedup: Interval | None) -> tuple[str, ...]:
+    return (cells.over_launches(fmt.times_interval, speedup),)
 
 
 def _saving(
@@ -137,7 +157,7 @@ def _saving(
         baseline_usd_per_hour=baseline_usd,
         candidate_usd_per_hour=candidate_usd,
     )
-    return fmt.percent_interval(saving)
+    return cells.over_launches(fmt.percent_interval, saving)
 
 
 def _cost(job: TrainingJob, usd_per_hour: float | None, estimate: SetUpEstimate) -> str:

@@ -88,9 +88,11 @@ def tells_bills(bills: Iterable[Bill | None]) -> bool:
 
 def _parts(bill: Bill) -> tuple[tuple[str, str, float | None, float | None], ...]:
     """Return name, begin of its fields' names, seconds and USD of each part."""
+    lost = ("interruptions", "interruptions", bill.interruptions_s, bill.interruptions_usd)
     return (
         ("start-up", "startup", bill.startup_s, bill.startup_usd),
         ("steps", "steps", bill.steps_s, bill.steps_usd),
+        *([lost] if bill.num_interruptions else []),
         ("end", "end", bill.end_s, bill.end_usd),
     )
 

@@ -12,13 +12,35 @@ from smtc_lab.views.text.words import ONE_LAUNCH, cost_finding, speed_finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from smtc_lab.metrics.communication.spread import SpreadResult
     from smtc_lab.metrics.compared.comparison import ClusterResult, Dataloader, PairResult
+    from smtc_lab.metrics.result import Interval
 
 BATCHES_LABEL = "batches prepared"
 """What a row of who prepared the batches is called."""
 
 DATALOADER_LABEL = "dataloader"
 """What a row of whose dataloader they came through is called."""
+
+STEP_TIME_LABEL = "s/step"
+"""What the row of mean step times is called."""
+
+SPEEDUP_LABEL = "speed-up"
+"""What the row of step times against the baseline is called."""
+
+SAVING_LABEL = "saving per step"
+"""What the row of costs per step against the baseline is called."""
+
+TRAINERS_LABEL = "trainers"
+"""What the row of how jobs are spread is called."""
+
+EXPOSED_LABEL = "exposed communication (ms/step)"
+"""What the row of communication beside which nothing was computed is called."""
+
+_REDUCED = {
+    "data_group": "gradients also on the data group",
+    "auto": "gradients on the data group if it pays",
+}
 
 Lines = tuple[str, ...]
 """The lines of one cell."""
@@ -70,7 +92,13 @@ def instances(cluster: ClusterResult) -> Lines:
 
 def steps(cluster: ClusterResult) -> Lines:
     """Return the measured steps and launches."""
-    return (f"{cluster.steps:,} in {fmt.count(cluster.launches, 'launch')}",)
+    told = f"{cluster.steps:,} in {fmt.count(cluster.launches, 'launch')}"
+    return (told, *warm_up(sum(cluster.warm_up_steps)))
+
+
+def warm_up(steps: int) -> Lines:
+    """Return the line that says why there are fewer steps than the launches made."""
+    return (f"{steps:,} of warm-up left out",) if steps else ()
 
 
 def usd_per_1000_steps(cluster: ClusterResult) -> Lines:
@@ -95,6 +123,47 @@ def batches(by_group: Mapping[str, int]) -> Lines:
     ) or (fmt.UNKNOWN,)
 
 
+def trainers(spread: SpreadResult | None) -> Lines:
+    """Return how many trainers there are, and how they share the model, in the job's terms."""
+    if spread is None:
+        return (fmt.UNKNOWN,)
+    factors = {"data": spread.data, "shard": spread.shard, "pipeline": spread.pipeline}
+    told = {name: each for name, each in factors.items() if each is not None and each > 1}
+    words = f" {fmt.TIMES} ".join(f"{name} {each}" for name, each in told.items())
+    if not words and spread.data is None and spread.trainers not in {None, 1}:
+        words = "no distribution"
+    count = "" if spread.trainers is None else str(spread.trainers)
+    lines = [": ".join(filter(None, (count, words))) or fmt.UNKNOWN]
+    if spread.microbatches is not None:
+        lines.append(f"{spread.microbatches} microbatches, {spread.schedule}")
+    if spread.reduce_on is not None:
+        lines.append(_REDUCED[spread.reduce_on])
+    return tuple(lines)
+
+
+def over_launches(write: Callable[[Interval | None], str], interval: Interval | None) -> str:
+    """Return a number that more launches would tell better: one launch has no interval.
+
+    Args:
+        write: Writes an interval, as functions of ``format`` do.
+        interval: What is written; its steps alone tell nothing of the next launch.
+    """
+    if interval is None or interval.spread not in {"steps", "none"}:
+        return write(interval)
+    return write(interval.model_copy(update={"spread": "none"})).replace(
+        fmt.ONE_VALUE, "(one launch)"
+    )
+
+
+def exposed(exposed_s: Interval | None, step_time_s: Interval | None) -> Lines:
+    """Return the exposed communication of a step, and its share of the step."""
+    if exposed_s is None or step_time_s is None:
+        return ("none recorded",)
+    share = fmt.percent(exposed_s.mean / step_time_s.mean)
+    told = over_launches(fmt.number_interval, exposed_s.scaled(1000))
+    return (f"{told}, {share} of it",)
+
+
 def dataloader(whose: Dataloader | None) -> Lines:
     """Return whose dataloader the batches came through."""
     told = {"torch": "torch's own", "smtc_lab": "smtc_lab's"}
@@ -117,7 +186,10 @@ def delivered(cluster: ClusterResult) -> Lines:
 
 def speedup(pair: PairResult) -> Lines:
     """Return the speed-up, and whether it is one."""
-    return (fmt.times_interval(pair.speedup), *_unseen(speed_finding(pair.speedup)))
+    return (
+        over_launches(fmt.times_interval, pair.speedup),
+        *_unseen(speed_finding(pair.speedup)),
+    )
 
 
 def saving(pair: PairResult) -> Lines:
@@ -125,7 +197,7 @@ def saving(pair: PairResult) -> Lines:
     if pair.saving_fraction is None:
         return (fmt.UNKNOWN,)
     finding = cost_finding(pair.saving_fraction)
-    return (fmt.percent_interval(pair.saving_fraction), *_unseen(finding))
+    return (over_launches(fmt.percent_interval, pair.saving_fraction), *_unseen(finding))
 
 
 def _unseen(finding: str) -> Lines:

@@ -7,8 +7,9 @@ an interval for an en dash.
 from __future__ import annotations
 
 import math
-import unicodedata
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
+
+from smtc_lab.text_table import columns
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import GroupResult
@@ -19,6 +20,9 @@ TIMES = "\u00d7"
 
 UNKNOWN = "unknown"
 """What stands for a number that is not known. Never 0, never empty."""
+
+ONE_VALUE = "(one value)"
+"""What stands behind a number that has no interval, as it is one value."""
 
 _STATES = {"Pending": "Starting", "InProgress": "Running"}
 
@@ -35,6 +39,7 @@ _PER_SECOND: dict[TimeUnit, float] = {
 _DIGITS = 3
 _MAX_DECIMALS = 12
 _WIDEST = 100.0
+_LONGEST = 2000
 _TOO_FEW = "too few steps"
 
 
@@ -152,6 +157,12 @@ def gib(num_bytes: float) -> str:
     return f"{_short(num_bytes / 2**30)} GiB"
 
 
+def cores(value: float | None) -> str:
+    """Return a number of CPU cores: ``1 core``, ``0.5 cores``."""
+    told = number(value)
+    return f"{told} {'core' if told == '1' else 'cores'}"
+
+
 def count(num: int, singular: str) -> str:
     """Return a number of things: ``1 launch``, ``3 launches``, ``1,200 steps``."""
     plural = f"{singular}es" if singular.endswith(("ch", "s", "x")) else f"{singular}s"
@@ -184,27 +195,17 @@ def plain(text: str, max_width: int | None = None) -> str:
 
 
 def brief(text: str) -> str:
-    """Return the first 2,000 characters of a text on one line, as ``plain`` does."""
-    return plain(text[:2000])
+    """Return a text of at most 2,000 characters on one line, as ``plain`` does."""
+    return plain(_begin(text))
 
 
 def brief_lines(text: str) -> str:
-    """Return the first 2,000 characters of a text, each of its lines as ``plain`` does."""
-    return "\n".join(map(plain, text[:2000].splitlines()))
+    """Return a text of at most 2,000 characters, each of its lines as ``plain`` does."""
+    return "\n".join(map(plain, _begin(text).splitlines()))
 
 
-def columns(text: str) -> int:
-    """Return how many terminal columns the text takes: East Asian wide characters take two."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0
-        if unicodedata.combining(char)
-        else 2
-        if unicodedata.east_asian_width(char) in "WF"
-        else 1
-        for char in text
-    )
+def _begin(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _is_known(value: float | None) -> TypeGuard[float]:
@@ -271,7 +272,7 @@ def _with_dollar(text: str) -> str:
 def _interval(interval: Interval, decimals: int, *, suffix: str = "") -> str:
     """Write the three numbers with the same decimals, enough to tell the ends apart."""
     if interval.spread == "none":
-        return f"{_fixed(interval.mean, decimals)}{suffix} (one value)"
+        return f"{_fixed(interval.mean, decimals)}{suffix} {ONE_VALUE}"
     if not (_is_known(interval.low) and _is_known(interval.high)):
         return f"{_fixed(interval.mean, decimals)}{suffix} (interval {UNKNOWN})"
     is_share = suffix == " %"  # a share of 0.1 to 12 % is told by its upper end

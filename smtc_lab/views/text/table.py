@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtc_lab.text_table import columns
 from smtc_lab.views.text import cells
 from smtc_lab.views.text import compiler as compiler_words
 from smtc_lab.views.text import format as fmt
@@ -62,14 +63,16 @@ class ComparisonRow:
 def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
     """Return the comparison as rows of text; each row has one cell for each cluster."""
     clusters = comparison.clusters
-    rows = [_row("instances", clusters, cells.instances)]
+    rows = [_row("instances", clusters, cells.instances), *_trainer_rows(clusters)]
     if has_environments(comparison):
         rows.append(_row("Python environment", clusters, environment_lines))
     is_priced = tells_cost(comparison)
     if is_priced:
         rows.append(_row("$/h", clusters, lambda c: (fmt.price_digits(c.usd_per_hour),)))
     rows.append(_row("steps", clusters, cells.steps))
-    rows.append(_row("s/step", clusters, lambda c: (fmt.number_interval(c.step_time_s),)))
+    rows.append(
+        _row(cells.STEP_TIME_LABEL, clusters, lambda c: (fmt.number_interval(c.step_time_s),))
+    )
     if is_priced:
         rows.append(_row("$/1,000 steps", clusters, cells.usd_per_1000_steps))
     rows.append(_row("samples/s", clusters, lambda c: (fmt.number_interval(c.samples_per_s),)))
@@ -77,11 +80,13 @@ def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
         by_name = {pair.candidate: pair for pair in comparison.pairs}
         pairs = [by_name.get(c.name) if place else None for place, c in enumerate(clusters)]
         rows.append(
-            ComparisonRow(label="speed-up", cells=cells.pair_cells(pairs, cells.speedup))
+            ComparisonRow(
+                label=cells.SPEEDUP_LABEL, cells=cells.pair_cells(pairs, cells.speedup)
+            )
         )
         if is_priced:
             saving = cells.pair_cells(pairs, cells.saving)
-            rows.append(ComparisonRow(label="saving per step", cells=saving))
+            rows.append(ComparisonRow(label=cells.SAVING_LABEL, cells=saving))
     if checks_environments(comparison):
         told = [("baseline",), *map(same_model_lines, clusters[1:])]
         rows.append(ComparisonRow(label="trains the same model", cells=tuple(told)))
@@ -93,6 +98,7 @@ def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
             rows.append(_row(COST_LABEL, clusters, cells.cost_parts))
     rows.extend(
         [
+            *_communication_rows(clusters),
             *_batch_rows(clusters),
             _row("CPU utilization", clusters, cells.cpu),
             _row("device utilization", clusters, cells.device),
@@ -146,16 +152,41 @@ def bill_note(comparison: Comparison) -> str:
 def table_title(comparison: Comparison) -> str:
     """Return the heading of the table, with the word ``emulated`` or ``measured``."""
     script = fmt.plain(comparison.entry_point, _TEXT_COLUMNS - 30)
-    has_set_ups = compiler_words.has_compilers(comparison) or has_environments(comparison)
+    clusters = {cluster.instance_groups for cluster in comparison.clusters}
+    has_set_ups = (
+        compiler_words.has_compilers(comparison)
+        or has_environments(comparison)
+        or len(clusters) < len(comparison.clusters)
+    )
     what = "set-up" if has_set_ups else "cluster"
-    clusters = fmt.count(len(comparison.clusters), what)
-    return f"{script} on {clusters}, {comparison.evidence}"
+    compared = fmt.count(len(comparison.clusters), what)
+    return f"{script} on {compared}, {comparison.evidence}"
 
 
 def _row(
     label: str, clusters: Sequence[ClusterResult], lines: Callable[[ClusterResult], Lines]
 ) -> ComparisonRow:
     return ComparisonRow(label=label, cells=tuple(lines(cluster) for cluster in clusters))
+
+
+def _trainer_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
+    """Return how jobs are spread, where one has several trainers."""
+    if not any(cluster.spread is not None and cluster.spread.is_told for cluster in clusters):
+        return []
+    return [_row(cells.TRAINERS_LABEL, clusters, lambda c: cells.trainers(c.spread))]
+
+
+def _communication_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
+    """Return what several trainers exchange with nothing beside it, where any recorded it."""
+    if all(cluster.exposed_comm_s is None for cluster in clusters):
+        return []
+    return [
+        _row(
+            cells.EXPOSED_LABEL,
+            clusters,
+            lambda c: cells.exposed(c.exposed_comm_s, c.step_time_s),
+        )
+    ]
 
 
 def _batch_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
@@ -198,14 +229,14 @@ def _overhead(overhead_s: Interval | None) -> str:
 def _blocks(comparison: Comparison) -> list[list[str]]:
     """Return the table as blocks of lines, each at most as wide as the terminal."""
     rows = comparison_rows(comparison)
-    label_columns = max(fmt.columns(row.label) for row in rows)
+    label_columns = max(columns(row.label) for row in rows)
     names = [fmt.plain(cluster.name, _CELL_COLUMNS) for cluster in comparison.clusters]
     texts = [
         [[fmt.plain(line, _CELL_COLUMNS) for line in row.cells[place]] for row in rows]
         for place in range(len(names))
     ]
     widths = [
-        max(fmt.columns(line) for line in [name, *(line for cell in cells for line in cell)])
+        max(columns(line) for line in [name, *(line for cell in cells for line in cell)])
         for name, cells in zip(names, texts, strict=True)
     ]
     blocks = []
@@ -245,7 +276,7 @@ def _line(label: str, cells: Sequence[str], label_columns: int, widths: Sequence
 
 
 def _padded(text: str, width: int) -> str:
-    return text + " " * (width - fmt.columns(text))
+    return text + " " * (width - columns(text))
 
 
 def _wrapped(text: str, *, indent: int = 0) -> list[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from smtc_lab.catalog.catalog import NO_PRICE_HERE
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.errors import CatalogError
 from smtc_lab.metrics.result import NO_CLAIM
+from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import has_compilers
 
@@ -54,10 +56,15 @@ def headline(comparison: Comparison) -> str:
 
 
 def tells_cost(comparison: Comparison) -> bool:
-    """Return whether costs are worth telling: not where only compilers differ, unpriced."""
-    return not has_compilers(comparison) or any(
-        cluster.usd_per_hour is not None for cluster in comparison.clusters
-    )
+    """Return whether costs are worth telling.
+
+    Not where nothing has a price and only compilers differ, or all instances are this machine.
+    """
+    groups = [group for cluster in comparison.clusters for group in cluster.instance_groups]
+    if any(cluster.usd_per_hour is not None for cluster in comparison.clusters):
+        return True
+    is_here = all(group.instance_type == LOCAL for group in groups)
+    return not (is_here or has_compilers(comparison))
 
 
 def pair_finding(pair: PairResult) -> str:
@@ -125,13 +132,14 @@ def scale_words(
         time_stretch: How many times longer than declared the device took; None: not known.
         link: The declared network as its line; empty: none is.
     """
-    named = {fmt.plain(name): fmt.number(cores) for name, cores in (of_types or {}).items()}
+    named = {fmt.plain(name): cores for name, cores in (of_types or {}).items()}
     parts = []
-    if len(set(named.values())) > 1:
+    if len(set(map(fmt.number, named.values()))) > 1:
         (first, cores), *others = named.items()
-        parts = [f"1 vCPU of {first} = {cores} cores", *(f"of {x} {y}" for x, y in others)]
+        parts = [f"1 vCPU of {first} = {fmt.cores(cores)}"]
+        parts += [f"of {name} {fmt.number(each)}" for name, each in others]
     elif scale is not None:
-        parts = [f"1 vCPU = {next(iter(named.values()), fmt.number(scale))} cores"]
+        parts = [f"1 vCPU = {fmt.cores(next(iter(named.values()), scale))}"]
     if device_s is not None:
         parts.append(f"declared device time {fmt.seconds(device_s)} per step")
         if time_stretch is not None and round(time_stretch, 2) > 1:
@@ -215,6 +223,8 @@ def utilization_sentence(comparison: Comparison) -> str:
 def price_words(group: GroupResult) -> str:
     """Return ``ml.p3.2xlarge $3.825/h historical 2022-10-27``, or that the price is unknown."""
     name = fmt.plain(group.instance_type)
+    if name == LOCAL:
+        return f"{name}: {NO_PRICE_HERE}"
     if group.usd_per_hour is None:
         return f"{name} price {fmt.UNKNOWN}"
     origin = " ".join(fmt.plain(part) for part in (group.price_kind, group.price_date) if part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +13,8 @@ from smtc_lab.errors import ViewError
 from smtc_lab.neutral_text import neutral_json
 
 _STATIC = Path(__file__).parent.parent / "static"
+_SENDING = threading.RLock()
+"""Held while a view sends or closes: a thread may tell something of one that is closing."""
 
 
 class View(anywidget.AnyWidget):
@@ -24,16 +27,28 @@ class View(anywidget.AnyWidget):
     view: ClassVar[str]
     """Name of the view in ``extensions/ui/src/views.ts``."""
 
+    bundle: ClassVar[str] = "widget"
+    """What holds it: a module and a style sheet of ``extensions/ui/build.mjs``, by name."""
+
     _view = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, **traits: Any) -> None:  # noqa: ANN401  traitlets checks them
-        self._esm = built_front_end("widget.js")
-        self._css = built_front_end("widget.css")
+        self._esm = built_front_end(f"{self.bundle}.js")
+        self._css = built_front_end(f"{self.bundle}.css")
         super().__init__(**{"_view": self.view, **traits})
 
     def set_trait(self, name: str, value: Any) -> None:  # noqa: ANN401  a trait's value
         """Tell the browser a value that it only shows, with neutral texts."""
         super().set_trait(name, neutral_json(value))
+
+    def close(self) -> None:
+        """Take the view away; what a thread still tells it is not sent."""
+        with _SENDING:
+            super().close()
+
+    def _send(self, msg: Any, buffers: Any = None) -> None:  # noqa: ANN401  as in ipywidgets
+        with _SENDING:
+            super()._send(msg, buffers)
 
     def __repr__(self) -> str:
         # a notebook without a kernel, or that is not trusted, shows this in the view's place

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import traitlets
 
-from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.catalog import NO_PRICE_HERE, Catalog
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
@@ -116,9 +116,9 @@ def price_notes(cluster: Cluster, catalog: Catalog) -> list[str]:
 
 
 def _price_note(name: str, catalog: Catalog) -> str:
-    price = (
-        None if name == LOCAL or name not in catalog.instance_types else catalog.get(name).price
-    )
+    if name == LOCAL:
+        return f"{name}: {NO_PRICE_HERE}"
+    price = catalog.get(name).price if name in catalog.instance_types else None
     if price is None:
         return f"{name} price {fmt.UNKNOWN}"
     return f"{name} {fmt.usd_per_hour(price.usd_per_hour)} {price.kind} {price.date}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from smtc_lab.views.kinds import kind_of
-from smtc_lab.views.live.stopping import stop_soon
+from smtc_lab.views.live.stopping import soon
 from smtc_lab.views.widgets.base import View
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ class WatchingView(View):
 
     def stop(self) -> None:
         """Stop it, in a thread: the death of its last process takes a moment."""
-        stop_soon(
+        soon(
             self.watched,
+            "stopped",
             self._stop_watched,
             on_problem=lambda problem: self.set_trait("stop_problem", problem),
         )
@@ -60,6 +61,9 @@ class Monitor(WatchingView):
     run: Thing
     """What is shown."""
 
+    interrupt_problem = traitlets.Unicode(read_only=True).tag(sync=True)
+    """Why its instances could not be taken away; empty: they could, or nobody asked."""
+
     ended = traitlets.Bool(read_only=True)
     """Whether it has ended and everything of it was told. Turns true once, in a thread."""
 
@@ -77,6 +81,16 @@ class Monitor(WatchingView):
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until it has ended and all of it was told; False: not in that time."""
         return self._watch.join(timeout_s)
+
+    def interrupt(self) -> None:
+        """Take its instances away, in a thread, as a spot market does."""
+        self.set_trait("interrupt_problem", "")
+        soon(
+            self.watched,
+            "interrupted",
+            lambda: kind_of(self.run).interrupt(self.run),
+            on_problem=lambda problem: self.set_trait("interrupt_problem", problem),
+        )
 
     def close(self) -> None:
         """Stop watching, and take the view away. What is shown goes on."""
@@ -96,3 +110,5 @@ class Monitor(WatchingView):
             return
         if content.get("type") == "stop":
             self.stop()
+        elif content.get("type") == "interrupt":
+            self.interrupt()

@@ -64,6 +64,9 @@ class Workbench(ForecastView, LadderView, EnvironmentsView, ScriptsView, Watchin
     )
     """For each set-up, what is wrong with it, one sentence for each problem."""
 
+    cautions = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
+    """What a user should know before Run, one text for each matter; empty: nothing."""
+
     code = traitlets.Unicode(read_only=True).tag(sync=True)
     """The lines of Python that do what the Run button does; empty while there are problems."""
 
@@ -222,7 +225,7 @@ class Workbench(ForecastView, LadderView, EnvironmentsView, ScriptsView, Watchin
             self.stop()
 
     @traitlets.observe("value", "rounds", "environments")
-    def _check(self, _change: object) -> None:
+    def _check(self, change: Any) -> None:  # noqa: ANN401  traitlets has no type for it
         # environments are told by a thread, and what they make wrong with what is typed
         with self._state_lock, self.hold_sync():
             checked = checked_set_ups(
@@ -230,5 +233,8 @@ class Workbench(ForecastView, LadderView, EnvironmentsView, ScriptsView, Watchin
             )
             if not any(checked.problems):
                 self._jobs = list(checked.jobs)
+            if change.name != "environments":  # why it could not be started may be mended
+                self.set_trait("start_problem", "")
+            self.set_trait("cautions", list(checked.cautions))
             self.set_trait("problems", [list(problems) for problems in checked.problems])
             self.set_trait("code", checked.code)

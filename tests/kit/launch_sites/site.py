@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self
 
-from tests.kit.runs import processes_of_job
+from tests.kit.runs import log_of, processes_of_job
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -50,6 +50,7 @@ def pid_of_agent(job_name: str, what: Literal["script", "agent"], *, host: str) 
     """
     for pid, command in processes_of_job(job_name).items():
         is_agent = "smtc_lab.runtime.agent" in command and f"/{host}/agent.json" in command
+        is_agent |= log_of(pid) == f"{host}.agent.log" and "forked" in command
         if what == "agent" and is_agent:
             return pid
         if what == "script" and "run_script" in command and _host_of(pid) == host:

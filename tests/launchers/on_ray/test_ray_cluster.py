@@ -178,11 +178,20 @@ def test_without_an_address_a_cluster_is_started_that_ends_with_the_run(
     del site  # for its reasons to skip
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     launcher = RayLauncher(root=root)
-    body = "import os; print(os.environ['SMTC_ADDRESS'])"
+    body = """
+        import os, signal
+        print(os.environ["SMTC_ADDRESS"], os.environ["SMTC_ATTEMPT"], flush=True)
+        if os.environ["SMTC_ATTEMPT"] == "1":
+            signal.pause()
+    """
     run = Run(launcher, launcher.start(launcher.plan(make_job(body, cluster="all=local:1"))))
+    wait_until(lambda: run.logs("algo-1") != "", what="the first attempt", limit_s=LIMIT_S)
+    run.interrupt()
 
     assert run.wait(LIMIT_S).status == "Completed"
-    assert run.logs("algo-1").startswith("127.")
+    said = [line.split() for line in run.logs("algo-1").splitlines()]
+    assert [attempt for _, attempt in said] == ["1", "2"]
+    assert all(address.startswith("127.") for address, _ in said)
     assert nothing_is_left(run)
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from smtc_lab.launchers.on_sagemaker.outcome import job_outcome, trainers_are_done
+from smtc_lab.launchers.on_sagemaker.outcome import (
+    attempts_told,
+    job_outcome,
+    trainers_are_done,
+)
 from smtc_lab.launchers.supervision.gang import Outcome
+from smtc_lab.metrics.records.attempts import waited_s
 
 ROLES = {"algo-1": "train", "algo-2": "train", "algo-3": "data"}
 GROUPS = {"algo-1": "dnn", "algo-2": "dnn", "algo-3": "data"}
@@ -119,3 +125,24 @@ def test_trainers_are_done_when_all_of_them_ended_well(
     exits: dict[str, dict[str, Any]], *, done: bool
 ) -> None:
     assert trainers_are_done(exits, ROLES) is done
+
+
+def test_attempts_are_those_that_secondary_states_tell() -> None:
+    def change(status: str, at_s: float) -> dict[str, object]:
+        return {"Status": status, "StartTime": datetime.fromtimestamp(at_s, UTC)}
+
+    changes = [
+        change("Starting", 10),
+        change("Downloading", 20),
+        change("Training", 30),
+        change("Interrupted", 50),
+        change("Starting", 90),
+        change("Training", 95),
+        change("Completed", 120),
+    ]
+    found = attempts_told({"SecondaryStatusTransitions": changes})
+
+    assert [(one.started_s, one.ended_s) for one in found] == [(10, 50), (90, 120)]
+    assert [bool(one.interrupted_by) for one in found] == [True, False]
+    assert waited_s(found) == 40
+    assert attempts_told({}) == ()

@@ -159,6 +159,31 @@ def test_a_job_always_has_a_time_limit_and_spot_has_one_with_its_waits(
     assert spot["CheckpointConfig"]["LocalPath"] == "/opt/ml/checkpoints"
 
 
+def test_a_spot_job_is_asked_for_with_its_own_limits_and_checkpoints(
+    make_job: MakeJob,
+) -> None:
+    asked = request_of(
+        make_job(
+            "",
+            use_spot_instances=True,
+            max_runtime_s=3600.0,
+            max_wait=7200.0,
+            checkpoint_s3_uri="s3://kept/here",
+            checkpoint_local_path="/opt/ml/kept",
+        )
+    )
+
+    assert asked["EnableManagedSpotTraining"] is True
+    assert asked["StoppingCondition"] == {
+        "MaxRuntimeInSeconds": 3600,
+        "MaxWaitTimeInSeconds": 7200,
+    }
+    assert asked["CheckpointConfig"] == {
+        "S3Uri": "s3://kept/here",
+        "LocalPath": "/opt/ml/kept",
+    }
+
+
 def test_metric_definitions_find_our_records_and_what_scripts_print(make_job: MakeJob) -> None:
     container = request_of(make_job(""))["AlgorithmSpecification"]
     definitions = {item["Name"]: item["Regex"] for item in container["MetricDefinitions"]}

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 SCONTROL = """\
 #!/bin/bash
-[ "$1 $2" = "show hostnames" ] && tr , '\\n' <<< "$3"
+case "$1 $2" in
+"show hostnames") tr , '\\n' <<< "$3" ;;
+"show job") cat "$(dirname "$0")/job" ;;
+esac
 """
 SRUN = """\
 #!/bin/bash

@@ -205,7 +205,7 @@ def test_a_parameter_that_is_not_reduced_is_named_with_how_far_trainers_are_apar
 def test_other_samples_are_told_by_the_first_loss() -> None:
     result = judged(0, mlp, "sgd", ranks=2, wrong_data=True)
 
-    assert "their first loss already differs by" in result.verdict
+    assert "; the trainers hold one model, but their first loss already" in result.verdict
 
 
 def test_the_losses_of_trainers_are_averaged() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,7 +140,8 @@ def test_communication_that_some_launch_did_not_record_is_in_all_else() -> None:
 
     point = made_scaling(runs, set_ups).curves[0].points[1]
 
-    assert point.exposed_comm_s is None
+    assert point.exposed_comm_s is not None, "the launches that recorded it tell it"
+    assert point.exposed_comm_s.mean == pytest.approx(0.015, rel=0.05)
     lost = {part.cause: part.s_per_step.mean for part in point.lost}
     assert "communication" not in lost
     assert lost["other"] == pytest.approx(0.02, rel=0.1)
@@ -187,8 +190,10 @@ def test_the_verdict_claims_what_the_intervals_do() -> None:
     assert "8 devices train" in scaling.verdict
     assert "95 % interval over all 4 set-ups" in scaling.verdict
     assert "most of it to waiting for data" in scaling.verdict
-    assert "Up to 4 devices each added one brings more than 50 %" in scaling.verdict
-    assert "; those up to 8 bring less." in scaling.verdict
+    assert (
+        "Adding devices pays up to 4. From 4 to 8 each added one brings less than 50 % of the "
+        "speed of one device before it."
+    ) in scaling.verdict
     assert "emulated" in scaling.verdict
 
 
@@ -197,9 +202,25 @@ def test_the_verdict_says_where_launches_do_not_tell_what_added_devices_bring() 
     verdict = made_scaling(runs, set_ups).verdict
 
     assert (
-        "Of added devices those up to 2 bring more or less than 50 % of one before" in verdict
-    )
-    assert "which these launches do not tell." in verdict
+        "Whether it pays to go from 1 to 2 devices, these launches do not tell: each added one "
+        "brings "
+    ) in verdict
+    assert "and more than 50 % of the speed of one device before it is asked." in verdict
+
+
+@pytest.mark.parametrize(
+    ("rest_s", "words"),
+    [
+        (0.08, "Adding devices does not pay here: from 1 to 2 each added one brings less than"),
+        (0.011, "Adding devices pays up to 2, the most that were tried: each added one brings"),
+    ],
+)
+def test_the_verdict_says_in_plain_words_whether_adding_devices_pays(
+    rest_s: float, words: str
+) -> None:
+    runs, set_ups = scaling_runs({1: TrueStep(), 2: TrueStep(rest_s=rest_s)}, spread=0.002)
+
+    assert words in made_scaling(runs, set_ups).verdict
 
 
 def test_one_launch_of_each_claims_no_efficiency() -> None:
@@ -221,6 +242,42 @@ def test_advice_has_the_numbers_of_this_job() -> None:
     rate = findings["learning_rate"].fix
     assert "0.8 with SGD (in proportion, warm-up of 100)" in rate
     assert "0.2828 with AdamW (with the square root" in rate
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "told_of"),
+    [("sgd", {"SGD"}), ("Adam", {"ADAM"}), ("lion", {"SGD", "ADAMW"}), (3, {"SGD", "ADAMW"})],
+)
+def test_the_learning_rate_is_of_the_optimizer_that_the_job_names(
+    optimizer: Any, told_of: set[str]
+) -> None:
+    runs, set_ups = scaling_runs({1: TrueStep(), 2: TrueStep()})
+    named = {"hyperparameters": {"optimizer": optimizer}}
+    runs = [replace(run, job=run.job.model_copy(update=named)) for run in runs]
+
+    found = made_scaling(runs, set_ups).findings
+
+    (fix,) = (each.fix for each in found if each.kind == "learning_rate")
+    assert {name.upper() for name in re.findall(r" with (\w+) \(", fix)} == told_of
+
+
+def test_why_communication_is_not_told_apart_is_said_with_what_would_tell_it() -> None:
+    def said(exposed_s: float | None, **environment: str) -> list[str]:
+        truth = {1: TrueStep(), 2: TrueStep(rest_s=0.03, exposed_comm_s=exposed_s)}
+        runs, set_ups = scaling_runs(truth, spread=0.0)
+        runs = [
+            replace(run, job=run.job.model_copy(update={"environment": environment}))
+            for run in runs
+        ]
+        found = made_scaling(runs, set_ups).findings
+        return [each.text for each in found if each.kind == "communication_untold"]
+
+    (unrecorded,) = said(None)
+    assert "not told apart from all else on 2 devices: no trainer recorded" in unrecorded
+    assert "smtc_lab.Session().prepare(model, optimizer)" in unrecorded
+    (turned_off,) = said(None, MEASURE_COMMUNICATION="0")
+    assert "MEASURE_COMMUNICATION=0 in the job's environment turns its record off" in turned_off
+    assert said(0.02) == []
 
 
 def test_a_batch_that_was_divided_is_said() -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.kit.warm_ranks import run_script_on_ranks
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ROOT = Path(__file__).parents[3]
 _JOIN = """
 import os, sys, json, time
 from datetime import timedelta
@@ -34,25 +32,17 @@ def run_ranks(tmp_path: Path) -> Callable[[str, int], list[str]]:
         script = tmp_path / "ranks.py"
         script.write_text(_JOIN + program + "\ndist.destroy_process_group()\n")
         store = Path(tempfile.mkdtemp(dir=tmp_path)) / "store"
-        environment = {
-            **os.environ,
-            "GLOO_SOCKET_IFNAME": "lo",
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": str(_ROOT),
-        }
-        processes = [
-            subprocess.Popen(
-                [sys.executable, str(script), str(rank), str(ranks), str(store)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env=environment,
-            )
-            for rank in range(ranks)
-        ]
-        outputs = [process.communicate(timeout=120) for process in processes]
-        for process, (_, errors) in zip(processes, outputs, strict=True):
-            assert process.returncode == 0, errors
-        return [output for output, _ in outputs]
+        logs = [tmp_path / f"rank{rank}.log" for rank in range(ranks)]
+        for log in logs:
+            log.unlink(missing_ok=True)
+        codes = run_script_on_ranks(
+            script,
+            logs,
+            arguments=[[str(rank), str(ranks), str(store)] for rank in range(ranks)],
+            limit_s=120,
+        )
+        outputs = [log.read_text(encoding="utf-8") for log in logs]
+        assert not any(codes), outputs
+        return outputs
 
     return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import secrets
 import signal
 import socket
@@ -163,8 +164,8 @@ def test_trainers_go_on_by_themselves_when_every_reducer_is_gone(stack: ExitStac
 
 
 def test_a_stranger_is_let_in_nowhere(stack: ExitStack) -> None:
-    said: list[str] = []
-    reducer = Reducer("127.0.0.1", 0, SECRET, on_event=said.append)
+    said: queue.Queue[str] = queue.Queue()
+    reducer = Reducer("127.0.0.1", 0, SECRET, on_event=said.put)
     thread = reducer.start()
     stack.callback(thread.join, 10)
     stack.callback(reducer.stop)
@@ -172,7 +173,7 @@ def test_a_stranger_is_let_in_nowhere(stack: ExitStack) -> None:
     with pytest.raises(HandshakeError, match="it holds another secret"):
         knock(reducer.address, b"x" * 32, rank=0, ranks=2)
 
-    assert "did not prove that it holds this job's secret" in said[0]
+    assert "did not prove that it holds this job's secret" in said.get(timeout=30)
 
 
 @pytest.mark.parametrize(("ranks", "reducers"), [(4, 4), (4, 2), (2, 1), (3, 0), (2, 5)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +12,16 @@ import pytest
 from pydantic import TypeAdapter
 
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.store.run_folder import runs_root
-from smtc_lab.study.folder import StudyFolder, StudyRequest, StudyState, write_study_state
-from smtc_lab.study.supervision import keep_here, make_study
 from smtc_lab.views.forecast.ladder import CompilerLadders
 from smtc_lab.views.forecast.measured_settings import compiler_ladders
 from tests.kit.compilers import INDUCTOR, PLAIN, example_compilers
+from tests.kit.kept_compilers import CREATED, keep_compilers
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.spec.compiler import TrainingCompilerConfig
+    from smtc_lab.study.folder import StudyFolder
     from smtc_lab.views.forecast.ladder import SetUpLadder
-
-CREATED = datetime(2026, 11, 3, 10, 15, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
@@ -45,22 +41,9 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def keep(
-    compared: tuple[Comparison, list[TrainingJob]], script: Path | str, **fields: Any
-) -> StudyFolder:
-    """Leave a comparison of a script as one that has ended leaves it."""
+def keep(compared: tuple[Comparison, list[TrainingJob]], script: Path | str) -> StudyFolder:
     comparison, jobs = compared
-    update = {"entry_point": str(script), "hyperparameters": {"width": 8}} | fields
-    request = StudyRequest(
-        jobs=tuple(job.model_copy(update=update) for job in jobs),
-        rounds=3,
-        root=runs_root(),
-        created=CREATED,
-    )
-    folder = make_study(request, keep_here)
-    folder.result_file("comparison").write_text(comparison.to_json(), encoding="utf-8")
-    write_study_state(folder, StudyState(state="Completed"))
-    return folder
+    return keep_compilers(comparison, jobs, script, hyperparameters={"width": 8})
 
 
 def ladder(

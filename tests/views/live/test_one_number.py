@@ -18,6 +18,7 @@ from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.rules.observation import Observation
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_run
@@ -165,13 +166,14 @@ def test_the_live_table_tells_the_bill_and_the_batches_of_the_result(
 ) -> None:
     root = tmp_path_factory.mktemp("runs")
     emulation = Emulation() if is_emulated else None
+    spread = Distribution(pipeline=num_ranks) if num_steps % 2 else None
     runs = []
     for seed in seeds:
         run = unequal_ranks(num_ranks, num_steps, seed, quota=True)
         runs.append(
             replace(
                 run,
-                job=run.job.model_copy(update={"emulation": emulation}),
+                job=run.job.model_copy(update={"emulation": emulation, "distribution": spread}),
                 ended_s=STARTED_S + 30 + seed % 7,
             )
         )

@@ -68,14 +68,17 @@ def test_a_run_that_is_waited_for_has_ended_and_its_log_is_printed(
 
 
 def test_several_clusters_start_a_comparison_that_goes_on_by_itself(
-    shell: InteractiveShell,
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     comparison = shell.run_cell_magic(
-        "smtc", "--cluster one@a=local:1 --cluster two@b=local:1 --steps 3", ENDLESS
+        "smtc",
+        "--cluster one@a=local:1 --cluster two@b=local:1:train,c=local:1:data --steps 3",
+        ENDLESS,
     )
 
     assert isinstance(comparison, ComparisonRun)
     assert [job.cluster.label for job in comparison.request.jobs] == ["one", "two"]
+    assert capsys.readouterr().out.startswith("Caution: one takes its batches through torch")
     assert comparison.stop().status == "Stopped"
 
 
@@ -177,6 +180,8 @@ def test_a_cell_is_kept_for_its_owner_only_and_is_written_once(home: Path) -> No
         ("--compiler 'eager", "pass", "No closing quotation"),
         ("--into 2nd", "pass", "'2nd' is not the name of a variable"),
         ("--precision bf16", "pass", "--compiler names none"),
+        ("--pipeline 2 --shard 2 --schedule dualpipev", "pass", "shard=2"),
+        ("--microbatches 2", "pass", "there is no pipeline that they go through"),
         ("--device-time 0.1", "pass", "without --cluster there is none"),
         ("--link between=1Gbit", "pass", "--link is part of an emulation"),
         ("--cluster a=ml.p3.2xlarge:2 --link fast", "pass", "'fast' names neither the network"),

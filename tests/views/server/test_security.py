@@ -216,6 +216,9 @@ async def test_a_user_without_the_right_to_execute_may_look_and_not_stop(
     await tab.until(lambda tab: tab.values[1].get("stop_problem"))
 
     assert tab.values[1]["stop_problem"].startswith("You may not stop runs on this server.")
+    await tab.say(1, type="interrupt")
+    await tab.until(lambda tab: tab.values[1].get("interrupt_problem"))
+    assert tab.values[1]["interrupt_problem"].startswith("You may not interrupt runs on this")
 
 
 async def test_a_user_without_any_right_sees_nothing(

@@ -51,9 +51,9 @@ async def test_a_watch_tells_what_a_widget_would_know(
     await tab.until(lambda tab: len(steps_of(tab, 7)) == 3)
 
     values = tab.values[7]
-    assert set(values) == {"info", "log", "beat", "stop_problem"}
+    assert set(values) == {"info", "log", "beat", "stop_problem", "interrupt_problem"}
     assert values["info"]["job_name"] == "train-r1"
-    assert values["log"] == {"first": 0, "lines": []}
+    assert values["log"] == {"first": 0, "lines": [], "silent": [], "earlier": []}
     assert values["stop_problem"] == ""
 
 
@@ -193,6 +193,9 @@ async def test_a_stop_that_fails_is_told_to_all_tabs(
         def stop(self) -> None:
             raise LauncherError("No right to signal process 7. Ask its owner.")
 
+        def interrupt(self) -> None:
+            raise LauncherError("Its instances are not this machine's.")
+
     monkeypatch.setattr(Run, "open", lambda _path: Refusing())
     tabs = [await open_tab(), await open_tab()]
     for tab in tabs:
@@ -200,9 +203,14 @@ async def test_a_stop_that_fails_is_told_to_all_tabs(
         await tab.until(lambda tab: steps_of(tab, 1))
 
     await tabs[0].say(1, type="stop")
+    await tabs[0].say(1, type="interrupt")
 
     for tab in tabs:
         await tab.until(lambda tab: tab.values[1]["stop_problem"])
         assert tab.values[1]["stop_problem"] == (
             "The run could not be stopped: No right to signal process 7. Ask its owner."
+        )
+        await tab.until(lambda tab: tab.values[1]["interrupt_problem"])
+        assert tab.values[1]["interrupt_problem"] == (
+            "The run could not be interrupted: Its instances are not this machine's."
         )

@@ -191,6 +191,24 @@ def test_a_stop_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
 
 
+def test_an_interruption_is_asked_of_the_run_and_told_where_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monitor = RunMonitor(run_in(write_run_folder(tmp_path, run_records([0.2]))))
+
+    from_browser(monitor, {"type": "interrupt"})
+    wait_until(lambda: monitor.interrupt_problem, what="the problem")
+    assert monitor.interrupt_problem.startswith("The run could not be interrupted: ")
+
+    asked: list[str] = []
+    monkeypatch.setattr(Run, "interrupt", lambda run: asked.append(run.job_name))
+    from_browser(monitor, {"type": "interrupt"})
+
+    wait_until(lambda: asked, what="the interruption")
+    assert asked == [monitor.run.job_name]
+    assert monitor.interrupt_problem == ""
+
+
 def test_a_run_of_no_name_is_refused_with_those_that_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

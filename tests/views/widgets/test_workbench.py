@@ -166,6 +166,8 @@ def test_what_cannot_be_started_says_why(workbench: Workbench) -> None:
     wait_until(lambda: workbench.start_problem, what="the workbench says why")
     assert "Two clusters are called 'one'" in workbench.start_problem
     assert workbench.running == ""
+    workbench.value = changed(workbench, 1, max_steps=7)
+    assert workbench.start_problem == ""  # it may be mended
 
 
 @pytest.mark.parametrize("message", ["run", None, ["run"], {"type": "fly"}, {}])

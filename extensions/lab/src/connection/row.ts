@@ -25,53 +25,6 @@ export function numLive(rows: readonly IRow[]): number {
 }
 
 /**
- * Return what all runs that go on cost in USD per hour, as far as prices are known.
- */
-export function priceNow(rows: readonly IRow[]): IPriceNow {
-  // the launches of a study are rows themselves
-  const live = rows.filter(row => row.kind === 'run' && isLive(row));
-  const known = live.filter(({ usdPerHour }) => usdPerHour !== null);
-  const sumOf = (some: readonly IRow[]): number =>
-    some.reduce((sum, { usdPerHour }) => sum + (usdPerHour ?? 0), 0);
-  return {
-    usdPerHour: sumOf(known),
-    isBilled: billedOf(live.map(({ isBilled }) => isBilled)),
-    billedUsdPerHour: sumOf(known.filter(({ isBilled }) => isBilled === true)),
-    numKnown: known.length,
-    numUnknown: live.length - known.length
-  };
-}
-
-export interface IPriceNow {
-  readonly usdPerHour: number;
-
-  /**
-   * Whether somebody is billed for any of them; false: for none, they run on this machine; null:
-   * nobody knows.
-   */
-  readonly isBilled: boolean | null;
-
-  /**
-   * What of the price is billed for sure.
-   */
-  readonly billedUsdPerHour: number;
-
-  /**
-   * Runs whose price it has.
-   */
-  readonly numKnown: number;
-
-  /**
-   * Runs whose price nobody knows.
-   */
-  readonly numUnknown: number;
-}
-
-function billedOf(billed: readonly (boolean | null)[]): boolean | null {
-  return billed.includes(true) ? true : billed.includes(null) ? null : false;
-}
-
-/**
  * Return what no other row has.
  */
 export function keyOf(row: {

@@ -2,7 +2,8 @@ import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { Signal, type ISignal } from '@lumino/signaling';
 import { listField, readWire, type IRow } from '@smtc-lab/protocol';
 import type { IRuns, IWatch } from '../tokens.js';
-import { isLive, keyOf, priceNow } from './row.js';
+import { priceNow } from './price.js';
+import { isLive, keyOf } from './row.js';
 
 /**
  * The list of runs, shared by all who show it.

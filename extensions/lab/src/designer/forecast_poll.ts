@@ -91,6 +91,7 @@ export class ForecastPoll {
     this._isAsking = true;
     try {
       const told = objectOf(await this._ask(), 'The forecast');
+      objectOf(told['calibrating'], 'The calibration');
       if (!this._isDisposed) {
         this._show(told);
       }

@@ -182,9 +182,10 @@ export class WorkbenchModel extends BaseModel implements IModel {
       if (asked !== this._asked) {
         return false;
       }
-      for (const name of ['problems', 'jobs', 'cells', 'code']) {
+      for (const name of ['problems', 'cautions', 'jobs', 'cells', 'code']) {
         this.set(name, answer[name]);
       }
+      this.set('start_problem', ''); // it was of what was typed before
       return true;
     } catch (error) {
       if (asked === this._asked) {

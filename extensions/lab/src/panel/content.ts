@@ -14,7 +14,7 @@ import { filtered } from './filter.js';
 import { folded, foldsOf, ownOf } from './folded.js';
 import { RunList } from './run_list.js';
 import { SearchBar } from './search_bar.js';
-import { stateWords } from './words.js';
+import { nameWords, stateWords } from './words.js';
 
 /**
  * The list of runs with all that belongs to it.
@@ -80,7 +80,9 @@ export class PanelContent {
     );
     this._leaveDrag = dragCells(this._list.element, taken => {
       const row = this._list.rowAt(taken);
-      return row && { code: runCell(row.name, row.kind), label: row.name };
+      return (
+        row && { code: runCell(row.name, row.kind), label: nameWords(row) }
+      );
     });
     _stream.runs.changed.connect(this._soon);
     _stream.changed.connect(this._soon);
@@ -200,7 +202,7 @@ export class PanelContent {
       if (isLive(row)) {
         live.add(keyOf(row));
       } else if (this._live.has(keyOf(row))) {
-        ended.push(`${row.name}: ${stateWords(row, this._texts)}`);
+        ended.push(`${nameWords(row)}: ${stateWords(row, this._texts)}`);
       }
     }
     this._live = live;

@@ -3,7 +3,13 @@ import type { IRow } from '@smtc-lab/protocol';
 import { isLive, keyOf } from '../connection/row.js';
 import type { Texts } from '../texts.js';
 import type { IFold } from './folded.js';
-import { nameWords, progress, rowFacts, stateFacts } from './words.js';
+import {
+  nameWords,
+  shortName,
+  progress,
+  rowFacts,
+  stateFacts
+} from './words.js';
 
 /**
  * Height of each row in CSS pixels; `panel.css` has it too.
@@ -75,20 +81,19 @@ export class RowView {
     const share = progress(row);
     this.element.dataset['key'] = keyOf(row);
     this.element.dataset['state'] = isLive(row) ? 'live' : row.state;
-    this.element.title = [row.name, row.cluster, row.entryPoint, row.reason]
-      .filter(text => text !== '')
-      .join('\n');
-    this._name.textContent = nameWords(row);
+    this._name.replaceChildren(...nameParts(row));
     this.element.toggleAttribute('data-is-launch', row.study !== null);
     this._state.textContent = stateFacts(row, this._texts).join(' · ');
     this._facts.toggleAttribute(
       'data-is-billed',
       row.isBilled === true && isLive(row)
     );
-    this._facts.textContent = [
-      ...rowFacts(row, this._texts),
-      ...this._foldWords()
-    ].join(' · ');
+    // what is cut at the end of the line, the tooltip has
+    const facts = [...this._foldWords(), ...rowFacts(row, this._texts)];
+    this._facts.textContent = facts.join(' · ');
+    this.element.title = [row.name, row.cluster, row.entryPoint, ...facts]
+      .filter(text => text !== '')
+      .join('\n');
     this._bar.style.transform = `scaleX(${share ?? 0})`;
   }
 
@@ -99,8 +104,8 @@ export class RowView {
     const { launches, isOpen } = this._fold;
     return [
       isOpen
-        ? this._texts.__('%1 launches, below', launches)
-        : this._texts.__('%1 launches, folded', launches)
+        ? this._texts.__('launches below: %1', launches)
+        : this._texts.__('launches folded: %1', launches)
     ];
   }
 
@@ -119,4 +124,18 @@ export class RowView {
   private _place = -1;
   private _size = -1;
   private _isSelected: boolean | null = null;
+}
+
+/**
+ * Return what a row is called in two parts: where it is too long, the first gives way at its end.
+ * The second tells it from others that begin alike, and is never cut. The whole name is read
+ * aloud, searched for and in the tooltip.
+ */
+function nameParts(row: IRow): readonly HTMLElement[] {
+  const [words, difference] = shortName(row);
+  return [
+    h('span', { 'aria-hidden': 'true' }, words),
+    h('span', { 'aria-hidden': 'true' }, difference),
+    h('span', { class: 'jp-Smtc-row-whole' }, nameWords(row))
+  ];
 }

@@ -19,6 +19,36 @@ export function nameWords({ name, launch, round }: IRow): string {
   return round === null ? launch : t('%1, round %2', launch, round);
 }
 
+const STAMP = /-(\d{4}-\d{6}-\d{3}|\d{8}-\d{6}-\d{6})$/;
+
+/**
+ * Return what is seen of the name of a row, and what tells it from those that begin alike: its
+ * round, or when it began.
+ */
+export function shortName(row: IRow): readonly [string, string] {
+  const { name, launch, round, startedS } = row;
+  if (launch !== '') {
+    return [launch, round === null ? '' : t(', round %1', round)];
+  }
+  const stem = name.replace(STAMP, '');
+  return stem === name || startedS === null
+    ? [name, '']
+    : [stem, momentWords(startedS, Date.now() / 1000)];
+}
+
+/**
+ * Return when something began, as a clock here shows it; with the date where it was another day.
+ */
+export function momentWords(startedS: number, nowS: number): string {
+  const [then, now] = [startedS, nowS].map(time => new Date(1000 * time));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const at = then as Date;
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two);
+  return at.toDateString() === now?.toDateString()
+    ? ` ${clock.join(':')}`
+    : ` ${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock.slice(0, 2).join(':')}`;
+}
+
 /**
  * Return what is told first of a row: its state, and how fast it is.
  */
@@ -63,7 +93,7 @@ export function progress(row: IRow): number | null {
  * Return a state in the reader's language.
  */
 export function stateWords(row: IRow, texts: Texts): string {
-  return texts.__(stateWord(row.state));
+  return texts.__(stateWord(row.state, row.secondary));
 }
 
 function spentWords(row: IRow, usd: number, texts: Texts): string {

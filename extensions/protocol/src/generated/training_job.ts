@@ -7,6 +7,38 @@ export type JsonValue = unknown;
  */
 export interface TrainingJob {
   /**
+   * Whether to train on spot instances, which may be taken away at any time: the run is
+   * started again when there are others, and goes on from its last checkpoint.
+   */
+  use_spot_instances?: boolean;
+  /**
+   * Longest time from the launch to the end, waiting for instances included, in seconds; at
+   * least ``max_runtime_s``, which is then the longest time with instances. None: as long as it
+   * takes; on SageMaker ``max_runtime_s`` and an hour.
+   */
+  max_wait?: number | null;
+  /**
+   * Where SageMaker keeps what lies in ``checkpoint_local_path``: ``s3://BUCKET/PREFIX``, of
+   * this job alone. None: below its output. Elsewhere the run's folder keeps it.
+   */
+  checkpoint_s3_uri?: string | null;
+  /**
+   * Folder of checkpoints as the instances see it; None: ``/opt/ml/checkpoints``, and where
+   * that is not, what ``SM_CHECKPOINT_DIR`` says.
+   */
+  checkpoint_local_path?: string | null;
+  /**
+   * ``automatic``: a plain loop that saves nothing is kept, and goes on after an interruption
+   * where it was: models, optimizers, schedulers, scalers, random numbers and the place in the
+   * data are seen from outside. A script that it cannot be done for is told why, and begins
+   * anew. None: scripts call ``session.checkpoint``, or save and load by themselves.
+   */
+  resume?: 'automatic' | null;
+  /**
+   * Spot market that this machine plays; None: nothing is taken away but by hand.
+   */
+  market?: Market | null;
+  /**
    * Path of the Python script that every instance runs.
    */
   entry_point: string;
@@ -82,6 +114,50 @@ export interface TrainingJob {
    * Data workers on each data instance; None: one for each core of its quota.
    */
   num_data_workers?: number | null;
+}
+/**
+ * Takes the instances of a run away, and gives others after a while.
+ *
+ * It stands in for a cloud's spot market where runs are launched on this machine: processes
+ * are really asked to end, and killed. With nothing but a notice it takes nothing by itself,
+ * and waits to be asked (``run.interrupt()``).
+ */
+export interface Market {
+  /**
+   * Mean time for which instances are there, in seconds of the market; None: for ever.
+   */
+  mean_time_between_s?: number | null;
+  /**
+   * Coefficient of variation of that time, 0.1 to 10, of a Weibull distribution; 1: it is
+   * exponential. Of public traces 1.5 to 2.6.
+   */
+  variation?: number;
+  /**
+   * Mean time until there are instances again, in seconds of the market, exponential.
+   */
+  mean_wait_s?: number;
+  /**
+   * Moments of interruptions in seconds of the market from the run's begin on, beside those
+   * that are drawn. A moment without instances passes.
+   *
+   * @maxItems 10000
+   */
+  interruptions_s?: number[];
+  /**
+   * File with how many instances there are at each moment, in the public format:
+   * ``{"metadata": {"gap_seconds": 600}, "data": [2, 2, 0]}``. The run is interrupted where
+   * there are fewer than its own, and waits until there are as many. What comes behind its end
+   * is as its last moment. None: there is none.
+   */
+  trace?: string | null;
+  /**
+   * Time from TERM to KILL, in seconds of this machine, 0 to 120; 0: no notice.
+   */
+  notice_s?: number;
+  /**
+   * Seconds of the market in one second of this machine: with 3,600 an hour passes in one.
+   */
+  time_scale?: number;
 }
 /**
  * The instances to run it on.
@@ -209,9 +285,11 @@ export interface TrainingCompilerConfig {
 /**
  * How many trainers a job has, and how they share its model.
  *
- * ``data`` times ``shard`` is the number of trainers. Each training instance has as many as
- * its type has accelerators; where it has none, or is ``local``, as many as the product says.
- * SageMaker's own dicts, also ``torch_distributed`` and ``mpi``, become one of these.
+ * ``data`` times ``shard`` times ``pipeline`` times ``tensor`` is the number of trainers. Each
+ * training instance has as many as its type has accelerators; where it has none, or is
+ * ``local``, as many as the product says. Ranks count through ``tensor`` first and through
+ * ``pipeline`` last. SageMaker's own dicts, also ``torch_distributed`` and ``mpi``, become one
+ * of these.
  */
 export interface Distribution {
   /**
@@ -227,6 +305,56 @@ export interface Distribution {
    * to pay, by the network that is declared, or else the catalog's. None: the trainers do.
    */
   reduce_on?: ('data_group' | 'auto') | null;
+  /**
+   * Trainers that each run a stage of one replica, cut where it is best. The script calls
+   * ``session.step``.
+   */
+  pipeline?: number;
+  /**
+   * Equal parts of each batch that go through the stages one after the other; None: two for
+   * each trainer of the pipeline.
+   */
+  microbatches?: number | null;
+  /**
+   * In which order the stages of a pipeline compute.
+   */
+  schedule?:
+    'gpipe' | '1f1b' | 'interleaved1f1b' | 'loopedbfs' | 'interleavedzerobubble' | 'zbvzerobubble' | 'dualpipev';
+  /**
+   * Trainers of one instance that each have a part of every layer of a replica, where its
+   * blocks are known. The script calls ``session.prepare``.
+   */
+  tensor?: number;
+  /**
+   * What the stages of a pipeline are cut by: 0 equal times, 1 equal memory.
+   */
+  memory_weight?: number;
+  /**
+   * Whether layers keep their inputs alone, and compute their activations again in the
+   * backward pass. The script calls ``session.prepare``.
+   */
+  activation_checkpointing?: boolean;
+  /**
+   * Whether what layers keep for the backward pass waits in host memory; on GPUs, alone or
+   * with ``activation_checkpointing``. The script calls ``session.prepare``.
+   */
+  activation_offload?: boolean;
+  /**
+   * Stage of a module of a pipeline, and of all inside it, by its name; the rest is cut where
+   * it is best.
+   */
+  pins?: {
+    [k: string]: number;
+  };
+  /**
+   * Stage of all modules that are not pinned; None: where it is best.
+   */
+  default_partition?: number | null;
+  /**
+   * What each trainer of a pipeline may hold: parameters, gradients, optimizer, activations.
+   * None: what an emulated device has; on other devices there is no limit.
+   */
+  limit_bytes?: number | null;
   /**
    * Trainers of each training instance; None: one for each accelerator, or what the product
    * leaves it.
@@ -260,8 +388,8 @@ export interface Emulation {
   cores_per_vcpu?: number | null;
   /**
    * Declared time that the emulated accelerator takes for one step beside vCPUs of the
-   * standard scale, in seconds. None: no emulated device, the step takes what it takes on this
-   * machine's CPU.
+   * standard scale, in seconds; in a pipeline, for the step of all stages together. None: no
+   * emulated device, the step takes what it takes on this machine's CPU.
    */
   device_step_time_s?: number | null;
   /**
@@ -289,8 +417,11 @@ export interface Emulation {
  *
  * Gradients are really averaged, and come when this network would have brought them: after
  * the latency and the bytes of a ring over all trainers, one bucket at a time, from the
- * moment when the slowest trainer is there. Its seconds are those of the model, as the
- * declared device's. It is in force where a script uses ``DistributedDataParallel``.
+ * moment when the slowest trainer is there. What stages of a pipeline send each other comes
+ * after latency and bytes from when it was computed; what a trainer sends at once queues. Its
+ * seconds are those of the model, as the declared device's. It is in force for what
+ * ``DistributedDataParallel`` and FSDP2 exchange, between stages, and for sums of trainers
+ * that share layers.
  */
 export interface EmulatedLink {
   /**

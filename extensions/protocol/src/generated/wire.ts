@@ -73,13 +73,14 @@ export interface IBeatInfo {
 export interface IBill {
   /**
    * From the start of the instances to the begin of the first step of any rank, in seconds:
-   * instances, interpreter, imports, data and model made. None: no step, or no start known.
+   * instances, interpreter, imports, data and model made; of an attempt that came so far. None:
+   * no step, or no start known.
    */
   readonly startupS: number | null;
 
   /**
    * From there to the end of the last step of any rank, in seconds: warm-up, compiling and
-   * what the script does between steps included. None: no step.
+   * what the script does between steps included, interruptions not. None: no step.
    */
   readonly stepsS: number | null;
 
@@ -116,6 +117,27 @@ export interface IBill {
    * would add up two scales.
    */
   readonly billedUsd: number | null;
+
+  /**
+   * Interruptions; of several launches their mean. None, as in what follows: none.
+   */
+  readonly numInterruptions: number | null;
+
+  /**
+   * Billed time between the last step that counts before an interruption and the next one,
+   * in seconds: steps done again, notice, start of the next attempt.
+   */
+  readonly interruptionsS: number | null;
+
+  /**
+   * Price of ``interruptions_s`` in USD; None also: not known, or it was emulated.
+   */
+  readonly interruptionsUsd: number | null;
+
+  /**
+   * Time without instances after interruptions, in seconds. It is not billed.
+   */
+  readonly waitedS: number | null;
 
   /**
    * ``emulated``: the steps are a scale model's, start-up and end are this machine's own.
@@ -798,6 +820,59 @@ export interface IInstanceType {
 }
 
 /**
+ * One interruption, from the last step that counts to the next one.
+ *
+ * Moments are seconds since the begin of the run.
+ */
+export interface IInterruptionInfo {
+  /**
+   * End of the last step that counts.
+   */
+  readonly fromS: number;
+
+  /**
+   * When the instances were gone.
+   */
+  readonly goneS: number;
+
+  /**
+   * When the next attempt began, or the run ended without one; None: it still waits.
+   */
+  readonly backS: number | null;
+
+  /**
+   * Begin of the next step that counts; None: the next attempt made none, or not yet, or it
+   * is the first one, before which the run starts up.
+   */
+  readonly untilS: number | null;
+
+  /**
+   * Number of that step.
+   */
+  readonly step: number;
+
+  /**
+   * Time without instances, which is not billed, in seconds; 0 while it waits.
+   */
+  readonly waitedS: number;
+
+  /**
+   * Billed time that made no step that counts, in seconds.
+   */
+  readonly lostS: number;
+
+  /**
+   * Its price in USD; None: a price is unknown, or it was emulated.
+   */
+  readonly lostUsd: number | null;
+
+  /**
+   * What interrupted it, one sentence; empty: it was not told.
+   */
+  readonly reason: string;
+}
+
+/**
  * A mean, and the two ends between which the truth lies in ``level`` of all cases.
  */
 export interface IInterval {
@@ -914,7 +989,7 @@ export interface ILaunchCostPart {
   /**
    * What is paid for.
    */
-  readonly cause: 'startup' | 'first_steps' | 'steps' | 'all_steps' | 'end';
+  readonly cause: 'startup' | 'first_steps' | 'steps' | 'all_steps' | 'interruptions' | 'end';
 
   /**
    * In USD.
@@ -952,7 +1027,7 @@ export interface ILaunchInfo {
   readonly round: number | null;
 
   /**
-   * SageMaker's spelling.
+   * SageMaker's spelling; while it is in progress the secondary state that tells more.
    */
   readonly state: string;
 
@@ -985,6 +1060,16 @@ export interface ILogInfo {
    * Host and text of each line.
    */
   readonly lines: readonly (readonly [string, string])[];
+
+  /**
+   * Hosts, or trainers of one, that have printed nothing so far.
+   */
+  readonly silent: readonly string[];
+
+  /**
+   * Those that printed something, but none of these lines.
+   */
+  readonly earlier: readonly string[];
 }
 
 /**
@@ -1255,6 +1340,147 @@ export interface IPicturedGroup {
    * Bandwidth of an instance in Gbit/s.
    */
   readonly networkGbps: number | null;
+
+  /**
+   * Trainers on an instance, each of which has one of its accelerators; None: not told.
+   */
+  readonly trainers: number | null;
+}
+
+/**
+ * A pipeline; with replicas the first of them.
+ */
+export interface IPipelineInfo {
+  /**
+   * What is to be said first.
+   */
+  readonly sentence: string;
+
+  /**
+   * In which order stages compute.
+   */
+  readonly schedule: string;
+
+  /**
+   * Parts of each batch.
+   */
+  readonly microbatches: number;
+
+  /**
+   * Pipelines side by side.
+   */
+  readonly replicas: number;
+
+  /**
+   * Steps that means are over; 0: none was timed yet.
+   */
+  readonly numSteps: number;
+
+  /**
+   * All stages in order, at most 64.
+   */
+  readonly stages: readonly IPipelineStageInfo[];
+
+  /**
+   * All ranks in order, at most 64.
+   */
+  readonly ranks: readonly IPipelineRankInfo[];
+
+  /**
+   * Of the step in the middle by its time; None: there is none yet.
+   */
+  readonly timeline: ITimelineInfo | null;
+
+  /**
+   * Other steps that can be drawn, in order.
+   */
+  readonly otherSteps: readonly ITimelineInfo[];
+
+  /**
+   * What the cut expected of such a step, computations alone; None: it expected nothing.
+   */
+  readonly predicted: ITimelineInfo | null;
+
+  /**
+   * Whether it expected shares of the time alone; they are of what was computed.
+   */
+  readonly isScaled: boolean;
+}
+
+/**
+ * One rank of the pipeline, means of a step. None: no step was timed yet.
+ */
+export interface IPipelineRankInfo {
+  /**
+   * Its rank in the job.
+   */
+  readonly rank: number;
+
+  /**
+   * Its instance.
+   */
+  readonly host: string;
+
+  /**
+   * Share of the step in which it computes, 0 to 1.
+   */
+  readonly busyFraction: number | null;
+
+  /**
+   * Share of the step in which it waits for another rank to compute, or has nothing left to
+   * do, 0 to 1.
+   */
+  readonly waitFraction: number | null;
+}
+
+/**
+ * One stage of the model.
+ */
+export interface IPipelineStageInfo {
+  /**
+   * Place of its rank among those of the pipeline, from 0.
+   */
+  readonly rank: number;
+
+  /**
+   * Its first and its last module.
+   */
+  readonly modules: string;
+
+  /**
+   * Modules in it.
+   */
+  readonly numModules: number;
+
+  /**
+   * Share of the model's operations, 0 to 1: what the cut expected of its time.
+   */
+  readonly flopsFraction: number;
+
+  /**
+   * Share of the time that all stages compute, 0 to 1; None: no step was timed yet.
+   */
+  readonly timeFraction: number | null;
+
+  /**
+   * Mean time of the forward of a microbatch, in seconds; None: as above.
+   */
+  readonly forwardS: number | null;
+
+  /**
+   * Mean time of the backward of a microbatch, in seconds; None: as above.
+   */
+  readonly backwardS: number | null;
+
+  /**
+   * What it holds at most, as the cut predicts it.
+   */
+  readonly memoryBytes: number;
+
+  /**
+   * What it may hold; None: there is no limit.
+   */
+  readonly limitBytes: number | null;
 }
 
 /**
@@ -1353,6 +1579,56 @@ export interface IPlanInfo {
 }
 
 /**
+ * Where a model is cut, and what that is predicted to bring.
+ */
+export interface IPlannedCutInfo {
+  /**
+   * Number of the message that this answers; 0: the first cut, which nobody asked for.
+   */
+  readonly answer: number;
+
+  /**
+   * First module of each stage.
+   */
+  readonly starts: readonly number[];
+
+  /**
+   * In the order in which they run.
+   */
+  readonly stages: readonly IPlannedStageInfo[];
+
+  /**
+   * Predicted time of a step, in the unit of the model.
+   */
+  readonly step: number;
+
+  /**
+   * Times as fast as one device, which would have to hold the whole model.
+   */
+  readonly speedUp: number;
+
+  /**
+   * What bounds this cut.
+   */
+  readonly sentence: string;
+
+  /**
+   * Why the cut that was asked for is not this one; empty: it is.
+   */
+  readonly refused: string;
+
+  /**
+   * Lines of Python that cut a job's model here.
+   */
+  readonly code: string;
+
+  /**
+   * Share of a step that ranks are idle, 0 to 1; None: a version before told it otherwise.
+   */
+  readonly idleFraction: number | null;
+}
+
+/**
  * One instance group of a cluster of a plan.
  */
 export interface IPlannedGroup {
@@ -1370,6 +1646,91 @@ export interface IPlannedGroup {
    * Whether its instances train or prepare data.
    */
   readonly role: 'train' | 'data';
+}
+
+/**
+ * A model that is cut into stages: what stays the same wherever it is cut.
+ */
+export interface IPlannedModelInfo {
+  /**
+   * In the order in which they run.
+   */
+  readonly modules: readonly IPlannedModuleInfo[];
+
+  /**
+   * Of all times: seconds, or shares of a step of one device, of which no time is known.
+   */
+  readonly unit: 's' | 'fraction';
+
+  /**
+   * In which order stages compute.
+   */
+  readonly schedule: string;
+
+  /**
+   * Equal parts of a batch.
+   */
+  readonly microbatches: number;
+
+  /**
+   * Whether modules count with what they took on this machine; else by their operations.
+   */
+  readonly isMeasured: boolean;
+
+  /**
+   * First module of each stage of the best automatic cut; None: none fits.
+   */
+  readonly bestStarts: readonly number[] | null;
+
+  /**
+   * Predicted step with that cut, in the unit of the model; None: none fits.
+   */
+  readonly bestStep: number | null;
+}
+
+/**
+ * One module that is on a stage.
+ */
+export interface IPlannedModuleInfo {
+  /**
+   * As the model names it.
+   */
+  readonly name: string;
+
+  /**
+   * Predicted for one microbatch, forward and backward, in the unit of the model.
+   */
+  readonly time: number;
+}
+
+/**
+ * One stage of a planned pipeline.
+ */
+export interface IPlannedStageInfo {
+  /**
+   * Rank of the pipeline that computes it.
+   */
+  readonly rank: number;
+
+  /**
+   * Predicted for one microbatch, forward and backward, in the unit of the model.
+   */
+  readonly time: number;
+
+  /**
+   * Parameters, gradients, optimizer and activations, predicted.
+   */
+  readonly heldBytes: number;
+
+  /**
+   * What it may hold; None: there is no limit.
+   */
+  readonly limitBytes: number | null;
+
+  /**
+   * What comes from the stage before, for each microbatch.
+   */
+  readonly receivedBytes: number;
 }
 
 /**
@@ -1528,6 +1889,69 @@ export interface IRankInfo {
 }
 
 /**
+ * What each of several trainers did over all steps, warm-up included, in bins.
+ */
+export interface IRankMapInfo {
+  /**
+   * How many there are.
+   */
+  readonly trainers: number;
+
+  /**
+   * Steps that all of them have recorded.
+   */
+  readonly steps: number;
+
+  /**
+   * Steps of each bin; the last one may hold fewer.
+   */
+  readonly width: number;
+
+  /**
+   * Whether waits for other trainers were recorded; False: they count as own work.
+   */
+  readonly tellsWaits: boolean;
+
+  /**
+   * From this ``excess_fraction`` on a trainer is called slow.
+   */
+  readonly slowFrom: number;
+
+  /**
+   * The trainers by rank; where there are more than 64, those that work longest.
+   */
+  readonly rows: readonly IRankRowInfo[];
+}
+
+/**
+ * What one of several trainers did over the steps.
+ */
+export interface IRankRowInfo {
+  /**
+   * Its rank.
+   */
+  readonly rank: number;
+
+  /**
+   * Its instance.
+   */
+  readonly host: string;
+
+  /**
+   * How much longer than the median trainer it works itself in a step, warm-up left out;
+   * None: not known.
+   */
+  readonly excessFraction: number | null;
+
+  /**
+   * Share of the longest trainer's step, 0 to 1, in which it works itself, waits for data
+   * included, and waits for no other trainer and no exchange; a mean for each bin. None: not
+   * known.
+   */
+  readonly ownFraction: readonly (number | null)[];
+}
+
+/**
  * What the list tells of a run or a comparison. Texts are data of users.
  */
 export interface IRow {
@@ -1545,6 +1969,11 @@ export interface IRow {
    * SageMaker's spelling, or ``DAMAGED``.
    */
   readonly state: string;
+
+  /**
+   * SageMaker's secondary state: ``Starting``, ``Interrupted``, …; empty: nothing to add.
+   */
+  readonly secondary: string;
 
   /**
    * Why it is in that state; empty: nothing is to be said.
@@ -1696,7 +2125,23 @@ export interface IRunInfo {
   readonly state: string;
 
   /**
-   * Why it is in that state; empty: nothing is to be said.
+   * SageMaker's secondary state: ``Starting``, ``Interrupted``, …; empty: nothing to add, or
+   * an older version told it.
+   */
+  readonly secondary: '' | 'Starting' | 'Downloading' | 'Training' | 'Uploading' | 'Interrupted' | 'MaxRuntimeExceeded' | 'MaxWaitTimeExceeded';
+
+  /**
+   * Starts of its instances so far; 0: it has not begun, or an older version told it.
+   */
+  readonly attempts: number;
+
+  /**
+   * Whether its instances can be taken away from here, as a spot market does.
+   */
+  readonly canInterrupt: boolean;
+
+  /**
+   * Why it is in that state, or what interrupted it; empty: nothing is to be said.
    */
   readonly reason: string;
 
@@ -1710,6 +2155,12 @@ export interface IRunInfo {
    * started.
    */
   readonly elapsedS: number | null;
+
+  /**
+   * How much of that it had instances, in seconds; None: not started, or an older version
+   * told it.
+   */
+  readonly billedS: number | null;
 
   /**
    * Steps that it will take; None: until the script ends.
@@ -1743,6 +2194,12 @@ export interface IRunInfo {
   readonly groups: readonly IGroupInfo[];
 
   /**
+   * How it is spread over trainers; None: there is one and no network is declared, or an
+   * older version told it.
+   */
+  readonly spread: ISpreadInfo | null;
+
+  /**
    * Price of all instances per hour in USD; None: a price is unknown.
    */
   readonly usdPerHour: number | null;
@@ -1764,6 +2221,17 @@ export interface IRunInfo {
   readonly bill: IBill | null;
 
   /**
+   * The latest interruptions, in order.
+   */
+  readonly interruptions: readonly IInterruptionInfo[];
+
+  /**
+   * What it saves on spot instances; None: it uses none, has not begun, or an older version
+   * told it.
+   */
+  readonly spot: ISpotInfo | null;
+
+  /**
    * The compiler; None: it was not asked for.
    */
   readonly compiler: ICompilerInfo | null;
@@ -1777,6 +2245,18 @@ export interface IRunInfo {
    * The steps so far in a few numbers; None: no step was measured.
    */
   readonly summary: ISummaryInfo | null;
+
+  /**
+   * Several trainers over the steps; None: there is one, no step was measured, or an older
+   * version told it.
+   */
+  readonly rankMap: IRankMapInfo | null;
+
+  /**
+   * The stages of its model, and what they did; None: it is not cut, or not yet, or an older
+   * version told it.
+   */
+  readonly pipeline: IPipelineInfo | null;
 
   /**
    * The last events, oldest first.
@@ -1824,7 +2304,8 @@ export interface IScaledCurve {
   readonly name: string;
 
   /**
-   * Devices up to which each added one brings more than ``bound``; None: not told yet.
+   * Devices up to which each added one brings more than ``bound``; None: not told yet, or
+   * none does, so that the first point is no knee to be shown.
    */
   readonly knee: number | null;
 
@@ -2066,6 +2547,74 @@ export interface ISetUpLadder {
 }
 
 /**
+ * What a job on spot instances is billed for.
+ */
+export interface ISpotInfo {
+  /**
+   * Time from the start of the instances to the end or to now, waiting included, in
+   * seconds: SageMaker's TrainingTimeInSeconds.
+   */
+  readonly trainingS: number;
+
+  /**
+   * How much of it is billed, in seconds: SageMaker's BillableTimeInSeconds.
+   */
+  readonly billableS: number;
+
+  /**
+   * Managed spot training savings as SageMaker tells them: 1 - billable / training.
+   */
+  readonly savingsFraction: number;
+
+  /**
+   * ``platform``: both are what it bills by, with its spot price; ``run``: what its state
+   * tells of time with and without instances, and of no price.
+   */
+  readonly toldBy: 'platform' | 'run';
+}
+
+/**
+ * How a job is spread over trainers.
+ */
+export interface ISpreadInfo {
+  /**
+   * How many there are.
+   */
+  readonly trainers: number;
+
+  /**
+   * Replicas of the model, each with batches of its own.
+   */
+  readonly replicas: number;
+
+  /**
+   * Trainers that share one replica.
+   */
+  readonly shard: number;
+
+  /**
+   * Who adds up gradients; ``data_group``: data instances, too. None: the job has no
+   * distribution, and its script may do as it likes, or stages of one model.
+   */
+  readonly reducedBy: 'trainers' | 'data_group' | null;
+
+  /**
+   * Why it is so, where that was left open; empty: it was not.
+   */
+  readonly why: string;
+
+  /**
+   * Declared network between instances; None: none is.
+   */
+  readonly between: IWireInfo | null;
+
+  /**
+   * Declared network between trainers of one instance; None: none is.
+   */
+  readonly inside: IWireInfo | null;
+}
+
+/**
  * A part of what 1,000 steps of a set-up cost. All of its parts add up to that.
  */
 export interface IStepsCostPart {
@@ -2136,6 +2685,56 @@ export interface ISummaryInfo {
 }
 
 /**
+ * What ranks did in a step, or were predicted to do; a column for each field of a span.
+ */
+export interface ITimelineInfo {
+  /**
+   * Number of the step, from 0.
+   */
+  readonly step: number;
+
+  /**
+   * From the first to the last computation of any rank, in seconds.
+   */
+  readonly windowS: number;
+
+  /**
+   * Spans at its end that are left out, as there are too many.
+   */
+  readonly leftOut: number;
+
+  /**
+   * Place of the rank among those of the pipeline.
+   */
+  readonly rank: readonly number[];
+
+  /**
+   * What it did.
+   */
+  readonly kind: readonly ('forward' | 'backward' | 'weight' | 'wait' | 'transfer')[];
+
+  /**
+   * Stage that was computed; -1: none.
+   */
+  readonly stage: readonly number[];
+
+  /**
+   * Microbatch that was computed, from 0; -1: none.
+   */
+  readonly microbatch: readonly number[];
+
+  /**
+   * Begin, in seconds since that of the step.
+   */
+  readonly beginS: readonly number[];
+
+  /**
+   * How long it took, in seconds.
+   */
+  readonly lastedS: readonly number[];
+}
+
+/**
  * What a set-up would be with each instance type in the place of one group.
  *
  * Both lists are in the order of the catalog.
@@ -2155,6 +2754,21 @@ export interface ITypeOffers {
    * Mean cost of 1,000 steps in USD; None: as above, or a price is unknown.
    */
   readonly usdPer1000Steps: readonly (number | null)[];
+}
+
+/**
+ * What a message takes from one trainer to the next, as it was declared.
+ */
+export interface IWireInfo {
+  /**
+   * Bandwidth in Gbit/s, each way.
+   */
+  readonly gbps: number;
+
+  /**
+   * Time of an empty message in seconds.
+   */
+  readonly latencyS: number;
 }
 
 /**
@@ -2183,6 +2797,7 @@ export interface IWire {
   readonly FrameHead: IFrameHead;
   readonly GroupInfo: IGroupInfo;
   readonly InstanceType: IInstanceType;
+  readonly InterruptionInfo: IInterruptionInfo;
   readonly Interval: IInterval;
   readonly KeptCalibration: IKeptCalibration;
   readonly LadderRung: ILadderRung;
@@ -2199,12 +2814,21 @@ export interface IWire {
   readonly OfferedScript: IOfferedScript;
   readonly PartUse: IPartUse;
   readonly PicturedGroup: IPicturedGroup;
+  readonly PipelineInfo: IPipelineInfo;
+  readonly PipelineRankInfo: IPipelineRankInfo;
+  readonly PipelineStageInfo: IPipelineStageInfo;
   readonly PlacedSetUp: IPlacedSetUp;
   readonly PlanInfo: IPlanInfo;
+  readonly PlannedCutInfo: IPlannedCutInfo;
   readonly PlannedGroup: IPlannedGroup;
+  readonly PlannedModelInfo: IPlannedModelInfo;
+  readonly PlannedModuleInfo: IPlannedModuleInfo;
+  readonly PlannedStageInfo: IPlannedStageInfo;
   readonly PointInfo: IPointInfo;
   readonly Price: IPrice;
   readonly RankInfo: IRankInfo;
+  readonly RankMapInfo: IRankMapInfo;
+  readonly RankRowInfo: IRankRowInfo;
   readonly Row: IRow;
   readonly RowInfo: IRowInfo;
   readonly RunInfo: IRunInfo;
@@ -2216,71 +2840,89 @@ export interface IWire {
   readonly Scripts: IScripts;
   readonly SetUpInfo: ISetUpInfo;
   readonly SetUpLadder: ISetUpLadder;
+  readonly SpotInfo: ISpotInfo;
+  readonly SpreadInfo: ISpreadInfo;
   readonly StepsCostPart: IStepsCostPart;
   readonly SummaryInfo: ISummaryInfo;
+  readonly TimelineInfo: ITimelineInfo;
   readonly TypeOffers: ITypeOffers;
+  readonly WireInfo: IWireInfo;
 }
 
 /**
  * By what it is checked.
  */
 export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
-  AddedGroup: {"properties":{"instance_type":{"type":"string"},"step_time_s":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["instance_type","step_time_s","usd_per_1000_steps"],"type":"object"},
-  AnchorInfo: {"properties":{"name":{"type":"string"},"fewer":{"type":"integer"},"more":{"type":"integer"},"efficiency":{"type":"number"},"source":{"type":"string"}},"required":["name","fewer","more","efficiency","source"],"type":"object"},
-  BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["number","elapsed_s"],"type":"object"},
-  Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"}},"required":["startup_s","steps_s","end_s","billed_s","startup_usd","steps_usd","end_usd","billed_usd","evidence"],"type":"object"},
-  BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"required":["first","width"],"type":"object"},
+  AddedGroup: {"properties":{"instance_type":{"type":"string"},"step_time_s":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  AnchorInfo: {"properties":{"name":{"type":"string"},"fewer":{"type":"integer"},"more":{"type":"integer"},"efficiency":{"type":"number"},"source":{"type":"string"}},"type":"object"},
+  BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"num_interruptions":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_usd":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"waited_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"evidence":{"enum":["measured","emulated"],"type":"string"}},"type":"object"},
+  BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"type":"object"},
   Calibrating: {"properties":{"state":{"default":"idle","enum":["idle","calibrating","stopping","done","stopped","failed"],"type":"string"},"sentence":{"default":"","type":"string"},"launch":{"default":0,"type":"integer"},"launches":{"default":0,"type":"integer"}},"type":"object"},
-  CatalogPlan: {"properties":{"plan":{"$ref":"PlanInfo"},"groups":{"items":{"items":{"$ref":"PlannedGroup"},"type":"array"},"type":"array"}},"required":["plan","groups"],"type":"object"},
+  CatalogPlan: {"properties":{"plan":{"$ref":"PlanInfo"},"groups":{"items":{"items":{"$ref":"PlannedGroup"},"type":"array"},"type":"array"}},"type":"object"},
   CatalogPlans: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"plans":{"default":[],"items":{"$ref":"CatalogPlan"},"type":"array"},"set_ups":{"default":[],"items":{"$ref":"PlacedSetUp"},"type":"array"}},"type":"object"},
-  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"},"scaling":{"anyOf":[{"$ref":"ScalingInfo"},{"type":"null"}],"default":null}},"required":["name","entry_point","state","ended","reason","elapsed_s","launches","rounds","evidence","scale","sentence","is_verdict","set_ups","launched","rows","notes","code"],"type":"object"},
-  CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"required":["backend","words"],"type":"object"},
+  ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"},"scaling":{"anyOf":[{"$ref":"ScalingInfo"},{"type":"null"}],"default":null}},"type":"object"},
+  CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"type":"object"},
   CompilerLadders: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"problem":{"default":"","type":"string"},"set_ups":{"default":[],"items":{"$ref":"SetUpLadder"},"type":"array"}},"type":"object"},
-  CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["columns","num_rows","width","mean"],"type":"object"},
-  EnvironmentChoice: {"properties":{"name":{"type":"string"},"torch":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"torch_xla":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"problem":{"default":"","type":"string"},"no_xla":{"default":"","type":"string"}},"required":["name"],"type":"object"},
-  Environments: {"properties":{"choices":{"items":{"$ref":"EnvironmentChoice"},"type":"array"},"no_xla":{"type":"string"},"making":{"$ref":"Making"}},"required":["choices","no_xla","making"],"type":"object"},
-  EventInfo: {"properties":{"time_s":{"type":"number"},"kind":{"type":"string"},"host":{"type":"string"},"message":{"type":"string"}},"required":["time_s","kind","host","message"],"type":"object"},
-  FindingInfo: {"properties":{"severity":{"enum":["warning","note"],"type":"string"},"sentence":{"type":"string"},"fix":{"type":"string"},"action":{"default":"","type":"string"}},"required":["severity","sentence","fix"],"type":"object"},
-  Forecast: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"set_ups":{"default":[],"items":{"$ref":"ForecastSetUp"},"type":"array"},"comparison_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"comparison_usd":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"missing":{"anyOf":[{"$ref":"MissingCalibrations"},{"type":"null"}],"default":null},"calibrating":{"$ref":"Calibrating"}},"required":["calibrating"],"type":"object"},
-  ForecastSetUp: {"properties":{"problem":{"default":"","type":"string"},"calibration":{"anyOf":[{"$ref":"KeptCalibration"},{"type":"null"}],"default":null},"is_emulated":{"default":false,"type":"boolean"},"step_time_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"bottleneck":{"anyOf":[{"enum":["cpu","network","serial","device"],"type":"string"},{"type":"null"}],"default":null},"is_near_tie":{"default":false,"type":"boolean"},"evidence":{"anyOf":[{"enum":["predicted","extrapolated","estimated"],"type":"string"},{"type":"null"}],"default":null},"cautions":{"default":[],"items":{"type":"string"},"type":"array"},"utilization":{"$ref":"PartUse"},"data_share":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"offers":{"default":[],"items":{"$ref":"TypeOffers"},"type":"array"},"added":{"anyOf":[{"$ref":"AddedGroup"},{"type":"null"}],"default":null}},"required":["utilization"],"type":"object"},
-  Foretold: {"properties":{"step_time_s":{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},"usd_per_1000_steps":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}]},"use":{"$ref":"PartUse"}},"required":["step_time_s","usd_per_1000_steps","use"],"type":"object"},
-  FrameHead: {"properties":{"type":{"enum":["rows","reset","part"],"type":"string"},"table":{"type":"string"},"columns":{"items":{"type":"string"},"type":"array"},"first":{"type":"integer"},"bins":{"anyOf":[{"$ref":"BinsHead"},{"type":"null"}]}},"required":["type","table","columns","first"],"type":"object"},
-  GroupInfo: {"properties":{"name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"type":"string"},"hosts":{"items":{"type":"string"},"type":"array"},"cpu_quota_cores":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["name","instance_type","instance_count","role","hosts","cpu_quota_cores"],"type":"object"},
-  InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"required":["name","vcpus","memory_gib","accelerator","accelerator_count","accelerator_memory_gib","network_gbps","price"],"type":"object"},
-  Interval: {"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"},"spread":{"default":"unknown","enum":["launches","steps","none","unknown"],"type":"string"},"candidates":{"default":1,"type":"integer"},"looks":{"default":1,"type":"integer"}},"required":["mean","low","high"],"type":"object"},
-  KeptCalibration: {"properties":{"created":{"type":"string"},"machine":{"type":"string"},"emulated_device_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["created","machine","emulated_device_s"],"type":"object"},
-  LadderRung: {"properties":{"setting":{"type":"string"},"before":{"type":"string"},"after":{"type":"string"},"saved_fraction":{"$ref":"Interval"},"is_seen":{"type":"boolean"},"added_s":{"$ref":"Interval"},"measured":{"$ref":"MeasuredIn"}},"required":["setting","before","after","saved_fraction","is_seen","added_s","measured"],"type":"object"},
-  LaunchCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["startup","first_steps","steps","all_steps","end"],"type":"string"},"usd":{"type":"number"},"is_waiting":{"type":"boolean"}},"required":["set_up","cause","usd","is_waiting"],"type":"object"},
-  LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"required":["job_name","label","set_up","round","state","steps","max_steps","warm_up_steps"],"type":"object"},
-  LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"}},"required":["first","lines"],"type":"object"},
-  LostInfo: {"properties":{"cause":{"enum":["data_wait","stragglers","communication","compute","other"],"type":"string"},"s_per_step":{"$ref":"Interval"}},"required":["cause","s_per_step"],"type":"object"},
+  CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object","optional":["low","high","last"]},
+  EnvironmentChoice: {"properties":{"name":{"type":"string"},"torch":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"torch_xla":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"problem":{"default":"","type":"string"},"no_xla":{"default":"","type":"string"}},"type":"object"},
+  Environments: {"properties":{"choices":{"items":{"$ref":"EnvironmentChoice"},"type":"array"},"no_xla":{"type":"string"},"making":{"$ref":"Making"}},"type":"object"},
+  EventInfo: {"properties":{"time_s":{"type":"number"},"kind":{"type":"string"},"host":{"type":"string"},"message":{"type":"string"}},"type":"object"},
+  FindingInfo: {"properties":{"severity":{"enum":["warning","note"],"type":"string"},"sentence":{"type":"string"},"fix":{"type":"string"},"action":{"default":"","type":"string"}},"type":"object"},
+  Forecast: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"set_ups":{"default":[],"items":{"$ref":"ForecastSetUp"},"type":"array"},"comparison_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"comparison_usd":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"missing":{"anyOf":[{"$ref":"MissingCalibrations"},{"type":"null"}],"default":null},"calibrating":{"$ref":"Calibrating"}},"type":"object"},
+  ForecastSetUp: {"properties":{"problem":{"default":"","type":"string"},"calibration":{"anyOf":[{"$ref":"KeptCalibration"},{"type":"null"}],"default":null},"is_emulated":{"default":false,"type":"boolean"},"step_time_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"bottleneck":{"anyOf":[{"enum":["cpu","network","serial","device"],"type":"string"},{"type":"null"}],"default":null},"is_near_tie":{"default":false,"type":"boolean"},"evidence":{"anyOf":[{"enum":["predicted","extrapolated","estimated"],"type":"string"},{"type":"null"}],"default":null},"cautions":{"default":[],"items":{"type":"string"},"type":"array"},"utilization":{"$ref":"PartUse"},"data_share":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"offers":{"default":[],"items":{"$ref":"TypeOffers"},"type":"array"},"added":{"anyOf":[{"$ref":"AddedGroup"},{"type":"null"}],"default":null}},"type":"object"},
+  Foretold: {"properties":{"step_time_s":{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"use":{"$ref":"PartUse"}},"type":"object"},
+  FrameHead: {"properties":{"type":{"enum":["rows","reset","part"],"type":"string"},"table":{"type":"string"},"columns":{"items":{"type":"string"},"type":"array"},"first":{"type":"integer"},"bins":{"anyOf":[{"$ref":"BinsHead"},{"type":"null"}]}},"type":"object","optional":["bins"]},
+  GroupInfo: {"properties":{"name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"type":"string"},"hosts":{"items":{"type":"string"},"type":"array"},"cpu_quota_cores":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  InstanceType: {"properties":{"name":{"type":"string"},"vcpus":{"type":"integer"},"memory_gib":{"type":"number"},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}]},"accelerator_count":{"type":"integer"},"accelerator_memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}]},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}]},"price":{"anyOf":[{"$ref":"Price"},{"type":"null"}]}},"type":"object"},
+  InterruptionInfo: {"properties":{"from_s":{"type":"number"},"gone_s":{"type":"number"},"back_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"until_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"step":{"type":"integer"},"waited_s":{"type":"number"},"lost_s":{"type":"number"},"lost_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"reason":{"type":"string"}},"type":"object"},
+  Interval: {"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"},"spread":{"default":"unknown","enum":["launches","steps","none","unknown"],"type":"string"},"candidates":{"default":1,"type":"integer"},"looks":{"default":1,"type":"integer"}},"type":"object"},
+  KeptCalibration: {"properties":{"created":{"type":"string"},"machine":{"type":"string"},"emulated_device_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  LadderRung: {"properties":{"setting":{"type":"string"},"before":{"type":"string"},"after":{"type":"string"},"saved_fraction":{"$ref":"Interval"},"is_seen":{"type":"boolean"},"added_s":{"$ref":"Interval"},"measured":{"$ref":"MeasuredIn"}},"type":"object"},
+  LaunchCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["startup","first_steps","steps","all_steps","interruptions","end"],"type":"string"},"usd":{"type":"number"},"is_waiting":{"type":"boolean"}},"type":"object"},
+  LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"type":"object"},
+  LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"silent":{"items":{"type":"string"},"type":"array"},"earlier":{"items":{"type":"string"},"type":"array"}},"type":"object"},
+  LostInfo: {"properties":{"cause":{"enum":["data_wait","stragglers","communication","compute","other"],"type":"string"},"s_per_step":{"$ref":"Interval"}},"type":"object"},
   Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
-  MeasuredIn: {"properties":{"name":{"type":"string"},"created":{"type":"string"},"instances":{"type":"string"},"is_script_changed":{"type":"boolean"}},"required":["name","created","instances","is_script_changed"],"type":"object"},
-  MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]}},"required":["label","job_name","is_heterogeneous","has_ended","evidence","step_time_s","predicted_s","error_fraction","usd_per_1000_steps"],"type":"object"},
-  MeasuredPay: {"properties":{"baseline":{"type":"string"},"steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"after_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"is_slower":{"type":"boolean"},"measured":{"$ref":"MeasuredIn"}},"required":["baseline","steps","after_s","is_slower","measured"],"type":"object"},
-  MissingCalibrations: {"properties":{"workloads":{"type":"integer"},"launches":{"type":"integer"},"about_s":{"type":"number"},"sentence":{"type":"string"}},"required":["workloads","launches","about_s","sentence"],"type":"object"},
-  OfferedCell: {"properties":{"number":{"type":"integer"},"about":{"type":"string"}},"required":["number","about"],"type":"object"},
-  OfferedScript: {"properties":{"label":{"type":"string"},"path":{"type":"string"},"about":{"type":"string"}},"required":["label","path","about"],"type":"object"},
+  MeasuredIn: {"properties":{"name":{"type":"string"},"created":{"type":"string"},"instances":{"type":"string"},"is_script_changed":{"type":"boolean"}},"type":"object"},
+  MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]}},"type":"object"},
+  MeasuredPay: {"properties":{"baseline":{"type":"string"},"steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"after_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"is_slower":{"type":"boolean"},"measured":{"$ref":"MeasuredIn"}},"type":"object"},
+  MissingCalibrations: {"properties":{"workloads":{"type":"integer"},"launches":{"type":"integer"},"about_s":{"type":"number"},"sentence":{"type":"string"}},"type":"object"},
+  OfferedCell: {"properties":{"number":{"type":"integer"},"about":{"type":"string"}},"type":"object"},
+  OfferedScript: {"properties":{"label":{"type":"string"},"path":{"type":"string"},"about":{"type":"string"}},"type":"object"},
   PartUse: {"properties":{"trainer_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"data_cpu":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"device":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"network":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"type":"object"},
-  PicturedGroup: {"properties":{"instance_group_name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"},"vcpus":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},"memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"accelerator_count":{"default":0,"type":"integer"},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"required":["instance_group_name","instance_type","instance_count","role"],"type":"object"},
-  PlacedSetUp: {"properties":{"plan":{"anyOf":[{"type":"integer"},{"type":"null"}]},"problem":{"default":"","type":"string"},"step_time_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}],"default":null}},"required":["plan"],"type":"object"},
-  PlanInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"entry_point":{"type":"string"},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"sentence":{"type":"string"},"limits":{"type":"string"},"budget_usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"deadline_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"basis":{"type":"string"},"points":{"items":{"$ref":"PointInfo"},"type":"array"},"num_candidates":{"type":"integer"},"measured":{"items":{"$ref":"MeasuredInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"}},"required":["entry_point","steps","sentence","limits","budget_usd_per_hour","budget_usd","deadline_s","basis","points","num_candidates","measured","notes"],"type":"object"},
-  PlannedGroup: {"properties":{"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"}},"required":["instance_type","instance_count","role"],"type":"object"},
-  PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["value","low","high"],"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["cpu","network","serial","device"]},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"required":["label","is_heterogeneous","names","is_pareto","evidence","step_time_s","usd_per_hour","usd_per_1000_steps","job_s","usd_per_job","bottleneck","is_near_tie","stages_s","utilization","price","is_price_old","notes","explanation","code"],"type":"object"},
-  Price: {"properties":{"usd_per_hour":{"type":"number"},"kind":{"enum":["list","historical","estimated","user"],"type":"string"},"date":{"type":"string"}},"required":["usd_per_hour","kind","date"],"type":"object"},
-  RankInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"step_time_s":{"type":"number"},"data_wait_s":{"type":"number"},"exposed_comm_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"rank_wait_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"required":["rank","host","step_time_s","data_wait_s","exposed_comm_s","rank_wait_s"],"type":"object"},
-  Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]},"study":{"anyOf":[{"type":"string"},{"type":"null"}]},"launch":{"type":"string"},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["name","kind","state","reason","started_s","ended_s","cluster","entry_point","usd_per_hour","is_billed","usd_so_far","steps","max_steps","step_time_s","evidence","newest_run","study","launch","round"],"type":"object"},
-  RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"required":["label","cells"],"type":"object"},
-  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"required":["job_name","cluster","launcher","entry_point","state","reason","ended","elapsed_s","max_steps","steps","evidence","cores_per_vcpu","device_step_time_s","groups","usd_per_hour","price_notes","usd_so_far","compiler","summary","events","findings","problem"],"type":"object"},
-  SavedCell: {"properties":{"number":{"type":"integer"},"path":{"type":"string"},"problem":{"type":"string"}},"required":["number","path","problem"],"type":"object"},
-  ScaledCurve: {"properties":{"name":{"type":"string"},"knee":{"anyOf":[{"type":"integer"},{"type":"null"}]},"points":{"items":{"$ref":"ScaledPoint"},"type":"array"}},"required":["name","knee","points"],"type":"object"},
-  ScaledPoint: {"properties":{"set_up":{"type":"integer"},"devices":{"type":"integer"},"speedup":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"marginal_efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"step_time_s":{"type":"number"},"ideal_step_time_s":{"type":"number"},"lost":{"items":{"$ref":"LostInfo"},"type":"array"},"usd_per_million_samples":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"usd_per_epoch":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"required":["set_up","devices","speedup","efficiency","marginal_efficiency","step_time_s","ideal_step_time_s","lost","usd_per_million_samples","usd_per_epoch"],"type":"object"},
-  ScalingInfo: {"properties":{"mode":{"enum":["weak","strong"],"type":"string"},"bound":{"type":"number"},"curves":{"items":{"$ref":"ScaledCurve"},"type":"array"},"anchors":{"items":{"$ref":"AnchorInfo"},"type":"array"}},"required":["mode","bound","curves","anchors"],"type":"object"},
-  ScriptFolder: {"properties":{"path":{"type":"string"},"parent":{"anyOf":[{"type":"string"},{"type":"null"}]},"folders":{"items":{"type":"string"},"type":"array"},"files":{"items":{"type":"string"},"type":"array"},"is_cut":{"type":"boolean"},"problem":{"type":"string"}},"required":["path","parent","folders","files","is_cut","problem"],"type":"object"},
+  PicturedGroup: {"properties":{"instance_group_name":{"type":"string"},"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"},"vcpus":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},"memory_gib":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"accelerator":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"accelerator_count":{"default":0,"type":"integer"},"network_gbps":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"trainers":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}},"type":"object"},
+  PipelineInfo: {"properties":{"sentence":{"type":"string"},"schedule":{"type":"string"},"microbatches":{"type":"integer"},"replicas":{"type":"integer"},"num_steps":{"type":"integer"},"stages":{"items":{"$ref":"PipelineStageInfo"},"type":"array"},"ranks":{"items":{"$ref":"PipelineRankInfo"},"type":"array"},"timeline":{"anyOf":[{"$ref":"TimelineInfo"},{"type":"null"}]},"other_steps":{"default":[],"items":{"$ref":"TimelineInfo"},"type":"array"},"predicted":{"anyOf":[{"$ref":"TimelineInfo"},{"type":"null"}],"default":null},"is_scaled":{"default":false,"type":"boolean"}},"type":"object"},
+  PipelineRankInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"busy_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  PipelineStageInfo: {"properties":{"rank":{"type":"integer"},"modules":{"type":"string"},"num_modules":{"type":"integer"},"flops_fraction":{"type":"number"},"time_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"forward_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"backward_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"memory_bytes":{"type":"number"},"limit_bytes":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  PlacedSetUp: {"properties":{"plan":{"anyOf":[{"type":"integer"},{"type":"null"}]},"problem":{"default":"","type":"string"},"step_time_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null}},"type":"object"},
+  PlanInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"entry_point":{"type":"string"},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"sentence":{"type":"string"},"limits":{"type":"string"},"budget_usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"budget_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"deadline_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"basis":{"type":"string"},"points":{"items":{"$ref":"PointInfo"},"type":"array"},"num_candidates":{"type":"integer"},"measured":{"items":{"$ref":"MeasuredInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"}},"type":"object"},
+  PlannedCutInfo: {"properties":{"answer":{"type":"integer"},"starts":{"items":{"type":"integer"},"type":"array"},"stages":{"items":{"$ref":"PlannedStageInfo"},"type":"array"},"step":{"type":"number"},"speed_up":{"type":"number"},"sentence":{"type":"string"},"refused":{"type":"string"},"code":{"type":"string"},"idle_fraction":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null}},"type":"object"},
+  PlannedGroup: {"properties":{"instance_type":{"type":"string"},"instance_count":{"type":"integer"},"role":{"enum":["train","data"],"type":"string"}},"type":"object"},
+  PlannedModelInfo: {"properties":{"modules":{"items":{"$ref":"PlannedModuleInfo"},"type":"array"},"unit":{"enum":["s","fraction"],"type":"string"},"schedule":{"type":"string"},"microbatches":{"type":"integer"},"is_measured":{"type":"boolean"},"best_starts":{"anyOf":[{"items":{"type":"integer"},"type":"array"},{"type":"null"}]},"best_step":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  PlannedModuleInfo: {"properties":{"name":{"type":"string"},"time":{"type":"number"}},"type":"object"},
+  PlannedStageInfo: {"properties":{"rank":{"type":"integer"},"time":{"type":"number"},"held_bytes":{"type":"number"},"limit_bytes":{"anyOf":[{"type":"number"},{"type":"null"}]},"received_bytes":{"type":"integer"}},"type":"object"},
+  PointInfo: {"properties":{"label":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"names":{"items":{"type":"string"},"type":"array"},"is_pareto":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"job_s":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"usd_per_job":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]},"bottleneck":{"enum":["cpu","network","serial","device"],"type":"string"},"is_near_tie":{"type":"boolean"},"stages_s":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}}},"utilization":{"type":"object","properties":{"cpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"network":{"anyOf":[{"type":"number"},{"type":"null"}]},"serial":{"anyOf":[{"type":"number"},{"type":"null"}]},"device":{"anyOf":[{"type":"number"},{"type":"null"}]}}},"price":{"type":"string"},"is_price_old":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array"},"explanation":{"type":"string"},"code":{"type":"string"}},"type":"object"},
+  Price: {"properties":{"usd_per_hour":{"type":"number"},"kind":{"enum":["list","historical","estimated","user"],"type":"string"},"date":{"type":"string"}},"type":"object"},
+  RankInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"step_time_s":{"type":"number"},"data_wait_s":{"type":"number"},"exposed_comm_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"rank_wait_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
+  RankMapInfo: {"properties":{"trainers":{"type":"integer"},"steps":{"type":"integer"},"width":{"type":"integer"},"tells_waits":{"type":"boolean"},"slow_from":{"type":"number"},"rows":{"items":{"$ref":"RankRowInfo"},"type":"array"}},"type":"object"},
+  RankRowInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"excess_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"own_fraction":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
+  Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"secondary":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]},"study":{"anyOf":[{"type":"string"},{"type":"null"}]},"launch":{"type":"string"},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"type":"object"},
+  RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"type":"object"},
+  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"secondary":{"default":"","enum":["","Starting","Downloading","Training","Uploading","Interrupted","MaxRuntimeExceeded","MaxWaitTimeExceeded"],"type":"string"},"attempts":{"default":0,"type":"integer"},"can_interrupt":{"default":false,"type":"boolean"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"spread":{"anyOf":[{"$ref":"SpreadInfo"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"interruptions":{"default":[],"items":{"$ref":"InterruptionInfo"},"type":"array"},"spot":{"anyOf":[{"$ref":"SpotInfo"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"rank_map":{"anyOf":[{"$ref":"RankMapInfo"},{"type":"null"}],"default":null},"pipeline":{"anyOf":[{"$ref":"PipelineInfo"},{"type":"null"}],"default":null},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"type":"object"},
+  SavedCell: {"properties":{"number":{"type":"integer"},"path":{"type":"string"},"problem":{"type":"string"}},"type":"object"},
+  ScaledCurve: {"properties":{"name":{"type":"string"},"knee":{"anyOf":[{"type":"integer"},{"type":"null"}]},"points":{"items":{"$ref":"ScaledPoint"},"type":"array"}},"type":"object"},
+  ScaledPoint: {"properties":{"set_up":{"type":"integer"},"devices":{"type":"integer"},"speedup":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"marginal_efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"step_time_s":{"type":"number"},"ideal_step_time_s":{"type":"number"},"lost":{"items":{"$ref":"LostInfo"},"type":"array"},"usd_per_million_samples":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"usd_per_epoch":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"type":"object"},
+  ScalingInfo: {"properties":{"mode":{"enum":["weak","strong"],"type":"string"},"bound":{"type":"number"},"curves":{"items":{"$ref":"ScaledCurve"},"type":"array"},"anchors":{"items":{"$ref":"AnchorInfo"},"type":"array"}},"type":"object"},
+  ScriptFolder: {"properties":{"path":{"type":"string"},"parent":{"anyOf":[{"type":"string"},{"type":"null"}]},"folders":{"items":{"type":"string"},"type":"array"},"files":{"items":{"type":"string"},"type":"array"},"is_cut":{"type":"boolean"},"problem":{"type":"string"}},"type":"object"},
   Scripts: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"recent":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"examples":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"cells":{"default":[],"items":{"$ref":"OfferedCell"},"type":"array"},"folder":{"anyOf":[{"$ref":"ScriptFolder"},{"type":"null"}],"default":null},"saved":{"anyOf":[{"$ref":"SavedCell"},{"type":"null"}],"default":null}},"type":"object"},
-  SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"required":["mean","low","high"],"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"required":["label","hosts","usd_per_hour","evidence"],"type":"object"},
+  SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"type":"object"},
   SetUpLadder: {"properties":{"problem":{"default":"","type":"string"},"rungs":{"default":[],"items":{"$ref":"LadderRung"},"type":"array"},"pays":{"anyOf":[{"$ref":"MeasuredPay"},{"type":"null"}],"default":null}},"type":"object"},
-  StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"required":["set_up","cause","usd_per_1000_steps","is_waiting"],"type":"object"},
-  SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"ranks":{"default":[],"items":{"$ref":"RankInfo"},"type":"array"}},"required":["steps","warm_up_steps","step_time_s","data_wait_fraction","device_utilization","cpu","usd_per_1000_steps"],"type":"object"},
-  TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"required":["instance_group_name","step_time_s","usd_per_1000_steps"],"type":"object"}
+  SpotInfo: {"properties":{"training_s":{"type":"number"},"billable_s":{"type":"number"},"savings_fraction":{"type":"number"},"told_by":{"enum":["platform","run"],"type":"string"}},"type":"object"},
+  SpreadInfo: {"properties":{"trainers":{"type":"integer"},"replicas":{"type":"integer"},"shard":{"type":"integer"},"reduced_by":{"anyOf":[{"enum":["trainers","data_group"],"type":"string"},{"type":"null"}]},"why":{"type":"string"},"between":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"inside":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]}},"type":"object"},
+  StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"type":"object"},
+  SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"ranks":{"default":[],"items":{"$ref":"RankInfo"},"type":"array"}},"type":"object"},
+  TimelineInfo: {"properties":{"step":{"type":"integer"},"window_s":{"type":"number"},"left_out":{"type":"integer"},"rank":{"items":{"type":"integer"},"type":"array"},"kind":{"items":{"enum":["forward","backward","weight","wait","transfer"],"type":"string"},"type":"array"},"stage":{"items":{"type":"integer"},"type":"array"},"microbatch":{"items":{"type":"integer"},"type":"array"},"begin_s":{"items":{"type":"number"},"type":"array"},"lasted_s":{"items":{"type":"number"},"type":"array"}},"type":"object"},
+  TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
+  WireInfo: {"properties":{"gbps":{"type":"number"},"latency_s":{"type":"number"}},"type":"object"}
 };

@@ -5,7 +5,7 @@ import type { ITheme } from './theme.js';
 
 const SIZE = 11;
 const GAP = 10;
-const CHARACTER = 7.6; // of bold letters of that size, in CSS pixels
+const CHARACTER = 8.6; // of bold letters of that size, in CSS pixels
 const LINE = 14;
 const MOST = 4;
 const LEAST_WIDTH = 250;

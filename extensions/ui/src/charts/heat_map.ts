@@ -1,9 +1,17 @@
 import { Figure } from './figure.js';
 import { HeatContent } from './heat_content.js';
-import type { IAxis, ISeries } from './options.js';
+import type { Evidence, IAxis, ISeries } from './options.js';
 
-const ROW_PIXELS = 26;
 const AXIS_PIXELS = 34;
+
+/**
+ * Most rows of a height, and that height in CSS pixels.
+ */
+const ROW_PIXELS = [
+  [8, 26],
+  [16, 18],
+  [Infinity, 13]
+] as const;
 
 /**
  * One row of a heat map: a column of fractions, 0 to 1, over another one.
@@ -11,7 +19,8 @@ const AXIS_PIXELS = 34;
 export type IHeatRow = Pick<
   ISeries,
   'label' | 'table' | 'x' | 'y' | 'evidence'
->;
+> &
+  Partial<Pick<ISeries, 'color'>>;
 
 /**
  * Rows of fractions over time, for example how much of each group's processors is used.
@@ -27,12 +36,18 @@ export class HeatMap {
      * What the fractions are.
      */
     readonly label: string;
+
+    /**
+     * Where all of them come from, as the label says; left out: each row says it.
+     */
+    readonly evidence?: Evidence;
   }) {
-    const { title, x, label } = options;
-    this._content = new HeatContent(title, x, { label, unit: 'fraction' });
+    const { title, x, label, evidence } = options;
+    const y = { label, unit: 'fraction' } as const;
+    this._content = new HeatContent(title, x, y, evidence);
     this._figure = new Figure({
       title,
-      height: AXIS_PIXELS + ROW_PIXELS,
+      height: heightOf(1),
       content: this._content
     });
     this.element = this._figure.element;
@@ -42,10 +57,17 @@ export class HeatMap {
    * Show another row, below the others.
    */
   add(row: IHeatRow): void {
-    this._content.add({ ...row, as: 'line', color: 0 });
-    const { length } = this._content.rows;
-    this._figure.resize(AXIS_PIXELS + length * ROW_PIXELS);
+    this._content.add({ color: 0, ...row, as: 'line' });
+    this._figure.resize(heightOf(this._content.rows.length));
     this._figure.follow(row.table);
+  }
+
+  /**
+   * Outline some rows, each with a text at its end; null: not this one.
+   */
+  mark(marks: readonly (string | null)[]): void {
+    this._content.mark(marks);
+    this._figure.schedule();
   }
 
   /**
@@ -71,4 +93,19 @@ export class HeatMap {
 
   private readonly _content: HeatContent;
   private readonly _figure: Figure;
+}
+
+/**
+ * Return the height of so many rows; more of them are never lower.
+ */
+function heightOf(count: number): number {
+  let height = 0;
+  let before = 0;
+  for (const [most, pixels] of ROW_PIXELS) {
+    if (count > before) {
+      height = Math.max(height, Math.min(count, most) * pixels);
+    }
+    before = most;
+  }
+  return AXIS_PIXELS + height;
 }

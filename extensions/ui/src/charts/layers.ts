@@ -1,7 +1,7 @@
-import type { Evidence, IAxis, ISeries } from './options.js';
+import type { Evidence, IAxis, ISeries, IShade } from './options.js';
 import { outline, type IStrip } from './outline.js';
 import { intervals, rolling, type IBandStrip } from './rolling.js';
-import { isWithin, type IRange } from './ranges.js';
+import { isWithin, upperBound, type IRange } from './ranges.js';
 import { segmentsOf } from './segments.js';
 
 const MARK_PIXELS = 5; // more marks would cover each other
@@ -43,7 +43,7 @@ export function layerOf(
   series: ISeries,
   seen: IRange,
   columns: number,
-  shades: readonly IRange[] = []
+  shades: readonly IShade[] = []
 ): ILayer {
   const segments = segmentsOf(series);
   const { evidence, color, factor = 1 } = series;
@@ -56,12 +56,15 @@ export function layerOf(
     case 'line':
       return {
         ...style,
-        line: scaled(outline(segments, seen, columns), factor)
+        line: scaled(broken(outline(segments, seen, columns), shades), factor)
       };
     case 'rolling': {
       const rows = series.window ?? DEFAULT_WINDOW;
       const window = { rows, without: shades };
-      const band = scaledBand(rolling(segments, seen, columns, window), factor);
+      const band = scaledBand(
+        broken(rolling(segments, seen, columns, window), shades),
+        factor
+      );
       return { ...style, marks: marks(), isFaint: true, band, line: band };
     }
     case 'interval': {
@@ -69,6 +72,32 @@ export function layerOf(
       return { ...style, band, line: band };
     }
   }
+}
+
+/**
+ * Return a line that is broken where a gap lies between two of its places.
+ */
+function broken<T extends IStrip>(strip: T, shades: readonly IShade[]): T {
+  const { x } = strip;
+  const cuts = shades
+    .filter(({ look }) => look === 'gap')
+    .map(({ from, to }) => upperBound(x, (from + to) / 2))
+    .filter(place => place > 0 && place < x.length);
+  if (cuts.length === 0) {
+    return strip;
+  }
+  const cut = (values: Float64Array): Float64Array =>
+    Float64Array.from(
+      [...values].flatMap((value, place) =>
+        cuts.includes(place) ? [values === x ? value : NaN, value] : value
+      )
+    );
+  return Object.fromEntries(
+    Object.entries(strip).map(([name, values]) => [
+      name,
+      cut(values as Float64Array)
+    ])
+  ) as unknown as T;
 }
 
 /**

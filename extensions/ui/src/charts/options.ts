@@ -104,6 +104,11 @@ export interface ISeries {
   readonly factor?: number;
 
   /**
+   * What is taken off y from an x on, before it is multiplied.
+   */
+  readonly less?: readonly { readonly from: number; readonly by: number }[];
+
+  /**
    * `points`: each row. `line`: rows joined. `rolling`: the mean of the last `window` rows
    * with its 95 % interval as a band, over its points; shaded parts are left out of it. `interval`: y with the columns `low`
    * and `high` as a band.
@@ -127,12 +132,22 @@ export interface ISeries {
 }
 
 /**
- * A shaded part of a chart, for example the warm-up.
+ * A shaded part of a chart, for example the warm-up; an upright line where it has no width.
  */
 export interface IShade {
   readonly label: string;
+
+  /**
+   * What stands there where the label has no room. With it, the label is told in tables, too.
+   */
+  readonly short?: string;
   readonly from: number;
   readonly to: number;
+
+  /**
+   * `lost`: hatched, as what is paid for nothing. `gap`: lines are broken in it.
+   */
+  readonly look?: 'lost' | 'gap';
 }
 
 /**

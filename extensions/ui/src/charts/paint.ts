@@ -1,6 +1,6 @@
 import { dashed, envelope } from './envelope.js';
 import type { ILayer } from './layers.js';
-import type { Evidence } from './options.js';
+import type { Evidence, IShade } from './options.js';
 import type { IStrip } from './outline.js';
 import type { IBox, IInk, IPen, Shape } from './pen.js';
 import { isWithin, type IRange } from './ranges.js';
@@ -25,6 +25,7 @@ const END_RADIUS = 4;
 const LINE_WIDTH = 1.6;
 const FAINT = 0.4;
 const ARROW_PIXELS = 10;
+const HATCH_PIXELS = 6;
 
 /**
  * Draw layers: predicted ones behind all others, lines before marks that matter less.
@@ -75,6 +76,38 @@ export function paintSample(
   const center = [Float64Array.of(left + width / 2), Float64Array.of(middle)];
   const [x, y] = center as [Float64Array, Float64Array];
   pen.marks(x, y, { ...markOf(layer), radius: END_RADIUS }, ink);
+}
+
+/**
+ * Shade a part of a chart; where it has no width, draw an upright line.
+ */
+export function paintShade(
+  pen: IPen,
+  box: IBox,
+  look: IShade['look'],
+  theme: ITheme
+): void {
+  const { left, top, width, height } = box;
+  const ink = { color: theme.muted, alpha: FAINT };
+  const bottom = top + height;
+  if (width === 0 && look === undefined) {
+    pen.line(Float64Array.of(left, left), Float64Array.of(top, bottom), {
+      ...ink,
+      dash: [4, 3]
+    });
+  } else if (look === 'lost') {
+    const x: number[] = [];
+    const y: number[] = [];
+    for (let at = left - height; at < left + width; at += HATCH_PIXELS) {
+      x.push(at, at + height, at);
+      y.push(bottom, top, NaN);
+    }
+    pen.within(box, () => {
+      pen.line(Float64Array.from(x), Float64Array.from(y), ink);
+    });
+  } else {
+    pen.boxes([box], { color: theme.shade });
+  }
 }
 
 /**

@@ -28,6 +28,27 @@ export interface ISegment {
  * asked for, the last ones as they are. They are views into memory that later rows overwrite.
  */
 export function segmentsOf(series: ISeries): ISegment[] {
+  const { less } = series;
+  const segments = wholeSegments(series);
+  return less === undefined
+    ? segments
+    : segments.map(({ x, mean, low, high, width }) => {
+        const rest = (y: Float64Array): Float64Array =>
+          y.map((value, place) =>
+            less.reduce(
+              (left, { from, by }) =>
+                left - ((x[place] as number) < from ? 0 : by),
+              value
+            )
+          );
+        const part = { x, mean: rest(mean), width };
+        return low === mean
+          ? { ...part, low: part.mean, high: part.mean }
+          : { ...part, low: rest(low), high: rest(high) };
+      });
+}
+
+function wholeSegments(series: ISeries): ISegment[] {
   const { table } = series;
   const segments: ISegment[] = [];
   if (table.firstKept > 0) {

@@ -3,7 +3,14 @@ import type { IContent, IKeyItem, IReadout, ITextTable } from './content.js';
 import { heightOf, layerOf, type ILayer } from './layers.js';
 import { nearestRow, nextX } from './nearest.js';
 import type { IAxis, IChartOptions, ISeries, IShade } from './options.js';
-import { paintLayers, paintSample, xOf, yOf, type IGeometry } from './paint.js';
+import {
+  paintLayers,
+  paintSample,
+  paintShade,
+  xOf,
+  yOf,
+  type IGeometry
+} from './paint.js';
 import type { IPen } from './pen.js';
 import { union, type IRange } from './ranges.js';
 import { extentOf, segmentsOf } from './segments.js';
@@ -17,6 +24,8 @@ import {
 import type { ITheme } from './theme.js';
 
 const LABEL_PIXELS = 11;
+const LETTER_PIXELS = 5.6;
+const END = { from: Infinity, to: Infinity };
 
 /**
  * Series over a common x axis.
@@ -101,6 +110,7 @@ export class SeriesContent implements IContent {
     this._paintShades(pen, geometry, theme);
     this._paintReference(pen, geometry, theme);
     paintLayers(pen, this._layers, geometry, theme);
+    this._paintShadeLabels(pen, geometry, theme);
     if (this._room > 0) {
       paintEndLabels(pen, this.labels, this._layers, geometry, theme);
     }
@@ -157,17 +167,49 @@ export class SeriesContent implements IContent {
   }
 
   private _paintShades(pen: IPen, geometry: IGeometry, theme: ITheme): void {
-    const { left: begin, top, width, height } = geometry.area;
-    for (const { from, to, label } of this.shades) {
-      const left = Math.max(begin, xOf(geometry, from));
-      const right = Math.min(begin + width, xOf(geometry, to));
-      if (right > left) {
+    const { top, height } = geometry.area;
+    for (const shade of this.shades) {
+      const [left, right] = endsOf(geometry, shade);
+      if (right >= left) {
         const box = { left, top, width: right - left, height };
-        pen.boxes([box], { color: theme.shade });
-        const style = { color: theme.muted, size: LABEL_PIXELS };
-        pen.text(label, left + 4, top + height - LABEL_PIXELS, style);
+        paintShade(pen, box, shade.look, theme);
       }
     }
+  }
+
+  /**
+   * Write what shaded parts are over the lines, as far as there is room up to the next one.
+   */
+  private _paintShadeLabels(
+    pen: IPen,
+    geometry: IGeometry,
+    theme: ITheme
+  ): void {
+    const { left: begin, top, width: whole, height } = geometry.area;
+    const end = begin + whole;
+    const labelled = this.shades.filter(({ label }) => label !== '');
+    labelled.forEach((shade, place) => {
+      const { label, short } = shade;
+      const [left, right] = endsOf(geometry, shade);
+      if (right < left) {
+        return;
+      }
+      const ink = { color: theme.muted, size: LABEL_PIXELS };
+      if (short === undefined) {
+        pen.text(label, left + 4, top + height - LABEL_PIXELS, ink);
+        return;
+      }
+      const [next] = endsOf(geometry, labelled[place + 1] ?? END);
+      const words = [label, short].find(
+        one => one.length * LETTER_PIXELS < Math.min(next, end) - left
+      );
+      if (words !== undefined) {
+        const width = words.length * LETTER_PIXELS;
+        const box = { left: left + 2, top: top + 3, width, height: 16 };
+        pen.boxes([box], { color: theme.paper, alpha: 0.8 });
+        pen.text(words, left + 4, top + LABEL_PIXELS, ink);
+      }
+    });
   }
 
   /**
@@ -191,4 +233,15 @@ export class SeriesContent implements IContent {
   private _layers: readonly ILayer[] = [];
   private _seen: IRange | null = null;
   private _room = 0;
+}
+
+/**
+ * Return where the part of an axis that is seen of a shaded part begins and ends, in pixels.
+ */
+function endsOf(geometry: IGeometry, { from, to }: IRange): [number, number] {
+  const { left, width } = geometry.area;
+  return [
+    Math.max(left, xOf(geometry, from)),
+    Math.min(left + width, xOf(geometry, to))
+  ];
 }

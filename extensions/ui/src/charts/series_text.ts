@@ -2,12 +2,14 @@ import { xBins } from './bins.js';
 import { DEFAULT_WINDOW } from './layers.js';
 import type { ITextTable } from './content.js';
 import { nearestRow, type IPlace } from './nearest.js';
-import type { IAxis, ISeries } from './options.js';
+import type { IAxis, ISeries, IShade } from './options.js';
 import { rollingAt } from './rolling.js';
 import { isWithin, lowerBound, type IRange } from './ranges.js';
 import { segmentsOf } from './segments.js';
 import { format } from './units.js';
 import { t } from '../i18n.js';
+
+const MOST_SAID = 3;
 
 /**
  * Axes and title, for texts.
@@ -20,7 +22,7 @@ export interface IHeading {
   /**
    * Shaded parts.
    */
-  readonly shades: readonly IRange[];
+  readonly shades: readonly IShade[];
 }
 
 /**
@@ -90,20 +92,38 @@ export function seriesTable(
   const { title, x: xAxis, y: yAxis } = heading;
   const head = [xAxis.label, ...series.map(fullLabel)];
   const all = series.map(one => ({ one, segments: segmentsOf(one) }));
+  const told = toldShades(heading, seen).map(
+    ({ from, label }) =>
+      [
+        from,
+        [format(from, xAxis.unit), label, ...series.slice(1).map(() => '')]
+      ] as const
+  );
+  const withTold = (
+    rows: readonly (readonly [number, readonly string[]])[]
+  ): readonly (readonly string[])[] =>
+    [...told, ...rows]
+      .sort(([one], [other]) => one - other)
+      .map(([, cells]) => cells);
   const places = placesOf(series, seen, most);
   if (places !== null) {
     return {
       caption: `${title}: ${yAxis.label}`,
       head,
-      rows: places.map(x => [
-        format(x, xAxis.unit),
-        ...all.map(({ one, segments }) => {
-          const place = nearestRow(segments, x);
-          return place === null || place.segment.x[place.row] !== x
-            ? ''
-            : rowText(heading, one, place);
-        })
-      ])
+      rows: withTold(
+        places.map(x => [
+          x,
+          [
+            format(x, xAxis.unit),
+            ...all.map(({ one, segments }) => {
+              const place = nearestRow(segments, x);
+              return place === null || place.segment.x[place.row] !== x
+                ? ''
+                : rowText(heading, one, place);
+            })
+          ]
+        ])
+      )
     };
   }
   const bins = all.map(({ segments }) => xBins(segments, seen, most));
@@ -124,10 +144,15 @@ export function seriesTable(
       xAxis.label
     ),
     head,
-    rows: Array.from({ length: most }, (_, bin) => [
-      format(seen.from + bin * step, xAxis.unit),
-      ...bins.map((_bins, place) => cell(place, bin))
-    ])
+    rows: withTold(
+      Array.from({ length: most }, (_, bin) => [
+        seen.from + bin * step,
+        [
+          format(seen.from + bin * step, xAxis.unit),
+          ...bins.map((_bins, place) => cell(place, bin))
+        ]
+      ])
+    )
   };
 }
 
@@ -163,10 +188,11 @@ export function* seriesCsv(
  * Say in a sentence what a part of all series shows.
  */
 export function seriesSummary(
-  { x, y }: IHeading,
+  heading: IHeading,
   series: readonly ISeries[],
   seen: IRange
 ): string {
+  const { x, y } = heading;
   const sentences = series.map(one => {
     const { mean, low, high } = xBins(segmentsOf(one), seen, 1);
     const write = (value = NaN): string =>
@@ -181,6 +207,9 @@ export function seriesSummary(
           write(high[0])
         );
   });
+  const said = toldShades(heading, seen)
+    .slice(0, MOST_SAID)
+    .map(({ from, label }) => `${x.label} ${format(from, x.unit)}, ${label}.`);
   const part = t(
     '%1 %2 to %3',
     x.label,
@@ -188,7 +217,18 @@ export function seriesSummary(
     format(seen.to, x.unit)
   );
   return (
-    [y.label, part].filter(Boolean).join(', ') + `. ${sentences.join(' ')}`
+    [y.label, part].filter(Boolean).join(', ') +
+    `. ${[...sentences, ...said].join(' ')}`
+  );
+}
+
+/**
+ * Return the shaded parts that are told in texts.
+ */
+function toldShades({ shades }: IHeading, seen: IRange): readonly IShade[] {
+  return shades.filter(
+    ({ short, from, to }) =>
+      short !== undefined && to >= seen.from && from <= seen.to
   );
 }
 

@@ -35,6 +35,38 @@ const SCALES: Readonly<Record<Unit, readonly IScale[]>> = {
   number: [{ least: 0, size: 1, word: '' }]
 };
 const MOST_DIGITS = 12;
+const WIDEST = 4;
+
+/**
+ * The ends of an interval.
+ */
+export interface IEnds {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Return whether an interval is too wide for its mean to tell anything: over fourfold.
+ *
+ * Mirrors `smtc_lab.metrics.result.is_wide`; both read `tests/fixtures/wide_intervals.json`.
+ */
+export function isWide({ low, high }: IEnds): boolean {
+  return low < high && !(low > 0 && high <= WIDEST * low);
+}
+
+/**
+ * Write a mean with its unit, and a sign before it where its interval is too wide: `≈ 184 ms`.
+ *
+ * @param ends - Null: it has no interval.
+ */
+export function formatMean(
+  mean: number,
+  ends: IEnds | null,
+  unit: Unit
+): string {
+  const sign = ends !== null && isWide(ends) ? '≈\u00a0' : '';
+  return sign + format(mean, unit);
+}
 
 /**
  * Write a number with its unit, with three digits that matter. NaN is "unknown".

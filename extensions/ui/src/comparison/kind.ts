@@ -7,11 +7,10 @@ import { mark, t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
 import type { IDrawing, NamedSeries } from '../monitor/charts.js';
 import type { IKind } from '../monitor/kind.js';
-import { stateWord } from '../monitor/words.js';
 import { efficiencyChart } from '../scaling/efficiency_chart.js';
 import { lostBars } from '../scaling/lost_bars.js';
 import { chartsOfLaunches } from '../study/charts.js';
-import { describeStudy, studyParts } from '../study/kind.js';
+import { describeStudy, spokenOf, studyParts } from '../study/kind.js';
 
 /**
  * A comparison: a study with a baseline, to which the other set-ups have ratios.
@@ -24,9 +23,7 @@ export const comparison: IKind<IComparisonInfo> = {
   describe: (info, elapsedS) => ({
     ...describeStudy(info, elapsedS),
     label: t('Comparison %1', info.name),
-    spoken: info.ended
-      ? `${t(stateWord(info.state))}. ${info.sentence}`
-      : info.sentence
+    spoken: info.ended ? spokenOf(info) : info.sentence
   }),
   // a form shows whatever it started as a comparison, and it may have started a scaling study
   draw: place => studyParts(place, drawingsOf, [efficiencyChart(), lostBars()])
@@ -40,7 +37,9 @@ function drawingsOf(
   const { setUps, evidence } = info;
   const [stepTime, ...others] = chartsOfLaunches(info, isSingle);
   const [baseline] = setUps;
-  if (baseline === undefined || setUps.length === 1) {
+  // ratios are by the step, and more devices may take more samples in one
+  const isScaling = info.scaling !== null;
+  if (baseline === undefined || setUps.length === 1 || isScaling) {
     return [stepTime, ...others];
   }
   const ratio = (

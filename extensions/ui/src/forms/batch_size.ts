@@ -9,8 +9,10 @@ import { batchSizeProblems } from './batch_size_rules.js';
 import { Component, type IComponent } from './component.js';
 import { Field, selectOf, setOptions } from './field.js';
 import { numberField, type INumberFieldProps } from './number_field.js';
+import { paragraph } from '../bounded.js';
 import { h, newId } from '../dom.js';
 import { mark, t } from '../i18n.js';
+import { patch } from '../patch.js';
 
 /**
  * Numbers and names of the form for the batch size. Null: not given.
@@ -148,7 +150,7 @@ class BatchSize extends Component<IBatchSizeProps> {
     setOptions(this._rule, ruleOptions(values.optimizer));
     this._rule.value = values.rule ?? '';
     const made = scaledLearningRate({ ...values, jobSteps });
-    this._suggestion.replaceChildren(...suggestionNodes(made, values));
+    patch(this._suggestion, suggestionNodes(made, values));
   }
 
   private _change(changed: Partial<IBatchSize>): void {
@@ -228,7 +230,7 @@ function suggestionNodes(
     const text = t(
       'With a batch size, the one that was tuned and its learning rate, a learning rate is suggested here.'
     );
-    return [h('p', { class: 'smtc-note' }, text)];
+    return [paragraph(text)];
   }
   const rate = Number(made.learningRate.toPrecision(3));
   const warmUp =
@@ -243,6 +245,6 @@ function suggestionNodes(
       h('code', {}, `${values.learningRateName}=${rate}`),
       `${warmUp}.`
     ),
-    h('p', { class: 'smtc-note' }, made.reason)
+    paragraph(made.reason)
   ];
 }

@@ -12,6 +12,7 @@ import { Component, isSameJson, type IComponent } from './component.js';
 import { Field } from './field.js';
 import { copyOf, newGroup, type IRemovedGroup } from './groups.js';
 import { groupRow, type IGroupRowProps } from './group_row.js';
+import { tell, tellProblems } from '../bounded.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
@@ -148,12 +149,13 @@ class ClusterDesigner extends Component<IClusterDesignerProps> {
     );
     this._showUndo();
     this._add.disabled = cluster.groups.length >= MAX_GROUPS;
-    this._problems.replaceChildren(
-      ...problems
+    tellProblems(
+      this._problems,
+      problems
         .filter(problem => problem.field === null)
-        .map(problem => h('p', { class: 'smtc-problem' }, problem.text))
+        .map(problem => problem.text)
     );
-    this._total.textContent = totalText(cluster, catalog);
+    tell(this._total, totalText(cluster, catalog));
   }
 
   private _showGroups(problems: readonly IClusterProblem[]): void {

@@ -1,11 +1,12 @@
 import {
+  LOCAL,
   pythonRepr,
   usdPerHour,
   type Catalog,
   type ICluster,
   type IClusterProblem
 } from '@smtc-lab/protocol';
-import { priceNotes, UNKNOWN, usdPerHourText } from './price.js';
+import { NO_PRICE_HERE, priceNotes, UNKNOWN, usdPerHourText } from './price.js';
 import { t } from '../i18n.js';
 
 /**
@@ -42,6 +43,9 @@ export function totalText(cluster: ICluster, catalog: Catalog): string {
   const total =
     price === null ? t('Price %1', t(UNKNOWN)) : usdPerHourText(price);
   const instances = count === 1 ? t('1 instance') : t('%1 instances', count);
+  if (cluster.groups.every(({ instanceType }) => instanceType === LOCAL)) {
+    return `${instances}: ${t(NO_PRICE_HERE)}.`;
+  }
   const notes = priceNotes(cluster, catalog).join('; ');
   return t('%1 for %2. Prices: %3.', total, instances, notes);
 }

@@ -11,6 +11,7 @@ import { Component, type IComponent } from './component.js';
 import { settingField, type ISettingField } from './setting_field.js';
 import { Field, selectOf } from './field.js';
 import { XlaBox } from './xla_box.js';
+import { tellProblems } from '../bounded.js';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
 import { CompilerLadder, type ILadder } from '../ladder/ladder.js';
@@ -138,9 +139,9 @@ class CompilerSettings extends Component<ICompilerSettingsProps> {
     }
     const own = timeoutProblem(config);
     this._fields.get('timeout_s')?.showProblems(own === null ? [] : [own]);
-    const others = (problems ?? []).filter(text => text !== own);
-    this._problems.replaceChildren(
-      ...others.map(text => h('p', { class: 'smtc-problem' }, text))
+    tellProblems(
+      this._problems,
+      (problems ?? []).filter(text => text !== own)
     );
   }
 

@@ -1,14 +1,57 @@
-import { objectOf, type IJob, type JsonObject } from '@smtc-lab/protocol';
+import {
+  objectOf,
+  type Catalog,
+  type IJob,
+  type JsonObject
+} from '@smtc-lab/protocol';
 import { h } from '../dom.js';
-import { t } from '../i18n.js';
+import { mark, t } from '../i18n.js';
 import { Component, type IComponent } from './component.js';
+import { Field, selectOf } from './field.js';
 import { numberField, type INumberFieldProps } from './number_field.js';
+import { whyNoReduction } from './reduction.js';
 
 /**
- * How a job is spread over devices: replicas of the model, and trainers that share one.
+ * Fields that are counts: name, label, and what an empty one means.
+ */
+const COUNTS = [
+  [
+    'data',
+    mark('Replicas of the model'),
+    mark('one on each training instance')
+  ],
+  ['shard', mark('Devices that share one replica'), mark('1: not shared')],
+  ['tensor', mark('Devices that share each layer'), mark('1: not shared')],
+  ['pipeline', mark('Stages of a pipeline'), mark('1: not cut')],
+  ['microbatches', mark('Microbatches of a step'), mark('two for each stage')]
+] as const;
+
+type Count = (typeof COUNTS)[number][0];
+type Name = Count | 'schedule' | 'reduce_on';
+
+const OF_A_PIPELINE: readonly string[] = ['microbatches', 'schedule'];
+
+/**
+ * Values that say nothing, as JSON.
+ */
+const PLAIN = /^([01]|false|"1f1b"|\[]|{})$/;
+const SCHEDULES = [
+  '1f1b',
+  'gpipe',
+  'interleaved1f1b',
+  'loopedbfs',
+  'interleavedzerobubble',
+  'zbvzerobubble',
+  'dualpipev'
+] as const;
+
+/**
+ * How a job is spread over devices: replicas of the model, and trainers that share one, or each
+ * run a stage of it.
  */
 export interface IDistributionProps {
   readonly job: IJob;
+  readonly catalog: Catalog;
 
   /**
    * Called with the job as it is wanted.
@@ -17,7 +60,7 @@ export interface IDistributionProps {
 }
 
 /**
- * Make the two fields of a distribution. Both empty: one trainer on each training instance.
+ * Make the fields of a distribution. All empty: one trainer on each training instance.
  */
 export function distributionField(
   host: HTMLElement,
@@ -30,44 +73,94 @@ class DistributionField extends Component<IDistributionProps> {
   constructor(host: HTMLElement, props: IDistributionProps) {
     super(props);
     this.element = h('div', { class: 'smtc-row' });
-    this._data = numberField(this.element, {
-      ...this._field('data'),
-      label: t('Replicas of the model'),
-      placeholder: t('one on each training instance')
-    });
-    this._shard = numberField(this.element, {
-      ...this._field('shard'),
-      label: t('Devices that share one replica'),
-      placeholder: t('1: not shared')
-    });
+    this._counts = COUNTS.map(([name, label, placeholder]) => [
+      name,
+      numberField(this.element, {
+        ...this._field(name),
+        label: t(label),
+        placeholder: t(placeholder)
+      })
+    ]);
+    this.element.append(this._schedule.element, this._reduction.element);
     this.appear(host);
   }
 
   readonly element: HTMLElement;
 
   protected show(): void {
-    this._data.update(this._field('data'));
-    this._shard.update(this._field('shard'));
+    const { job, catalog } = this.props;
+    const spread = distributionOf(job);
+    const whyOff = isCut(spread) ? null : t('Needs a pipeline.');
+    for (const [name, field] of this._counts) {
+      field.update({
+        ...this._field(name),
+        whyOff: name === 'microbatches' ? whyOff : null
+      });
+    }
+    this._schedule.switchOff(whyOff);
+    const order = spread?.['schedule'];
+    this._order.value = typeof order === 'string' ? order : SCHEDULES[0];
+    const given = spread?.['reduce_on'];
+    this._reducers.value = typeof given === 'string' ? given : '';
+    const reason = whyNoReduction(job, catalog);
+    const words = reason === null ? null : t(reason);
+    // what is said already can be taken back
+    this._reduction.switchOff(this._reducers.value === '' ? words : null);
+    if (this._reducers.value !== '') {
+      this._reduction.showNote(words ?? '');
+    }
   }
 
   private _field(
-    name: 'data' | 'shard'
+    name: Count
   ): Pick<INumberFieldProps, 'value' | 'min' | 'isWhole' | 'onChange'> {
     const value = distributionOf(this.props.job)?.[name];
-    const isSaid = typeof value === 'number' && (name === 'data' || value > 1);
+    const isPlain = !['data', 'microbatches'].includes(name) && value === 1;
+    const isSaid = typeof value === 'number' && !isPlain;
     return {
       value: isSaid ? value : null,
       min: 1,
       isWhole: true,
       onChange: count => {
         const { job } = this.props;
-        this.props.onChange(withCount(job, name, count));
+        this.props.onChange(withField(job, name, count));
       }
     };
   }
 
-  private readonly _data: IComponent<INumberFieldProps>;
-  private readonly _shard: IComponent<INumberFieldProps>;
+  private readonly _reducers = selectOf(
+    [
+      ['', t('the trainers')],
+      ['data_group', t('trainers and data instances')],
+      ['auto', t('data instances, too, where it pays')]
+    ],
+    word => {
+      const { job } = this.props;
+      const reducers = word === '' ? null : word;
+      this.props.onChange(withField(job, 'reduce_on', reducers));
+    }
+  );
+  private readonly _reduction = new Field(
+    t('Gradients are added up by'),
+    this._reducers
+  );
+  private readonly _order = selectOf(
+    SCHEDULES.map(name => [name, name] as const),
+    word => {
+      const { job } = this.props;
+      const schedule = word === SCHEDULES[0] ? null : word;
+      this.props.onChange(withField(job, 'schedule', schedule));
+    }
+  );
+  private readonly _schedule = new Field(t('Order of the stages'), this._order);
+  private readonly _counts: readonly (readonly [
+    Count,
+    IComponent<INumberFieldProps>
+  ])[];
+}
+
+function isCut(spread: JsonObject | null): boolean {
+  return Number(spread?.['pipeline'] ?? 1) > 1;
 }
 
 /**
@@ -80,19 +173,31 @@ export function distributionOf(job: IJob): JsonObject | null {
     : objectOf(given, 'Distribution');
 }
 
-function withCount(
+/**
+ * Return a job with another field of its distribution; null: without that field. A distribution
+ * that says nothing is none.
+ */
+export function withField(
   job: IJob,
-  name: 'data' | 'shard',
-  count: number | null
+  name: Name,
+  given: number | string | null
 ): IJob {
   const before = distributionOf(job) ?? {};
   const left = Object.entries(before).filter(
     ([other, value]) => other !== name && value !== null
   );
-  const fields = Object.fromEntries(
-    count === null ? left : [...left, [name, count]]
+  const all = Object.fromEntries(
+    given === null ? left : [...left, [name, given]]
+  ) as JsonObject;
+  // without a pipeline nothing goes through its stages
+  const fields = isCut(all)
+    ? all
+    : Object.fromEntries(
+        Object.entries(all).filter(([other]) => !OF_A_PIPELINE.includes(other))
+      );
+  const isPlain = Object.entries(fields).every(
+    ([field, value]) => field !== 'data' && PLAIN.test(JSON.stringify(value))
   );
-  const isPlain = fields['data'] === undefined && (fields['shard'] ?? 1) === 1;
   return {
     ...job,
     rest: { ...job.rest, distribution: isPlain ? null : fields }

@@ -4,6 +4,7 @@ import {
   type IEnvironmentChoice,
   type IEnvironments
 } from '@smtc-lab/protocol';
+import { bounded } from '../bounded.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { Component, isSameJson, type IComponent } from './component.js';
@@ -100,7 +101,7 @@ class EnvironmentField extends Component<IEnvironmentFieldProps> {
         ? t('Why %1 cannot be chosen', choices[0]?.name ?? '')
         : t('Why %1 environments cannot be chosen', choices.length);
     this._reasons.replaceChildren(
-      ...choices.map(({ problem }) => h('li', {}, problem))
+      ...choices.map(({ problem }) => h('li', {}, ...bounded(problem)))
     );
   }
 

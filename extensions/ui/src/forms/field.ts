@@ -1,3 +1,4 @@
+import { tellProblems } from '../bounded.js';
 import { h, newId } from '../dom.js';
 
 type Control = HTMLInputElement | HTMLSelectElement;
@@ -49,9 +50,7 @@ export class Field {
    * Show what is wrong with the value.
    */
   showProblems(texts: readonly string[]): void {
-    this._problems.replaceChildren(
-      ...texts.map(text => h('p', { class: 'smtc-problem' }, text))
-    );
+    tellProblems(this._problems, texts);
     this._problems.hidden = texts.length === 0;
     const described = [this._note.id, this._problems.id];
     this.control.setAttribute('aria-describedby', described.join(' '));

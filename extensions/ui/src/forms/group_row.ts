@@ -1,4 +1,5 @@
 import {
+  LOCAL,
   MAX_COUNT,
   usdPerHour,
   type Catalog,
@@ -13,7 +14,7 @@ import {
   type IInstanceTypePickerProps
 } from './instance_type_picker.js';
 import { numberField, type INumberFieldProps } from './number_field.js';
-import { UNKNOWN, usdPerHourText } from './price.js';
+import { NO_PRICE_HERE, UNKNOWN, usdPerHourText } from './price.js';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
 
@@ -201,5 +202,10 @@ const DOES: Readonly<Record<Role, string>> = {
 
 function groupPrice(group: IInstanceGroup, catalog: Catalog): string {
   const total = usdPerHour({ groups: [group], name: null }, catalog);
-  return total === null ? t('price %1', t(UNKNOWN)) : usdPerHourText(total);
+  if (total !== null) {
+    return usdPerHourText(total);
+  }
+  return group.instanceType === LOCAL
+    ? t(NO_PRICE_HERE)
+    : t('price %1', t(UNKNOWN));
 }

@@ -6,6 +6,7 @@ import {
 } from '@smtc-lab/protocol';
 import { Component, isSameJson, type IComponent } from './component.js';
 import { Field } from './field.js';
+import { tellProblems } from '../bounded.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
@@ -174,9 +175,7 @@ class Hyperparameters extends Component<IHyperparametersProps> {
     this._empty.hidden = this._rows.length > 0;
     const count = hyperparameterCountProblem(this._rows.length);
     const texts = [...(count === null ? [] : [count]), ...this._others(shown)];
-    this._problems.replaceChildren(
-      ...texts.map(text => h('p', { class: 'smtc-problem' }, text))
-    );
+    tellProblems(this._problems, texts);
   }
 
   private _others(shown: ReadonlySet<string>): readonly string[] {

@@ -13,6 +13,7 @@ import {
 } from './search.js';
 import { described, foundText } from './type_words.js';
 import { atClick, isKnown, typedType, typeProblems } from './typed_type.js';
+import { tell } from '../bounded.js';
 import { h } from '../dom.js';
 
 /**
@@ -172,11 +173,8 @@ class InstanceTypePicker extends Component<IInstanceTypePickerProps> {
     const active = this._query === '' ? value : null;
     this._isNear = found.isNear;
     this._table?.show(sorted(found.choices, this._order), this._order, active);
-    this._status.textContent = foundText(
-      found.choices.length,
-      choices.length,
-      found.isNear ? this._query : null
-    );
+    const near = found.isNear ? this._query : null;
+    tell(this._status, foundText(found.choices.length, choices.length, near));
     this._tellActive();
   }
 

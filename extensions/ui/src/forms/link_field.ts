@@ -1,3 +1,4 @@
+import { LINK_LATENCY_S } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { Component, type IComponent } from './component.js';
@@ -44,9 +45,9 @@ export function linkLine(value: unknown): string {
     return '';
   }
   const fields = value as Readonly<Record<string, unknown>>;
-  const between = `between=${wire(fields, 'between', 1e-4)}`;
+  const between = `between=${wire(fields, 'between')}`;
   return typeof fields['inside_gbps'] === 'number'
-    ? `inside=${wire(fields, 'inside', 1e-5)},${between}`
+    ? `inside=${wire(fields, 'inside')},${between}`
     : between;
 }
 
@@ -96,12 +97,11 @@ class LinkField extends Component<ILinkFieldProps> {
 
 function wire(
   fields: Readonly<Record<string, unknown>>,
-  name: 'inside' | 'between',
-  latency: number
+  name: keyof typeof LINK_LATENCY_S
 ): string {
   const gbps = fields[`${name}_gbps`];
   const given = fields[`${name}_latency_s`];
-  const seconds = typeof given === 'number' ? given : latency;
+  const seconds = typeof given === 'number' ? given : LINK_LATENCY_S[name];
   const bandwidth =
     typeof gbps === 'number' ? `${rounded(gbps)}Gbit` : 'catalog';
   return `${bandwidth}/${rounded(1e6 * seconds)}us`;

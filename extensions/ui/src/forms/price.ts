@@ -12,6 +12,11 @@ import { mark, t } from '../i18n.js';
 export const UNKNOWN = mark('unknown');
 
 /**
+ * What stands for the price of this machine.
+ */
+export const NO_PRICE_HERE = mark('this machine has no price');
+
+/**
  * Return a price without its unit, at least two decimals and at most six: `3.825`.
  *
  * Mirrors `smtc_lab.views.text.format.price_digits`; both read `tests/fixtures/prices.json`.
@@ -50,7 +55,8 @@ export function priceNotes(
 ): readonly string[] {
   const names = new Set(cluster.groups.map(group => group.instanceType));
   return [...names].map(name => {
-    const price = name === LOCAL ? null : (catalog.get(name)?.price ?? null);
-    return `${name} ${priceText(price)}`;
+    return name === LOCAL
+      ? `${name}: ${t(NO_PRICE_HERE)}`
+      : `${name} ${priceText(catalog.get(name)?.price ?? null)}`;
   });
 }

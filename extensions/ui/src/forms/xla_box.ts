@@ -1,4 +1,5 @@
 import { NO_ENVIRONMENTS, XLA, type IEnvironments } from '@smtc-lab/protocol';
+import { tell } from '../bounded.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
@@ -53,15 +54,12 @@ export class XlaBox {
     const words = isAsked ? t('Asking for it …') : this._making.sentence;
     const isOld = state === 'done' && this._canMake; // it was removed again
     const reason = state === 'making' ? '' : this._because; // it asks for what is done
-    this._reason.textContent = reason;
+    tell(this._reason, reason);
     this._reason.className = reason === '' ? '' : 'smtc-problem';
     this._bar.hidden = state !== 'making';
     this._button.hidden = state === 'making' || !this._canMake;
     this._status.className = state === 'failed' ? 'smtc-problem' : '';
-    const shown = isOld ? '' : words;
-    if (this._status.textContent !== shown) {
-      this._status.textContent = shown; // a screen reader says each text once
-    }
+    tell(this._status, isOld ? '' : words);
   }
 
   private readonly _reason = h('p', {});

@@ -4,6 +4,7 @@ import type {
   ISetUpLadder
 } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
+import { bounded, paragraph } from '../bounded.js';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
 import { rungBar } from './rung_bar.js';
@@ -66,7 +67,9 @@ function parts(
 ): readonly HTMLElement[] {
   const wrong = problem === '' ? (ladder?.problem ?? '') : problem;
   if (wrong !== '') {
-    return [h('p', { class: 'smtc-problem', role: 'status' }, wrong)];
+    return [
+      h('p', { class: 'smtc-problem', role: 'status' }, ...bounded(wrong))
+    ];
   }
   if (ladder === undefined) {
     return [note(t('Looking for what was measured …'))];
@@ -189,5 +192,5 @@ function percent(share: number): string {
  */
 function sources(rungs: readonly ILadderRung[]): readonly HTMLElement[] {
   const told = [...new Set(rungs.map(rung => whereFrom(rung.measured)))];
-  return told.map(text => h('p', { class: 'smtc-soft' }, text));
+  return told.map(text => paragraph(text, 'smtc-soft'));
 }

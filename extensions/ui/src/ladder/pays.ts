@@ -1,5 +1,5 @@
 import type { IInterval, ISetUpLadder } from '@smtc-lab/protocol';
-import { format } from '../charts/units.js';
+import { format, formatMean } from '../charts/units.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { clamped, round } from '../picture/draw.js';
@@ -32,17 +32,18 @@ export function paysOf(
     return [h('p', { class: 'smtc-pays' }, never, ' ', from)];
   }
   const step = Math.ceil(steps.mean);
+  const begin = formatMean(step, steps, 'count');
   const range = `${count(steps.low)}–${count(steps.high)}`;
   const after =
     afterS === null
       ? ''
-      : `${format(afterS.mean, 's')} (${format(afterS.low, 's')}–${format(afterS.high, 's')})`;
+      : `${formatMean(afterS.mean, afterS, 's')} (${format(afterS.low, 's')}–${format(afterS.high, 's')})`;
   const said =
     after === ''
-      ? t('The compiler pays from step %1 (%2) on.', count(step), range)
+      ? t('The compiler pays from step %1 (%2) on.', begin, range)
       : t(
           'The compiler pays from step %1 (%2) on, after %3.',
-          count(step),
+          begin,
           range,
           after
         );

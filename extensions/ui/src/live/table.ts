@@ -15,14 +15,16 @@ export class Table {
    * @param name - What frames call it.
    * @param columns - Names of its columns. The first one never decreases.
    * @param capacity - Rows that are kept as they are.
+   * @param mostBins - Bins of all others, at most; an even number.
    */
   constructor(
     readonly name: string,
     readonly columns: readonly string[],
-    capacity: number = CAPACITY
+    capacity: number = CAPACITY,
+    mostBins: number = MOST_BINS
   ) {
     this._ring = new Ring(columns.length, capacity);
-    this._history = new History(columns.length, MOST_BINS);
+    this._history = new History(columns.length, mostBins);
   }
 
   /**

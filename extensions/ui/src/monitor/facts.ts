@@ -1,3 +1,4 @@
+import { bounded } from '../bounded.js';
 import { h } from '../dom.js';
 
 /**
@@ -23,9 +24,9 @@ export function factNodes(facts: readonly Fact[]): readonly Node[] {
       h(
         'dd',
         {},
-        h('span', { class: 'smtc-number' }, value),
+        h('span', { class: 'smtc-number' }, ...bounded(value)),
         ' ',
-        h('span', { class: 'smtc-note' }, note)
+        h('span', { class: 'smtc-note' }, ...bounded(note))
       )
     )
   );

@@ -1,11 +1,14 @@
 import type { IBeatInfo } from '@smtc-lab/protocol';
+import { tell } from '../bounded.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
+import { patch } from '../patch.js';
 import type { Feed } from '../live/feed.js';
 import { factNodes } from './facts.js';
+import { InterruptButton } from './interrupt_button.js';
 import type { IKind, IStanding } from './kind.js';
 import { openerOf } from './openers.js';
-import { patch, type IPart } from './part.js';
+import type { IPart } from './part.js';
 import { StopButton } from './stop_button.js';
 import { duration, stateWord } from './words.js';
 
@@ -20,16 +23,27 @@ export class Header<T extends IStanding> implements IPart<T> {
   readonly element: HTMLElement;
 
   /**
-   * @param stop - Ask for the end.
+   * Where the user is asked whether to stop it.
+   */
+  readonly stop: StopButton;
+  readonly interrupt: InterruptButton;
+
+  /**
+   * @param ask - Ask for the end, or for an interruption.
    * @param _listen - Called each second while no news has come for long, and when there are news again.
    */
   constructor(
     private readonly _kind: IKind<T>,
     private readonly _feed: Feed,
-    stop: () => void,
+    ask: (what: 'stop' | 'interrupt') => void,
     private readonly _listen: (isSilent: boolean, name: string) => void
   ) {
-    this._stop = new StopButton(t(_kind.what), stop);
+    this.stop = new StopButton(t(_kind.what), () => {
+      ask('stop');
+    });
+    this.interrupt = new InterruptButton(() => {
+      ask('interrupt');
+    });
     this.element = h(
       'header',
       { class: 'smtc-monitor-head' },
@@ -38,7 +52,12 @@ export class Header<T extends IStanding> implements IPart<T> {
         { class: 'smtc-monitor-title' },
         this._name,
         this._state,
-        this._stop.element
+        h(
+          'span',
+          { class: 'smtc-monitor-actions' },
+          this.interrupt.element,
+          this.stop.element
+        )
       ),
       this._spoken,
       h('div', { class: 'smtc-monitor-progress' }, this._bar, this._count),
@@ -69,13 +88,6 @@ export class Header<T extends IStanding> implements IPart<T> {
     this._tick();
   }
 
-  /**
-   * Where the user is asked whether to stop it.
-   */
-  get stop(): StopButton {
-    return this._stop;
-  }
-
   dispose(): void {
     clearInterval(this._timer);
     clearTimeout(this._speech);
@@ -100,8 +112,9 @@ export class Header<T extends IStanding> implements IPart<T> {
         : this._elapsedS + (isSilent ? 0 : silentMs / 1000);
     const told = this._kind.describe(info, elapsedS, this._feed);
     say(this._name, told.name);
-    say(this._state, isSilent ? t('Unknown') : t(stateWord(info.state)));
-    const look = isSilent ? 'unknown' : info.state.toLowerCase();
+    const word = stateWord(info.state, info.secondary);
+    say(this._state, isSilent ? t('Unknown') : t(word));
+    const look = isSilent ? 'unknown' : word.toLowerCase();
     this._state.className = `smtc-badge smtc-state-${look}`;
     say(this._count, told.progress);
     this._bar.hidden = told.done === null;
@@ -110,28 +123,44 @@ export class Header<T extends IStanding> implements IPart<T> {
     patch(this._facts, factNodes(told.facts ?? []));
     say(this._reason, told.reason);
     say(this._problem, told.problem ?? '');
-    say(
-      this._news,
-      isSilent
-        ? t(
-            'No news for %1: the kernel or the server is busy in a way that lets nothing through, was restarted, or is gone. Whether it goes on is not known here, and the rest is what was known then. %2 shows it again.',
-            duration(silentMs / 1000),
-            `${openerOf(this._kind.kind)[1]}.open(${JSON.stringify(told.name)})`
-          )
-        : ''
-    );
+    const news = isSilent
+      ? t(
+          'No news for %1: the kernel or the server is busy in a way that lets nothing through, was restarted, or is gone. Whether it goes on is not known here, and the rest is what was known then. %2 shows it again.',
+          duration(silentMs / 1000),
+          `${openerOf(this._kind.kind)[1]}.open(${JSON.stringify(told.name)})`
+        )
+      : '';
+    say(this._news, news);
     const isStopping = info.state === 'Stopping';
-    this._stop.element.hidden = info.ended || isSilent;
-    this._stop.update(!info.ended && !isStopping, isStopping);
-    if (isSilent !== this._isSilent) {
-      this._isSilent = isSilent;
-      this.element.parentElement?.classList.toggle('smtc-stale', isSilent);
-      if (!isSilent) {
-        this._listen(false, told.name);
-      }
+    this.stop.update(!info.ended && !isStopping, isStopping);
+    const isOver = info.ended || isSilent;
+    this.stop.element.hidden = isOver;
+    this.interrupt.update(isOver ? null : (told.interruptible ?? null));
+    const isTurn = isSilent !== this._isSilent;
+    this._isSilent = isSilent;
+    if (isTurn) {
+      this._turn(info, news);
     }
+    if (isTurn || isSilent) {
+      this._listen(isSilent, told.name);
+    }
+  }
+
+  /**
+   * Show and speak that no news comes, or that it comes again.
+   *
+   * @param news - That there are none; empty: there are.
+   */
+  private _turn(info: T, news: string): void {
+    const isSilent = news !== '';
+    this.element.parentElement?.classList.toggle('smtc-stale', isSilent);
     if (isSilent) {
-      this._listen(true, told.name);
+      // once: the seconds that are shown would be spoken each second
+      clearTimeout(this._speech);
+      this._said = news;
+      this._spoken.textContent = news;
+    } else {
+      this._speak(info);
     }
   }
 
@@ -162,8 +191,7 @@ export class Header<T extends IStanding> implements IPart<T> {
   private readonly _facts = h('dl', { class: 'smtc-facts' });
   private readonly _reason = h('p', {});
   private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });
-  private readonly _news = h('p', { class: 'smtc-warning', role: 'status' });
-  private readonly _stop: StopButton;
+  private readonly _news = h('p', { class: 'smtc-warning' });
   private readonly _timer: ReturnType<typeof setInterval>;
   private _speech: ReturnType<typeof setTimeout> | undefined;
   private _info: T | null = null;
@@ -178,8 +206,6 @@ export class Header<T extends IStanding> implements IPart<T> {
  * Write a text where it is another one, and hide the element when there is none.
  */
 function say(element: HTMLElement, text: string): void {
-  if (element.textContent !== text) {
-    element.textContent = text;
-  }
+  tell(element, text);
   element.hidden = text === '';
 }

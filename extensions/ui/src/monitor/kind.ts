@@ -2,12 +2,14 @@ import type { IRunInfo } from '@smtc-lab/protocol';
 import type { Feed } from '../live/feed.js';
 import type { IModel } from '../model.js';
 import type { Fact } from './facts.js';
+import type { IInterruptible } from './interrupt_button.js';
 import type { IPart } from './part.js';
 
 /**
  * What is known of everything that goes on.
  */
-export type IStanding = Pick<IRunInfo, 'state' | 'ended' | 'elapsedS'>;
+export type IStanding = Pick<IRunInfo, 'state' | 'ended' | 'elapsedS'> &
+  Partial<Pick<IRunInfo, 'secondary'>>;
 
 /**
  * What the header says.
@@ -36,6 +38,11 @@ export interface IDescription {
   readonly progress: string;
 
   readonly facts?: readonly Fact[];
+
+  /**
+   * Left out: no instances of it can be taken away from here.
+   */
+  readonly interruptible?: IInterruptible | null;
 
   /**
    * Why it is in its state, and what to do about it; empty: there is nothing to say.

@@ -46,7 +46,12 @@ export class LogView implements IPart<unknown> {
     }
     this._told = told;
     this._log = readWire('LogInfo', told);
-    for (const [host] of this._log.lines) {
+    const { lines, silent, earlier } = this._log;
+    for (const host of [
+      ...lines.map(([host]) => host),
+      ...earlier,
+      ...silent
+    ]) {
       if (!this._hosts.has(host)) {
         this._hosts.add(host);
         this._host.append(h('option', { value: host }, host));
@@ -70,7 +75,10 @@ export class LogView implements IPart<unknown> {
       )
     );
     if (lines.length === 0) {
-      this._lines.textContent = t('Nothing was printed yet.');
+      const chosen = this._host.value;
+      this._lines.textContent = this._log.earlier.includes(chosen)
+        ? t('None of the last lines is of %1.', chosen)
+        : t('Nothing was printed.');
     }
     this._lines.scrollTop = this._lines.scrollHeight;
   }
@@ -120,6 +128,6 @@ export class LogView implements IPart<unknown> {
   });
   private readonly _hosts = new Set<string>();
   private _told: unknown;
-  private _log: ILogInfo = { first: 0, lines: [] };
+  private _log: ILogInfo = { first: 0, lines: [], silent: [], earlier: [] };
   private _isFollowing = true;
 }

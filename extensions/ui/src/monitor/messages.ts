@@ -1,4 +1,5 @@
 import type { IEventInfo, IFindingInfo } from '@smtc-lab/protocol';
+import { bounded, paragraph } from '../bounded.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { drawn, type IPart } from './part.js';
@@ -24,13 +25,13 @@ export function messages<T>(of: (info: T) => IMessages): IPart<T> {
         h(
           'p',
           { class: severity === 'warning' ? 'smtc-warning' : 'smtc-note' },
-          `${severityWord(severity)}: ${sentence} `,
-          h('strong', {}, fix),
+          ...bounded(`${severityWord(severity)}: ${sentence} `),
+          h('strong', {}, ...bounded(fix)),
           action === '' ? null : ' ',
-          action === '' ? null : h('code', {}, action)
+          action === '' ? null : h('code', {}, ...bounded(action))
         )
       ),
-      ...notes.map(note => h('p', { class: 'smtc-note' }, note)),
+      ...notes.map(note => paragraph(note)),
       ...(events.length === 0
         ? []
         : [h('ol', { class: 'smtc-events' }, ...events.map(eventItem))])
@@ -47,6 +48,7 @@ function eventItem({ kind, timeS, host, message }: IEventInfo): HTMLElement {
     'li',
     { class: `smtc-event-${kind.replace(/\W/g, '')}` },
     h('span', { class: 'smtc-number smtc-note' }, duration(timeS)),
-    ` ${host === '' ? '' : `${host}: `}${message}`
+    ' ',
+    ...bounded(`${host === '' ? '' : `${host}: `}${message}`)
   );
 }

@@ -94,10 +94,15 @@ function draw<T extends IStanding>(
 ): () => void {
   const isWide = el.clientWidth === 0 || el.clientWidth >= NARROW_PX;
   let info = kind.follow(model.get('info'));
-  const stop = (): void => {
-    wish.ask(model);
+  const ask = (what: 'stop' | 'interrupt'): void => {
+    if (what === 'stop') {
+      wish.ask(model);
+    } else {
+      // never again by itself: each one takes instances away
+      model.send({ type: what });
+    }
   };
-  const header = new Header(kind, feed, stop, listen);
+  const header = new Header(kind, feed, ask, listen);
   wish.button = header.stop;
   const parts = [header, ...kind.draw({ model, feed, isWide })];
   const element = h(
@@ -129,6 +134,9 @@ function draw<T extends IStanding>(
     }),
     onChanges(model, ['log', 'result'], show),
     onChanges(model, ['beat'], beat),
+    onChanges(model, ['interrupt_problem'], () => {
+      header.interrupt.fail(String(model.get('interrupt_problem')));
+    }),
     onChanges(model, ['stop_problem'], () => {
       wish.forget();
       header.stop.fail(String(model.get('stop_problem')));

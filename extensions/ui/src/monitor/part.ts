@@ -1,3 +1,5 @@
+import { patch } from '../patch.js';
+
 /**
  * A piece of a monitor.
  *
@@ -21,7 +23,7 @@ export interface IPart<T> {
  * A piece that is written down whole, and changed only where it is another: what a user has
  * selected stays.
  *
- * @param draw - Returns what is in the element; nothing in it may listen.
+ * @param draw - Returns what is in the element; what listens in it may know nothing of `info`.
  */
 export function drawn<T>(
   element: HTMLElement,
@@ -33,28 +35,4 @@ export function drawn<T>(
       patch(element, draw(info));
     }
   };
-}
-
-/**
- * Make an element hold these nodes, and leave those alone that it holds already.
- */
-export function patch(host: Node, nodes: readonly Node[]): void {
-  nodes.forEach((node, place) => {
-    const old = host.childNodes[place];
-    if (old === undefined) {
-      host.appendChild(node);
-    } else if (!old.isEqualNode(node)) {
-      if (
-        old.nodeType === Node.ELEMENT_NODE &&
-        old.cloneNode(false).isEqualNode(node.cloneNode(false))
-      ) {
-        patch(old, [...node.childNodes]);
-      } else {
-        host.replaceChild(node, old);
-      }
-    }
-  });
-  while (host.childNodes.length > nodes.length) {
-    host.lastChild?.remove();
-  }
 }

@@ -30,6 +30,11 @@ export interface IStepLine {
   readonly color?: number;
 
   /**
+   * What is taken off the time since the begin, as it is not billed.
+   */
+  readonly less?: NamedSeries['less'];
+
+  /**
    * Name of the table that has several launches as one, with its interval: of a column, and of
    * rolling means of so many steps. Left out: the line is of one launch.
    */
@@ -113,6 +118,7 @@ export function stepCharts(
             ...series,
             ...rolling,
             ...drawnAs(line, series.y, isTotal ? 1 : rolling.window),
+            ...(isTotal && line.less ? { less: line.less } : {}),
             factor: times
               ? (times * (line.usdPerHour ?? 0)) / SECONDS_PER_HOUR
               : 1

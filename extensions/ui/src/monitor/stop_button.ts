@@ -1,3 +1,4 @@
+import { tell } from '../bounded.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
@@ -62,10 +63,7 @@ export class StopButton {
       this._leave();
     }
     this._stop.disabled = !canStop || this._askedMs !== null;
-    const words = this._words();
-    if (this._said.textContent !== words) {
-      this._said.textContent = words;
-    }
+    tell(this._said, this._words());
   }
 
   /**

@@ -1,22 +1,28 @@
 import type { IInterval } from '@smtc-lab/protocol';
 import type { Unit } from '../charts/options.js';
-import { format } from '../charts/units.js';
+import { format, formatMean } from '../charts/units.js';
 import { mark, t } from '../i18n.js';
 
 const STATES: Readonly<Record<string, string>> = {
-  Pending: mark('Starting'),
-  InProgress: mark('Running'),
-  Stopping: mark('Stopping'),
-  Completed: mark('Completed'),
-  Failed: mark('Failed'),
-  Stopped: mark('Stopped')
+  Pending: /* @__PURE__ */ mark('Starting'),
+  InProgress: /* @__PURE__ */ mark('Running'),
+  Starting: /* @__PURE__ */ mark('Starting'),
+  Downloading: /* @__PURE__ */ mark('Downloading'),
+  Uploading: /* @__PURE__ */ mark('Uploading'),
+  Interrupted: /* @__PURE__ */ mark('Interrupted'),
+  Stopping: /* @__PURE__ */ mark('Stopping'),
+  Completed: /* @__PURE__ */ mark('Completed'),
+  Failed: /* @__PURE__ */ mark('Failed'),
+  Stopped: /* @__PURE__ */ mark('Stopped')
 };
 
 /**
- * Return the word that people read for a state in SageMaker's spelling, to be translated.
+ * Return the word that people read for a state in SageMaker's spelling, to be translated; for one
+ * in progress that of its secondary state, where that tells more.
  */
-export function stateWord(state: string): string {
-  return STATES[state] ?? state;
+export function stateWord(state: string, secondary = ''): string {
+  const own = state === 'InProgress' ? secondary : state;
+  return STATES[own] ?? STATES[state] ?? state;
 }
 
 /**
@@ -43,7 +49,7 @@ export function duration(seconds: number): string {
  */
 export function intervalWords(interval: IInterval, unit: Unit): string {
   const { spread } = interval;
-  const mean = format(interval.mean, unit);
+  const mean = formatMean(interval.mean, interval, unit);
   if (spread === 'none') {
     return t('%1 (one value)', mean);
   }
@@ -52,6 +58,22 @@ export function intervalWords(interval: IInterval, unit: Unit): string {
   return spread === 'steps'
     ? t('%1 (%2 to %3 in 1 launch)', mean, low, high)
     : t('%1 (%2 to %3)', mean, low, high);
+}
+
+/**
+ * Whether an interval is of one launch, which tells nothing of how launches differ.
+ */
+export function isOfOneLaunch({ spread }: IInterval): boolean {
+  return spread === 'steps' || spread === 'none';
+}
+
+/**
+ * Write a mean that more launches would tell better: one launch has no interval.
+ */
+export function overLaunches(interval: IInterval, unit: Unit): string {
+  return isOfOneLaunch(interval)
+    ? t('%1 (one launch)', formatMean(interval.mean, interval, unit))
+    : intervalWords(interval, unit);
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type IClusterProblem,
   type IInstanceGroup
 } from '@smtc-lab/protocol';
+import { tell, tellProblems } from '../bounded.js';
 import { h } from '../dom.js';
 import { totalText, withPythons } from '../forms/cluster_texts.js';
 import type { IClusterDesignerProps } from '../forms/cluster_designer.js';
@@ -21,6 +22,11 @@ import { bottleneckText } from './words.js';
 const BELOW = 30;
 const NO_OFFERS: ReadonlyMap<string, string> = new Map();
 const WIDTH_BEFORE_SEEN = 360;
+
+/**
+ * Smallest scale: what has no room then scrolls.
+ */
+const LEAST_SCALE = 0.7;
 
 /**
  * A picture of a cluster in which it is changed.
@@ -100,23 +106,36 @@ class ClusterPicture extends Component<IClusterPictureProps> {
       this.props.problems ?? [],
       cluster
     );
-    const { columns, emptyX, gap } = layout;
+    const { columns, emptyX, gap, right } = layout;
     const numColumns = columns.length + (emptyX === null ? 0 : 1);
     this._grid.style.gridTemplateColumns = `repeat(${numColumns}, ${BOX_WIDTH}px)`;
     this._grid.style.columnGap = `${gap}px`;
+    this._grid.style.paddingRight = `${right}px`;
+    const scale = this._scaleOf(layout);
+    this._grid.style.setProperty('zoom', String(scale));
+    this._grid.classList.toggle('smtc-tight', scale < 1);
     this._showColumns(layout, problems);
     this._stage.style.height = `${layout.height + BELOW}px`;
     const drawn = drawPicture(cluster, layout, filling, true);
     this._svg.replaceWith(drawn);
     this._svg = drawn;
     this._showEmpty(layout);
-    this._sentence.textContent = bottleneckText(filling, layout);
-    this._problems.replaceChildren(
-      ...problems
+    tell(this._sentence, bottleneckText(filling, layout));
+    tellProblems(
+      this._problems,
+      problems
         .filter(({ field, group }) => field === null || group === null)
-        .map(({ text }) => h('p', { class: 'smtc-problem' }, text))
+        .map(({ text }) => text)
     );
     this._total.textContent = totalText(cluster, catalog);
+  }
+
+  /**
+   * Return how much smaller the picture is drawn to fit.
+   */
+  private _scaleOf({ width }: ILayout): number {
+    const fitting = Math.floor((1000 * this._width) / width) / 1000;
+    return Math.max(LEAST_SCALE, Math.min(1, fitting));
   }
 
   private _showColumns(

@@ -4,6 +4,7 @@ import {
   type IClusterProblem,
   type IInstanceGroup
 } from '@smtc-lab/protocol';
+import { tellProblems } from '../bounded.js';
 import { button, h } from '../dom.js';
 import { Component, type IComponent } from '../forms/component.js';
 import {
@@ -129,11 +130,7 @@ export class Column extends Component<IColumnProps> {
       each.setAttribute('aria-label', t(label, group.name));
       each.title = t(label, group.name);
     }
-    this._problems.replaceChildren(
-      ...textsOf(problems, ['name', 'count', 'role']).map(text =>
-        h('p', { class: 'smtc-problem' }, text)
-      )
-    );
+    tellProblems(this._problems, textsOf(problems, ['name', 'count', 'role']));
     this._handle.show(group.name, count, column);
   }
 

@@ -67,7 +67,9 @@ export function countHandle(onChange: (count: number) => void): ICountHandle {
       },
       onpointermove: (event: PointerEvent) => {
         if (from !== null) {
-          const by = Math.round((height(event) - from.y) / step);
+          const drawn = element.getBoundingClientRect().width;
+          const scale = drawn / element.offsetWidth || 1; // it may be drawn smaller
+          const by = Math.round((height(event) - from.y) / (scale * step));
           onChange(from.count + by);
         }
       },

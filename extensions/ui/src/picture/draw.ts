@@ -95,17 +95,18 @@ function cells(
 function devices(
   type: IInstanceType,
   { devicesY }: IBoxLayout,
-  { shares, predicted }: IFilling,
+  { shares, predicted, usedDevices }: IFilling,
   isRinged: boolean
 ): SVGGElement {
   const share = shares.device;
+  const used = usedDevices ?? type.acceleratorCount;
   const drawn = s(
     'g',
     {
       class: 'smtc-device',
       transform: `translate(${INSET} ${devicesY})`
     },
-    titled(`${type.acceleratorCount} × ${type.accelerator ?? ''}`, share)
+    titled(devicesWords(type, used), share)
   );
   const count = Math.min(type.acceleratorCount, 16);
   for (let number = 0; number < count; number += 1) {
@@ -119,7 +120,7 @@ function devices(
         height: size
       })
     );
-    if (share !== null) {
+    if (share !== null && number < used) {
       const full = size * clamped(share);
       drawn.append(
         s('rect', {
@@ -130,7 +131,7 @@ function devices(
         })
       );
     }
-    if (predicted?.device != null) {
+    if (predicted?.device != null && number < used) {
       const level = round(y + size * (1 - clamped(predicted.device)));
       drawn.append(
         s('path', { class: 'smtc-level', d: `M${x - 2} ${level}h${size + 4}` })
@@ -190,6 +191,14 @@ function ringAround(
     height: round(height + 6),
     rx: 3
   });
+}
+
+function devicesWords(
+  { acceleratorCount, accelerator }: IInstanceType,
+  used: number
+): string {
+  const devices = `${acceleratorCount} × ${accelerator ?? ''}`;
+  return used < acceleratorCount ? t('%1 of %2', used, devices) : devices;
 }
 
 function titled(what: string, share: number | null): SVGTitleElement {

@@ -93,6 +93,11 @@ export interface ILayout {
    */
   readonly emptyX: number | null;
   readonly gap: number;
+
+  /**
+   * What of the width is right of the columns.
+   */
+  readonly right: number;
   readonly width: number;
   readonly height: number;
 }
@@ -129,7 +134,8 @@ export function layoutOf(
   ];
   const hasEmpty = !role.includes('data');
   const numColumns = inOrder.length + (hasEmpty ? 1 : 0);
-  const free = width - RIGHT - numColumns * BOX_WIDTH;
+  const right = rightOf(cluster, role, width - least(numColumns));
+  const free = width - right - numColumns * BOX_WIDTH;
   const gap = Math.max(
     LEAST_GAP,
     Math.min(MOST_GAP, free / Math.max(1, numColumns - 1))
@@ -145,9 +151,31 @@ export function layoutOf(
     columns,
     emptyX: hasEmpty ? 0 : null,
     gap,
-    width: numColumns * BOX_WIDTH + (numColumns - 1) * gap + RIGHT,
+    right,
+    width: numColumns * BOX_WIDTH + (numColumns - 1) * gap + right,
     height: Math.max(96, ...columns.map(column => column.end))
   };
+}
+
+/**
+ * Return the room at the right: none where there is none to spare, and one trainer alone.
+ */
+function rightOf(
+  { groups }: ICluster,
+  role: readonly Role[],
+  free: number
+): number {
+  const trainers = groups
+    .filter((_, place) => role[place] !== 'data')
+    .reduce((sum, group) => sum + countOf(group), 0);
+  return trainers > 1 || free >= RIGHT ? RIGHT : 0;
+}
+
+/**
+ * Return how wide so many columns are at least.
+ */
+function least(numColumns: number): number {
+  return numColumns * BOX_WIDTH + (numColumns - 1) * LEAST_GAP;
 }
 
 function columnOf(

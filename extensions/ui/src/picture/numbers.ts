@@ -1,4 +1,4 @@
-import { format } from '../charts/units.js';
+import { format, formatMean, isWide } from '../charts/units.js';
 import { paletteColor } from '../charts/theme.js';
 import type { Unit } from '../charts/options.js';
 import { h } from '../dom.js';
@@ -53,13 +53,13 @@ export function numberOf(
       h(
         'strong',
         {},
-        shown === null ? t('unknown') : format(shown.value, unit)
+        shown === null ? t('unknown') : formatMean(shown.value, shown, unit)
       ),
       ' ',
       h(
         'span',
         { class: 'smtc-soft' },
-        shown === null ? '' : range(shown, unit)
+        shown === null ? '' : range(shown, unit, measured !== null)
       )
     ),
     strip(predicted, measured, most, place),
@@ -68,10 +68,16 @@ export function numberOf(
 }
 
 /**
- * Return the ends of an interval; empty: it has none.
+ * Return the ends of an interval, and what is to be known of a very wide one; empty: it has none.
  */
-function range({ low, high }: ISpan, unit: Unit): string {
-  return low === high ? '' : `${format(low, unit)}–${format(high, unit)}`;
+function range(span: ISpan, unit: Unit, isMeasured: boolean): string {
+  const { low, high } = span;
+  if (low === high) {
+    return '';
+  }
+  const ends = `${format(low, unit)}–${format(high, unit)}`;
+  const more = isMeasured ? t('more rounds tell more') : t('very uncertain');
+  return isWide(span) ? `${ends}: ${more}` : ends;
 }
 
 function strip(
@@ -125,14 +131,21 @@ function strip(
  * Return how fast a set-up is beside the baseline, in words.
  *
  * @param ratio - Step time of the baseline over its own.
+ * @param ends - Of the ratio's interval; left out: they are not said.
  */
-export function fasterText(ratio: number): string {
+export function fasterText(
+  ratio: number,
+  ends: readonly number[] = []
+): string {
   if (Math.abs(ratio - 1) < 0.03) {
     return t('as fast');
   }
-  return ratio > 1
-    ? t('%1 faster', format(ratio, 'ratio'))
-    : t('%1 slower', format(1 / ratio, 'ratio'));
+  const isFaster = ratio > 1;
+  const written = (each: number): string =>
+    format(isFaster ? each : 1 / each, 'ratio');
+  const range = ends.map(written).join('–');
+  const told = `${written(ratio)}${range && ` (${range})`}`;
+  return isFaster ? t('%1 faster', told) : t('%1 slower', told);
 }
 
 /**

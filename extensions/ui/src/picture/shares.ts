@@ -45,6 +45,11 @@ export interface IFilling {
   readonly bottleneck: Neck | null;
 
   /**
+   * Devices of an instance that a trainer has; null: all, or not known.
+   */
+  readonly usedDevices: number | null;
+
+  /**
    * Steps in a second, which is how fast batches move; null: they stand still.
    */
   readonly stepsPerS: number | null;
@@ -57,5 +62,6 @@ export const EMPTY: IFilling = {
   shares: NO_SHARES,
   predicted: null,
   bottleneck: null,
+  usedDevices: null,
   stepsPerS: null
 };

@@ -1,6 +1,8 @@
 import type { IPointInfo } from '@smtc-lab/protocol';
+import { bounded, paragraph } from '../bounded.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
+import { patch } from '../patch.js';
 import { foldedCode } from '../monitor/section.js';
 import { waterfall } from './waterfall.js';
 import { pointWords } from './words.js';
@@ -36,16 +38,18 @@ export class Detail {
    */
   show(point: IPointInfo): void {
     this.peek(point);
-    this._explanation.replaceChildren(
-      ...point.explanation
+    patch(
+      this._explanation,
+      point.explanation
         .split('\n')
         .filter(Boolean)
-        .map(line => h('p', {}, line))
+        .map(line => h('p', {}, ...bounded(line)))
     );
     // an explanation ends with the notes
     const notes = point.explanation === '' ? point.notes : [];
-    this._notes.replaceChildren(
-      ...notes.map(note => h('p', { class: 'smtc-note' }, note))
+    patch(
+      this._notes,
+      notes.map(note => paragraph(note))
     );
     this._code.update(point);
   }

@@ -8,7 +8,12 @@ import { s } from './svg.js';
  */
 export const HEIGHT = 340;
 
-const MARGIN = { left: 62, right: 14, top: 12, bottom: 42 };
+/**
+ * Where the inside of the chart begins, behind the labels of its ticks.
+ */
+export const FRAME_LEFT = 62;
+
+const MARGIN = { left: FRAME_LEFT, right: 14, top: 12, bottom: 42 };
 const TICK_PIXELS = 70;
 
 /**

@@ -1,17 +1,21 @@
 import type { IPointInfo, IMeasuredInfo } from '@smtc-lab/protocol';
 import { paletteColor } from '../charts/theme.js';
 import { mark, t } from '../i18n.js';
-import type { IPlace } from './geometry.js';
+import { FRAME_LEFT, type IPlace } from './geometry.js';
+import { wrapped } from '../share/fit.js';
 import { s } from './svg.js';
 import {
   bottleneckWords,
   errorWords,
   estimateWords,
+  namesOf,
   pointWords,
   STAGE_COLORS
 } from './words.js';
 
 const LETTER_PIXELS = 7;
+const BESIDE = 8;
+const LINE = 13;
 const RADIUS = 6;
 const SMALL = 4;
 
@@ -56,7 +60,7 @@ export function pointMark(
     },
     ...(standsOut && !isPlain ? bands(place) : []),
     shape(place, point.isHeterogeneous && !isPlain, standsOut ? RADIUS : SMALL),
-    ...label(point.names.map(each => t(each)).join(', '), place, -12)
+    ...label(namesOf(point), place, -12)
   );
 }
 
@@ -143,17 +147,30 @@ function label(
   if (text === '') {
     return [];
   }
-  // beside the point, on its left where the right edge would cut it off
-  const isLeft = room < LETTER_PIXELS * text.length + 8;
-  return [
+  // beside the point: on its left where the right edge would cut it off, and in several lines
+  // where either edge would
+  const [left, right] = [x.value - FRAME_LEFT - BESIDE, room - BESIDE];
+  const isLeft = right < width(text) && (left >= width(text) || left > right);
+  const longest = Math.max(...text.split(' ').map(width));
+  const lines = wrapped(
+    text,
+    Math.max(longest, isLeft ? left : right),
+    text.length,
+    width
+  );
+  const at = {
+    x: x.value + (isLeft ? -BESIDE : BESIDE),
+    'text-anchor': isLeft ? 'end' : 'start'
+  };
+  return lines.map((line, place) =>
     s(
       'text',
-      {
-        x: x.value + (isLeft ? -8 : 8),
-        y: y.value + below,
-        'text-anchor': isLeft ? 'end' : 'start'
-      },
-      text
+      { ...at, y: y.value + below + LINE * (place + 1 - lines.length) },
+      line
     )
-  ];
+  );
+}
+
+function width(text: string): number {
+  return LETTER_PIXELS * text.length;
 }

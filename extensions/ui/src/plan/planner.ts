@@ -5,9 +5,11 @@ import {
   type IPointInfo
 } from '@smtc-lab/protocol';
 import { paletteColor } from '../charts/theme.js';
+import { bounded, paragraph } from '../bounded.js';
 import { h } from '../dom.js';
 import { onChanges } from '../forms/component.js';
 import { t } from '../i18n.js';
+import { patch } from '../patch.js';
 import type { IModel, IView } from '../model.js';
 import { Detail } from './detail.js';
 import { ParetoChart } from './pareto_chart.js';
@@ -100,7 +102,7 @@ class Planner {
     this._basis.replaceChildren(
       ...[plan.limits, plan.basis]
         .filter(Boolean)
-        .map(text => h('div', {}, text))
+        .map(text => h('div', {}, ...bounded(text)))
     );
     this._toggles.show(plan);
     this._chart.show({ plan, axes: this._toggles.axes, chosen });
@@ -113,8 +115,9 @@ class Planner {
     this._runs.replaceChildren(
       ...plan.measured.map(run => h('li', {}, runWords(run)))
     );
-    this._notes.replaceChildren(
-      ...plan.notes.map(note => h('p', { class: 'smtc-note' }, note))
+    patch(
+      this._notes,
+      plan.notes.map(note => paragraph(note))
     );
   }
 

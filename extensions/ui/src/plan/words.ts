@@ -4,7 +4,7 @@ import type {
   IMeasuredInfo,
   Stage
 } from '@smtc-lab/protocol';
-import { format } from '../charts/units.js';
+import { format, formatMean } from '../charts/units.js';
 import type { Unit } from '../charts/options.js';
 import { mark, t } from '../i18n.js';
 
@@ -38,19 +38,32 @@ export function estimateWords(estimate: IEstimate | null, unit: Unit): string {
   const { value, low, high } = estimate;
   return t(
     '%1 (%2 to %3)',
-    format(value, unit),
+    formatMean(value, estimate, unit),
     format(low, unit),
     format(high, unit)
   );
+}
+
+const NAMES: readonly string[] = [
+  mark('best'),
+  mark('cheapest'),
+  mark('fastest'),
+  mark('knee')
+];
+
+/**
+ * Write what a cluster is known for; empty: for nothing.
+ */
+export function namesOf({ names }: IPointInfo): string {
+  return names.map(name => (NAMES.includes(name) ? t(name) : name)).join(', ');
 }
 
 /**
  * Write a cluster with what it is known for.
  */
 export function pointWords(point: IPointInfo): string {
-  return point.names.length === 0
-    ? point.label
-    : `${point.label} (${point.names.map(name => t(name)).join(', ')})`;
+  const names = namesOf(point);
+  return names === '' ? point.label : `${point.label} (${names})`;
 }
 
 /**

@@ -3,6 +3,7 @@ import { t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
 import type { IDrawings } from '../monitor/charts.js';
 import { stepCharts } from '../monitor/step_charts.js';
+import { interruptedSteps } from './interruptions.js';
 import { emptyWords } from './words.js';
 
 const WINDOW = 20;
@@ -16,8 +17,20 @@ export function chartsOfSteps(run: IRunInfo, feed: Feed): IDrawings {
   }
   const { evidence, usdPerHour, predictedStepTimeS, summary } = run;
   const label = t('predicted step time');
+  const { interruptions } = run;
+  const less = interruptions.map(({ step, waitedS }) => ({
+    from: step,
+    by: waitedS
+  }));
+  // another one for others of them
+  const edition = less.reduce((sum, { from, by }) => sum + from + by, 0);
   const [stepTime, ...others] = stepCharts(
-    [{ table: 'steps', usdPerHour, evidence }],
+    [
+      {
+        ...{ table: 'steps', usdPerHour, evidence },
+        ...(less.length > 0 ? { less } : {})
+      }
+    ],
     {
       isPriced: usdPerHour !== null,
       total: t('Cost so far'),
@@ -28,9 +41,13 @@ export function chartsOfSteps(run: IRunInfo, feed: Feed): IDrawings {
       window: WINDOW
     }
   );
-  const { shades = [] } = stepTime;
+  const shades = [...(stepTime.shades ?? []), ...interruptedSteps(run)];
   return {
-    charts: [stepTime, ...others.map(chart => ({ ...chart, shades }))],
+    charts: [stepTime, ...others].map(chart => ({
+      ...chart,
+      shades,
+      ...(chart.series[0]?.less === undefined ? {} : { edition })
+    })),
     note:
       usdPerHour === null
         ? t(

@@ -1,5 +1,6 @@
 import { readWire, type IRunInfo } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
+import { beginOf } from '../bounded.js';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
 import { Charts } from '../monitor/charts.js';
@@ -17,7 +18,10 @@ import {
 } from '../monitor/words.js';
 import { billFacts } from './bill.js';
 import { chartsOfSteps } from './charts.js';
+import { pipeline } from './pipeline.js';
+import { rankMap } from './rank_map.js';
 import { rankTable } from './ranks.js';
+import { spreadFacts } from './spread.js';
 import { utilization } from './utilization.js';
 import { emptyWords, evidenceWords, stepWords } from './words.js';
 
@@ -30,26 +34,40 @@ export const run: IKind<IRunInfo> = {
   classes: 'smtc-run',
   follow: json => readWire('RunInfo', json),
   describe(info, elapsedS, feed) {
-    const { jobName, state, reason, maxSteps } = info;
+    const { jobName, state, secondary, maxSteps } = info;
+    const reason =
+      state === 'Failed'
+        ? `${info.reason}\n${t('The log tells more; run.logs() returns all of it.')}`
+        : info.reason;
     // tables are newer than the description
     const steps = Math.max(feed.table('steps')?.numRows ?? 0, info.steps ?? 0);
     return {
       name: jobName,
       label: t('Run %1', jobName),
-      spoken: t('Run %1: %2. %3', jobName, t(stateWord(state)), reason),
+      spoken: t(
+        'Run %1: %2. %3',
+        jobName,
+        t(stateWord(state, secondary)),
+        beginOf(reason)
+      ),
       done: maxSteps && Math.min(1, steps / maxSteps),
       progress: stepWords(steps, maxSteps),
       facts: factsOf(info, elapsedS),
-      reason:
-        state === 'Failed'
-          ? `${reason}\n${t('The log tells more; run.logs() returns all of it.')}`
-          : reason,
+      interruptible: info.canInterrupt
+        ? {
+            attempts: info.attempts,
+            isOff: state !== 'InProgress' || secondary === 'Interrupted'
+          }
+        : null,
+      reason,
       problem: info.problem
     };
   },
   draw: ({ model, feed, isWide }) => [
     drawn(h('div', { class: 'smtc-run-numbers' }), info => [numbersOf(info)]),
+    rankMap(),
     drawn(h('div', {}), info => ranksOf(info)),
+    pipeline(),
     folded(
       t('Step time and cost'),
       true,
@@ -67,36 +85,43 @@ export const run: IKind<IRunInfo> = {
 function factsOf(info: IRunInfo, elapsedS: number | null): readonly Fact[] {
   const { priceNotes, pythonEnvironment, usdPerHour } = info;
   const isEmulated = info.evidence === 'emulated';
+  // what it waits now is not billed
+  const sinceS =
+    info.secondary === 'Interrupted'
+      ? 0
+      : (elapsedS ?? 0) - (info.elapsedS ?? 0);
+  const wholeS = info.billedS === null ? elapsedS : info.billedS + sinceS;
   // what else an emulated run takes is not on the scale of its steps
-  const billedS = isEmulated ? (info.bill?.stepsS ?? null) : elapsedS;
+  const billedS = isEmulated ? (info.bill?.stepsS ?? null) : wholeS;
   const usd =
     billedS === null || usdPerHour === null
       ? null
       : (usdPerHour * billedS) / 3600;
-  const cost = usd === null ? t('unknown') : format(usd, 'USD');
-  const price =
+  const isBilledNow = info.isBilled === true && !info.ended;
+  const isFree = usdPerHour === null && info.isBilled === false;
+  const cost =
+    usd === null ? (isFree ? t('none') : t('unknown')) : format(usd, 'USD');
+  const notes = [
     usdPerHour === null
-      ? t('a price is unknown')
+      ? !isFree && t('a price is unknown')
       : isEmulated
         ? t('its steps alone, at %1/h', format(usdPerHour, 'USD'))
-        : t('at %1/h', format(usdPerHour, 'USD'));
-  const isBilledNow = info.isBilled === true && !info.ended;
-  const billing = isBilledNow
-    ? `; ${t('billed until it ends or is stopped')}`
-    : info.isBilled === false
-      ? `; ${t('nothing is billed')}`
-      : '';
+        : t('at %1/h', format(usdPerHour, 'USD')),
+    isBilledNow && t('billed until it ends or is stopped'),
+    info.isBilled === false && t('nothing is billed')
+  ];
   return [
     [t('elapsed'), elapsedS === null ? t('not begun') : duration(elapsedS)],
     [
       t('cost so far'),
       cost,
-      price + billing,
+      notes.filter(Boolean).join('; '),
       isBilledNow ? 'is-billed' : undefined
     ],
     [t(info.evidence), evidenceWords(info)],
     [t('prices'), priceNotes.join('; ') || t('unknown')],
     [t('script'), info.entryPoint],
+    ...spreadFacts(info),
     ...(pythonEnvironment === ''
       ? []
       : [[t('Python environment'), pythonEnvironment] as const])
@@ -128,7 +153,7 @@ function numbersOf(info: IRunInfo): HTMLElement {
         ? t('unknown')
         : intervalWords(summary.usdPer1000Steps, 'USD')
     ],
-    ...billFacts(info.bill),
+    ...billFacts(info),
     [t('data wait'), percent(summary.dataWaitFraction), t('of the step time')],
     [t('device busy'), percent(summary.deviceUtilization)],
     ...[...summary.cpu].map(
@@ -138,8 +163,11 @@ function numbersOf(info: IRunInfo): HTMLElement {
   return h('dl', { class: 'smtc-facts' }, ...factNodes(facts));
 }
 
-function ranksOf({ summary }: IRunInfo): readonly HTMLElement[] {
-  return summary === null || summary.ranks.length < 2
+/**
+ * What the ranks of a pipeline wait for is told by their stages.
+ */
+function ranksOf({ summary, pipeline }: IRunInfo): readonly HTMLElement[] {
+  return summary === null || pipeline !== null || summary.ranks.length < 2
     ? []
     : [rankTable(summary.ranks)];
 }

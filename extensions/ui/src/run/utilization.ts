@@ -6,6 +6,7 @@ import { t } from '../i18n.js';
 import type { Feed } from '../live/feed.js';
 import { Charts, type IDrawing, type NamedSeries } from '../monitor/charts.js';
 import type { IPart } from '../monitor/part.js';
+import { interruptedTimes } from './interruptions.js';
 
 /**
  * How busy CPUs, devices, memory and network of each instance are, over time; CPUs and devices
@@ -79,23 +80,16 @@ function drawingsOf(
       'bytes',
       hosts.map(host => line(host, 'cpu', 'memory_bytes'))
     ),
+    // apart, so that the lines of a chart are as few as the instances
     drawing(
-      t('Network'),
+      t('Network: received'),
       'bytes/s',
-      networks.flatMap(host => {
-        const twice = (more: number): IHost => ({
-          ...host,
-          number: 2 * host.number + more
-        });
-        return [
-          line(twice(0), 'net', 'received_per_s', {
-            label: t('received by %1', host.label)
-          }),
-          line(twice(1), 'net', 'sent_per_s', {
-            label: t('sent by %1', host.label)
-          })
-        ];
-      })
+      networks.map(host => line(host, 'net', 'received_per_s'))
+    ),
+    drawing(
+      t('Network: sent'),
+      'bytes/s',
+      networks.map(host => line(host, 'net', 'sent_per_s'))
     )
   ].filter(({ series }) => series.length > 0);
   const busy = lines.filter(({ y }) => y.unit === 'fraction');
@@ -103,9 +97,14 @@ function drawingsOf(
     series.map(one => ({ ...one, label: `${title}: ${one.label}` }))
   );
   const heat = drawing(t('Busy CPUs and devices'), 'fraction', rows, t('busy'));
+  const shades = interruptedTimes(run);
   return [
     ...(rows.length > 0 ? [{ ...heat, isHeat: true, isHidden: !isHeat }] : []),
-    ...lines.map(one => ({ ...one, isHidden: isHeat && busy.includes(one) }))
+    ...lines.map(one => ({
+      ...one,
+      shades,
+      isHidden: isHeat && busy.includes(one)
+    }))
   ];
 }
 

@@ -9,13 +9,13 @@ export function evidenceWords(run: IRunInfo): string {
   if (run.evidence === 'measured') {
     return run.runsHere ? t('on this machine') : t('on the instances');
   }
+  const cores = run.coresPerVcpu;
   const scale =
-    run.coresPerVcpu === null
+    cores === null
       ? t('scale not known yet')
-      : t(
-          '1 vCPU = %1 cores of this machine',
-          format(run.coresPerVcpu, 'number')
-        );
+      : cores === 1
+        ? t('1 vCPU = 1 core of this machine')
+        : t('1 vCPU = %1 cores of this machine', format(cores, 'number'));
   const device =
     run.deviceStepTimeS === null
       ? t('no device')

@@ -9,6 +9,7 @@ import { format } from '../charts/units.js';
 import { h, newId } from '../dom.js';
 import { t } from '../i18n.js';
 import { drawn, type IPart } from '../monitor/part.js';
+import { isOfOneLaunch, overLaunches } from '../monitor/words.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { s } from '../plan/svg.js';
 
@@ -45,8 +46,11 @@ export function efficiencyChart(): IPart<IComparisonInfo> {
             'p',
             { class: 'smtc-chart-label' },
             t(
-              'share of the added devices that came out as speed; dashed: ideal, ring: knee'
-            )
+              'share of the added devices that came out as speed; dashed: ideal'
+            ),
+            scaling.curves.some(({ knee }) => knee !== null)
+              ? t('; ring: pays up to here')
+              : ''
           ),
           plot(scaling),
           sources(scaling)
@@ -164,7 +168,7 @@ function curveOf(
     own.setAttribute('y', String(top - MARK / 2));
     own.style.transform = `translate(${-MARK / 2}px)`;
     const interval =
-      efficiency === null
+      efficiency === null || isOfOneLaunch(efficiency)
         ? []
         : [
             s('line', {
@@ -265,9 +269,9 @@ function words({ curves }: IScalingInfo): string {
         ...points.map(({ devices, efficiency }) =>
           efficiency === null
             ? t('%1: ideal by definition', format(devices, 'count'))
-            : `${format(devices, 'count')}: ${format(efficiency.mean, 'fraction')} (${format(efficiency.low, 'fraction')}–${format(efficiency.high, 'fraction')})`
+            : `${format(devices, 'count')}: ${overLaunches(efficiency, 'fraction')}`
         ),
-        knee === null ? '' : t('knee at %1', format(knee, 'count'))
+        knee === null ? '' : t('pays up to %1', format(knee, 'count'))
       ]
         .filter(part => part !== '')
         .join(', ')

@@ -8,6 +8,7 @@ import { format } from '../charts/units.js';
 import { h, newId } from '../dom.js';
 import { mark, t } from '../i18n.js';
 import { drawn, type IPart } from '../monitor/part.js';
+import { overLaunches } from '../monitor/words.js';
 import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { s } from '../plan/svg.js';
 import type { Filling, Part } from '../study/money/causes.js';
@@ -187,10 +188,10 @@ function causeWords(cause: ILostInfo['cause'], hasExchange: boolean): string {
 
 function lostWords(
   cause: ILostInfo['cause'],
-  { mean, low, high }: IInterval,
+  lost: IInterval,
   hasExchange: boolean
 ): string {
-  return `${causeWords(cause, hasExchange)} ${format(mean, 's')} (${format(low, 's')} – ${format(high, 's')})`;
+  return `${causeWords(cause, hasExchange)} ${overLaunches(lost, 's')}`;
 }
 
 function words(point: IScaledPoint, hasExchange: boolean): string {
@@ -207,18 +208,19 @@ function words(point: IScaledPoint, hasExchange: boolean): string {
   ].join(', ');
 }
 
+/**
+ * Return what samples cost; empty: there is no price, or it is unknown, as the table says.
+ */
 function priceWords({
   usdPerEpoch,
   usdPerMillionSamples
 }: IScaledPoint): string {
-  const told = ({ mean, low, high }: IInterval): string =>
-    `${format(mean, 'USD')} (${format(low, 'USD')}–${format(high, 'USD')})`;
   if (usdPerEpoch !== null) {
-    return t('an epoch: %1', told(usdPerEpoch));
+    return t('an epoch: %1', overLaunches(usdPerEpoch, 'USD'));
   }
   return usdPerMillionSamples === null
-    ? t('price unknown')
-    : t('a million samples: %1', told(usdPerMillionSamples));
+    ? ''
+    : t('a million samples: %1', overLaunches(usdPerMillionSamples, 'USD'));
 }
 
 function sumOf(values: readonly number[]): number {

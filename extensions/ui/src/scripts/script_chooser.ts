@@ -1,4 +1,5 @@
 import { plainText, type IScripts } from '@smtc-lab/protocol';
+import { bounded } from '../bounded.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { listOf, scriptList, type IOffer } from './script_list.js';
@@ -60,7 +61,7 @@ export class ScriptChooser {
     const parts = [
       problem === ''
         ? null
-        : h('p', { class: 'smtc-problem', role: 'alert' }, problem),
+        : h('p', { class: 'smtc-problem', role: 'alert' }, ...bounded(problem)),
       scriptList(t('Used last'), offers(recent)),
       scriptList(t('Cells of this notebook'), ofCells),
       scriptList(t('Examples'), offers(examples)),
@@ -117,13 +118,15 @@ export class ScriptChooser {
       h(
         'p',
         { class: problem === '' ? 'smtc-note' : 'smtc-problem' },
-        problem !== ''
-          ? problem
-          : isCut
-            ? t('There is more in it. Type the path above.')
-            : offers.length === 0
-              ? t('No folder and no Python file is in it.')
-              : ''
+        ...bounded(
+          problem !== ''
+            ? problem
+            : isCut
+              ? t('There is more in it. Type the path above.')
+              : offers.length === 0
+                ? t('No folder and no Python file is in it.')
+                : ''
+        )
       )
     );
   }

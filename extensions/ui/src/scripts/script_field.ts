@@ -44,6 +44,7 @@ export class ScriptField {
   show(path: string): void {
     if (this._field.control.value !== path) {
       this._field.control.value = path;
+      this._showEnd();
     }
   }
 
@@ -58,6 +59,17 @@ export class ScriptField {
     } else if (this._isOpen) {
       this._show();
     }
+  }
+
+  /**
+   * Show the end of a path that does not fit: the name of the script.
+   */
+  private _showEnd(): void {
+    // a browser goes back to the begin as the field loses the focus
+    requestAnimationFrame(() => {
+      const { control } = this._field;
+      control.scrollLeft = control.scrollWidth;
+    });
   }
 
   private _take(path: string): void {
@@ -95,6 +107,9 @@ export class ScriptField {
       type: 'text',
       spellcheck: 'false',
       size: 40,
+      onblur: () => {
+        this._showEnd();
+      },
       oninput: () => {
         this._onScript(this._field.control.value);
       }

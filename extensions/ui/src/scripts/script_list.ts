@@ -1,3 +1,4 @@
+import { bounded } from '../bounded.js';
 import { button, h } from '../dom.js';
 
 /**
@@ -46,7 +47,9 @@ export function listOf(offers: readonly IOffer[]): HTMLElement {
         'li',
         {},
         button(label, choose),
-        about === '' ? null : h('span', { class: 'smtc-soft' }, about)
+        about === ''
+          ? null
+          : h('span', { class: 'smtc-soft' }, ...bounded(about))
       )
     )
   );

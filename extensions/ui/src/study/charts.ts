@@ -1,6 +1,7 @@
 import type { IComparisonInfo } from '@smtc-lab/protocol';
 import type { IEndLabel } from '../charts/end_labels.js';
-import { format } from '../charts/units.js';
+import type { Unit } from '../charts/options.js';
+import { formatMean } from '../charts/units.js';
 import { t } from '../i18n.js';
 import type { IDrawing } from '../monitor/charts.js';
 import {
@@ -61,18 +62,20 @@ function labelsOf(
   { y, subject }: IDrawing
 ): readonly IEndLabel[] {
   return setUps.flatMap((setUp, color): readonly IEndLabel[] => {
-    const { stepTimeS, usdPerHour } = setUp;
+    const { stepTimeS, stepTimeIntervalS, usdPerHour } = setUp;
     const letter = letterOf(color);
+    const written = (mean: number, unit: Unit): IEndLabel => ({
+      color,
+      text: `${letter} ${formatMean(mean, stepTimeIntervalS, unit)}`
+    });
     if (subject !== undefined || stepTimeS === null) {
       return stepTimeS === null ? [] : [{ color, text: letter }];
     }
     if (y.unit === 's') {
-      return [{ color, text: `${letter} ${format(stepTimeS, 's')}` }];
+      return [written(stepTimeS, 's')];
     }
     const usd = (1000 * stepTimeS * (usdPerHour ?? NaN)) / SECONDS_PER_HOUR;
-    return usdPerHour === null
-      ? []
-      : [{ color, text: `${letter} ${format(usd, 'USD')}` }];
+    return usdPerHour === null ? [] : [written(usd, 'USD')];
   });
 }
 

@@ -1,4 +1,5 @@
 import type { IComparisonInfo } from '@smtc-lab/protocol';
+import { beginOf } from '../bounded.js';
 import { mark, t } from '../i18n.js';
 import type { IDescription, IKind, IPlace } from '../monitor/kind.js';
 import { messages } from '../monitor/messages.js';
@@ -28,13 +29,22 @@ export function studyOf(kind: string): IKind<IComparisonInfo> {
     describe: (info, elapsedS) => ({
       ...describeStudy(info, elapsedS),
       label: t('Study %1', info.name),
-      spoken: `${t(stateWord(info.state))}. ${info.sentence}`
+      spoken: spokenOf(info)
     }),
     draw: place =>
       studyParts(place, (shown, _, isSingle) =>
         chartsOfLaunches(shown, isSingle)
       )
   };
+}
+
+/**
+ * Return what is spoken of a study: what stands on the screen of its state, and its answer.
+ */
+export function spokenOf({ state, reason, sentence }: IComparisonInfo): string {
+  return [`${t(stateWord(state))}.`, beginOf(reason), sentence]
+    .filter(words => words !== '')
+    .join(' ');
 }
 
 /**

@@ -107,12 +107,15 @@ function standing(
   }
 }
 
-function fillingOf({ use, foretold, stepTimeS }: ISetUpInfo): IFilling {
+function fillingOf({ groups, use, foretold, stepTimeS }: ISetUpInfo): IFilling {
   const predicted = foretold?.use ?? null;
+  const usedDevices =
+    groups.find(({ role }) => role === 'train')?.trainers ?? null;
   return use === null
-    ? { ...EMPTY, shares: predicted ?? EMPTY.shares }
+    ? { ...EMPTY, usedDevices, shares: predicted ?? EMPTY.shares }
     : {
         ...EMPTY,
+        usedDevices,
         shares: use,
         predicted,
         stepsPerS: stepTimeS === null ? null : 1 / stepTimeS

@@ -11,11 +11,11 @@ export function progressWords(info: IComparisonInfo): string {
   const launches = format(info.launches, 'count');
   if (newest === undefined) {
     if (info.state === 'Completed') {
-      return info.launches === 0 ? '' : t('%1 launches', launches);
+      return info.launches === 0 ? '' : t('launches: %1', launches);
     }
     return info.ended
       ? t('nothing was launched')
-      : t('0 of %1 launches', launches);
+      : t('launches: 0 of %1', launches);
   }
   const count = t(
     'launch %1 of %2',
@@ -36,12 +36,16 @@ function roundOf(
   if (!hasRounds(info)) {
     return [];
   }
-  const rounds = format(info.rounds, 'count');
-  return [
-    round === null
-      ? t('parity check')
-      : t('round %1 of %2', format(round, 'count'), rounds)
-  ];
+  // the name of a launch beside the rounds says what it is
+  return round === null
+    ? []
+    : [
+        t(
+          'round %1 of %2',
+          format(round, 'count'),
+          format(info.rounds, 'count')
+        )
+      ];
 }
 
 function stepsOf(launch: ILaunchInfo): string {

@@ -1,5 +1,6 @@
 import type { IForecast } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
+import { tell } from '../bounded.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 
@@ -39,8 +40,7 @@ export class CalibrateBox {
     this._progress.max = Math.max(1, launches);
     this._progress.value = Math.max(0, launch - 1);
     this._words.classList.toggle('smtc-problem', state === 'failed');
-    this._words.textContent =
-      isGoing || state === 'failed' ? sentence : told(missing);
+    tell(this._words, isGoing || state === 'failed' ? sentence : told(missing));
   }
 
   private readonly _begin: HTMLButtonElement;

@@ -7,6 +7,7 @@ import {
   type IJob,
   type IPointInfo
 } from '@smtc-lab/protocol';
+import { paragraph } from '../bounded.js';
 import { h, newId } from '../dom.js';
 import { t } from '../i18n.js';
 import type { IModel } from '../model.js';
@@ -30,7 +31,7 @@ export class ClusterChart {
     private readonly _setUps: SetUps
   ) {
     this.element.append(
-      h('summary', {}, t('All clusters: time against cost')),
+      h('summary', {}, t('All clusters on real instances: time against cost')),
       h('div', { class: 'smtc-row' }, this._into, this._said),
       this._chart.element,
       this._problems,
@@ -99,7 +100,7 @@ export class ClusterChart {
     });
     this._table.show(plan, chosen);
     this._usual = t(
-      '%1 of %2 clusters, as they are predicted on their own instances and not at the scale of an emulation here; a line joins those that no other one beats.',
+      'Predicted for the instances themselves, not for the scale at which set-ups are emulated here: %1 of %2 clusters. A line joins those that no other one beats.',
       plan.points.length,
       plan.numCandidates
     );
@@ -238,6 +239,6 @@ function problems(
             letter
           )
         : problem && `${letter}: ${problem}`;
-    return words === '' ? [] : [h('p', { class: 'smtc-note' }, words)];
+    return words === '' ? [] : [paragraph(words)];
   });
 }

@@ -1,4 +1,5 @@
 import { objectOf, type IJob } from '@smtc-lab/protocol';
+import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { linkField } from '../forms/link_field.js';
 import { numberField } from '../forms/number_field.js';
@@ -38,7 +39,8 @@ export class EmulationFields {
       placeholder: t('no such device'),
       onChange: onChange('device_step_time_s')
     });
-    this._scale = numberField(host, {
+    host.append(this._more);
+    this._scale = numberField(this._more, {
       label: t('Emulation: cores for each vCPU'),
       value: null,
       min: 0,
@@ -48,7 +50,7 @@ export class EmulationFields {
       ),
       onChange: onChange('cores_per_vcpu')
     });
-    this._link = linkField(host, {
+    this._link = linkField(this._more, {
       value: null,
       problems: [],
       onChange: onChange('link')
@@ -70,12 +72,23 @@ export class EmulationFields {
       value: settingOf(first, 'cores_per_vcpu'),
       problems: own('cores_per_vcpu')
     });
-    this._link.update({
-      value: first === undefined ? null : emulationOf(first)['link'],
-      problems: own('link')
-    });
+    const link = first === undefined ? null : emulationOf(first)['link'];
+    this._link.update({ value: link, problems: own('link') });
+    const isSaid =
+      settingOf(first, 'cores_per_vcpu') !== null || (link ?? null) !== null;
+    this._more.open ||=
+      (isSaid && !this._wasSaid) ||
+      own('cores_per_vcpu').length + own('link').length > 0;
+    this._wasSaid = isSaid;
   }
 
+  private _wasSaid = false;
+  /** Opens when a set-up says something of it, and where something is wrong with it. */
+  private readonly _more = h(
+    'details',
+    {},
+    h('summary', {}, t('Cores and network of the emulation'))
+  );
   private readonly _device: ReturnType<typeof numberField>;
   private readonly _scale: ReturnType<typeof numberField>;
   private readonly _link: ReturnType<typeof linkField>;

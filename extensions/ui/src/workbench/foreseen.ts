@@ -1,5 +1,5 @@
 import type { IEstimate, IForecastSetUp } from '@smtc-lab/protocol';
-import { format } from '../charts/units.js';
+import { format, isWide } from '../charts/units.js';
 import { t } from '../i18n.js';
 import { cheaperText, fasterText } from '../picture/numbers.js';
 import { letterOf } from '../picture/set_up_mark.js';
@@ -18,6 +18,7 @@ export function fillingOf(foreseen: IForecastSetUp | undefined): IFilling {
     shares: foreseen.utilization,
     predicted: null,
     bottleneck: neckOf(foreseen),
+    usedDevices: null,
     stepsPerS: 1 / foreseen.stepTimeS.value
   };
 }
@@ -69,14 +70,25 @@ export function scaleOf(foreseen: readonly IForecastSetUp[]): IScale {
 
 /**
  * Return how fast a set-up is beside the first one, in words; empty: not known, or it is that.
+ *
+ * @param hasEnds - Whether the ends of the ratio are told: those that both step times allow.
  */
 export function fasterOf(
   foreseen: IForecastSetUp,
-  first: IForecastSetUp | undefined
+  first: IForecastSetUp | undefined,
+  hasEnds = false
 ): string {
-  return first?.stepTimeS == null || foreseen.stepTimeS === null
-    ? ''
-    : fasterText(first.stepTimeS.value / foreseen.stepTimeS.value);
+  const [before, after] = [first?.stepTimeS, foreseen.stepTimeS];
+  if (before == null || after === null) {
+    return '';
+  }
+  const ratio = before.value / after.value;
+  const ends = [before.low / after.high, before.high / after.low];
+  const told = fasterText(
+    ratio,
+    hasEnds ? (ratio > 1 ? ends : ends.reverse()) : []
+  );
+  return rough(told, [before, after]);
 }
 
 /**
@@ -89,7 +101,14 @@ export function cheaperOf(
   const [before, after] = [first?.usdPer1000Steps, foreseen.usdPer1000Steps];
   return before == null || after === null
     ? ''
-    : cheaperText(after.value / before.value);
+    : rough(cheaperText(after.value / before.value), [before, after]);
+}
+
+/**
+ * Return what is said of two numbers, with a sign before it where one of them tells hardly anything.
+ */
+function rough(text: string, of: readonly IEstimate[]): string {
+  return of.some(isWide) ? `≈\u00a0${text}` : text;
 }
 
 /**
@@ -125,11 +144,12 @@ export function headline(foreseen: readonly IForecastSetUp[]): string {
 }
 
 /**
- * Return how a set-up is beside the baseline: `7.9× faster and 75 % cheaper per step`; empty: not
+ * Return how a set-up is beside the baseline: `7.9× (7×–8.8×) faster and 75 % cheaper per
+ * step`; empty: not
  * known.
  */
 function besideText(baseline: IForecastSetUp, other: IForecastSetUp): string {
-  const faster = fasterOf(other, baseline);
+  const faster = fasterOf(other, baseline, true);
   const cheaper = cheaperOf(other, baseline);
   return faster === '' || cheaper === ''
     ? faster

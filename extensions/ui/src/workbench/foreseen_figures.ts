@@ -5,6 +5,7 @@ import {
   type ISetUpLadder
 } from '@smtc-lab/protocol';
 import { paletteColor } from '../charts/theme.js';
+import { bounded, paragraph } from '../bounded.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { laddersOf } from '../ladder/asker.js';
@@ -130,9 +131,7 @@ export class ForeseenFigures {
     place: number
   ): readonly HTMLElement[] {
     if (foreseen.stepTimeS === null) {
-      return foreseen.problem === ''
-        ? []
-        : [h('p', { class: 'smtc-note' }, foreseen.problem)];
+      return foreseen.problem === '' ? [] : [paragraph(foreseen.problem)];
     }
     const beside = (text: string): string =>
       place === 0 ? t('baseline') : text;
@@ -170,7 +169,11 @@ export class ForeseenFigures {
             'details',
             { class: 'smtc-cautions' },
             h('summary', {}, t('What to know of these numbers')),
-            h('ul', {}, ...foreseen.cautions.map(text => h('li', {}, text)))
+            h(
+              'ul',
+              {},
+              ...foreseen.cautions.map(text => h('li', {}, ...bounded(text)))
+            )
           )
         ];
   }

@@ -1,5 +1,6 @@
 import { objectOf, parseForecast, type IForecast } from '@smtc-lab/protocol';
 import { format } from '../charts/units.js';
+import { tell } from '../bounded.js';
 import { button, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { numberField } from '../forms/number_field.js';
@@ -57,6 +58,7 @@ export class RunBar {
         { class: 'smtc-story-part' },
         fields,
         h('div', { class: 'smtc-row' }, this._run, this._status),
+        this._cautions,
         this._scale.element,
         this._problem
       )
@@ -81,15 +83,19 @@ export class RunBar {
     this._scale.allow(!this._run.disabled);
     const forecast = parseForecast(this._model.get('forecast'));
     this._calibrate.show(forecast);
-    this._status.textContent = statusText(
-      problems.length,
-      isRunning,
-      this._isStarting,
-      this._isHeard,
-      forecast
+    tell(
+      this._status,
+      statusText(
+        problems.length,
+        isRunning,
+        this._isStarting,
+        this._isHeard,
+        forecast
+      )
     );
+    tell(this._cautions, textsOf(this._model, 'cautions').join('\n'));
     const problem = String(this._model.get('start_problem'));
-    this._problem.textContent = problem;
+    tell(this._problem, problem);
     this._problem.hidden = problem === '';
   }
 
@@ -148,6 +154,7 @@ export class RunBar {
   private readonly _calibrate = new CalibrateBox(type => {
     this._model.send({ type });
   });
+  private readonly _cautions = h('p', { class: 'smtc-note', role: 'status' });
   private readonly _problem = h('p', { class: 'smtc-problem', role: 'alert' });
   private readonly _rounds: ReturnType<typeof numberField>;
   private readonly _emulation: EmulationFields;
@@ -160,11 +167,14 @@ export class RunBar {
  * Return what is wrong with the set-ups; what they have in common, once.
  */
 function problemsOf(model: IModel): readonly string[] {
-  const problems = model.get('problems');
-  const texts = Array.isArray(problems) ? problems.flat().map(String) : [];
-  return texts.filter(
-    (text, at) => !isOfEmulation(text) || texts.indexOf(text) === at
+  return textsOf(model, 'problems').filter(
+    (text, at, texts) => !isOfEmulation(text) || texts.indexOf(text) === at
   );
+}
+
+function textsOf(model: IModel, trait: string): readonly string[] {
+  const texts = model.get(trait);
+  return Array.isArray(texts) ? texts.flat().map(String) : [];
 }
 
 function isAlive(model: IModel): boolean {

@@ -1,4 +1,5 @@
 import { parseForecast } from '@smtc-lab/protocol';
+import { tell } from '../bounded.js';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
 import { codeBox } from '../forms/code_box.js';
@@ -57,7 +58,7 @@ export const workbench: IView = {
     const ladders = new LadderAsker(model);
     const foresee = (): void => {
       const forecast = parseForecast(model.get('forecast'));
-      foreseen.textContent = headline(forecast.setUps);
+      tell(foreseen, headline(forecast.setUps));
     };
     const forms = (): void => {
       runBar.hear(true);
@@ -97,7 +98,9 @@ export const workbench: IView = {
         runBar.offer();
       }),
       onChanges(model, ['start_problem'], () => {
-        if (model.get('start_problem') !== '') {
+        if (model.get('start_problem') === '') {
+          runBar.update();
+        } else {
           runBar.settled();
         }
       }),

@@ -57,17 +57,18 @@ def training_request(job: TrainingJob, settings: SageMakerSettings) -> dict[str,
         "InputDataConfig": _channels(job, settings),
         "OutputDataConfig": {"S3OutputPath": settings.root_uri},
         "CheckpointConfig": {
-            "S3Uri": settings.job_uri(name, "checkpoints"),
-            "LocalPath": _CHECKPOINTS,
+            "S3Uri": job.checkpoint_s3_uri or settings.job_uri(name, "checkpoints"),
+            "LocalPath": job.checkpoint_local_path or _CHECKPOINTS,
         },
         "ResourceConfig": _resources(job, settings),
         "StoppingCondition": {"MaxRuntimeInSeconds": math.ceil(job.max_runtime_s)},
         "Environment": dict(job.environment),
         "ProfilerConfig": _profiler(settings),
     }
-    if settings.use_spot:
+    if settings.use_spot or job.use_spot_instances:
         request["EnableManagedSpotTraining"] = True
-        wait_s = settings.max_wait_s or min(_LONGEST_S, job.max_runtime_s + 3600)
+        longest_s = min(_LONGEST_S, job.max_runtime_s + 3600)
+        wait_s = job.max_wait or settings.max_wait_s or longest_s
         request["StoppingCondition"]["MaxWaitTimeInSeconds"] = math.ceil(wait_s)
     if settings.retry_attempts:
         request["RetryStrategy"] = {"MaximumRetryAttempts": settings.retry_attempts}

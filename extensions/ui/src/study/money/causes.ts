@@ -70,5 +70,6 @@ export const CAUSES: Readonly<Record<Cause, ICause>> = {
   ),
   steps: cause('all', 'all', 'full', mark('steps')),
   all_steps: cause('all', 'all', 'full', mark('steps, first ones included')),
+  interruptions: cause('all', 'all', 'crossed', mark('interruptions')),
   end: cause('all', 'all', 'hatched', mark('end'))
 };

@@ -1,0 +1,1 @@
+"""Commands that ask about a model before anything is launched."""

@@ -1,0 +1,207 @@
+"""``smtc-lab spot``: what a job on spot instances will cost and when it will end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from smtc_lab.cli import job_options
+from smtc_lab.cli.say import say
+from smtc_lab.errors import PlannerError
+
+_FILE = click.Path(path_type=Path)
+_SECONDS_PER_HOUR = 3600.0
+
+
+@click.command("spot")
+@click.option("--hours", type=float, metavar="H", help="Hours of the job's steps.")
+@click.option(
+    "--plan",
+    "plan_file",
+    type=_FILE,
+    help="Take steps, start-up and instances of this plan, a file of 'smtc-lab plan --json'.",
+)
+@click.option("--cluster", help="Which cluster of the plan. Default: its cheapest.")
+@click.option(
+    "--save",
+    type=float,
+    required=True,
+    metavar="SECONDS",
+    help="For how long a save holds the training up.",
+)
+@click.option(
+    "--restart",
+    type=float,
+    metavar="SECONDS",
+    help="From a new instance to the next step. Default: as the plan measured it.",
+)
+@click.option(
+    "--save-every",
+    metavar="SECONDS|auto",
+    default="auto",
+    show_default=True,
+    help="Work between two saves. auto: what is cheapest.",
+)
+@click.option(
+    "--mean-time-between",
+    type=float,
+    metavar="SECONDS",
+    help="For how long spot instances last in the mean.",
+)
+@click.option(
+    "--variation",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Standard deviation of that over its mean; 1.5 to 2.6 in published traces.",
+)
+@click.option(
+    "--mean-wait",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For how long there are none then, in the mean.",
+)
+@click.option(
+    "--trace",
+    type=_FILE,
+    help="JSON file with the instances at each tick, in place of --mean-time-between.",
+)
+@click.option(
+    "--deadline", type=float, metavar="SECONDS", help="Longest that the job may take."
+)
+@click.option(
+    "--within-hours", type=float, metavar="H", help="Hours in which the job must have ended."
+)
+@click.option("--instance-type", help="Of whose prices are looked up.")
+@click.option("--instances", type=int, default=1, show_default=True, help="How many.")
+@click.option(
+    "--spot-price", type=float, metavar="USD", help="Of one spot instance for an hour."
+)
+@click.option(
+    "--on-demand-price",
+    type=float,
+    metavar="USD",
+    help="Of one on-demand instance for an hour. Default: the catalog's.",
+)
+@click.option(
+    "--prices",
+    type=_FILE,
+    help="CSV file with the columns type, region, az, spot, on_demand and date.",
+)
+@click.option("--region", help="Which rows of --prices count.")
+@click.option("--az", help="Which rows of --prices count. Default: the cheapest zone.")
+@click.option(
+    "--futures", type=int, default=10_000, show_default=True, help="How many are played."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="What draws them.")
+@click.option("--json", "json_file", type=_FILE, help="Write the forecast here.")
+def forecast(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
+    """Tell what a job on spot instances will cost and when it will end.
+
+    It plays thousands of futures of the market under four policies: on-demand instances alone,
+    spot alone, spot until on-demand can only just end in time, and uniform progress.
+
+    \b
+    Example:
+      smtc-lab spot --hours 48 --within-hours 52 --save 20 --restart 300 \\
+        --mean-time-between 7200 --variation 2 --mean-wait 3600 \\
+        --instance-type ml.p3.2xlarge --spot-price 1.3
+    """  # noqa: D301  \b is click's mark for text that is not wrapped
+    refusals = job_options.Refusals()
+    refusals.problems += _problems(options)
+    refusals.problems += job_options.unwritable(options["json_file"])
+    every_s = _save_every(options["save_every"], refusals)
+    refusals.raise_if_any()
+    from smtc_lab.planner.spot.forecast import spot_forecast  # noqa: PLC0415  a help needs none
+
+    work = refusals.tried(_work, options)
+    refusals.raise_if_any()
+    made = refusals.tried(
+        spot_forecast,
+        work,
+        save_s=options["save"],
+        restart_s=options["restart"],
+        lifetimes=_lifetimes(options),
+        deadline_s=_deadline_s(options),
+        save_every_s=every_s,
+        instance_type=options["instance_type"],
+        instances=options["instances"],
+        spot_usd_per_hour=options["spot_price"],
+        on_demand_usd_per_hour=options["on_demand_price"],
+        prices=options["prices"],
+        region=options["region"],
+        az=options["az"],
+        futures=options["futures"],
+        seed=options["seed"],
+    )
+    refusals.raise_if_any()
+    say(str(made))
+    if options["json_file"] is not None:
+        options["json_file"].write_text(made.to_json() + "\n", encoding="utf-8")
+        say(f"Forecast: {options['json_file']}")
+
+
+def _work(options: dict[str, Any]) -> Any:  # noqa: ANN401  hours, or a cluster of a plan
+    """Return the time of the job's steps in seconds, or a cluster of the plan."""
+    path = options["plan_file"]
+    if path is None:
+        return options["hours"] * _SECONDS_PER_HOUR
+    from smtc_lab.planner.plan import Plan  # noqa: PLC0415  as above
+
+    try:
+        plan = Plan.from_json(path.read_bytes())
+    except OSError as error:
+        raise PlannerError(
+            f"The plan {path} cannot be read ({error.strerror}). Check the path."
+        ) from error
+    cluster = options["cluster"]
+    return plan.best if cluster is None else plan.cluster(cluster)
+
+
+def _lifetimes(options: dict[str, Any]) -> Any:  # noqa: ANN401  of a trace, or numbers
+    if options["trace"] is not None:
+        return options["trace"]
+    return {
+        "mean_time_between_s": options["mean_time_between"],
+        "variation": options["variation"],
+        "mean_wait_s": options["mean_wait"],
+    }
+
+
+def _deadline_s(options: dict[str, Any]) -> float | None:
+    hours: float | None = options["within_hours"]
+    given: float | None = options["deadline"]
+    return given if hours is None else hours * _SECONDS_PER_HOUR
+
+
+def _save_every(text: str, refusals: job_options.Refusals) -> float | str:
+    if text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        refusals.problems.append(
+            f"--save-every {text!r} is neither seconds nor 'auto'. Correct it."
+        )
+        return "auto"
+
+
+def _problems(options: dict[str, Any]) -> list[str]:
+    """Return which options do not go together."""
+    problems = []
+    has_plan = options["plan_file"] is not None
+    if (options["hours"] is None) is not has_plan:
+        problems.append("Give either --hours of work, or a --plan with steps.")
+    if options["cluster"] is not None and not has_plan:
+        problems.append("--cluster is one of a --plan. Give that, too, or drop it.")
+    if options["restart"] is None and not has_plan:
+        problems.append("--restart is not known. Give the seconds up to the next step.")
+    if (options["mean_time_between"] is None) is (options["trace"] is None):
+        problems.append("Give either --mean-time-between in seconds, or a --trace.")
+    if options["deadline"] is not None and options["within_hours"] is not None:
+        problems.append("--deadline and --within-hours both say when. Drop one.")
+    return problems

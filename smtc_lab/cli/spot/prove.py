@@ -1,0 +1,66 @@
+"""``smtc-lab prove-resume``: whether a script goes on after it is killed, bit for bit."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from smtc_lab.cli import job_options
+from smtc_lab.cli.say import say
+
+_UNEQUAL = 1
+
+
+@click.command(name="prove-resume")
+@click.argument("script", type=click.Path(path_type=Path))
+@job_options.ARGUMENTS
+@job_options.HYPERPARAMETERS
+@click.option(
+    "--interruptions", type=int, default=3, show_default=True, help="How often it is killed."
+)
+@click.option("--steps", type=int, help="Its first N steps alone. Default: to its end.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of those steps.")
+@click.option(
+    "--resume",
+    type=click.Choice(["automatic"]),
+    help="Keep a plain loop that saves nothing. Default: the script saves and loads.",
+)
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it here.")
+@job_options.RUNS_DIR
+def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
+    """Train SCRIPT unbroken and killed at random steps, and compare all bits of each step.
+
+    Says "equal", or names the first thing that differs and the line that would mend it; the
+    exit code is 1 then.
+
+    \b
+    Example:
+      smtc-lab prove-resume --steps 100 train.py
+    """  # noqa: D301  \b is click's mark for text that is not wrapped
+    refusals = job_options.Refusals()
+    values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
+    refusals.problems += job_options.unwritable(options["json_file"])
+    refusals.raise_if_any()
+    from smtc_lab.study.resuming.prove import (  # noqa: PLC0415  after all that is refused
+        prove_resume as prove,
+    )
+
+    proof = prove(
+        options["script"],
+        interruptions=options["interruptions"],
+        seed=options["seed"],
+        root=options["runs_dir"],
+        progress=lambda line: say(line, err=True),
+        hyperparameters=values,
+        arguments=options["arguments"],
+        max_steps=options["steps"],
+        resume=options["resume"],
+    )
+    say(proof.verdict)
+    if options["json_file"] is not None:
+        options["json_file"].write_text(proof.model_dump_json(indent=1) + "\n", "utf-8")
+    if not proof.equal:
+        sys.exit(_UNEQUAL)

@@ -1,0 +1,68 @@
+"""How a compared job is spread over trainers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from smtc_lab.metrics.result import Result
+from smtc_lab.spec.distribution import Distribution, Schedule
+
+if TYPE_CHECKING:
+    from smtc_lab.spec.job import TrainingJob
+
+
+class SpreadResult(Result):
+    """The distribution of one compared cluster."""
+
+    trainers: int | None
+    """Trainers of a launch; None: nothing of it was launched yet."""
+
+    data: int | None
+    """Replicas of the model; None: the job has no distribution, or they hang on the number of
+    trainers, which is not known yet."""
+
+    shard: int = 1
+    """Trainers that share the parameters of one replica."""
+
+    pipeline: int = 1
+    """Trainers that each run a stage of one replica."""
+
+    microbatches: int | None = None
+    """Parts of a batch that go through the stages; None: there is no pipeline."""
+
+    schedule: Schedule | None = None
+    """In which order the stages compute; None: there is no pipeline."""
+
+    reduce_on: Literal["data_group", "auto"] | None = None
+    """``data_group``: data instances also reduce gradients; ``auto``: it is not decided yet.
+    None: the trainers do."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether there is more to say than that one process trains."""
+        return any(
+            each not in {None, 1}
+            for each in (self.trainers, self.data, self.shard, self.pipeline, self.reduce_on)
+        )
+
+
+def spread_of(job: TrainingJob, trainers: int | None) -> SpreadResult:
+    """Return how a job is spread.
+
+    Args:
+        job: The job.
+        trainers: Trainers of a launch of it; None: nothing of it was launched yet.
+    """
+    if job.distribution is None:
+        return SpreadResult(trainers=trainers, data=None)
+    asked = Distribution() if job.distribution == "auto" else job.distribution
+    is_staged = asked.pipeline > 1
+    return SpreadResult(
+        trainers=trainers,
+        data=asked.data if trainers is None else max(1, trainers // asked.per_replica),
+        shard=asked.shard,
+        pipeline=asked.pipeline,
+        microbatches=asked.num_microbatches if is_staged else None,
+        schedule=asked.schedule if is_staged else None,
+        reduce_on=asked.reduce_on,
+    )

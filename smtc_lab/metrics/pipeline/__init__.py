@@ -1,0 +1,1 @@
+"""What the ranks of a pipeline compute, and what they wait for, from what they recorded."""

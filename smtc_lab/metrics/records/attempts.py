@@ -1,0 +1,62 @@
+"""The attempts of a run: one for each start of its instances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One start of a run's instances, which an interruption may have ended."""
+
+    started_s: float
+    """When its instances were started, in seconds since the epoch."""
+
+    ended_s: float | None = None
+    """When the last of them had ended, in seconds since the epoch; None: they run."""
+
+    interrupted_by: str = ""
+    """What interrupted it, one sentence; empty: nothing did."""
+
+
+def waited_s(attempts: Sequence[Attempt], now_s: float | None = None) -> float:
+    """Return how long a run had no instances between its attempts, in seconds.
+
+    Args:
+        attempts: All of its attempts, in order.
+        now_s: Until when it waits for the next one, in seconds since the epoch; None: it
+            does not.
+    """
+    starts = [attempt.started_s for attempt in attempts[1:]]
+    if now_s is not None and attempts and attempts[-1].ended_s is not None:
+        starts.append(now_s)
+    return sum(
+        max(0.0, start - attempt.ended_s)
+        for attempt, start in zip(attempts, starts, strict=False)
+        if attempt.ended_s is not None
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttemptRecord:
+    """Where a trainer went on after an interruption. Steps that are done again are replaced."""
+
+    attempt: int
+    """Number of the attempt; 1 also where a platform starts attempts and does not tell."""
+
+    time_s: float
+    """When it knew, in seconds since the epoch."""
+
+    first_step: int
+    """Number of the first step of the attempt, from 0; 0: it began anew."""
+
+    steps_again: int = 0
+    """Steps that an attempt before had done, and that are done again."""
+
+    again_s: float = 0.0
+    """Time from the end of the last step before them to the end of the last of them, in
+    seconds."""

@@ -1,0 +1,1 @@
+"""What a step of a model would hold, seen in one pass that computes nothing."""

@@ -1,0 +1,1 @@
+"""What a launch asks of the planner before it is planned."""

@@ -1,0 +1,116 @@
+"""What a run has measured of itself that a forecast needs: steps, saves, starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean, median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smtc_lab.errors import PlannerError
+from smtc_lab.metrics.columns import STEP, step_columns
+from smtc_lab.metrics.records.attempts import Attempt, AttemptRecord
+from smtc_lab.metrics.records.saves import saves_of
+from smtc_lab.metrics.run_summary import summarize
+from smtc_lab.spec.cluster import LOCAL
+from smtc_lab.store.reader import read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from smtc_lab.launchers.run import Run
+    from smtc_lab.metrics.records.records import RunRecords
+    from smtc_lab.metrics.records.saves import Save
+
+
+_AND_NO_MORE = 1 + 1e-9
+"""Else a sum of many small times leaves a last piece of work, and a save of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunTimes:
+    """Times of a run, in seconds of the machine that it ran on."""
+
+    work_s: float
+    """Of its steps, each once, and of its end, without what saves held up."""
+
+    restart_s: float
+    """From the start of its instances to the first step, the mean of its attempts."""
+
+    save_s: float | None
+    """For how long a save held it up in the mean; None: it saved nothing by a session."""
+
+    save_every_s: float | None
+    """Work between two saves; None: as above, or it saved once."""
+
+    instances: tuple[tuple[str | None, int], ...]
+    """Instance types, None for this machine, and how many of each."""
+
+
+def times_of(run: Run) -> RunTimes:
+    """Return what a run has measured of itself, however often it was interrupted.
+
+    Raises:
+        PlannerError: It was not completed, or has no step that could be told.
+        StoreError: A file of it is damaged.
+    """
+    records = run.records()
+    steps = step_columns(records.steps.values())
+    restarts_s = _restarts_s(records.attempts, steps, _begins(run))
+    bill = summarize(records).bill
+    if records.state != "Completed" or bill.steps_s is None or not restarts_s:
+        raise PlannerError(
+            f"Run {run.job_name!r} ({records.state}, {steps.shape[1]} steps) has not both a "
+            "first step and its end, so its times are not known. Wait for its end, or give "
+            "seconds of work."
+        )
+    saves = saves_of(records.events)
+    held_s = sum(save.stall_s for save in saves) / max(1, len(records.steps))
+    step_s = float((steps[STEP["end_time_s"]] - steps[STEP["begin_time_s"]]).mean())
+    work_s = max(step_s, bill.steps_s + (bill.end_s or 0.0) - held_s)
+    between = _steps_between(saves)
+    return RunTimes(
+        work_s=work_s,
+        restart_s=mean(restarts_s),
+        save_s=mean([save.stall_s for save in saves]) if saves else None,
+        save_every_s=between * work_s / steps.shape[1] * _AND_NO_MORE if between else None,
+        instances=_instances(records),
+    )
+
+
+def _restarts_s(
+    attempts: Sequence[Attempt], steps: NDArray[np.float64], first: dict[int, int]
+) -> list[float]:
+    """Return how long the attempts took to their first step, of those where it still counts."""
+    numbers, begins_s = steps[STEP["step"]], steps[STEP["begin_time_s"]]
+    restarts_s = []
+    for number, attempt in enumerate(attempts, start=1):
+        ended_s = np.inf if attempt.ended_s is None else attempt.ended_s
+        own = np.flatnonzero((begins_s >= attempt.started_s) & (begins_s <= ended_s))
+        if len(own) and numbers[own[0]] == first.get(number, 0):
+            restarts_s.append(float(begins_s[own[0]]) - attempt.started_s)
+    return restarts_s
+
+
+def _begins(run: Run) -> dict[int, int]:
+    """Return the number of the first step of each attempt that went on."""
+    paths = run.folder.record_files()
+    begun = [one for path in paths for one in read_records(path, AttemptRecord)[0]]
+    return {one.attempt: one.first_step for one in begun}
+
+
+def _steps_between(saves: Sequence[Save]) -> float | None:
+    steps = sorted({save.step for save in saves})
+    gaps = [after - before for before, after in pairwise(steps)]
+    return float(median(gaps)) if gaps else None
+
+
+def _instances(records: RunRecords) -> tuple[tuple[str | None, int], ...]:
+    return tuple(
+        (None if group.instance_type == LOCAL else group.instance_type, group.instance_count)
+        for group in records.job.cluster.instance_groups
+    )

@@ -1,0 +1,1 @@
+"""A plain loop that saves nothing, followed from outside: its parts, passes and steps."""

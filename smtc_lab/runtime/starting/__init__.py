@@ -1,0 +1,1 @@
+"""Starts the entry points of an instance, with what they import imported once."""

@@ -1,0 +1,197 @@
+"""Proves that a script goes on after it is killed: by killing it."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import LauncherError, SpecError
+from smtc_lab.launchers.engines import THIS_MACHINE
+from smtc_lab.launchers.run import Run, launcher_named
+from smtc_lab.launchers.special_launch import with_fingerprints
+from smtc_lab.machine.beneath import MIB, read_beneath
+from smtc_lab.machine.stored_text import parsed_json
+from smtc_lab.metrics.records.attempts import AttemptRecord
+from smtc_lab.metrics.records.fingerprints import NAMES_FILE, FingerprintRecord
+from smtc_lab.spec.cluster import LOCAL, Cluster, InstanceGroup
+from smtc_lab.spec.job import TrainingJob
+from smtc_lab.spec.spot import Market
+from smtc_lab.store.reader import read_records
+from smtc_lab.store.run_folder import RANK_RECORDS
+from smtc_lab.store.steps.columns import StepColumns
+from smtc_lab.study.resuming.proof import (
+    ResumeProof,
+    TrainerFingerprints,
+    first_difference,
+    step_found,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from _typeshed import StrPath
+
+    from smtc_lab.launchers.launcher import Launcher
+    from smtc_lab.store.run_folder import RunFolder
+
+__all__ = ["prove_resume"]
+
+MOST_INTERRUPTIONS = 100
+"""Kills of one proof, at most."""
+
+_LOOK_S = 0.01
+
+
+def prove_resume(
+    script: StrPath | TrainingJob,
+    *,
+    interruptions: int = 3,
+    seed: int = 0,
+    root: StrPath | None = None,
+    progress: Callable[[str], None] | None = None,
+    **job: Any,  # noqa: ANN401  fields of a TrainingJob
+) -> ResumeProof:
+    """Train a script unbroken and killed at random steps, and compare all bits of each step.
+
+    ::
+
+        print(lab.prove_resume("train.py", hyperparameters={"epochs": 2}).verdict)
+
+    Two runs of this machine, one after the other. Of each step of each trainer the weights,
+    the optimizer's state, learning rates, samples and random numbers are hashed. The first
+    thing that differs is named, with the line that would mend it.
+
+    Args:
+        script: Path of the script, or a job that is to run on this machine.
+        interruptions: How often the second run is killed (SIGKILL, without notice), 1 to 100.
+        seed: Seed of the steps in which it is.
+        root: Folder of runs; None: the default one.
+        progress: Called with a sentence when something begins.
+        **job: Fields of the ``TrainingJob`` of a script, such as ``max_steps`` for its first
+            steps alone, ``arguments`` or ``distribution``.
+
+    Raises:
+        SpecError: The job cannot run here, or the numbers are out of range.
+        RunFailedError: A run failed; says why.
+    """
+    if not 1 <= interruptions <= MOST_INTERRUPTIONS:
+        raise SpecError(
+            f"interruptions={interruptions} is outside 1 to {MOST_INTERRUPTIONS}. Change it."
+        )
+    say = progress or (lambda _: None)
+    made = script if isinstance(script, TrainingJob) else _job(script, job)
+    launcher = launcher_named(THIS_MACHINE, root=root)
+    stem = made.job_name or Path(made.entry_point).stem.replace("_", "-")[:30].strip("-")
+    stem = f"{stem or 'script'}-{time.strftime('%m%d-%H%M%S')}-{os.getpid()}"
+    jobs = [made.model_copy(update={"job_name": f"{stem}-{kind}"}) for kind in _KINDS]
+    jobs[1] = jobs[1].model_copy(update=_TAKEN_AWAY)
+    say("The unbroken run.")
+    unbroken = _started(launcher, jobs[0]).wait()
+    files = _rank_files(unbroken.folder)
+    steps = StepColumns([unbroken.folder.records / name for name in files]).count()
+    if steps < 2:
+        raise SpecError(
+            f"The script made {steps} steps that could be told, so nothing can be interrupted. "
+            "Let it take at least 2 steps of an optimizer."
+        )
+    drawn = random.Random(seed)  # noqa: S311  no secret
+    moments = sorted(drawn.sample(range(1, steps), min(interruptions, steps - 1)))
+    say(f"The run that is killed, in its steps {', '.join(map(str, moments))} of {steps}.")
+    resumed = _started(launcher, jobs[1])
+    at = _kill_at(resumed, moments, files)
+    resumed.wait()
+    return _compared(unbroken, resumed, files, steps=steps, interrupted_at=at)
+
+
+_KINDS = ("unbroken", "killed")
+_TAKEN_AWAY = {"use_spot_instances": True, "market": Market(notice_s=0.0)}
+
+
+def _job(script: StrPath, fields: dict[str, Any]) -> TrainingJob:
+    cluster = Cluster(
+        instance_groups=(InstanceGroup(instance_group_name="trainers", instance_type=LOCAL),)
+    )
+    return TrainingJob(entry_point=os.fspath(script), **{"cluster": cluster, **fields})
+
+
+def _started(launcher: Launcher, job: TrainingJob) -> Run:
+    return Run(launcher, launcher.start(with_fingerprints(launcher.plan(job))))
+
+
+def _rank_files(folder: RunFolder) -> list[str]:
+    """Return the names of the record files of all trainers, by rank."""
+    names = [path.name for path in folder.record_files(RANK_RECORDS)]
+    return sorted(names, key=lambda name: int(Path(name).stem.rpartition("-rank")[2]))
+
+
+def _kill_at(run: Run, moments: Sequence[int], files: Sequence[str]) -> tuple[int, ...]:
+    """Take the instances of a run away when it has made so many steps, again and again."""
+    columns = StepColumns([run.folder.records / name for name in files])
+    killed = []
+    try:
+        for moment in moments:
+            while (count := columns.count()) < moment and not _has_ended(run):
+                time.sleep(_LOOK_S)  # steps are rows of a file, of which nobody tells
+            if _has_ended(run):
+                break
+            attempts = len(run.state.attempts)
+            try:
+                run.interrupt()
+            except LauncherError:
+                if _has_ended(run):  # just now
+                    break
+                raise
+            while len(run.state.attempts) == attempts and not _has_ended(run):
+                time.sleep(_LOOK_S)  # as above
+            if len(run.state.attempts) > attempts:  # else it had ended before
+                killed.append(count)
+    except BaseException:
+        run.stop()
+        raise
+    return tuple(killed)
+
+
+def _has_ended(run: Run) -> bool:
+    return run.state.is_terminal
+
+
+def _compared(
+    unbroken: Run,
+    resumed: Run,
+    files: Sequence[str],
+    *,
+    steps: int,
+    interrupted_at: tuple[int, ...],
+) -> ResumeProof:
+    differences, unknown = [], 0
+    for rank, name in enumerate(files):
+        one, other = (_taken(run.folder, name) for run in (unbroken, resumed))
+        unknown = max(unknown, step_found(one, other) or 0)
+        found = first_difference(one, other, rank=rank)
+        if found is not None:
+            differences.append(found)
+    begun, _ = read_records(resumed.folder.records / files[0], AttemptRecord)
+    *earlier, last = [one.first_step for one in begun] or [0]
+    return ResumeProof(
+        equal=not differences,
+        steps=steps,
+        ranks=len(files),
+        interrupted_at=interrupted_at,
+        went_on_from=(*earlier, last or unknown),
+        first_difference=min(differences, key=lambda one: one.step, default=None),
+        runs=(unbroken.job_name, resumed.job_name),
+    )
+
+
+def _taken(folder: RunFolder, name: str) -> TrainerFingerprints:
+    records, _ = read_records(folder.records / name, FingerprintRecord)
+    host = name.partition("-rank")[0]
+    try:
+        text = read_beneath(folder.path, folder.opt_ml(host) / NAMES_FILE, most_bytes=MIB)
+        names = [str(one) for one in parsed_json(text)]
+    except (OSError, ValueError):
+        names = []
+    return TrainerFingerprints(records=records, names=names)

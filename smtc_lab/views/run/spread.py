@@ -1,0 +1,110 @@
+"""How a run is spread over trainers, and over which network they exchange gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from smtc_lab.launchers.emulation.emulated_link import BYTES_PER_GBIT, LINK
+from smtc_lab.launchers.reduction import REDUCTION
+from smtc_lab.metrics.records.facts import number_of
+from smtc_lab.spec.distribution import Distribution
+from smtc_lab.views.text import format as fmt
+
+if TYPE_CHECKING:
+    from smtc_lab.follow.run_follower import RunFollower
+    from smtc_lab.spec.emulation import Emulation
+
+
+@dataclass(frozen=True, kw_only=True)
+class WireInfo:
+    """What a message takes from one trainer to the next, as it was declared."""
+
+    gbps: float
+    """Bandwidth in Gbit/s, each way."""
+
+    latency_s: float
+    """Time of an empty message in seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpreadInfo:
+    """How a job is spread over trainers."""
+
+    trainers: int
+    """How many there are."""
+
+    replicas: int
+    """Replicas of the model, each with batches of its own."""
+
+    shard: int
+    """Trainers that share one replica."""
+
+    reduced_by: Literal["trainers", "data_group"] | None
+    """Who adds up gradients; ``data_group``: data instances, too. None: the job has no
+    distribution, and its script may do as it likes, or stages of one model."""
+
+    why: str
+    """Why it is so, where that was left open; empty: it was not."""
+
+    between: WireInfo | None
+    """Declared network between instances; None: none is."""
+
+    inside: WireInfo | None
+    """Declared network between trainers of one instance; None: none is."""
+
+
+def spread_of(follower: RunFollower) -> SpreadInfo | None:
+    """Return how a run is spread; None: it has one trainer, and no network is declared."""
+    job, plan = follower.job, follower.plan
+    trainers = follower.num_trainers
+    facts = plan.get("facts")
+    between, inside = _wires(job.emulation, facts)
+    if trainers < 2 and between is None and inside is None:
+        return None
+    asked = job.distribution
+    spread = asked if isinstance(asked, Distribution) else Distribution()
+    why = facts.get(REDUCTION, "") if isinstance(facts, dict) else ""
+    by_data = spread.reduce_on == "data_group"
+    replicas = max(1, trainers // spread.per_replica)
+    # stages have their own gradients
+    is_reduced = asked is not None and (spread.pipeline == 1 or replicas > 1)
+    return SpreadInfo(
+        trainers=trainers,
+        replicas=replicas,
+        shard=spread.per_replica,
+        reduced_by=None if not is_reduced else "data_group" if by_data else "trainers",
+        why=fmt.brief(str(why)),
+        between=between,
+        inside=inside,
+    )
+
+
+def _wires(
+    emulation: Emulation | None, facts: object
+) -> tuple[WireInfo | None, WireInfo | None]:
+    """Return the declared networks between instances and inside one.
+
+    Args:
+        emulation: The scale model; None: the hardware was there.
+        facts: What the plan was kept with, which knows the catalog's bandwidth.
+    """
+    link = None if emulation is None else emulation.link
+    if emulation is None or link is None:
+        return None, None
+    between = link.between_gbps
+    if between is None:
+        told = facts.get(LINK) if isinstance(facts, dict) else None
+        bytes_per_s = number_of(
+            told.get("between") if isinstance(told, dict) else None, "bytes_per_s"
+        )
+        # kept in seconds of the machine
+        stretched = None if bytes_per_s is None else bytes_per_s / BYTES_PER_GBIT
+        between = None if stretched is None else stretched * emulation.time_stretch
+    return _wire(between, link.between_latency_s), _wire(
+        link.inside_gbps, link.inside_latency_s
+    )
+
+
+def _wire(gbps: float | None, latency_s: float) -> WireInfo | None:
+    return None if gbps is None else WireInfo(gbps=gbps, latency_s=latency_s)

@@ -1,0 +1,3 @@
+"""What a notebook shows of a spot forecast."""
+
+from __future__ import annotations

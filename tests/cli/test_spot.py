@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import smtc_lab as lab
+from tests.kit.calibrations import calibration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    SmtcLab = Callable[..., Any]
+
+JOB = ("spot", "--hours", "12", "--save", "20", "--restart", "300", "--futures", "200")
+MARKET = ("--mean-time-between", "7200", "--variation", "2", "--mean-wait", "3600")
+PRICE = ("--instance-type", "ml.p3.2xlarge", "--spot-price", "1.3")
+
+
+def test_a_forecast_is_printed_and_written(smtc_lab: SmtcLab, home: Path) -> None:
+    said = smtc_lab(
+        *JOB, *MARKET, *PRICE, "--within-hours", "15", "--json", home / "forecast.json"
+    )
+
+    assert said.exit_code == 0, said.err
+    assert said.err == ""
+    made = lab.SpotForecast.from_json((home / "forecast.json").read_bytes())
+    assert str(made) in said.out
+    assert made.deadline_s == 15 * 3600
+    assert made == lab.spot_forecast(
+        12 * 3600.0,
+        save_s=20.0,
+        restart_s=300.0,
+        lifetimes={"mean_time_between_s": 7200.0, "variation": 2.0, "mean_wait_s": 3600.0},
+        deadline_s=15 * 3600.0,
+        instance_type="ml.p3.2xlarge",
+        spot_usd_per_hour=1.3,
+        futures=200,
+    )
+
+
+def test_a_trace_and_a_table_of_prices_are_read(smtc_lab: SmtcLab, home: Path) -> None:
+    (home / "trace.json").write_text(
+        json.dumps({"metadata": {"gap_seconds": 600}, "data": [2, 2, 2, 1, 2, 2, 0]})
+    )
+    (home / "prices.csv").write_text(
+        "type,region,az,spot,on_demand,date\nml.p3.2xlarge,us-east-1,us-east-1a,1,4,2026-11-20\n"
+    )
+
+    said = smtc_lab(
+        *(*JOB, "--trace", home / "trace.json", "--prices", home / "prices.csv"),
+        *("--instance-type", "ml.p3.2xlarge", "--instances", "2", "--save-every", "300"),
+    )
+
+    assert said.exit_code == 0, said.err
+    assert "Spot $2 an hour (us-east-1a, 2026-11-20), on-demand $8 (2026-11-20)." in said.out
+    assert "as in trace.json of 70 min" in said.out
+    assert "uniform progress" not in said.out
+
+
+def test_work_start_up_and_instances_are_those_of_a_plan(smtc_lab: SmtcLab, home: Path) -> None:
+    plan = lab.plan(calibration(), steps=1_000_000, families=["p3"], max_data_instances=0)
+    (home / "plan.json").write_text(plan.to_json())
+
+    said = smtc_lab(
+        *("spot", "--plan", home / "plan.json", "--cluster", "t=ml.p3.2xlarge", "--save", "5"),
+        *(
+            "--mean-time-between",
+            "7200",
+            "--spot-price",
+            "1.3",
+            "--json",
+            home / "forecast.json",
+        ),
+    )
+
+    assert said.exit_code == 0, said.err
+    made = lab.SpotForecast.from_json((home / "forecast.json").read_bytes())
+    planned = plan.cluster("t=ml.p3.2xlarge")
+    assert made.work_s == pytest.approx(1_000_000 * planned.prediction.step_time_s.mean)
+    assert made.restart_s == calibration().startup_s.mean  # type: ignore[union-attr]
+    assert made.instances == (("ml.p3.2xlarge", 1),)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("spot", "--save", "20", *MARKET, *PRICE), "Give either --hours of work, or a --plan"),
+        ((*JOB, *PRICE), "Give either --mean-time-between in seconds, or a --trace."),
+        ((*JOB, *MARKET, *PRICE, "--trace", "t.json"), "Give either --mean-time-between"),
+        (
+            (*JOB, *MARKET, *PRICE, "--cluster", "t=ml.p3.2xlarge"),
+            "--cluster is one of a --plan",
+        ),
+        ((*JOB, *MARKET, *PRICE, "--save-every", "often"), "--save-every 'often' is neither"),
+        ((*JOB, *MARKET, *PRICE, "--deadline", "9", "--within-hours", "1"), "both say when"),
+        ((*JOB, *MARKET, *PRICE, "--save", "0"), "--save: save_s=0.0 is not a number above 0"),
+        (
+            (*JOB, *MARKET, *PRICE, "--variation", "0.02"),
+            "--variation: variation=0.02 of the lifetimes",
+        ),
+        ((*JOB, *MARKET), "The spot price of the instances is not known."),
+        (
+            ("spot", "--plan", "none.json", "--save", "5", *MARKET, *PRICE),
+            "The plan none.json cannot be read",
+        ),
+        ((*JOB, "--trace", "none.json", *PRICE), "The trace none.json cannot be read"),
+    ],
+)
+def test_what_cannot_be_forecast_is_refused(
+    smtc_lab: SmtcLab, home: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    said = smtc_lab(*arguments)
+
+    assert said.exit_code == 2
+    assert f"Refused: {message}" in said.err or message in said.err
+    assert said.out == ""
+    assert list(home.iterdir()) == []

@@ -1,0 +1,212 @@
+"""Whether a script goes on after it is killed is found out by killing it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from smtc_lab.errors import SpecError
+from smtc_lab.metrics.records.fingerprints import AFTER, BEFORE, FingerprintRecord
+from smtc_lab.study.resuming.proof import TrainerFingerprints, first_difference, step_found
+from smtc_lab.study.resuming.prove import prove_resume
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """
+import os, time, weakref
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+gone = weakref.proxy(type("Gone", (), {})())  # as dynamo leaves some
+model = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.Dropout(0.1), nn.Linear(16, 1))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+data = torch.randn(160, 8, generator=torch.Generator().manual_seed(1))
+kept, first = os.path.join(os.environ["SM_CHECKPOINT_DIR"], "last.pt"), 0
+if os.path.exists(kept):
+    found = torch.load(kept)
+    model.load_state_dict(found["model"])
+    optimizer.load_state_dict(found["optimizer"])
+    torch.set_rng_state(found["random"])
+    first = found["epoch"]
+for epoch in range(first, 4):
+    order = torch.Generator().manual_seed(epoch)
+    for batch in torch.utils.data.DataLoader(data, 16, shuffle=True, generator=order):
+        loss = model(batch).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        time.sleep(0.05)  # steps that can be interrupted
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(),
+                "random": torch.get_rng_state(), "epoch": epoch + 1}, kept + ".new")
+    os.replace(kept + ".new", kept)
+"""
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(
+    ("left_out", "expected"),
+    [
+        ("", None),
+        ('    torch.set_rng_state(found["random"])\n', "random"),
+        ('    optimizer.load_state_dict(found["optimizer"])\n', "loaded optimizer"),
+    ],
+)
+def test_a_script_that_saves_by_itself_is_judged(
+    tmp_path: Path, left_out: str, expected: str | None
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT.replace(left_out, "") if left_out else SCRIPT)
+    proof = prove_resume(script, interruptions=1, seed=4, root=tmp_path / "runs")
+
+    found = proof.first_difference
+    assert proof.interrupted_at[0] > 10  # behind the first file that it saved
+    assert (None if found is None else found.what) == expected
+    assert proof.equal is (expected is None)
+    assert proof.went_on_from[0] % 10 == 0
+    assert proof.went_on_from[0] > 0
+    assert ("Equal: killed once" if proof.equal else "This would mend it") in proof.verdict
+
+
+@pytest.mark.timeout(200)
+def test_an_optimizer_that_counts_nothing_is_placed_by_when_it_saved(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT.replace("optim.AdamW", "optim.SGD"))
+    proof = prove_resume(script, interruptions=1, seed=4, root=tmp_path / "runs")
+
+    assert proof.equal, proof.verdict
+    assert proof.went_on_from[0] in {10, 20, 30}
+
+
+@pytest.mark.timeout(200)
+def test_a_session_of_two_trainers_is_proved(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import time
+            import torch
+            import smtc_lab
+
+            session = smtc_lab.Session()
+            torch.manual_seed(1)
+            model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 1))
+            optimizer = torch.optim.Adam(model.parameters())
+            model, optimizer = session.prepare(model, optimizer)
+            data = torch.utils.data.TensorDataset(torch.randn(160, 4))
+            loader = torch.utils.data.DataLoader(data, batch_size=4, shuffle=True)
+            session.checkpoint(model=model, optimizer=optimizer, every_steps=4)
+            for (batch,) in session.steps(loader, epochs=2):
+                loss = model(batch).square().mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                time.sleep(0.05)
+            """
+        )
+    )
+    proof = prove_resume(
+        script, interruptions=2, root=tmp_path / "runs", distribution={"data": 2}
+    )
+
+    assert proof.equal, proof.verdict
+    assert (proof.ranks, len(proof.interrupted_at)) == (2, 2)
+
+
+def record(step: int, moment: str = AFTER, **changed: str) -> FingerprintRecord:
+    names = ("batch", "random", "rate", "parameters", "buffers", "optimizer")
+    values = {name: f"{name}{step}{moment == BEFORE}" for name in names}
+    if moment == BEFORE:  # what the step before left behind
+        values |= {name: f"{name}{step - 1}False" for name in ("parameters", "optimizer")}
+    digits = {"tensors": "aaaabbbb"}
+    return FingerprintRecord(step=step, moment=moment, **{**values, **digits, **changed})
+
+
+WHOLE = TrainerFingerprints(
+    records=[record(0, BEFORE), *(record(step) for step in range(6))], names=("one", "two")
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, None),
+        ({3: {"batch": "other", "parameters": "other"}}, ("batch", 3, ())),
+        ({4: {"random": "other", "parameters": "other"}}, ("random", 4, ())),
+        ({3: {"rate": "other", "optimizer": "other"}}, ("rate", 3, ())),
+        (
+            {3: {"parameters": "other", "tensors": "aaaacccc"}},
+            ("weights", 3, ("two",)),
+        ),
+        ({5: {"buffers": "other", "tensors": "ccccbbbb"}}, ("weights", 5, ("one",))),
+        ({3: {"optimizer": "other"}}, ("optimizer", 3, ())),
+    ],
+)
+def test_the_first_cause_is_named(changed: dict[int, Any], expected: object) -> None:
+    records = [record(step, **changed.get(step, {})) for step in range(6)]
+    found = first_difference(
+        WHOLE,
+        TrainerFingerprints(records=[record(0, BEFORE), record(3, BEFORE), *records]),
+        rank=0,
+    )
+
+    assert (found and (found.what, found.step, found.tensors)) == expected
+
+
+def test_what_an_attempt_begins_with_is_told_before_what_it_makes() -> None:
+    begins = record(3, BEFORE, optimizer="empty")
+    rows = [record(step, **({"parameters": "other"} if step > 2 else {})) for step in range(6)]
+    found = first_difference(WHOLE, TrainerFingerprints(records=[begins, *rows]), rank=1)
+
+    assert found is not None
+    assert (found.what, found.step, found.rank) == ("loaded optimizer", 3, 1)
+
+
+def test_too_few_and_too_many_steps_are_told() -> None:
+    for count in (5, 7):
+        rows = [record(step) for step in range(count)]
+        found = first_difference(WHOLE, TrainerFingerprints(records=rows), rank=0)
+        assert found is not None
+        assert found.what == "steps"
+
+
+def test_a_script_that_numbers_from_0_is_found_by_what_it_loaded() -> None:
+    begins = record(0, BEFORE, parameters="parameters3False", optimizer="optimizer3False")
+    rows = [
+        FingerprintRecord(**{**vars_of(record(step + 4)), "step": step}) for step in range(2)
+    ]
+    resumed = TrainerFingerprints(records=[begins, *rows])
+
+    assert step_found(WHOLE, resumed) == 4
+    assert first_difference(WHOLE, resumed, rank=0) is None
+    unknown = TrainerFingerprints(records=[record(0, BEFORE, parameters="none")])
+    assert step_found(WHOLE, unknown) is None
+
+
+def test_batches_that_a_loader_draws_ahead_are_the_same_samples() -> None:
+    drawn = ["one two", "three", "four", "five", "", "six"]
+    whole = [record(step, batch=drawn[step]) for step in range(6)]
+    unbroken = TrainerFingerprints(records=[record(0, BEFORE), *whole])
+
+    def resumed(batches: str) -> Any:
+        rows = [record(step, batch=batches if step == 2 else drawn[step]) for step in range(6)]
+        taken = TrainerFingerprints(records=[record(2, BEFORE), *rows])
+        return first_difference(unbroken, taken, rank=0)
+
+    assert resumed("three four") is None
+    assert resumed("+all two three four") is None
+    for others in ("one four", "four three", "three", ""):
+        assert resumed(others).what == "batch"
+
+
+def vars_of(one: FingerprintRecord) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__slots__}
+
+
+@pytest.mark.parametrize("interruptions", [0, 101])
+def test_numbers_out_of_range_are_refused(tmp_path: Path, interruptions: int) -> None:
+    with pytest.raises(SpecError, match="outside 1 to 100"):
+        prove_resume(tmp_path / "train.py", interruptions=interruptions)
