@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
 
     from smtc_lab.parallel.pipeline.stage import Stage
 
-FIRST_RIGHT = (2, 15)
-"""The first torch whose schedules were all seen to give the gradients of one process, for every
-model of the tests: decision 118 has what each release before it lacks."""
+FIRST_RIGHT = (2, 13)
+"""The first torch whose schedules were all seen to give the gradients of one process: decision
+118 has what each release before it lacks."""
+
+_FIRST_TO_TAKE_PARTS = (2, 14)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,14 +130,17 @@ def check_torch(version: str = torch.__version__) -> None:
     Raises:
         EntryPointError: It is older than the first that is right.
     """
-    major, minor = (int(part) for part in version.split(".")[:2])
-    if (major, minor) < FIRST_RIGHT:
+    if _release(version) < FIRST_RIGHT:
         first = ".".join(map(str, FIRST_RIGHT))
         raise EntryPointError(
-            f"torch {version} does not run every pipeline: its schedules end with an error "
-            "(before 2.12), take no batch that is cut already (before 2.14), or models of "
-            f"experts cannot be looked at (2.14). Install torch {first} or newer."
+            f"torch {version} does not run every pipeline: schedules of older releases end "
+            f"with an error. Install torch {first} or newer."
         )
+
+
+def _release(version: str) -> tuple[int, int]:
+    major, minor = (int(part) for part in version.split(".")[:2])
+    return major, minor
 
 
 def torch_stage(  # noqa: PLR0913  options by name
@@ -190,12 +196,32 @@ def torch_schedule(kind: ScheduleKind, stages: Sequence[Any], microbatches: int)
     """
     from torch.distributed.pipelining.schedules import get_schedule_class  # noqa: PLC0415
 
-    made: Any = get_schedule_class(kind.torch_name)
-    return made(
+    schedule: Any = get_schedule_class(kind.torch_name)(
         stages[0] if kind.is_single else list(stages),
         n_microbatches=microbatches,
         loss_fn=_own_loss,
         scale_grads=False,  # the loss is divided, which is right for tied parameters too
+    )
+    if _release(torch.__version__) < _FIRST_TO_TAKE_PARTS:
+        schedule.step = partial(_step_with_parts, schedule, stages)
+    return schedule
+
+
+def _step_with_parts(
+    schedule: Any,  # noqa: ANN401  torch's
+    stages: Sequence[Any],
+    *,
+    kwarg_mbs: list[dict[str, Any]],
+    target_mbs: list[None],
+    losses: list[torch.Tensor],
+    **_options: object,
+) -> None:
+    """Do what ``step`` of older releases does, which would cut the batch by itself."""
+    for stage in stages:
+        stage.has_backward = True
+        stage.clear_runtime_states()
+    schedule._step_microbatches(  # noqa: SLF001
+        None, kwarg_mbs, target_mbs, losses, return_outputs=False
     )
 
 

@@ -25,8 +25,8 @@ FakeTensor: Any = needed("torch._subclasses.fake_tensor:FakeTensor")
 
 def summed(value: torch.Tensor, group: Any) -> torch.Tensor:  # noqa: ANN401  a process group
     """Return the sum of a tensor over ranks; its gradient is the same on each."""
-    total: torch.Tensor = _Summed.apply(value, group)
-    return total
+    apply: Callable[..., torch.Tensor] = _Summed.apply  # untyped in some versions
+    return apply(value, group)
 
 
 class Entrance:
@@ -46,9 +46,8 @@ class Entrance:
         if not (torch.is_grad_enabled() and value.requires_grad):
             return value
         if self._taken is None or self._given is not value:
-            self._given = value
-            self._taken = _Copied.apply(value, self._group)
-        assert self._taken is not None  # noqa: S101  just made
+            apply: Callable[..., torch.Tensor] = _Copied.apply  # as above
+            self._given, self._taken = value, apply(value, self._group)
         return self._taken
 
     def leave(self) -> None:

@@ -43,7 +43,8 @@ def record(
     """Return what a forward and backward of one microbatch shows.
 
     Nothing of the model changes. No memory is needed; where the model decides by values (as
-    experts that are chosen do), one real microbatch is computed.
+    experts that are chosen do), or torch cannot imagine an operation (their products in
+    ``float32``, before 2.15), one real microbatch is computed.
 
     Args:
         model: Any model.
@@ -57,7 +58,7 @@ def record(
     try:
         with FakeTensorMode(allow_non_fake_inputs=True):
             return _Pass(model, device, is_fake=True).run(inputs, loss_of)
-    except DATA_DEPENDENT:
+    except (*DATA_DEPENDENT, RuntimeError):
         with torch.random.fork_rng():
             return _Pass(model, device, is_fake=False).run(inputs, loss_of)
 
