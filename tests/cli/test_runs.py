@@ -80,7 +80,7 @@ def test_a_run_is_stopped_by_the_begin_of_its_name(
     smtc_lab: SmtcLab, start: Callable[[str, str], Run]
 ) -> None:
     run = start("sleeper-1", "import time; time.sleep(600)")
-    assert "sleeper-1  Running" in smtc_lab("runs").out
+    wait_until(lambda: "sleeper-1  Running" in smtc_lab("runs").out, what="the start")
 
     said = smtc_lab("runs", "stop", "sleeper")
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     MakeJob = Callable[..., TrainingJob]
     Start = Callable[..., Run]
 
-pytestmark = pytest.mark.cold  # what is left of processes that are killed is to be a user's
 
 HETEROGENEOUS = "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2"
 FOREVER = """

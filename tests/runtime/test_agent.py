@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-pytestmark = pytest.mark.cold  # an agent that is killed, or starts late, is to be a user's
-
-
 class Instance:
     """An agent with its instance, and the lifeline that holds both."""
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     MakeJob = Callable[..., TrainingJob]
     Start = Callable[..., Run]
 
-pytestmark = pytest.mark.cold  # what is imported once, for all, is what is tested
 
 FORKS = "smtc_lab.runtime.forked_agents"
 TWO_GROUPS = "a=local:2:train,b=local:1:train"

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.run import Run
     from smtc_lab.spec.job import TrainingJob
 
-pytestmark = pytest.mark.cold  # what is imported once, for all, is what is tested
 
 FORKS = "smtc_lab.runtime.starting.forked_trainers"
 

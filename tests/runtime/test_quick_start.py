@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.cold  # how quickly torch is imported is what is tested
-
 QUICKLY = """
 from smtc_lab.runtime.script.quick_start import start_quickly
 start_quickly()

@@ -42,7 +42,6 @@ def test_the_exit_code_is_that_of_the_script(run_script: RunScript, body: str) -
     assert (ended.failure is None) == (ended.exit_code in {0, 9})
 
 
-@pytest.mark.cold  # what is forked is never taken apart
 @pytest.mark.parametrize(
     ("role", "printed"), [("train", "served\nleft\ntaken apart\n"), ("data", "served\nleft\n")]
 )

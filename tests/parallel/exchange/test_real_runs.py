@@ -98,7 +98,6 @@ def test_a_declared_network_is_as_slow_as_said_in_a_whole_run(
     assert len(totals(tmp_path)) == 1
 
 
-@pytest.mark.cold  # its processes are found by their commands
 def test_data_instances_reduce_gradients_and_one_that_is_killed_is_gone_on_without(
     start: Start, tmp_path: Path
 ) -> None:
