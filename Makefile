@@ -1,19 +1,21 @@
-# Everything starts here. Each target sets up .venv first, if it is not there yet.
+# Everything starts here. Each target sets up .venv first, if it is not there yet
+# (VENV=.venv-newest: another folder).
 
 SHELL := /bin/bash
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 # auto: the CPU build of torch where there is no NVIDIA GPU, as far as a package index has one;
 # newest: the torch of constraints.txt; cpu: no other than a CPU build. By default as it was set up.
-TORCH ?= $(or $(patsubst .venv/.ready-%,%,$(firstword $(wildcard .venv/.ready-*))),auto)
-READY := .venv/.ready-$(TORCH)
+TORCH ?= $(or $(patsubst $(VENV)/.ready-%,%,$(firstword $(wildcard $(VENV)/.ready-*))),auto)
+READY := $(VENV)/.ready-$(TORCH)
 UV_VERSION := 0.13.9
 XLA_LOCK := smtc_lab/machine/environments/xla
 # where the home folder is of no use
 ifneq ($(shell test -d "$$HOME" && test -w "$$HOME" && echo yes),yes)
-export UV_CACHE_DIR ?= $(CURDIR)/.venv/cache
-export YARN_GLOBAL_FOLDER ?= $(CURDIR)/.venv/yarn
-export SMTC_LAB_ENVIRONMENTS ?= $(CURDIR)/.venv/environments
+export UV_CACHE_DIR ?= $(CURDIR)/$(VENV)/cache
+export YARN_GLOBAL_FOLDER ?= $(CURDIR)/$(VENV)/yarn
+export SMTC_LAB_ENVIRONMENTS ?= $(CURDIR)/$(VENV)/environments
 endif
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
@@ -21,7 +23,7 @@ FUZZ_INPUTS ?= 1000000
 # The parts of `make test`; the third one is all the rest.
 COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
 SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
-# jlpm with a node: the machine's, or that of the wheel in .venv
+# jlpm with a node: the machine's, or that of the wheel in $(VENV)
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" "$(CURDIR)/$(BIN)/jlpm"
 
 .PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-deep soak fuzz lab \
@@ -46,14 +48,14 @@ help:
 setup: $(READY)
 
 $(READY): constraints.txt pyproject.toml extensions/package.json extensions/yarn.lock
-	@rm -f .venv/.ready*
+	@rm -f $(VENV)/.ready*
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "smtc_lab needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=python3.11"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@$(BIN)/python .ci/install_locked.py --torch $(TORCH) \
 	  $(BIN)/python constraints.txt
-	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
 # Made once; what stands there of the same lock stays.
@@ -62,7 +64,7 @@ xla: $(READY)
 
 # Runs the build hook, which builds what is not there or has other sources.
 front: $(READY)
-	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 
 # The kernel warns that its loopback connection is not encrypted; that is no news here.
 demo: $(READY)
@@ -107,7 +109,7 @@ soak: $(READY)
 # constraints.txt: it is large, and has no build for every platform.
 fuzz: $(READY)
 	$(BIN)/python -m tests.fuzz.fuzz_folders --inputs $(FUZZ_INPUTS) --keep build/fuzz
-	VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps atheris==$(ATHERIS_VERSION)
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps atheris==$(ATHERIS_VERSION)
 	@mkdir -p build/fuzz/frames
 	$(BIN)/python tests/fuzz/fuzz_frames.py build/fuzz/frames -artifact_prefix=build/fuzz/ \
 	  -max_total_time=$(FUZZ_S) -max_len=4096 -timeout=10 -print_final_stats=1

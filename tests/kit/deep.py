@@ -23,22 +23,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROOT = Path(__file__).parents[2]
+NEWEST = ".venv-newest"
 CORE = [f"tests/{it}" for it in ("compiler", "dataservice", "parallel", "runtime", "store")]
 """What runs on an instance, and so under the torch of any environment."""
-LANES = [*table()[1], "oldest"]
+LANES = [*table()[1], "oldest", "newest"]
 _COUNTED = ("passed", "failed", "error", "skipped")
 _SUMMARY = re.compile(r"^=+ (.*) in [0-9.]+s(?: \([0-9:]+\))? =+$", re.MULTILINE)
 
 
 def commands(lane: str) -> list[list[str]]:
-    """Return what a lane runs; the oldest torch is that of XLA's environment."""
+    """Return what a lane runs; the oldest torch is that of XLA's environment.
+
+    The newest one is that of ``constraints.txt``, a CUDA build, in a ``.venv-newest``.
+    """
     plain = [sys.executable, "-m", "pytest", "--lane", lane]
+    if lane == "newest":
+        make = ["make", "front", f"VENV={NEWEST}", "TORCH=newest"]
+        return [make, [f"{NEWEST}/bin/python", "-m", "pytest", *CORE, "tests/examples"]]
     if lane not in {"xla", "oldest"}:
         return [plain]
-    there = [find_environment(XLA).python, "-m", "pytest", "--lane", ANY]
+    there = [find_environment(XLA).python, "-m", "pytest"]
     if lane == "oldest":
         return [[*there, "-m", "not xla", *CORE]]
-    return [plain, [*there, "-m", "xla", "tests/compiler", "tests/runtime"]]
+    return [plain, [*there, "--lane", ANY, "-m", "xla", "tests/compiler", "tests/runtime"]]
 
 
 def counted(printed: str) -> Counter[str]:
