@@ -22,7 +22,7 @@ DATA = """
     class Numbers(Dataset):
         made = 0
         def __len__(self):
-            return 4096
+            return 10**6  # no pass ends before enough was measured
         def __getitem__(self, index):
             Numbers.made += 1
             return torch.full((2,), float(index))
@@ -105,7 +105,7 @@ def test_a_whole_run_is_the_script_as_it_is_but_for_its_end(
 def test_a_resident_batch_does_not_make_a_pass_longer(
     run_script: RunScript,
 ) -> None:
-    once = PLAIN.replace("range(10**9)", "range(2)").replace("return 4096", "return 20")
+    once = PLAIN.replace("range(10**9)", "range(2)").replace("return 10**6", "return 20")
 
     ended = run_script(once, **measure("resident"))
 
@@ -117,7 +117,7 @@ def test_a_loader_that_has_no_batch_alone_says_so(
     run_script: RunScript,
 ) -> None:
     ended = run_script(
-        PLAIN.replace("batch_size=4", "batch_size=5000, drop_last=True"), **measure("loader")
+        PLAIN.replace("batch_size=4", "batch_size=10**7, drop_last=True"), **measure("loader")
     )
 
     assert ended.exit_code == 1
