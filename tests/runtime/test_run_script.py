@@ -365,3 +365,23 @@ def test_a_script_that_needs_no_typing_starts_without_it() -> None:
     )
 
     assert ours == of_python
+
+
+@pytest.mark.parametrize("uses_gpu", [False, True])
+def test_a_step_tells_that_a_gpu_was_not_waited_for(
+    run_script: RunScript, *, uses_gpu: bool
+) -> None:
+    body = f"""
+        import torch
+
+        torch.cuda.is_initialized = lambda: {uses_gpu}  # in place of a GPU
+        weight = torch.nn.Parameter(torch.ones(1))
+        optimizer = torch.optim.SGD([weight], lr=0.1)
+        for batch in torch.utils.data.DataLoader(torch.ones(6, 1), batch_size=2):
+            (batch * weight).sum().backward()
+            optimizer.step()
+    """
+    ended = run_script(body)
+
+    assert ended.exit_code == 0, ended.errors
+    assert [step.synchronized for step in ended.steps] == [not uses_gpu] * 3

@@ -289,6 +289,8 @@ def _end_step(end: Callable[[], None] | None = None) -> None:
     runtime = instance_runtime()
     if runtime.compilation is not None:
         runtime.compilation.wait()
+    else:  # as in a session, the device is left alone, and may still compute
+        runtime.timer.synchronized = not sys.modules["torch"].cuda.is_initialized()
     (end or runtime.timer.end)()
     if runtime.timer.is_done:
         runtime.close()
