@@ -4,6 +4,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
+from smtc_lab.machine.gpu import GpuProbe
 from smtc_lab.machine.throttling import Throttling
 from smtc_lab.metrics.records.records import SystemSample
 from smtc_lab.runtime.system_sampler import SystemSampler
@@ -79,3 +82,29 @@ def test_a_writer_that_cannot_write_ends_the_sampling_quietly(tmp_path: Path) ->
 
     wait_until(lambda: not sampler._thread.is_alive(), what="the end of the sampling")
     sampler.close()
+
+
+@pytest.mark.gpu
+def test_a_busy_gpu_is_recorded_with_its_memory(tmp_path: Path) -> None:
+    import torch
+
+    path = tmp_path / "algo-1-system.sqlite"
+    held = torch.empty(2**30, dtype=torch.uint8, device="cuda")
+    matrix = torch.randn(4096, 4096, device="cuda")
+
+    def is_seen_busy() -> bool:
+        end_s = time.perf_counter() + 0.3
+        while time.perf_counter() < end_s:
+            matrix @ matrix
+            torch.cuda.synchronize()
+        seen = [sample.gpu_utilization_fraction or 0.0 for sample in samples_in(path)]
+        return max(seen, default=0.0) * GpuProbe().count > 0.5
+
+    with RecordWriter(path) as writer:
+        sampler = SystemSampler(CountedTree(), writer, interval_s=0.1)
+        wait_until(is_seen_busy, what="a busy GPU in the records")
+        sampler.close()
+
+    last = samples_in(path)[-1]
+    assert 0 <= last.gpu_utilization_fraction <= 1
+    assert last.gpu_memory_bytes >= held.nbytes + matrix.nbytes

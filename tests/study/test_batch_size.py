@@ -42,6 +42,22 @@ GREEDY = """
 """
 LIMIT_BYTES = 700 * 2**20
 
+# Two samples take two thirds of a GPU's memory, so three never fit.
+GREEDY_ON_GPU = """
+    import sys, torch
+    from torch.utils.data import DataLoader
+
+    batch_size = int(sys.argv[sys.argv.index("--batch_size") + 1])
+    sample_bytes = torch.cuda.get_device_properties(0).total_memory // 3
+    weight = torch.nn.Parameter(torch.ones(1, device="cuda"))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    for batch in DataLoader(torch.ones(64, 1), batch_size=batch_size):
+        activations = torch.empty(len(batch) * sample_bytes, dtype=torch.uint8, device="cuda")
+        (weight * batch.cuda()).sum().backward()
+        optimizer.step()
+        del activations
+"""
+
 
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[[str], Path]:
@@ -78,6 +94,24 @@ def test_the_largest_batch_that_fits_into_the_memory_is_found(
     assert [trial.batch_size for _, trial in seen[:3]] == [2, 4, 8]
     assert sorted(eager.trials, key=lambda trial: trial.batch_size) == list(eager.trials)
     assert BatchSizes.model_validate_json(sizes.to_json()) == sizes
+
+
+@pytest.mark.gpu
+def test_the_end_of_a_gpus_memory_is_found(script: Callable[[str], Path], root: Path) -> None:
+    import torch
+
+    sizes = find_batch_size(
+        script(GREEDY_ON_GPU), backends=["eager"], start=2, steps=4, root=root
+    )
+
+    (eager,) = sizes.backends
+    assert sizes.memory_limit_bytes is None
+    assert [trial.batch_size for trial in eager.trials] == [2, 3, 4]
+    assert (eager.largest, eager.smallest_too_large) == (2, 3)
+    assert eager.limit in {"out of memory (OutOfMemory)", "out of memory (out of memory)"}
+    assert eager.problem is None
+    total_bytes = torch.cuda.get_device_properties(0).total_memory
+    assert 2 / 3 * total_bytes - 2 <= eager.trials[0].peak_memory_bytes <= total_bytes
 
 
 def test_a_search_is_a_study_that_is_listed_and_can_be_opened_again(

@@ -12,8 +12,9 @@ from smtc_lab.parallel.pipeline.schedules import FIRST_RIGHT
 IS_RIGHT = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= FIRST_RIGHT
 
 
-RUN_NONE = {"test_partition.py", "test_schedules.py"}
-"""What cuts a model in theory, and the refusal itself; every other file runs a pipeline."""
+RUN_NONE = {"test_partition.py", "test_schedules.py", "test_clock_on_gpu.py"}
+"""What cuts a model in theory, the refusal itself, and a clock without a schedule of torch's;
+every other file runs a pipeline."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
