@@ -20,14 +20,19 @@ endif
 ATHERIS_VERSION := 3.0.0
 FUZZ_S ?= 600
 FUZZ_INPUTS ?= 1000000
+OUT ?= build/gpu
+WHEELS ?= .whl
+# What `make test-gpu` needs, and what a machine with torch, transformers and pytest may lack.
+GPU_PACKAGES := annotated-types apsw cffi cryptography platformdirs pycparser pydantic \
+  pydantic-core typing-extensions typing-inspection
 # The parts of `make test`; the third one is all the rest.
 COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
 SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
 # jlpm with a node: the machine's, or that of the wheel in $(VENV)
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" "$(CURDIR)/$(BIN)/jlpm"
 
-.PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-deep soak fuzz lab \
-  lint types check fix bench lock clean
+.PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-deep test-gpu \
+  gpu-wheels soak fuzz lab lint types check fix bench lock clean
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
@@ -36,6 +41,8 @@ help:
 	@echo "make front  build the front end in extensions/ again"
 	@echo "make test   run the quick tests"
 	@echo "make test-deep  run what takes long, in lanes; LANES=\"ranks browser\" runs these"
+	@echo "make test-gpu OUT=DIR  run the tests and the benchmark that need a GPU, in 8 minutes, with"
+	@echo "            this machine's torch; make gpu-wheels fetches what it may lack else"
 	@echo "make soak   run the tests that take long"
 	@echo "make fuzz   look for bytes that crash the data service, for FUZZ_S=$(FUZZ_S) seconds, and for"
 	@echo "            files that crash a reader of runs, FUZZ_INPUTS=$(FUZZ_INPUTS)"
@@ -100,6 +107,20 @@ test-jobs:
 # What tests/deep.toml names, and what needs another environment; LANES="ranks browser": of these.
 test-deep: front
 	$(BIN)/python -m tests.kit.deep $(LANES)
+
+# Without .venv and network: on a machine that has a GPU and torch, and wheels in WHEELS.
+test-gpu:
+	@PYTHON="$(PYTHON)" bash .ci/test_gpu "$(OUT)" "$(WHEELS)"
+
+# As constraints.txt pins them, with its hashes, for Python 3.12 on x86-64.
+empty :=
+gpu-wheels:
+	@mkdir -p "$(WHEELS)" && rm -f "$(WHEELS)"/*.whl
+	@awk '/^[a-z]/ { take = /^($(subst $(empty) $(empty),|,$(strip $(GPU_PACKAGES))))==/ } take' \
+	  constraints.txt > "$(WHEELS)/requirements.txt"
+	$(PYTHON) -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 \
+	  --implementation cp --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 \
+	  --dest "$(WHEELS)" --requirement "$(WHEELS)/requirements.txt"
 
 soak: $(READY)
 	$(BIN)/pytest -m soak
