@@ -35,7 +35,7 @@ def commands(lane: str) -> list[list[str]]:
 
     The newest one is that of ``constraints.txt``, a CUDA build, in a ``.venv-newest``.
     """
-    plain = [sys.executable, "-m", "pytest", "--lane", lane]
+    plain = [sys.executable, "-m", "pytest", f"--lane={lane}"]
     if lane == "newest":
         make = ["make", "front", f"VENV={NEWEST}", "TORCH=newest"]
         return [make, [f"{NEWEST}/bin/python", "-m", "pytest", *CORE, "tests/examples"]]
@@ -45,7 +45,7 @@ def commands(lane: str) -> list[list[str]]:
     there = ["env", f"PYTHONPATH={ROOT}", find_environment(XLA).python, "-m", "pytest"]
     if lane == "oldest":
         return [[*there, "-m", "not xla", *CORE]]
-    return [plain, [*there, "--lane", ANY, "-m", "xla", "tests/compiler", "tests/runtime"]]
+    return [plain, [*there, f"--lane={ANY}", "-m", "xla", "tests/compiler", "tests/runtime"]]
 
 
 def counted(printed: str) -> Counter[str]:
