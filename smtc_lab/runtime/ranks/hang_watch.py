@@ -20,7 +20,7 @@ from smtc_lab.instance.variables import HUNG_AFTER_SETTING, STACKS_SIGNAL
 from smtc_lab.machine.processes import TreeClock, descendants, send_signal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from smtc_lab.instance.description import InstanceDescription
     from smtc_lab.runtime.entry_point import EntryPoint
@@ -80,11 +80,20 @@ class HangWatch:
         told: What the instance is told.
         folder: The run's folder.
         entry_points: Its trainers.
+        now: Returns the time, in seconds from any moment.
+        make_clock: Makes what tells the CPU time of processes.
     """
 
     def __init__(
-        self, told: InstanceDescription, folder: RunFolder, entry_points: Sequence[EntryPoint]
+        self,
+        told: InstanceDescription,
+        folder: RunFolder,
+        entry_points: Sequence[EntryPoint],
+        *,
+        now: Callable[[], float] = time.monotonic,
+        make_clock: Callable[[], TreeClock] = TreeClock,
     ) -> None:
+        self._now, self._make_clock = now, make_clock
         limit_s = float(told.environment.get(HUNG_AFTER_SETTING, _HUNG_AFTER_S))
         is_wanted = (
             told.rendezvous is not None and told.rendezvous.world_size > 1 and limit_s > 0
@@ -97,9 +106,9 @@ class HangWatch:
             for trainer in told.trainers[: len(self._trainers)]
         ]
         self._seen: list[tuple[int, int]] = []
-        self._moved_s = self._stepped_s = self._idle_since_s = time.monotonic()
+        self._moved_s = self._stepped_s = self._idle_since_s = now()
         self._step_times: deque[float] = deque(maxlen=100)
-        self._clock = TreeClock()
+        self._clock = make_clock()
         self._used_s = self._waited_s = 0.0
         self._has_others = told.rendezvous is not None and told.rendezvous.num_groups > 1
         self._found: Hung | None = None
@@ -112,7 +121,7 @@ class HangWatch:
 
     def look(self) -> Hung | None:
         """Return who stands still; None: nobody, or not for long enough."""
-        now_s = time.monotonic()
+        now_s = self._now()
         seen = [(each.num_steps, each.num_signs) for each in self._progress]
         if seen != self._seen:
             self._moved(seen, now_s)
@@ -166,7 +175,7 @@ class HangWatch:
         return max(self._limit_s, _MEDIANS * statistics.median(self._step_times))
 
     def _begin_idle(self, now_s: float) -> None:
-        self._clock, self._idle_since_s = TreeClock(), now_s
+        self._clock, self._idle_since_s = self._make_clock(), now_s
         self._used_s, self._waited_s = self._clock.look(self._pids())
 
     def _pids(self) -> list[int]:
@@ -176,9 +185,9 @@ class HangWatch:
         """Have every trainer write its stacks; return who does not just wait, and its own."""
         begins = [log.stat().st_size for log in self._logs]
         send_signal([each.pid for each in self._trainers if each.pid], STACKS_SIGNAL)
-        until_s = time.monotonic() + _STACKS_LIMIT_S
+        until_s = self._now() + _STACKS_LIMIT_S
         stacks = [""] * len(self._logs)
-        while not all(map(_CURRENT.search, stacks)) and time.monotonic() < until_s:
+        while not all(map(_CURRENT.search, stacks)) and self._now() < until_s:
             time.sleep(0.05)  # whoever writes them can tell nobody
             stacks = [
                 log.read_bytes()[begin:].decode(errors="replace")
