@@ -23,7 +23,11 @@ from tests.kit.runs import processes_after, wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.kit.real_runs import CopyRun
+
     SmtcLab = Callable[..., Any]
+
+pytestmark = pytest.mark.usefixtures("home")
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "smtc-lab"
 
@@ -90,12 +94,9 @@ def test_a_run_is_stopped_by_the_begin_of_its_name(
     assert smtc_lab("runs", "stop", "sleeper-1").out == said.out
 
 
-def test_the_newest_runs_are_listed_last(
-    smtc_lab: SmtcLab, start: Callable[[str, str], Run]
-) -> None:
+def test_the_newest_runs_are_listed_last(smtc_lab: SmtcLab, ended_run: CopyRun) -> None:
     for number in range(3):
-        run = start(f"run-{number}", "pass")
-        run.wait(30)
+        run = ended_run(f"run-{number}")
         os.utime(run.folder.job_file, (number, number))
 
     names = [line.split()[0] for line in smtc_lab("runs", "-n", "2").out.splitlines()[1:]]
@@ -105,9 +106,9 @@ def test_the_newest_runs_are_listed_last(
 
 
 def test_another_folder_of_runs_may_be_named_before_or_after_the_command(
-    smtc_lab: SmtcLab, start: Callable[[str, str], Run], monkeypatch: pytest.MonkeyPatch
+    smtc_lab: SmtcLab, ended_run: CopyRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = start("elsewhere", "pass").wait(30)
+    run = ended_run("elsewhere")
     root = run.folder.path.parent
     monkeypatch.setenv("SMTC_LAB_HOME", "/nowhere")
 
@@ -124,9 +125,9 @@ def test_another_folder_of_runs_may_be_named_before_or_after_the_command(
 
 @pytest.mark.parametrize("command", ["show", "stop"])
 def test_an_unknown_run_is_named_with_those_that_there_are(
-    smtc_lab: SmtcLab, start: Callable[[str, str], Run], command: str
+    smtc_lab: SmtcLab, ended_run: CopyRun, command: str
 ) -> None:
-    start("digits-1", "pass").wait(30)
+    ended_run("digits-1")
 
     said = smtc_lab("runs", command, "digist-1")
 
@@ -136,11 +137,9 @@ def test_an_unknown_run_is_named_with_those_that_there_are(
     assert "Did you mean digits-1?" in said.err
 
 
-def test_a_damaged_run_does_not_hide_the_others(
-    smtc_lab: SmtcLab, start: Callable[[str, str], Run]
-) -> None:
-    start("good", "pass").wait(30)
-    state_file = start("bad", "pass").wait(30).folder.state_file
+def test_a_damaged_run_does_not_hide_the_others(smtc_lab: SmtcLab, ended_run: CopyRun) -> None:
+    ended_run("good")
+    state_file = ended_run("bad").folder.state_file
     whole = state_file.read_bytes()
     state_file.write_bytes(whole[:20])
 
@@ -156,10 +155,8 @@ def test_a_damaged_run_does_not_hide_the_others(
     state_file.write_bytes(whole)
 
 
-def test_a_reader_that_goes_away_gets_no_traceback(
-    start: Callable[[str, str], Run], home: Path
-) -> None:
-    start("a-run", "pass").wait(30)
+def test_a_reader_that_goes_away_gets_no_traceback(ended_run: CopyRun, home: Path) -> None:
+    ended_run("a-run")
     read_end, write_end = os.pipe()
     os.close(read_end)
 
@@ -217,9 +214,9 @@ def test_a_comparison_is_listed_beside_its_launches_shown_and_stopped(
 
 
 def test_a_damaged_comparison_does_not_hide_the_others(
-    smtc_lab: SmtcLab, start: Callable[[str, str], Run], home: Path
+    smtc_lab: SmtcLab, ended_run: CopyRun, home: Path
 ) -> None:
-    start("good", "pass").wait(30)
+    ended_run("good")
     bad = home / "comparisons" / "bad"
     bad.mkdir(parents=True)
     (bad / "request.json").write_text("{", encoding="utf-8")

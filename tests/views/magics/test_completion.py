@@ -10,9 +10,6 @@ from hypothesis import strategies as st
 from IPython.core.completer import provisionalcompleter
 from jupyter_client.manager import run_kernel
 
-from smtc_lab.launchers.run import launch
-from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.cell.commands import COMMANDS
 from smtc_lab.views.cell.completion import completions
 from smtc_lab.views.cell.words import words_until
@@ -21,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from IPython.core.interactiveshell import InteractiveShell
+
+    from tests.kit.real_runs import CopyRun
 
 AS_A_TERMINAL_DOES = pytest.mark.filterwarnings("ignore:.Completer.complete. is pending")
 """It asks the older interface, about which IPython warns."""
@@ -73,12 +72,9 @@ def test_every_instance_type_is_offered_behind_a_group() -> None:
     assert len(completed("%%smtc --cluster dnn_group=ml.")) == 145
 
 
-def test_runs_are_offered_newest_first(tmp_path: Path) -> None:
-    script = tmp_path / "pass.py"
-    script.write_text("pass", encoding="utf-8")
-    cluster = Cluster.parse("a=local:1")
+def test_runs_are_offered_newest_first(home: Path, ended_run: CopyRun) -> None:
     for name in ("digits-1", "digits-2"):
-        launch(TrainingJob(entry_point=str(script), cluster=cluster, job_name=name)).wait(30)
+        ended_run(name, root=home / "runs")
 
     assert completed("%smtc show ") == ["digits-2", "digits-1"]
     assert completed("%smtc stop digits-1") == ["digits-1"]

@@ -23,14 +23,9 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
+    from tests.kit.real_runs import CopyRun
+
 ENDLESS = "import time; time.sleep(600)"
-
-
-def started(name: str, body: str, folder: Path) -> Run:
-    script = folder / f"{name}.py"
-    script.write_text(body, encoding="utf-8")
-    cluster = Cluster.parse("a=local:1")
-    return launch(TrainingJob(entry_point=str(script), cluster=cluster, job_name=name))
 
 
 def test_a_file_runs_with_the_options_of_a_cell(
@@ -48,9 +43,9 @@ def test_a_file_runs_with_the_options_of_a_cell(
     assert "['--lr', '0.5']" in capsys.readouterr().out
 
 
-def test_the_newest_runs_are_listed_first(tmp_path: Path) -> None:
+def test_the_newest_runs_are_listed_first(home: Path, ended_run: CopyRun) -> None:
     for number in range(3):
-        run = started(f"run-{number}", "pass", tmp_path).wait(30)
+        run = ended_run(f"run-{number}", root=home / "runs")
         os.utime(run.folder.job_file, (number, number))
 
     listed = run_line("runs -n 2", {})
@@ -63,7 +58,12 @@ def test_the_newest_runs_are_listed_first(tmp_path: Path) -> None:
 def test_a_run_is_shown_and_stopped_by_the_begin_of_its_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = started("sleeper-1", ENDLESS, tmp_path)
+    script = tmp_path / "sleeper.py"
+    script.write_text(ENDLESS, encoding="utf-8")
+    job = TrainingJob(
+        entry_point=str(script), cluster=Cluster.parse("a=local:1"), job_name="sleeper-1"
+    )
+    run = launch(job)
 
     found = run_line("show sleeper", {})
     run_line("stop sleeper", {})
@@ -89,9 +89,12 @@ def test_a_comparison_is_shown_and_stopped_by_its_name(
 
 
 def test_a_run_is_deleted_once_that_was_confirmed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: Path,
+    ended_run: CopyRun,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = started("done-1", "pass", tmp_path).wait(30)
+    run = ended_run("done-1", root=home / "runs")
     asked: list[str] = []
     answers = iter(["", "n", "y"])
     monkeypatch.setattr(
