@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,7 @@ from smtc_lab.machine.processes import send_signal
 from smtc_lab.metrics.result import Interval
 from smtc_lab.planner.run_prediction import predict_run
 from smtc_lab.planner.workload_hash import workload_hash
-from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
-from smtc_lab.spec.emulation import Emulation
-from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.folder import StudyFolder, read_process, write_study_state
 from smtc_lab.views.comparison.follower import ComparisonFollower
@@ -30,40 +26,14 @@ from smtc_lab.views.study.snapshot import study_snapshot
 from smtc_lab.views.study.words import study_text
 from smtc_lab.views.text import format as fmt
 from tests.kit.calibrations import calibration
+from tests.kit.real_runs import HOSTILE_NAME, paced_pair
 from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SCRIPT = """
-    import sys, time
-    from smtc_lab.runtime.instance_runtime import instance_runtime
-    timer = instance_runtime().timer
-    step_time_s = float(sys.argv[sys.argv.index("--step-time") + 1])
-    while not timer.is_done:
-        timer.ask()
-        time.sleep(step_time_s)
-        timer.got(8)
-        timer.end()
-"""
-HOSTILE = "fast <img src=x onerror=alert(1)> {{7*7}}"
-CLUSTERS = ("slow@here=ml.p3.2xlarge:1", f"{HOSTILE}@here=ml.c5.xlarge:1")
-
-
-def pair(folder: Path, *, steps: int) -> list[TrainingJob]:
-    script = folder / "train.py"
-    script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
-    return [
-        TrainingJob(
-            entry_point=str(script),
-            cluster=Cluster.parse(cluster),
-            hyperparameters={"step-time": step_time},
-            max_steps=steps,
-            emulation=Emulation(cores_per_vcpu=0.05),
-        )
-        for cluster, step_time in zip(CLUSTERS, (0.008, 0.002), strict=True)
-    ]
+    from tests.kit.real_runs import CopyComparison
 
 
 class Told:
@@ -97,17 +67,14 @@ def follow(run: ComparisonRun, told: Told) -> ComparisonFollower:
     return follower
 
 
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> ComparisonRun:
-    folder = tmp_path_factory.mktemp("ended")
-    run = launch_comparison(pair(folder, steps=30), rounds=2, root=folder / "runs")
-    run.wait(60)
-    return run
+@pytest.fixture
+def ended(ended_comparison: CopyComparison) -> ComparisonRun:
+    return ended_comparison()
 
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Iterator[ComparisonRun]:
-    run = launch_comparison(pair(tmp_path, steps=100_000), root=tmp_path / "runs")
+    run = launch_comparison(paced_pair(tmp_path, steps=100_000), root=tmp_path / "runs")
     wait_until(lambda: run.progress().steps > 0, what="the first step")
     yield run
     run.stop()
@@ -163,7 +130,7 @@ def test_the_description_of_an_ended_comparison_is_its_verdict(ended: Comparison
     assert info.scale == (
         "scale model: 1 vCPU of ml.p3.2xlarge = 0.05 cores, of ml.c5.xlarge 0.0724"
     )
-    assert [set_up.label for set_up in info.set_ups] == ["slow", HOSTILE]
+    assert [set_up.label for set_up in info.set_ups] == ["slow", HOSTILE_NAME]
     left_out = {
         name: steps
         for cluster in comparison.clusters
@@ -265,7 +232,7 @@ def test_complete_rounds_tell_when_a_compiler_has_earned_its_overhead(
     jobs = [
         job.model_copy(update={"compiler_config": config})
         for job, config in zip(
-            pair(tmp_path, steps=20),
+            paced_pair(tmp_path, steps=20),
             (
                 TrainingCompilerConfig(backend="eager", keep_memory=False),
                 TrainingCompilerConfig(backend="eager"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.launchers.run import Run
-from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from tests.kit.records import run_records
 from tests.kit.run_folders import write_run_folder
 from tests.views.server.test_rest import job_json
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.kit.lab_tab import Tab
+    from tests.kit.real_runs import CopyComparison
 
     Ask = Callable[..., Awaitable[tuple[int, Any]]]
     OpenTab = Callable[[], Awaitable[Tab]]
@@ -56,14 +56,12 @@ async def test_what_goes_on_is_not_deleted(ask: Ask, script: str) -> None:
     assert (await ask("runs", "gone-1", "delete", body={}))[0] == 404
 
 
-async def test_a_comparison_is_deleted_with_its_launches(ask: Ask, script: str) -> None:
-    job = job_json(script, max_steps=12)
-    body = {"kind": "comparison", "jobs": [job], "rounds": 2}
-    _, started = await ask("runs", body=body)
-    name = started["name"]
-    ComparisonRun.open(name).await_end(60)
+async def test_a_comparison_is_deleted_with_its_launches(
+    ask: Ask, root: Path, ended_comparison: CopyComparison
+) -> None:
+    name = ended_comparison(root=root).name
 
     status, deleted = await ask("comparisons", name, "delete", body={})
 
-    assert (status, len(deleted["launches"])) == (200, 2)
+    assert (status, len(deleted["launches"])) == (200, 4)
     assert (await ask("runs"))[1] == {"runs": []}

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.kit.real_runs import CopyComparison
+
 
 def jobs(folder: Path, *, steps: int) -> list[TrainingJob]:
     script = folder / "train.py"
@@ -56,8 +58,8 @@ def test_a_monitor_shows_a_comparison_until_its_end(tmp_path: Path) -> None:
     monitor.close()
 
 
-def test_damaged_records_are_told_beside_the_verdict(tmp_path: Path) -> None:
-    run = launch_comparison(jobs(tmp_path, steps=20), rounds=1, root=tmp_path / "runs")
+def test_damaged_records_are_told_beside_the_verdict(ended_comparison: CopyComparison) -> None:
+    run = ended_comparison()
     verdict = run.wait().comparison.verdict
     (run.runs[0].folder.records / "algo-1-rank0.sqlite").write_bytes(b"no database" * 100)
 
