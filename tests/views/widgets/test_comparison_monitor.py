@@ -35,9 +35,11 @@ def jobs(folder: Path, *, steps: int) -> list[TrainingJob]:
     ]
 
 
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[ComparisonRun]:
-    run = launch_comparison(jobs(tmp_path, steps=100_000), root=tmp_path / "runs")
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ComparisonRun]:
+    """Launch a comparison that goes on through all tests, which leave it alone."""
+    folder = tmp_path_factory.mktemp("running")
+    run = launch_comparison(jobs(folder, steps=100_000), root=folder / "runs")
     yield run
     run.stop()
 
@@ -73,8 +75,9 @@ def test_damaged_records_are_told_beside_the_verdict(ended_comparison: CopyCompa
     monitor.close()
 
 
-def test_stop_of_the_browser_stops_the_comparison(running: ComparisonRun) -> None:
-    monitor = ComparisonMonitor(running)
+def test_stop_of_the_browser_stops_the_comparison(tmp_path: Path) -> None:
+    run = launch_comparison(jobs(tmp_path, steps=100_000), root=tmp_path / "runs")
+    monitor = ComparisonMonitor(run)
     wait_until(lambda: monitor.info["launched"], what="the first launch")
 
     monitor._handle_custom_msg({"type": "stop"}, [])
