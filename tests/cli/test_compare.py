@@ -179,15 +179,12 @@ def test_two_clusters_of_one_name_are_refused(smtc_lab: SmtcLab, home: Path) -> 
     assert find_runs() == []
 
 
-@pytest.mark.parametrize("extra", [[], ["--no-emulation"]])
-def test_a_failing_script_is_a_failed_run(
-    smtc_lab: SmtcLab, home: Path, extra: list[str]
-) -> None:
+def test_a_failing_script_is_a_failed_run(smtc_lab: SmtcLab, home: Path) -> None:
     script = home / "train.py"
     script.write_text("raise ValueError('no data')", encoding="utf-8")
 
     said = smtc_lab(
-        *("compare", "--cluster", ALONE, "--rounds", "1", *extra),
+        *("compare", "--cluster", ALONE, "--rounds", "1"),
         *("--json", home / "comparison.json", script),
     )
 
