@@ -6,7 +6,6 @@ import contextlib
 import json
 import sys
 import textwrap
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +21,8 @@ from smtc_lab.launchers.run import Run, launch, launcher_named
 from smtc_lab.views.run.describer import RunDescriber
 from smtc_lab.views.run.words import evidence_words
 from smtc_lab.views.widgets.launch_view import LaunchView
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
 from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
@@ -145,18 +146,17 @@ def test_what_it_orders_is_shown_and_has_to_be_confirmed(make_job: MakeJob, root
     assert not root.exists()
 
 
-def test_a_run_of_an_engine_that_has_gone_is_read_all_the_same(
-    make_job: MakeJob, root: Path
-) -> None:
-    launcher = launcher_named("local", root=root)
-    plan = launcher.plan(make_job("print('was here')", cluster="here=local:1"))
-    run = Run(launcher, launcher.start(plan)).wait(60)
-    old = replace(Handle.read(run.folder.handle_file), launcher="gone")
-    run.folder.handle_file.write_text(old.to_json(), encoding="utf-8")
-    kept = {**json.loads(run.folder.plan_file.read_bytes()), "launcher": "gone"}
-    run.folder.plan_file.write_text(json.dumps(kept), encoding="utf-8")
+def test_a_run_of_an_engine_that_has_gone_is_read_all_the_same(root: Path) -> None:
+    folder = write_run_folder(
+        root, run_records([0.2], cluster="here=local:1", job_name="old-1"), usd_per_hour=None
+    )
+    handle = Handle(launcher="gone", job_name="old-1", run_folder=str(folder.path), remote={})
+    folder.handle_file.write_text(handle.to_json(), encoding="utf-8")
+    kept = {**json.loads(folder.plan_file.read_bytes()), "launcher": "gone"}
+    folder.plan_file.write_text(json.dumps(kept), encoding="utf-8")
+    folder.log_file("algo-1").write_text("was here\n", encoding="utf-8")
 
-    opened = Run.open(run.job_name, root=root)
+    opened = Run.open("old-1", root=root)
     info = RunDescriber(
         RunFollower(opened.folder, Stream(lambda _content, _buffers: None))
     ).describe()

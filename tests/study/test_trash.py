@@ -17,9 +17,9 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder, find_runs
 from smtc_lab.store.state import read_state, write_state
-from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.folder import write_study_state
 from smtc_lab.study.trash import KEPT_S, delete_run, delete_study, empty_trash, put_back
+from tests.kit.ended_comparisons import write_ended_comparison
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.records import run_records
 from tests.kit.run_folders import set_state, write_run_folder
@@ -27,6 +27,8 @@ from tests.kit.run_folders import set_state, write_run_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from smtc_lab.study.comparison.comparison_run import ComparisonRun
 
 
 @pytest.fixture
@@ -38,28 +40,18 @@ def written(root: Path, name: str = "old-1", **run: object) -> RunFolder:
     return write_run_folder(root, run_records([0.2], job_name=name, **run))
 
 
-def job(folder: Path, name: str, **values: object) -> TrainingJob:
-    script = folder / "train.py"
-    script.write_text(QUICK_SCRIPT, encoding="utf-8")
-    cluster = Cluster.parse(f"{name}@here=local:1")
-    return TrainingJob(entry_point=str(script), cluster=cluster, **values)
-
-
 @pytest.fixture
-def ended(tmp_path: Path, root: Path) -> ComparisonRun:
-    """Return a real comparison of two launches that has ended."""
-    run = launch_comparison(
-        [job(tmp_path, name, max_steps=12) for name in ("one", "other")],
-        rounds=1,
-        root=root,
-    )
-    run.wait(60)
-    return run
+def ended(root: Path) -> ComparisonRun:
+    """Return a comparison of two launches that has ended."""
+    return write_ended_comparison(root)
 
 
 @pytest.fixture
 def live(tmp_path: Path, root: Path) -> Iterator[Run]:
-    run = launch(job(tmp_path, "alive"), root=root)
+    script = tmp_path / "train.py"
+    script.write_text(QUICK_SCRIPT, encoding="utf-8")
+    job = TrainingJob(entry_point=str(script), cluster=Cluster.parse("alive@here=local:1"))
+    run = launch(job, root=root)
     yield run
     run.stop()
 
