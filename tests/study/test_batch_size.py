@@ -17,6 +17,7 @@ from smtc_lab.study.folder import studies_root
 from smtc_lab.views.batch.sizes import batch_sizes_text
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.run_list import run_rows
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,7 @@ GREEDY = """
         timer.got(taken)
         timer.end()
 """
+WITH_ROOM = GREEDY.replace("100 * 2**20", "1")
 LIMIT_BYTES = 700 * 2**20
 
 # Two samples take two thirds of a GPU's memory, so three never fit.
@@ -114,17 +116,22 @@ def test_the_end_of_a_gpus_memory_is_found(script: Callable[[str], Path], root: 
     assert 2 / 3 * total_bytes - 2 <= eager.trials[0].peak_memory_bytes <= total_bytes
 
 
-def test_a_search_is_a_study_that_is_listed_and_can_be_opened_again(
-    script: Callable[[str], Path], root: Path
-) -> None:
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[BatchSizes, Path]:
+    """Search the largest batch of a dataset of 5 samples, and return the folder of runs."""
+    folder = tmp_path_factory.mktemp("searched")
+    path, root = folder / "train.py", folder / "runs"
+    path.write_text(textwrap.dedent(WITH_ROOM), encoding="utf-8")
     sizes = find_batch_size(
-        script(GREEDY.replace("100 * 2**20", "1")),
-        backends=["eager"],
-        start=4,
-        steps=4,
-        environment={"SAMPLES": "4"},
-        root=root,
+        path, backends=["eager"], start=4, steps=4, environment={"SAMPLES": "5"}, root=root
     )
+    return sizes, root
+
+
+def test_a_search_is_a_study_that_is_listed_and_can_be_opened_again(
+    searched: tuple[BatchSizes, Path],
+) -> None:
+    sizes, root = searched
 
     listed = run_rows(root, last=10)
     (study,) = (row for row in listed if row["kind"] == "batch-size")
@@ -146,33 +153,8 @@ def test_a_search_is_a_study_that_is_listed_and_can_be_opened_again(
     assert seen.info.rounds == 0
 
 
-def test_an_interrupt_ends_the_search_with_its_launch(
-    script: Callable[[str], Path], root: Path
-) -> None:
-    def interrupt(_label: str, _trial: BatchTrial) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        find_batch_size(
-            script(GREEDY), backends=["eager"], start=1, steps=4, root=root, on_trial=interrupt
-        )
-
-    (path,) = studies_root(root).iterdir()
-    assert BatchSizeRun.open(str(path)).status == "Stopped"
-    assert all(current_state(folder).is_terminal for folder in find_runs(root))
-
-
-def test_the_end_of_the_dataset_is_a_limit_too(
-    script: Callable[[str], Path], root: Path
-) -> None:
-    sizes = find_batch_size(
-        script(GREEDY.replace("100 * 2**20", "1")),
-        backends=["eager"],
-        start=4,
-        steps=4,
-        environment={"SAMPLES": "5"},
-        root=root,
-    )
+def test_the_end_of_the_dataset_is_a_limit_too(searched: tuple[BatchSizes, Path]) -> None:
+    sizes, _ = searched
 
     (eager,) = sizes.backends
     assert [trial.batch_size for trial in eager.trials] == [4, 8]
@@ -183,11 +165,39 @@ def test_the_end_of_the_dataset_is_a_limit_too(
     assert "does not fit" not in text
 
 
+def test_a_batch_that_does_not_fit_is_told_and_an_interrupt_then_ends_the_search(
+    script: Callable[[str], Path], root: Path
+) -> None:
+    seen: list[tuple[str, BatchTrial]] = []
+
+    def interrupt(label: str, trial: BatchTrial) -> None:
+        seen.append((label, trial))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        find_batch_size(
+            script(GREEDY),
+            backends=["eager"],
+            start=8,
+            steps=4,
+            memory_limit_bytes=LIMIT_BYTES,
+            root=root,
+            on_trial=interrupt,
+        )
+
+    ((label, trial),) = seen
+    assert (label, trial.batch_size, trial.fits) == ("eager", 8, False)
+    assert trial.reason == "out of memory (MemoryError)"
+    (path,) = studies_root(root).iterdir()
+    assert BatchSizeRun.open(str(path)).status == "Stopped"
+    assert all(current_state(folder).is_terminal for folder in find_runs(root))
+
+
 def test_a_script_that_reads_another_hyperparameter_is_found_out(
     script: Callable[[str], Path], root: Path
 ) -> None:
     sizes = find_batch_size(
-        script(GREEDY.replace("100 * 2**20", "1")),
+        script(WITH_ROOM),
         backends=["eager"],
         start=4,
         steps=4,
@@ -222,16 +232,11 @@ def test_a_search_that_makes_no_sense_is_refused(
 @pytest.mark.parametrize(
     "body", ["os.abort()", 'raise RuntimeError("can\'t start new thread")']
 )
-@pytest.mark.parametrize(("is_limited", "fits"), [(True, False), (False, None)])
 def test_a_crash_is_for_want_of_memory_only_where_memory_is_limited(
-    make_job: Callable[..., TrainingJob],
-    start: Callable[..., Run],
-    body: str,
-    *,
-    is_limited: bool,
-    fits: bool | None,
+    make_job: Callable[..., TrainingJob], start: Callable[..., Run], body: str
 ) -> None:
     run = start(make_job(f"import os\n{body}", cluster="here=local:1"))
-    run._launcher.wait(run.handle, 30)
+    run._launcher.wait(run.handle, PATIENCE_S)
 
-    assert why_it_failed(run, is_limited=is_limited)[0] is fits
+    assert why_it_failed(run, is_limited=True)[0] is False
+    assert why_it_failed(run, is_limited=False)[0] is None

@@ -10,6 +10,8 @@ import pytest
 from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.study.comparison.compare_compilers import compare_compilers
+from smtc_lab.study.comparison.comparison_run import ComparisonRun
+from smtc_lab.study.folder import studies_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +91,9 @@ def test_compilers_are_compared_and_checked_against_eager(script: Path, root: Pa
     }
     assert seen[-1].launch == seen[-1].launches == 5
     assert list(root.rglob("parity-rank*.npz")) == []
+    (study,) = studies_root(root).iterdir()
+    rounds = [run.round for run in ComparisonRun.open(str(study)).state.runs]
+    assert rounds == [1, 1, None, None, None]
 
 
 def test_a_compiler_that_trains_another_model_is_told(script: Path, root: Path) -> None:

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, RunFailedError
-from smtc_lab.follow.stream import Stream
-from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.compared.comparison import Comparison
+from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.compare import compare
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.study.folder import StudyState, read_process, studies_root
-from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.run_list import run_rows
 from tests.kit.quick_script import QUICK_SCRIPT
-from tests.kit.runs import processes_after
+from tests.kit.runs import processes_after, processes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.spec.job import TrainingJob
+    from smtc_lab.study.comparison.compare import ComparisonOutcome
     from smtc_lab.study.watched_run import Progress
 
     MakeJob = Callable[..., TrainingJob]
@@ -37,10 +36,36 @@ def only_study(root: Path) -> ComparisonRun:
     return ComparisonRun.open(str(path))
 
 
-@pytest.fixture
-def jobs(make_job: MakeJob) -> list[TrainingJob]:
-    names = ("a <b>&", "b")
-    return [make_job(QUICK_SCRIPT, cluster=f"{name}@x=local:1", max_steps=15) for name in names]
+@dataclass(frozen=True)
+class Compared:
+    """A comparison that was followed by its caller while it went on."""
+
+    root: Path
+    jobs: list[TrainingJob]
+    outcome: ComparisonOutcome
+    seen: list[tuple[StudyState, Progress]]
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
+    folder = tmp_path_factory.mktemp("compared")
+    root, script = folder / "runs", folder / "train.py"
+    script.write_text(QUICK_SCRIPT, encoding="utf-8")
+    jobs = [
+        TrainingJob(
+            entry_point=str(script),
+            cluster=Cluster.parse(f"{name}@x=local:1"),
+            max_steps=20,
+        )
+        for name in ("a <b>&", "b")
+    ]
+    seen: list[tuple[StudyState, Progress]] = []
+
+    def look(progress: Progress) -> None:
+        seen.append((only_study(root).state, progress))
+
+    outcome = compare(jobs, rounds=1, root=root, progress=look)
+    return Compared(root, jobs, outcome, seen)
 
 
 @pytest.fixture
@@ -49,31 +74,35 @@ def endless(make_job: MakeJob) -> TrainingJob:
 
 
 def test_it_has_a_folder_that_is_followed_while_it_goes_on_and_opened_at_its_end(
-    jobs: list[TrainingJob], root: Path
+    compared: Compared,
 ) -> None:
-    seen: list[tuple[StudyState, Progress]] = []
+    study = only_study(compared.root)
 
-    def look(progress: Progress) -> None:
-        seen.append((only_study(root).state, progress))
-
-    outcome = compare(jobs, rounds=2, root=root, progress=look)
-
-    study = only_study(root)
-    assert {state.state for state, _ in seen} == {"InProgress"}
-    assert all(len(state.runs) == progress.launch for state, progress in seen)
-    assert {state.launches for state, _ in seen} == {4}
+    assert {state.state for state, _ in compared.seen} == {"InProgress"}
+    assert all(len(state.runs) == progress.launch for state, progress in compared.seen)
+    assert {state.launches for state, _ in compared.seen} == {2}
     assert study.status == "Completed"
-    assert [(run.label, run.round) for run in study.state.runs] == [
-        ("a <b>&", 1),
-        ("b", 1),
-        ("b", 2),
-        ("a <b>&", 2),
-    ]
-    assert study.comparison == outcome.comparison
-    assert study.wait(10) == outcome
-    assert study.request.jobs == tuple(jobs)
-    kinds = [row["kind"] for row in run_rows(root, last=20)]
-    assert sorted(kinds) == ["comparison", *["run"] * 4]
+    assert [(run.label, run.round) for run in study.state.runs] == [("a <b>&", 1), ("b", 1)]
+    assert study.comparison == compared.outcome.comparison
+    assert study.wait(10) == compared.outcome
+    assert study.request.jobs == tuple(compared.jobs)
+    kinds = [row["kind"] for row in run_rows(compared.root, last=20)]
+    assert sorted(kinds) == ["comparison", *["run"] * 2]
+
+
+def test_it_is_read_again_as_it_was_written(compared: Compared) -> None:
+    written = only_study(compared.root).result_json
+
+    assert written is not None
+    assert Comparison.from_json(written) == compared.outcome.comparison
+
+
+def test_without_emulation_the_evidence_is_measured(compared: Compared) -> None:
+    comparison = compared.outcome.comparison
+
+    assert comparison.evidence == "measured"
+    assert comparison.clusters[0].cpu_quota_mechanism == "none"
+    assert comparison.clusters[0].usd_per_1000_steps is None
 
 
 def test_another_may_stop_it_and_its_caller_lives_on(endless: TrainingJob, root: Path) -> None:
@@ -100,7 +129,9 @@ def test_another_may_stop_it_and_its_caller_lives_on(endless: TrainingJob, root:
     assert study.stop().status == "Stopped"
 
 
-def test_waiting_for_it_too_short_says_so(endless: TrainingJob, root: Path) -> None:
+def test_waiting_for_it_too_short_says_so_and_an_interrupt_leaves_nothing(
+    endless: TrainingJob, root: Path
+) -> None:
     told: list[str] = []
 
     def look(progress: Progress) -> None:
@@ -114,17 +145,8 @@ def test_waiting_for_it_too_short_says_so(endless: TrainingJob, root: Path) -> N
 
     assert told == ["InProgress"]
     assert only_study(root).status == "Stopped"
-
-
-def test_why_it_failed_is_kept(make_job: MakeJob, root: Path) -> None:
-    job = make_job("raise SystemExit(3)")
-
-    with pytest.raises(RunFailedError) as failed:
-        compare([job], root=root)
-
-    study = only_study(root)
-    assert (study.status, study.state.reason) == ("Failed", str(failed.value))
-    assert study.comparison is None
+    (run_folder,) = root.iterdir()
+    assert processes_of(run_folder) == {}
 
 
 def test_a_fault_of_who_is_told_ends_it_with_that_reason(
@@ -140,37 +162,12 @@ def test_a_fault_of_who_is_told_ends_it_with_that_reason(
     assert (state.state, state.reason) == ("Failed", "ZeroDivisionError: at 1.")
 
 
-def test_it_lies_beside_the_runs_of_a_given_launcher_and_tells_its_prices(
-    make_job: MakeJob, tmp_path: Path
-) -> None:
-    root = tmp_path / "elsewhere" / "runs"
-    catalog = Catalog.load().with_prices({"ml.p3.2xlarge": (1.5, "2024-01-02")})
-    job = make_job(QUICK_SCRIPT, cluster="x=ml.p3.2xlarge:1", max_steps=15)
-
-    outcome = compare([job], rounds=1, on=LocalLauncher(root=root), catalog=catalog)
-
-    study = only_study(root)
-    follower = ComparisonFollower(study, Stream(lambda *_: None))
-    assert follower.prices == [1.5]
-    assert follower.comparison == outcome.comparison
-    assert outcome.comparison.clusters[0].usd_per_hour == 1.5
-
-
 def test_without_a_place_for_its_folder_nothing_is_started(
-    jobs: list[TrainingJob], root: Path
+    endless: TrainingJob, root: Path
 ) -> None:
     studies_root(root).write_text("", encoding="utf-8")
 
     with pytest.raises(LauncherError, match=r"The comparison 'train-.*' was not started"):
-        compare(jobs, root=root)
+        compare([endless], root=root)
 
     assert not root.exists()
-
-
-def test_it_is_read_again_as_it_was_written(jobs: list[TrainingJob], root: Path) -> None:
-    outcome = compare(jobs, rounds=1, root=root)
-
-    written = only_study(root).result_json
-
-    assert written is not None
-    assert Comparison.from_json(written) == outcome.comparison

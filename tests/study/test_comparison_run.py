@@ -14,6 +14,7 @@ from smtc_lab.errors import LauncherError, RunFailedError, SpecError, StoreError
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.comparison.plan import plan_comparison
 from smtc_lab.study.folder import read_process, studies_root
 from tests.kit.runs import processes_after, processes_of, wait_until
 
@@ -84,42 +85,42 @@ def leftovers(root: Path) -> dict[int, str]:
     return {pid: text for run in root.iterdir() for pid, text in processes_after(run).items()}
 
 
-def test_a_launched_comparison_returns_at_once_and_ends_as_compare_does(
+def test_rounds_are_interleaved_and_every_other_one_is_turned_round(
     make_pair: Callable[..., list[TrainingJob]], root: Path
 ) -> None:
-    run = launch_comparison(make_pair(), rounds=2, root=root)
+    planned = plan_comparison(make_pair(), rounds=3, root=root).launches
+
+    assert [plan.job.cluster.label for plan in planned] == [
+        *("slow <b>&", "fast"),
+        *("fast", "slow <b>&"),
+        *("slow <b>&", "fast"),
+    ]
+
+
+def test_a_launched_comparison_returns_at_once_ends_as_compare_does_and_is_opened_by_name(
+    make_pair: Callable[..., list[TrainingJob]], root: Path
+) -> None:
+    run = launch_comparison(make_pair(), rounds=1, root=root)
     assert not run.state.is_terminal
 
     outcome = run.wait()
 
     slow, fast = "slow <b>&", "fast"
-    assert [records.label for records in outcome.runs] == [slow, fast, fast, slow]
+    assert [records.label for records in outcome.runs] == [slow, fast]
     assert outcome.comparison.speedup is not None
     assert outcome.comparison.speedup.low > 1
-    assert [(one.label, one.round) for one in run.state.runs] == [
-        ("slow <b>&", 1),
-        ("fast", 1),
-        ("fast", 2),
-        ("slow <b>&", 2),
-    ]
+    assert [(one.label, one.round) for one in run.state.runs] == [(slow, 1), (fast, 1)]
     assert [one.job_name for one in run.state.runs] == [one.job_name for one in run.runs]
     assert run.folder.path.parent == root.parent / "comparisons"
     assert run.folder.path.stat().st_mode & 0o777 == 0o700
-    assert run.progress().launch == run.progress().launches == 4
+    assert run.progress().launch == run.progress().launches == 2
     assert run.progress().steps == 20
     assert is_gone(run)
     assert run.stop().status == "Completed"
 
-
-def test_an_ended_comparison_is_opened_by_its_name(
-    make_pair: Callable[..., list[TrainingJob]], root: Path
-) -> None:
-    run = launch_comparison(make_pair(), rounds=1, root=root)
-    run.wait()
-
     again = ComparisonRun.open(run.name, root=root)
 
-    assert again.wait() == run.wait()
+    assert again.wait() == outcome
     assert again.request.jobs == run.request.jobs
 
 
