@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -46,6 +46,28 @@ def start(launcher: LocalLauncher) -> Iterator[Callable[..., Run]]:
 
     def start_run(job: TrainingJob, *, detach: bool = False) -> Run:
         run = Run(launcher, launcher.start(launcher.plan(job), detach=detach))
+        runs.append(run)
+        return run
+
+    yield start_run
+    for run in runs:
+        run.stop()
+
+
+@pytest.fixture(scope="module")
+def start_shared(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[..., Run]]:
+    """Start a run that several tests of a file look at; at their end what is left is ended."""
+    runs = []
+
+    def start_run(body: str, *, cluster: str = HOMOGENEOUS, **values: Any) -> Run:
+        folder = tmp_path_factory.mktemp("shared")
+        script = folder / "train.py"
+        script.write_text(textwrap.dedent(body), encoding="utf-8")
+        job = TrainingJob(entry_point=str(script), cluster=Cluster.parse(cluster), **values)
+        launcher = LocalLauncher(root=folder / "runs")
+        run = Run(launcher, launcher.start(launcher.plan(job)))
         runs.append(run)
         return run
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.errors import LauncherError, RunFailedError, SpecError
+from smtc_lab.errors import RunFailedError, SpecError
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
-from tests.kit.runs import log_of, processes_after, processes_of, wait_until
+from tests.kit.runs import PATIENCE_S, log_of, processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,32 +56,30 @@ def works_everywhere(run: Run) -> bool:
     )
 
 
-def pids_running(run: Run, text: str) -> list[int]:
-    return [pid for pid, command in processes_of(run.folder.path).items() if text in command]
-
-
 def test_a_script_that_exits_3_fails_the_run_and_the_message_says_so(
     make_job: MakeJob, start: Start
 ) -> None:
     run = start(make_job("print('about to give up')\nraise SystemExit(3)"))
 
     with pytest.raises(RunFailedError, match=r"algo-1 \(dnn_group\) exited with code 3.*logs:"):
-        run.wait(30)
+        run.wait(PATIENCE_S)
     assert run.state.exit_codes == {"algo-1": 3}
     assert processes_after(run.folder.path) == {}
 
 
-def test_an_exception_of_the_script_is_the_reason_with_its_line(
+def test_an_exception_of_the_script_is_the_reason_with_its_line_and_no_interruption(
     make_job: MakeJob, start: Start
 ) -> None:
-    run = start(make_job("x = 1\nraise ValueError('the loss is NaN')\n"))
+    body = "x = 1\nraise ValueError('the loss is NaN')\n"
+    run = start(make_job(body, cluster="dnn_group=local:1", use_spot_instances=True))
 
     with pytest.raises(
         RunFailedError, match=r"ValueError: the loss is NaN \(train.py, line 2\)"
     ):
-        run.wait(30)
+        run.wait(PATIENCE_S)
     assert "Traceback (most recent call last)" in run.logs("algo-1")
     assert "run_script" not in run.logs("algo-1")
+    assert len(run.state.attempts) == 1
 
 
 def test_a_failing_data_instance_fails_the_run_and_ends_the_trainer(
@@ -96,7 +94,7 @@ def test_a_failing_data_instance_fails_the_run_and_ends_the_trainer(
     run = start(make_job(body, cluster=HETEROGENEOUS))
 
     with pytest.raises(RunFailedError, match=r"\(data_group\) exited with code 5"):
-        run.wait(30)
+        run.wait(PATIENCE_S)
     assert processes_after(run.folder.path) == {}
 
 
@@ -111,7 +109,7 @@ def test_the_end_of_the_trainers_completes_the_run_and_ends_the_data_instances(
     """
     run = start(make_job(body, cluster=HETEROGENEOUS))
 
-    assert run.wait(30).status == "Completed"
+    assert run.wait(PATIENCE_S).status == "Completed"
     assert "trained" in run.logs("algo-1")
     assert processes_after(run.folder.path) == {}
 
@@ -119,7 +117,7 @@ def test_the_end_of_the_trainers_completes_the_run_and_ends_the_data_instances(
 def test_a_run_longer_than_its_limit_is_stopped(make_job: MakeJob, start: Start) -> None:
     run = start(make_job(FOREVER, max_runtime_s=1.0))
 
-    assert run.wait(30).status == "Stopped"
+    assert run.wait(PATIENCE_S).status == "Stopped"
     assert "MaxRuntimeExceeded" in run.state.reason
     assert "max_runtime_s=1" in run.state.reason
     assert processes_after(run.folder.path) == {}
@@ -150,22 +148,6 @@ def test_a_family_that_ignores_sigterm_and_daemonises_is_ended(
     assert processes_after(run.folder.path) == {}
 
 
-def test_what_a_script_leaves_behind_after_a_clean_exit_is_ended(
-    make_job: MakeJob, start: Start
-) -> None:
-    body = """
-        import os, time
-        if os.fork() == 0:
-            os.setsid()
-            time.sleep(3600)
-        print("done")
-    """
-    run = start(make_job(body))
-
-    assert run.wait(30).status == "Completed"
-    assert processes_after(run.folder.path) == {}
-
-
 def test_kill_9_of_the_trainer_fails_the_run(make_job: MakeJob, start: Start) -> None:
     run = start(make_job(FOREVER, cluster=HETEROGENEOUS))
     wait_until(lambda: works_everywhere(run), what="the start of every instance")
@@ -174,7 +156,7 @@ def test_kill_9_of_the_trainer_fails_the_run(make_job: MakeJob, start: Start) ->
     os.kill(trainer, signal.SIGKILL)
 
     with pytest.raises(RunFailedError, match=r"algo-1 \(dnn_group\) was killed by signal 9"):
-        run.wait(30)
+        run.wait(PATIENCE_S)
     assert processes_after(run.folder.path) == {}
 
 
@@ -192,7 +174,7 @@ def test_kill_9_of_an_agent_fails_the_run_and_names_the_instance(
     with pytest.raises(
         RunFailedError, match=r"agent of algo-\d \(\w+\) was killed by signal 9"
     ):
-        run.wait(30)
+        run.wait(PATIENCE_S)
     assert processes_after(run.folder.path) == {}
 
 
@@ -273,52 +255,3 @@ def test_a_missing_entry_point_is_refused_before_anything_starts(
     with pytest.raises(SpecError, match=r"'nowhere/train.py' is not a file.*Correct the path"):
         start(job)
     assert find_runs(root) == []
-
-
-def test_a_second_start_of_the_same_plan_starts_nothing(
-    make_job: MakeJob, start: Start
-) -> None:
-    job = make_job(FOREVER, job_name="twice")
-
-    first, second = start(job), start(job)
-
-    assert first.handle == second.handle
-    # what it starts bears its name until it has become what it is to be
-    wait_until(
-        lambda: len(pids_running(first, "supervision.supervisor")) == 1,
-        what="one supervisor alone",
-    )
-
-
-def test_another_job_of_the_same_name_is_refused(make_job: MakeJob, start: Start) -> None:
-    start(make_job(FOREVER, job_name="taken"))
-
-    with pytest.raises(LauncherError, match=r"'taken' exists and is of another job"):
-        start(make_job(FOREVER, job_name="taken", seed=1))
-
-
-def test_a_second_supervisor_refuses_the_run(make_job: MakeJob, start: Start) -> None:
-    run = start(make_job(FOREVER))
-
-    second = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "smtc_lab.launchers.supervision.supervisor",
-            run.folder.path,
-            "--detached",
-        ],
-        check=False,
-        timeout=20,
-    )
-
-    assert second.returncode == 1
-    assert run.status == "InProgress"
-
-
-def test_waiting_too_short_says_that_the_run_goes_on(make_job: MakeJob, start: Start) -> None:
-    run = start(make_job(FOREVER))
-
-    with pytest.raises(LauncherError, match=r"still runs after 0.2 s"):
-        run.wait(0.2)
-    assert run.status == "InProgress"
