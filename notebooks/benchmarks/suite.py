@@ -26,11 +26,14 @@ _LOOK_S = 0.1
 
 
 class LaunchCount:
-    """Counts the supervisors that run on this machine, each of which is a launch."""
+    """Counts the runs whose supervisors run on this machine, by what names their folders.
+
+    A process that a supervisor forks has its command line.
+    """
 
     def __init__(self) -> None:
         self._ended = threading.Event()
-        self._seen: set[tuple[str, bytes]] = set()
+        self._seen: set[bytes] = set()
         self._thread = threading.Thread(target=self._count)
 
     def __enter__(self) -> Self:
@@ -54,7 +57,7 @@ class LaunchCount:
                 except OSError:  # it has ended
                     continue
                 if _SUPERVISOR in command:
-                    self._seen.add((path.parent.name, command))
+                    self._seen.add(command)
 
 
 def one_row(busy: int) -> dict[str, Any]:
