@@ -11,7 +11,7 @@ import torch
 
 from smtc_lab.parallel.activations.offload import Moving
 from smtc_lab.parallel.arguments import arguments_of
-from smtc_lab.parallel.pipeline.cutting.recording import DATA_DEPENDENT, SeenOps, check_loss
+from smtc_lab.parallel.pipeline.cutting.recording import NOT_IMAGINED, SeenOps, check_loss
 from smtc_lab.parallel.pipeline.cutting.stand_ins import stand_ins
 from smtc_lab.parallel.torch_names import needed
 
@@ -73,7 +73,8 @@ def trace_step(
 ) -> StepTrace:
     """Return what a step holds. Nothing of the model changes.
 
-    No memory is needed; where the model decides by values, one real step is computed.
+    No memory is needed; where the model decides by values, or torch cannot imagine an
+    operation, one real step is computed.
 
     Args:
         model: Any model.
@@ -89,7 +90,7 @@ def trace_step(
     try:
         with FakeTensorMode(allow_non_fake_inputs=True):
             return _Trace(model, offloaded, is_fake=True).run(batch, loss_of)
-    except DATA_DEPENDENT:
+    except NOT_IMAGINED:
         with torch.random.fork_rng():
             return _Trace(model, offloaded, is_fake=False).run(batch, loss_of)
 

@@ -308,6 +308,22 @@ def test_a_model_that_decides_by_values_is_told_with_host_memory_too() -> None:
     assert torch.equal(torch.random.get_rng_state(), random)
 
 
+def test_an_operation_that_torch_cannot_imagine_is_seen_with_a_real_step() -> None:
+    class Unimagined(nn.Linear):
+        def forward(self, values: torch.Tensor) -> torch.Tensor:
+            if type(values) is not torch.Tensor:  # as a product of experts before torch 2.15
+                raise RuntimeError("there is no kernel of shapes alone")
+            return super().forward(values)
+
+    batch = torch.randn(64, 64), None
+    told = [
+        memory(kind(64, 64), batch, lambda out, _: out.mean(), devices=()).strategies[0]
+        for kind in (Unimagined, nn.Linear)
+    ]
+
+    assert told[0].peak_bytes == told[1].peak_bytes
+
+
 def test_what_cannot_be_is_refused() -> None:
     model = nn.Linear(4, 4)
 

@@ -23,10 +23,13 @@ from smtc_lab.parallel.torch_names import needed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-DATA_DEPENDENT = (
+NOT_IMAGINED = (
     needed("torch._subclasses.fake_tensor:DataDependentOutputException"),
     needed("torch._subclasses.fake_tensor:DynamicOutputShapeException"),
+    RuntimeError,
 )
+"""What ends a pass without values where it needs some, or has an operation without shapes."""
+
 FakeTensor: Any = needed("torch._subclasses.fake_tensor:FakeTensor")
 FakeTensorMode: Any = needed("torch._subclasses.fake_tensor:FakeTensorMode")
 TorchDispatchMode: Any = needed("torch.utils._python_dispatch:TorchDispatchMode")
@@ -58,7 +61,7 @@ def record(
     try:
         with FakeTensorMode(allow_non_fake_inputs=True):
             return _Pass(model, device, is_fake=True).run(inputs, loss_of)
-    except (*DATA_DEPENDENT, RuntimeError):
+    except NOT_IMAGINED:
         with torch.random.fork_rng():
             return _Pass(model, device, is_fake=False).run(inputs, loss_of)
 
