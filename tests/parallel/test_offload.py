@@ -16,7 +16,7 @@ from torch import nn
 import smtc_lab as lab
 from smtc_lab.parallel.activations.offload import Moving, moved_only_by
 from smtc_lab.parallel.activations.recompute import recompute
-from smtc_lab.parallel.pipeline.schedules import FIRST_RIGHT
+from smtc_lab.parallel.pipeline.schedules import RUN_HERE
 from smtc_lab.parallel.units import shard_units
 from tests.parallel.conftest import start_ranks
 from tests.parallel.small_model import SmallModel, batches, loss_of
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-HAS_PIPELINES = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= FIRST_RIGHT
 MESHES: list[dict[str, int]] = [{"data": 2}, {"shard": 2}, {"tensor": 2, "shard": 2}]
-if HAS_PIPELINES:
+if RUN_HERE:
     MESHES += [{"pipeline": 2, "data": 2, "microbatches": 2}]
 
 MOVED = """
@@ -319,7 +318,7 @@ def test_a_job_moves_activations_in_every_layout(mesh: dict[str, int], tmp_path:
         assert not {*offloaded["moved"], *both["moved"]} & {64 * 128 * 4}, "no weight"
 
 
-@pytest.mark.skipif(not HAS_PIPELINES, reason="no pipelines with this torch")
+@pytest.mark.skipif(not RUN_HERE, reason="no pipelines with this torch")
 def test_an_emulated_device_holds_a_stage_whose_activations_are_moved(tmp_path: Path) -> None:
     batch = torch.zeros(256, 8), torch.zeros(256, 4)
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from smtc_lab.parallel.activations.recompute import recompute
-from smtc_lab.parallel.pipeline.schedules import FIRST_RIGHT
+from smtc_lab.parallel.pipeline.schedules import RUN_HERE
 from tests.parallel.conftest import start_ranks
 from tests.parallel.small_model import SmallModel, batches, loss_of
 from tests.parallel.tensor.models import OF_TRANSFORMERS
@@ -17,9 +17,8 @@ from tests.parallel.tensor.models import OF_TRANSFORMERS
 if TYPE_CHECKING:
     from pathlib import Path
 
-HAS_PIPELINES = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= FIRST_RIGHT
 MESHES: list[dict[str, int]] = [{"data": 2}, {"shard": 2}]
-MESHES += [{"pipeline": 2, "microbatches": 2}] if HAS_PIPELINES else []
+MESHES += [{"pipeline": 2, "microbatches": 2}] if RUN_HERE else []
 
 TRAIN = """
 dropped = nn.Dropout(DROPOUT)

@@ -22,6 +22,15 @@ FIRST_RIGHT = (2, 13)
 _FIRST_TO_TAKE_PARTS = (2, 14)
 
 
+def _release(version: str) -> tuple[int, int]:
+    major, minor = (int(part) for part in version.split(".")[:2])
+    return major, minor
+
+
+RUN_HERE = _release(torch.__version__) >= FIRST_RIGHT
+"""Whether this torch runs pipelines."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScheduleKind:
     """One schedule of ``torch.distributed.pipelining``."""
@@ -136,11 +145,6 @@ def check_torch(version: str = torch.__version__) -> None:
             f"torch {version} does not run every pipeline: schedules of older releases end "
             f"with an error. Install torch {first} or newer."
         )
-
-
-def _release(version: str) -> tuple[int, int]:
-    major, minor = (int(part) for part in version.split(".")[:2])
-    return major, minor
 
 
 def torch_stage(  # noqa: PLR0913  options by name

@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
 
-from smtc_lab.parallel.pipeline.schedules import FIRST_RIGHT
-
-IS_RIGHT = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= FIRST_RIGHT
-
+from smtc_lab.parallel.pipeline.schedules import RUN_HERE
 
 RUN_NONE = {"test_partition.py", "test_schedules.py", "test_clock_on_gpu.py"}
 """What cuts a model in theory, the refusal itself, and a clock without a schedule of torch's;
@@ -18,7 +14,7 @@ every other file runs a pipeline."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if IS_RIGHT:
+    if RUN_HERE:
         return
     reason = "pipelines refuse this torch, see test_schedules.py"
     for item in items:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from smtc_lab.parallel.pipeline.schedules import FIRST_RIGHT
+from smtc_lab.parallel.pipeline.schedules import RUN_HERE
 from tests.parallel.conftest import start_ranks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HAS_PIPELINES = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= FIRST_RIGHT
 
 MESHES: dict[str, dict[str, int]] = {
     "one": {},
@@ -22,7 +21,7 @@ MESHES: dict[str, dict[str, int]] = {
     "tensor x shard": {"tensor": 2, "shard": 2},
 }
 STAGED = {"pipeline": 2, "microbatches": 2}
-if HAS_PIPELINES:
+if RUN_HERE:
     MESHES |= {
         "tensor x pipeline": {"tensor": 2, **STAGED},
         "all": {"tensor": 2, "data": 2, **STAGED},
