@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from notebooks.benchmarks.harness.figure import bench_figure, write_figures
+from tests.kit.deep import counted
 
 ROOT = Path(__file__).parents[2]
 _SUPERVISOR = b"smtc_lab.launchers.supervision.supervisor"
-_COUNTED = re.compile(r"=+ (?:(\d+) failed, )?(\d+) passed.*=+$", re.MULTILINE)
 _LOOK_S = 0.1
 
 
@@ -82,14 +82,13 @@ def one_row(busy: int) -> dict[str, Any]:
         for process in beside:
             process.kill()
             process.wait()
-    counts = _COUNTED.findall(ended.stdout)
     return {
         "commit": commit(),
         "busy": busy,
         "load_before": load,
         "seconds": time.monotonic() - begin_s,
         "is_green": ended.returncode == 0,
-        "passed": sum(int(passed) for _, passed in counts),
+        "passed": counted(ended.stdout)["passed"],
         "failed": re.findall(r"^(?:FAILED|ERROR) (\S+)", ended.stdout, re.MULTILINE),
         "launches": launches.value,
     }

@@ -49,10 +49,12 @@ def commands(lane: str) -> list[list[str]]:
 
 
 def counted(printed: str) -> Counter[str]:
-    """Return how many tests passed, failed and were left out, by pytest's last line."""
-    lines = _SUMMARY.findall(printed)
-    found = re.findall(r"(\d+) (\w+)", lines[-1]) if lines else []
-    return Counter({word.removesuffix("s"): int(num) for num, word in found})
+    """Return how many tests passed, failed and were left out, by pytest's last lines."""
+    found = re.findall(r"(\d+) (\w+)", " ".join(_SUMMARY.findall(printed)))
+    counts = Counter[str]()
+    for num, word in found:
+        counts[word.removesuffix("s")] += int(num)
+    return counts
 
 
 def run_lane(lane: str, folder: Path) -> dict[str, Any]:
