@@ -144,6 +144,8 @@ def empty_trash(
 ) -> None:
     """Remove deletions for good. What cannot be removed stays.
 
+    An empty trash stays, too: another process may be about to move something there.
+
     Args:
         root: Folder of runs; None: the default one.
         only: This deletion, however old it is; None: all that are old enough.
@@ -156,7 +158,6 @@ def empty_trash(
                 age_s = time.time() - folder.lstat().st_mtime
                 if folder.name == only or (only is None and age_s >= older_than_s):
                     _remove(folder)
-            trash.rmdir()  # which only an empty folder obeys
 
 
 def _inside(root: Path, name: str, marker: str, what: str) -> Path:

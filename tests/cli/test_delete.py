@@ -23,7 +23,7 @@ def test_a_run_is_deleted_for_good(smtc_lab: SmtcLab, home: Path) -> None:
 
     assert (said.exit_code, said.out) == (0, "old-1: deleted.\nold-3: deleted.\n")
     assert [folder.job_name for folder in find_runs(home / "runs")] == ["old-2"]
-    assert not (home / "runs" / ".trash").exists()
+    assert not list((home / "runs").glob(".trash/*"))
 
 
 def test_nothing_is_deleted_where_nobody_can_be_asked(smtc_lab: SmtcLab, home: Path) -> None:

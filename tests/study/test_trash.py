@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -100,9 +101,30 @@ def test_after_a_day_it_is_gone_for_good_and_not_before(root: Path) -> None:
 
     empty_trash(root)
 
-    assert not (root / ".trash").exists()
+    assert not list(root.glob(".trash/*"))
     with pytest.raises(StoreError, match="gone for good"):
         put_back(deletion.id, root)
+
+
+def test_it_is_deleted_while_the_trash_is_emptied(root: Path) -> None:
+    """As a page does that deletes at once while its server, just started, empties the trash."""
+    folder = written(root)
+    done = threading.Event()
+
+    def empty() -> None:
+        while not done.is_set():
+            empty_trash(root)
+
+    emptying = threading.Thread(target=empty)
+    emptying.start()
+    try:
+        for _ in range(500):
+            put_back(delete_run("old-1", root).id, root)
+    finally:
+        done.set()
+        emptying.join()
+
+    assert folder.job_file.is_file()
 
 
 def test_a_run_that_goes_on_is_not_deleted(live: Run, root: Path) -> None:
