@@ -63,6 +63,8 @@ class LaunchCount:
 def one_row(busy: int) -> dict[str, Any]:
     """Run ``make test`` beside busy processes; return what came of it.
 
+    What a red one prints is kept in ``build``.
+
     Args:
         busy: How many processes keep a core busy beside it.
     """
@@ -82,6 +84,9 @@ def one_row(busy: int) -> dict[str, Any]:
         for process in beside:
             process.kill()
             process.wait()
+    if ended.returncode:
+        (ROOT / "build").mkdir(exist_ok=True)
+        (ROOT / "build" / f"red-{time.time():.0f}.log").write_text(ended.stdout + ended.stderr)
     return {
         "commit": commit(),
         "busy": busy,
