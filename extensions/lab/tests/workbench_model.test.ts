@@ -47,6 +47,20 @@ function environments(state: string): object {
   return { ...wire, making: { state, sentence: '' } };
 }
 
+/**
+ * Have checks of set-ups wait for their answers.
+ *
+ * @returns What answers each of them, in the order in which they were asked.
+ */
+function slowly(server: FakeStream): ((answer: unknown) => void)[] {
+  const late: ((answer: unknown) => void)[] = [];
+  server.answers['set-ups'] = () =>
+    new Promise(resolve => {
+      late.push(resolve);
+    });
+  return late;
+}
+
 let stream: FakeStream;
 
 async function opened(
@@ -125,6 +139,79 @@ describe('the workbench without a kernel', () => {
     stream.watched[0]?.takeValues({ info: { name: 'train-1' }, result: '' });
     expect(model.get('info')).toEqual({ name: 'train-1' });
     expect(model.get('running')).toBe('train-1');
+  });
+
+  it('runs what stood there though it is checked again, or typed, meanwhile', async () => {
+    const model = await opened();
+    const late = slowly(stream);
+    stream.answers['environments'] = () => environments('idle');
+    model.send({ type: 'run' });
+    model.send({ type: 'environments' });
+    await vi.advanceTimersByTimeAsync(0);
+    model.set('rounds', 5);
+    expect(late).toHaveLength(2);
+
+    late[1]?.({ jobs: [], problems: [['No such script.']] });
+    late[0]?.({ jobs: ['clicked'], problems: [[]] });
+    await vi.runAllTimersAsync();
+
+    expect(stream.of('runs')).toEqual([
+      { kind: 'comparison', jobs: ['clicked'], rounds: 3 }
+    ]);
+    expect(model.get('problems')).toEqual([['No such script.']]);
+  });
+
+  it('says why nothing was started though it is checked again meanwhile', async () => {
+    const model = await opened();
+    const late = slowly(stream);
+    const told = vi.fn();
+    model.send({ type: 'run' });
+    model.save_changes();
+    await vi.runAllTimersAsync();
+    model.on('change:start_problem', told);
+
+    late[0]?.(Promise.reject(new RequestError(500, 'No room is left.')));
+    await vi.runAllTimersAsync();
+
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(model.get('start_problem')).toBe('No room is left.');
+  });
+
+  it('goes on saying why nothing was started when an older check is answered', async () => {
+    const model = await opened();
+    const late = slowly(stream);
+    stream.answers['runs'] = () => {
+      throw new RequestError(400, 'train.py is not there. Give its path.');
+    };
+    model.send({ type: 'run' });
+    model.save_changes();
+    await vi.runAllTimersAsync();
+    late[0]?.({ jobs: ['clicked'], problems: [[]] });
+    await vi.runAllTimersAsync();
+
+    late[1]?.({ jobs: ['typed'], problems: [[]] });
+    await vi.runAllTimersAsync();
+
+    expect(model.get('start_problem')).toMatch(/train.py is not there/);
+  });
+
+  it('starts nothing once it is gone, and watches nothing', async () => {
+    const model = await opened();
+    model.send({ type: 'run' });
+    model.dispose();
+    await vi.runAllTimersAsync();
+    expect(stream.of('runs')).toEqual([]);
+
+    const other = await opened();
+    stream.answers['runs'] = () => {
+      other.dispose();
+      return { name: 'train-1' };
+    };
+    other.send({ type: 'run' });
+    await vi.runAllTimersAsync();
+
+    expect(stream.of('runs')).toHaveLength(1);
+    expect(stream.watched).toEqual([]);
   });
 
   it('finds the comparison again that ran before a reload', async () => {

@@ -157,6 +157,7 @@ export class WorkbenchModel extends BaseModel implements IModel {
 
   dispose(): void {
     clearTimeout(this._timer);
+    this._isDisposed = true;
     this._asked += 1;
     this._environments.dispose();
     this._forecasts.dispose();
@@ -166,59 +167,68 @@ export class WorkbenchModel extends BaseModel implements IModel {
   }
 
   /**
-   * Check what is typed. Answers to earlier questions are dropped.
-   *
-   * @returns False: no answer came, or a newer one is on its way.
+   * Check what is typed, and say it when no answer comes.
    */
-  private async _check(): Promise<boolean> {
-    clearTimeout(this._timer);
-    const asked = ++this._asked;
-    const [value, rounds] = [this.get('value'), this.get('rounds')];
+  private async _check(): Promise<void> {
+    const asked = this._asked + 1;
     try {
-      const answer = objectOf(
-        await this._stream.request('set-ups', { value, rounds }),
-        'The checked set-ups'
-      );
-      if (asked !== this._asked) {
-        return false;
-      }
-      for (const name of ['problems', 'cautions', 'jobs', 'cells', 'code']) {
-        this.set(name, answer[name]);
-      }
-      this.set('start_problem', ''); // it was of what was typed before
-      return true;
+      await this._checked();
     } catch (error) {
       if (asked === this._asked) {
         this.set('start_problem', this._wordsOf(error));
       }
-      return false;
     }
   }
 
   /**
+   * Check what is typed. Only the answer to the newest question is shown.
+   *
+   * @returns What could be run of what was typed when it was asked; empty: it has problems.
+   */
+  private async _checked(): Promise<readonly unknown[]> {
+    clearTimeout(this._timer);
+    const asked = ++this._asked;
+    const [value, rounds] = [this.get('value'), this.get('rounds')];
+    const before = this.get('start_problem');
+    const answer = objectOf(
+      await this._stream.request('set-ups', { value, rounds }),
+      'The checked set-ups'
+    );
+    if (asked === this._asked) {
+      for (const name of ['problems', 'cautions', 'jobs', 'cells', 'code']) {
+        this.set(name, answer[name]);
+      }
+      if (this.get('start_problem') === before) {
+        this.set('start_problem', ''); // it was of what was typed before
+      }
+    }
+    const jobs: unknown = answer['jobs'];
+    return Array.isArray(jobs) ? (jobs as readonly unknown[]) : [];
+  }
+
+  /**
+   * Start what stands there now, whatever is typed or checked meanwhile.
+   *
    * @param study - The kind of study, and what it asks beside the set-ups.
    */
   private async _start(study: JsonObject): Promise<void> {
     this.set('start_problem', '');
-    // what was typed last may not be checked yet
-    if (!(await this._check())) {
-      return;
-    }
-    const jobs = this.get('jobs');
-    if (!Array.isArray(jobs) || jobs.length === 0) {
-      this.set(
-        'start_problem',
-        this._texts.__('Mend what is wrong above first.')
-      );
-      return;
-    }
+    const rounds = this.get('rounds');
     try {
+      // what was typed last may not be checked yet
+      const jobs = await this._checked();
+      if (this._isDisposed) {
+        return;
+      }
+      if (jobs.length === 0) {
+        this.set(
+          'start_problem',
+          this._texts.__('Mend what is wrong above first.')
+        );
+        return;
+      }
       const started = objectOf(
-        await this._stream.request('runs', {
-          ...study,
-          jobs,
-          rounds: this.get('rounds')
-        }),
+        await this._stream.request('runs', { ...study, jobs, rounds }),
         'What was started'
       );
       this._follow(textField(started, 'name'));
@@ -249,6 +259,9 @@ export class WorkbenchModel extends BaseModel implements IModel {
    * @param isKept - It was started before the page was reloaded, and may be gone.
    */
   private _follow(name: string, isKept = false): void {
+    if (this._isDisposed) {
+      return;
+    }
     this._watch?.dispose();
     const watch = this._stream.watch('comparison-monitor', name);
     this._watch = watch;
@@ -289,4 +302,5 @@ export class WorkbenchModel extends BaseModel implements IModel {
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _watch: IWatch | null = null;
   private _asked = 0;
+  private _isDisposed = false;
 }
