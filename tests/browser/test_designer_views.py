@@ -120,7 +120,7 @@ def test_the_undo_of_the_designer_outlives_a_reload(server: Server, browser: Bro
         designer(page)
         count = page.get_by_role("slider", name="Instances of data_group")
         count.focus()
-        with page.expect_request(is_saved):
+        with page.expect_request_finished(is_saved):
             count.press("ArrowUp")
         page.reload()
         await_count(count, 2)

@@ -117,7 +117,7 @@ def test_a_dashboard_is_there_again_after_a_reload(
         return "/api/workspaces/" in request.url and live in (request.post_data or "")
 
     with lab_page(server, browser) as page:
-        with page.expect_request(is_saved):
+        with page.expect_request_finished(is_saved):
             open_dashboard(page, live)
         page.reload()
         page.wait_for_selector(CHART)

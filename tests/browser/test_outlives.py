@@ -143,7 +143,7 @@ def test_the_designer_finds_its_comparison_again(home: Home, browser: Browser) -
             {"value": jobs},
         )
         run = page.locator(".jp-SmtcDesigner").get_by_role("button", name="Run", exact=True)
-        with page.expect_request(is_saved):
+        with page.expect_request_finished(is_saved):
             run.click()
         await_state(page, DESIGNED, "Running")
         page.reload()
