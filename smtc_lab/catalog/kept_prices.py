@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import warnings
 from pathlib import Path
 from typing import Annotated
@@ -61,7 +62,7 @@ def write_kept_prices(prices: KeptPrices) -> None:
         CatalogError: The file cannot be written.
     """
     path = kept_prices_path()
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{threading.get_native_id()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(json.dumps(prices.model_dump(), indent=1), encoding="utf-8")

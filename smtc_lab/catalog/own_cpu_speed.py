@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import platform
+import threading
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -121,7 +121,7 @@ def _keep(rate: float) -> None:
     """Keep a rate, whole or not at all; where that is impossible it is measured again."""
     with contextlib.suppress(OSError, RuntimeError):
         path = _file()
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        part = path.with_name(f".{path.name}.{threading.get_native_id()}.part")
         path.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(json.dumps({"rate": rate, "of": _conditions()}), encoding="utf-8")
         part.replace(path)

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import platform
+import threading
 import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
@@ -234,8 +235,11 @@ def is_in_good_hands(folder: RunFolder) -> bool:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Replace a file as a whole, durably: a reader sees the old text or the new one."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    """Replace a file as a whole, durably: a reader sees the old text or the new one.
+
+    Also of several threads at once, each of which has a draft of its own.
+    """
+    draft = path.with_name(f".{path.name}.{threading.get_native_id()}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

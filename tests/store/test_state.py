@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -166,6 +167,20 @@ def test_fields_of_a_later_version_are_passed_over(run_folder: RunFolder) -> Non
     run_folder.state_file.write_text(json.dumps(wire), encoding="utf-8")
 
     assert read_state(run_folder) == RunState(state="Completed")
+
+
+def test_threads_that_replace_a_file_at_once_do_not_mix_their_texts(tmp_path: Path) -> None:
+    path, texts = tmp_path / "state.json", ["a" * 10, "b" * 400]
+
+    def write(text: str) -> None:
+        for _ in range(100):
+            replace_file(path, text)
+            assert path.read_text(encoding="utf-8") in texts
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, texts))
+
+    assert [each.name for each in tmp_path.iterdir()] == ["state.json"]
 
 
 def test_a_reader_sees_the_old_text_or_the_new_one(tmp_path: Path) -> None:
