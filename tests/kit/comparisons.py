@@ -12,9 +12,9 @@ from smtc_lab.metrics.compared.comparison import (
     ClusterResult,
     Comparison,
     GroupResult,
-    PairResult,
     Utilization,
 )
+from smtc_lab.metrics.compared.pair_result import PairResult
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.result import Interval
 from smtc_lab.spec.emulation import Emulation

@@ -96,4 +96,5 @@ def test_a_comparison_begins_with_trainers_that_are_no_more_than_one(
 
     first = comparison.findings[0]
     assert first.kind == "trainers_apart"
-    assert first.sentence.startswith("two: 2 trainers train the same model 2 times")
+    assert first.sentence.startswith("The 2 trainers train the same model twice on two: ")
+    assert comparison.verdict.startswith(first.text)

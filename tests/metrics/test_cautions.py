@@ -9,6 +9,9 @@ from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.views.report.explanations import saving_sentences
+from smtc_lab.views.text.table import comparison_rows
+from smtc_lab.views.text.words import headline
 from tests.kit.records import (
     HETEROGENEOUS,
     interleaved_runs,
@@ -71,9 +74,24 @@ def test_steps_that_train_other_numbers_of_samples_are_compared_by_the_sample() 
 
     (told,) = [text for text in result.warnings if "samples of one of" in text]
     assert told.startswith("A step of two trains 2 times the samples of one of one (64 and 32)")
-    assert "times as many samples a second, and a sample costs" in told
-    assert "as much as far as these launches tell" in told  # twice the price, twice the samples
     assert result.verdict.count(told) == result.pairs[0].verdict.count(told) == 1
+    assert result.verdict.startswith(
+        "two trains 2.0\u00d7 the samples a second (95 % interval 1."
+    )
+    # twice the price, twice the samples
+    assert " of one; no difference seen in cost per sample: " in result.verdict
+    assert "expensive" not in result.verdict
+    assert headline(result).startswith("two: 2.0\u00d7 (1.")
+    assert "the samples a second and no difference in cost seen per sample" in headline(result)
+    speedup, saving = (
+        next(row.cells[1] for row in comparison_rows(result) if row.label == label)
+        for label in ("speed-up", "saving per step")
+    )
+    assert (speedup[1], saving[1:]) == (
+        "samples a second",
+        ("per sample", "no difference seen"),
+    )
+    assert saving_sentences(result)[0].startswith("two against one: saving per sample ")
 
 
 def test_steps_that_train_as_many_samples_need_no_caution() -> None:

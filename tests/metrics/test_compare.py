@@ -9,7 +9,7 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import CatalogError, StoreError
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.compared.comparison import Comparison
-from smtc_lab.metrics.compared.speedup import is_known_within
+from smtc_lab.metrics.compared.measured_cluster import is_known_within
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.spec.cluster import Cluster

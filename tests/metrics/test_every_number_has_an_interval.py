@@ -24,6 +24,7 @@ EXACT = {
     "cpu_quota_cores": "what was asked for",
     "launches": "a count",
     "steps": "a count",
+    "times_the_samples": "a ratio of counts",
     "warm_up_steps": "a count",
     "emulation": "what was asked for",
     "num_instances": "a count",

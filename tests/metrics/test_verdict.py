@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from smtc_lab.metrics.compared.pair_result import PairResult
 from smtc_lab.metrics.compared.verdict import (
     emulation_clause,
     pair_clause,
@@ -21,15 +22,20 @@ def clause(
     speedup: tuple[float, float, float],
     saving: tuple[float, float, float] | None,
     *unpriced: str,
+    times_the_samples: float | None = None,
 ) -> str:
-    """Return the clause for (mean, low, high) of both, without the names."""
-    return pair_clause(
+    """Return the clause for (mean, low, high) of both."""
+    pair = PairResult(
         baseline="homogeneous",
         candidate="heterogeneous",
         speedup=_interval(speedup),
         saving_fraction=None if saving is None else _interval(saving),
-        unpriced=unpriced,
+        saving_per_job_fraction=None,
+        times_the_samples=times_the_samples,
+        evidence="measured",
+        verdict="",
     )
+    return pair_clause(pair, unpriced=unpriced)
 
 
 def _interval(values: tuple[float, float, float]) -> Interval:
@@ -71,6 +77,26 @@ def test_an_interval_that_spans_one_shows_no_difference() -> None:
         "heterogeneous against homogeneous: no difference seen in step time: ratio 1.01 (95 % "
         "interval 0.97–1.05); heterogeneous is 20 % more expensive per step (95 % interval "
         "10–30 %)"
+    )
+
+
+def test_unlike_steps_are_judged_per_sample() -> None:
+    """A step that is half as fast has four times the samples; an hour costs twice as much."""
+    assert clause((0.5, 0.45, 0.55), (-3.0, -3.4, -2.6), times_the_samples=4) == (
+        "heterogeneous trains 2.0× the samples a second (95 % interval 1.8–2.2) of "
+        "homogeneous; no difference seen in cost per sample: 0 % saved (95 % interval −10 % "
+        "to 10 %)"
+    )
+    assert clause((0.5, 0.45, 0.55), (-0.6, -0.7, -0.5), times_the_samples=4) == (
+        "heterogeneous trains 2.0× the samples a second (95 % interval 1.8–2.2) of homogeneous "
+        "and is 60 % cheaper per sample (95 % interval 57–62 %)"
+    )
+    assert clause((0.2, 0.19, 0.21), (-5.0, -5.2, -4.8), times_the_samples=4) == (
+        "heterogeneous trains 0.80× the samples a second (95 % interval 0.76–0.84) of "
+        "homogeneous and is 50 % more expensive per sample (95 % interval 45–55 %)"
+    )
+    assert clause((0.25, 0.24, 0.26), (0.1, 0.05, 0.2), times_the_samples=4).startswith(
+        "heterogeneous against homogeneous: no difference seen in samples a second: ratio 1.00 "
     )
 
 

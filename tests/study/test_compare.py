@@ -219,3 +219,38 @@ def test_jobs_that_cannot_be_told_apart_are_refused_before_anything_runs(
     assert "rounds=0" in refused.value.problems[0]
     assert "Two clusters are called 'homogeneous'" in refused.value.problems[1]
     assert not root.exists()
+
+
+@pytest.mark.parametrize(
+    ("emulated", "other", "told"),
+    [
+        (Emulation(), (HETEROGENEOUS, None), "homogeneous would be emulated and fed not"),
+        (
+            Emulation(),
+            ("own@here=local", Emulation()),
+            "homogeneous would be emulated and own not",
+        ),
+        (
+            Emulation(device_step_time_s=0.03),
+            ("own@here=local", Emulation(device_step_time_s=0.03)),
+            "own would run at the full speed of this machine",
+        ),
+    ],
+)
+def test_set_ups_whose_seconds_are_not_alike_are_refused_before_anything_runs(
+    make_job: MakeJob,
+    root: Path,
+    emulated: Emulation,
+    other: tuple[str, Emulation | None],
+    told: str,
+) -> None:
+    cluster, emulation = other
+    jobs = [
+        make_job(TIMED_STEPS, cluster=HOMOGENEOUS, emulation=emulated),
+        make_job(TIMED_STEPS, cluster=cluster, emulation=emulation),
+    ]
+
+    with pytest.raises(SpecError, match=told):
+        compare(jobs, root=root)
+
+    assert not root.exists()

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.metrics.compared.comparison import Comparison, PairResult
+from smtc_lab.metrics.compared.pair_result import PairResult
 from smtc_lab.metrics.result import Interval
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
@@ -14,6 +15,9 @@ from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text import words
 from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from tests.kit.comparisons import example_comparison
+
+if TYPE_CHECKING:
+    from smtc_lab.metrics.compared.comparison import Comparison
 
 
 def _pair(speedup: Interval, saving: Interval | None) -> PairResult:

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.metrics.compared.environments import environment_label
-from smtc_lab.metrics.compared.speedup import speedup_of
+from smtc_lab.metrics.compared.measured_cluster import speedup_of
 from smtc_lab.metrics.result import Interval, Result
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 

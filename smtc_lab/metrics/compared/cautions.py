@@ -10,7 +10,7 @@ from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataload
 from smtc_lab.metrics.ended_early import ended_early, steps_made
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.facts import cpu_quota_mechanism, number_fact
-from smtc_lab.metrics.records.records import ALONE, SAME_SAMPLES
+from smtc_lab.metrics.records.records import SAME_SAMPLES
 from smtc_lab.metrics.result import evidence_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,28 @@ LEAST_STEPS = 30
 FEWER_CORES = "with fewer cores for each vCPU (cores_per_vcpu, --scale)"
 """What to do where the machine was too small, by its names in Python and on a command line."""
 
+TRAINS_APART = "trainers_apart"
+"""Kind of the caution that the trainers of a cluster do not train one model."""
+
 _ROUNDING = 1e-9
+
+
+def trained_apart(measured: Iterable[MeasuredCluster]) -> list[Finding]:
+    """Return a caution for each cluster whose trainers each train the model by themselves."""
+    found = []
+    for cluster in (each for each in measured if each.trains_apart):
+        num = max(len(launch.run.steps) for launch in cluster.launches)
+        times = "twice" if num == 2 else f"{num} times"
+        found.append(
+            caution(
+                TRAINS_APART,
+                f"The {num} trainers train the same model {times} on {cluster.label}: the "
+                "script does not join their process group, so more of them bring nothing.",
+                "Call torch.distributed.init_process_group() and wrap the model, for example "
+                "in DistributedDataParallel.",
+            )
+        )
+    return found
 
 
 def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
@@ -62,7 +83,7 @@ def cautions(
     """Return every caution about a comparison, the gravest first."""
     return tuple(
         chain(
-            chain.from_iterable(map(_apart, measured)),
+            chain.from_iterable(map(_same_samples, measured)),
             delivered_differences(results),
             compiler_cautions(measured, results),
             _unlike_runs(measured),
@@ -73,15 +94,15 @@ def cautions(
     )
 
 
-def _apart(measured: MeasuredCluster) -> Iterable[Finding]:
-    """Yield what trainers said of not training one model, or not on samples of their own."""
+def _same_samples(measured: MeasuredCluster) -> Iterable[Finding]:
+    """Yield what trainers said of not training on samples of their own."""
     said = dict.fromkeys(
         event.message
         for launch in measured.launches
         for event in launch.run.events
-        if event.kind in {ALONE, SAME_SAMPLES}
+        if event.kind == SAME_SAMPLES
     )
-    return (caution("trainers_apart", f"{measured.label}: {each}") for each in said)
+    return (caution(SAME_SAMPLES, f"{measured.label}: {each}") for each in said)
 
 
 def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:

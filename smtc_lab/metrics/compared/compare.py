@@ -6,19 +6,29 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.compared.ablation import differ_in_compiler_only, factor_effects
 from smtc_lab.metrics.compared.break_even import break_even
-from smtc_lab.metrics.compared.cautions import cautions, delivered_differences, did_equal_work
+from smtc_lab.metrics.compared.cautions import (
+    cautions,
+    delivered_differences,
+    did_equal_work,
+    trained_apart,
+)
 from smtc_lab.metrics.compared.cluster_result import cluster_result
-from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, PairResult
+from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
 from smtc_lab.metrics.compared.compiler_result import compiler_result
 from smtc_lab.metrics.compared.environments import environment_results, package_differences
 from smtc_lab.metrics.compared.launch_intervals import launch_intervals, saving_per_job
 from smtc_lab.metrics.compared.measured_cluster import (
     MeasuredCluster,
     measured_clusters,
+    speedup_of,
 )
+from smtc_lab.metrics.compared.pair_result import PairResult
 from smtc_lab.metrics.compared.prepared import idle_data_groups, prepared_clauses
-from smtc_lab.metrics.compared.result_cautions import emulated_devices, pair_cautions
-from smtc_lab.metrics.compared.speedup import speedup_of
+from smtc_lab.metrics.compared.result_cautions import (
+    emulated_devices,
+    pair_cautions,
+    times_the_samples,
+)
 from smtc_lab.metrics.compared.verdict import (
     compiler_clause,
     emulation_clause,
@@ -93,7 +103,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         remarks += pair_cautions(results[0], results[place], pair)
     if not pairs:
         clauses = [single_clause(results[0].name, results[0].step_time_s)]
-    idle = idle_data_groups(results)
+    first = [*trained_apart(measured), *idle_data_groups(results)]
     declared_s = None if emulation is None else emulation.get("device_step_time_s")
     devices = emulated_devices(results, declared_s, catalog=catalog)
     return Comparison(
@@ -109,12 +119,12 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         verdict=verdict(
             [*clauses, *prepared_clauses(results)],
             emulation=emulation_clause(emulation),
-            first=idle,
+            first=first,
             remarks=[*remarks, *delivered_differences(results)],
         ),
         package_differences=package_differences(measured),
         factors=factor_effects(measured),
-        findings=(*idle, *remarks, *devices, *cautions(measured, results)),
+        findings=(*first, *remarks, *devices, *cautions(measured, results)),
         machine=machine,
     )
 
@@ -171,13 +181,29 @@ def _pair(
         baseline_usd_per_hour=first_result.usd_per_hour,
         candidate_usd_per_hour=second_result.usd_per_hour,
     )
-    clause = pair_clause(
+    is_apart = first.trains_apart or second.trains_apart
+    times = None if is_apart else times_the_samples(first_result, second_result)
+    of_jobs = None
+    if times is None and did_equal_work(first, second):
+        of_jobs = saving_fraction(
+            baseline_usd=first_result.usd_per_job, candidate_usd=second_result.usd_per_job
+        )
+    pair = PairResult(
         baseline=first.label,
         candidate=second.label,
         speedup=speedup,
         saving_fraction=saving,
-        unpriced=_unpriced(first_result, second_result),
+        saving_per_job_fraction=of_jobs,
+        saving_per_job=(
+            None
+            if of_jobs is None
+            else saving_per_job(baseline, candidate, candidates=candidates, looks=looks)
+        ),
+        times_the_samples=times,
+        evidence=evidence,
+        verdict="",
     )
+    clause = pair_clause(pair, unpriced=_unpriced(first_result, second_result))
     if second_result.compiler is not None:
         earned = break_even(baseline=first, candidate=second, speedup=speedup)
         compiler = second_result.compiler.model_copy(update={"break_even": earned})
@@ -185,43 +211,14 @@ def _pair(
         if differ_in_compiler_only(first, second):
             names = (first.label, second.label)
             clause = compiler_clause(*names, speedup=speedup, break_even=earned)
-    pair = PairResult(
-        baseline=first.label,
-        candidate=second.label,
-        speedup=speedup,
-        saving_fraction=saving,
-        saving_per_job_fraction=(
-            saving_fraction(
-                baseline_usd=first_result.usd_per_job, candidate_usd=second_result.usd_per_job
-            )
-            if did_equal_work(first, second)
-            else None
-        ),
-        saving_per_job=(
-            saving_per_job(baseline, candidate, candidates=candidates, looks=looks)
-            if did_equal_work(first, second)
-            else None
-        ),
-        evidence=evidence,
-        verdict="",
-    )
-    words = _pair_words(clause, (first_result, second_result), pair, _emulation(runs))
-    return clause, second_result, pair.model_copy(update={"verdict": words})
-
-
-def _pair_words(
-    clause: str,
-    results: tuple[ClusterResult, ClusterResult],
-    pair: PairResult,
-    emulation: Mapping[str, float | None] | None,
-) -> str:
-    """Return the verdict on two clusters alone."""
-    return verdict(
+    results = (first_result, second_result)
+    words = verdict(
         [clause, *prepared_clauses(results)],
-        emulation=emulation_clause(emulation),
-        first=idle_data_groups(results),
+        emulation=emulation_clause(_emulation(runs)),
+        first=[*trained_apart((first, second)), *idle_data_groups(results)],
         remarks=[*pair_cautions(*results, pair), *delivered_differences(results)],
     )
+    return clause, second_result, pair.model_copy(update={"verdict": words})
 
 
 def _unpriced(*results: ClusterResult) -> list[str]:

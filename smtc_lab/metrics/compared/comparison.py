@@ -14,6 +14,7 @@ from smtc_lab.metrics.communication.spread import SpreadResult
 from smtc_lab.metrics.compared.ablation import FactorEffect
 from smtc_lab.metrics.compared.compiler_result import CompilerResult
 from smtc_lab.metrics.compared.environments import EnvironmentResult, PackageDifference
+from smtc_lab.metrics.compared.pair_result import PairResult
 from smtc_lab.metrics.finding import Finding
 from smtc_lab.metrics.result import Evidence, Interval, Result
 from smtc_lab.neutral_text import neutral_json
@@ -167,36 +168,6 @@ class ClusterResult(Result):
 
     arguments: tuple[str, ...] = ()
     """Arguments that its script was given as they are."""
-
-
-class PairResult(Result):
-    """One cluster against the first one."""
-
-    baseline: str
-    """Name of the cluster that the ratio refers to."""
-
-    candidate: str
-    """Name of the other cluster."""
-
-    speedup: Interval
-    """Step time of the baseline over step time of the candidate; above 1 is faster."""
-
-    saving_fraction: Interval | None
-    """Share of the baseline's cost per step that the candidate saves; negative: it costs more.
-    None: a price is unknown."""
-
-    saving_per_job_fraction: float | None
-    """The same for the whole launches, start-up and end included; None: a price is unknown, or
-    the launches of the two took different numbers of steps."""
-
-    saving_per_job: Interval | None = None
-    """``saving_per_job_fraction`` with its interval."""
-
-    evidence: Evidence
-    """Whether the hardware was there or emulated."""
-
-    verdict: str
-    """The result in one sentence."""
 
 
 class Comparison(BundleDisplayed, Result):

@@ -1,12 +1,14 @@
-"""The launches of one cluster that count, out of all runs of a comparison."""
+"""The launches of clusters that count, out of all runs of a comparison, and their ratios."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.intervals import ratio_interval
 from smtc_lab.metrics.measured_columns import one_warm_up
 from smtc_lab.metrics.measured_launch import MeasuredLaunch, measured_launch
+from smtc_lab.metrics.records.records import ALONE
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.warm_up import is_settled
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.records.compiler_report import CompilerReport
     from smtc_lab.metrics.records.records import RunRecords
-    from smtc_lab.metrics.result import Evidence
+    from smtc_lab.metrics.result import Evidence, Interval
     from smtc_lab.spec.cluster import Cluster
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
@@ -71,6 +73,11 @@ class MeasuredCluster:
         return max((peak for peak in peaks if peak is not None), default=None)
 
     @property
+    def trains_apart(self) -> bool:
+        """Whether its trainers never joined: each trains the whole model by itself."""
+        return any(event.kind == ALONE for each in self.launches for event in each.run.events)
+
+    @property
     def is_settled(self) -> bool:
         """Whether its steps look settled behind the warm-up."""
         cut = self.launches[0].warm_up_steps - self.launches[0].probed_steps
@@ -109,6 +116,51 @@ def measured_clusters(runs: Sequence[RunRecords]) -> list[MeasuredCluster]:
         )
         for cluster in clusters
     ]
+
+
+def speedup_of(
+    first: MeasuredCluster, second: MeasuredCluster, *, candidates: int, looks: int = 1
+) -> Interval:
+    """Return the step time of the first over that of the second; launches of a round are pairs.
+
+    Args:
+        first: The baseline.
+        second: What is compared with it.
+        candidates: How many are.
+        looks: Moments at which it is looked at and may be believed.
+    """
+    ratio = ratio_interval(
+        first.step_times_s,
+        second.step_times_s,
+        paired=first.rounds == second.rounds,
+        candidates=candidates,
+        looks=looks,
+    )
+    launches = (*first.launches, *second.launches)
+    return ratio.of(evidence_of(*(launch.run.job for launch in launches)))
+
+
+def is_known_within(runs: Sequence[RunRecords], within: float, *, looks: int) -> bool:
+    """Return whether every speed-up is known so well that no further round is needed.
+
+    Of one cluster alone there is no speed-up to know, so all its rounds are needed.
+
+    Args:
+        runs: Of whole rounds, the baseline's first.
+        within: How far the ends of an interval may be from its mean, as a fraction of it.
+        looks: After how many rounds this is asked at most.
+
+    Raises:
+        ValueError: A cluster has no completed run or no measured step.
+    """
+    baseline, *others = measured_clusters(runs)
+    found = [speedup_of(baseline, each, candidates=len(others), looks=looks) for each in others]
+    return bool(found) and all(
+        each.spread == "launches"
+        and each.high <= each.mean * (1 + within)
+        and each.low >= each.mean * (1 - within)
+        for each in found
+    )
 
 
 def _measured_cluster(label: str, runs: Sequence[RunRecords]) -> MeasuredCluster:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.metrics.compared.comparison import ClusterResult, PairResult
+    from smtc_lab.metrics.compared.comparison import ClusterResult
+    from smtc_lab.metrics.compared.pair_result import PairResult
     from smtc_lab.metrics.finding import Finding
-    from smtc_lab.metrics.result import Interval
 
 UNLIKE_SAMPLES = "unlike_samples"
 """Kind of the caution that steps train other numbers of samples; scaling is asked for that."""
@@ -96,29 +96,33 @@ def _words(saving_fraction: float) -> str:
     return f"{100 * abs(saving_fraction):.0f} % {word}"
 
 
-def _unlike_samples(
-    baseline: ClusterResult, candidate: ClusterResult, pair: PairResult
-) -> list[Finding]:
-    """Return the caution that steps of a candidate train another number of samples.
+def times_the_samples(baseline: ClusterResult, candidate: ClusterResult) -> float | None:
+    """Return the samples of a candidate's step over those of a baseline's.
 
-    It says what was seen of a sample. Nothing where they are as many, or not known.
+    Returns:
+        None where they are as many, or not known.
     """
     own, other = _samples_of_step(candidate), _samples_of_step(baseline)
     if own is None or other is None or abs(own / other - 1) <= _ALIKE:
+        return None
+    return own / other
+
+
+def _unlike_samples(
+    baseline: ClusterResult, candidate: ClusterResult, pair: PairResult
+) -> list[Finding]:
+    """Return the caution that steps of a candidate train another number of samples."""
+    own, other = _samples_of_step(candidate), _samples_of_step(baseline)
+    if pair.times_the_samples is None or own is None or other is None:
         return []
-    times = own / other
-    speed, saving = pair.speedup, pair.saving_fraction
-    said = f"{times * speed.low:.2f} to {times * speed.high:.2f} times as many samples a second"
-    if saving is not None:
-        said += f", and a sample {_cost_of_sample(saving, times)}"
     return [
         caution(
             UNLIKE_SAMPLES,
-            f"A step of {candidate.name} trains {times:.3g} times the samples of one of "
-            f"{baseline.name} ({own:.0f} and {other:.0f}), so steps are other work: it trains "
-            f"{said}.",
-            "Read samples/s, or keep the samples of a step: divide the batch size by the "
-            "devices, or measure a scaling study.",
+            f"A step of {candidate.name} trains {pair.times_the_samples:.3g} times the samples "
+            f"of one of {baseline.name} ({own:.0f} and {other:.0f}), so steps are other work, "
+            "and the two are judged per sample.",
+            "To compare steps, keep their samples: divide the batch size by the devices. To "
+            "see how devices add up, measure a scaling study.",
         )
     ]
 
@@ -126,16 +130,6 @@ def _unlike_samples(
 def _samples_of_step(result: ClusterResult) -> float | None:
     rate = result.samples_per_s
     return None if rate is None else rate.mean * result.step_time_s.mean
-
-
-def _cost_of_sample(saving: Interval, times: float) -> str:
-    """Return what a sample costs where a step has so many times the samples."""
-    ends = sorted(100 * (1 - (1 - end) / times) for end in (saving.low, saving.high))
-    if ends[0] * ends[1] <= 0:
-        return "costs as much as far as these launches tell"
-    word = "less" if ends[0] > 0 else "more"
-    least, most = sorted(map(abs, ends))
-    return f"costs {least:.0f} to {most:.0f} % {word}"
 
 
 def emulated_devices(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.metrics.compared.break_even import BreakEven
+    from smtc_lab.metrics.compared.pair_result import PairResult, Unit
     from smtc_lab.metrics.finding import Finding
 
 _DASH = "\N{EN DASH}"
@@ -20,28 +21,29 @@ _MINUS = "\N{MINUS SIGN}"
 _MORE = "(more rounds tell more)"
 _TIMES = "\N{MULTIPLICATION SIGN}"
 
+_OF_SPEED: dict[Unit, str] = {"step": "step time", "sample": "samples a second"}
+_RATIOS: dict[Unit, str] = {"step": "step times", "sample": "samples a second"}
 
-def pair_clause(
-    *,
-    baseline: str,
-    candidate: str,
-    speedup: Interval,
-    saving_fraction: Interval | None,
-    unpriced: Sequence[str] = (),
-) -> str:
+
+def pair_clause(pair: PairResult, *, unpriced: Sequence[str] = ()) -> str:
     """Return what is seen of two clusters, without a full stop.
 
     Args:
-        baseline: Name of the cluster that the ratio refers to.
-        candidate: Name of the other cluster.
-        speedup: Step time of the baseline over that of the candidate.
-        saving_fraction: Share of the cost per step that the candidate saves; None: unknown.
+        pair: The two.
         unpriced: Instance types of both clusters that have no price.
     """
+    baseline, candidate, unit = pair.baseline, pair.candidate, pair.unit
+    speedup = pair.judged_speedup
     if speedup.spread in NO_CLAIM:
-        return _one_launch(baseline, candidate, speedup)
-    speed, is_faster = _speed(speedup)
-    cost, is_cheaper = _cost(saving_fraction, unpriced, baseline)
+        return _one_launch(baseline, candidate, speedup, unit)
+    speed, is_faster = _speed(speedup, unit)
+    cost, is_cheaper = _cost(pair.judged_saving, unpriced, baseline, unit)
+    if unit == "sample" and is_faster is not None:
+        clause = f"{candidate} trains {speed} of {baseline}"
+        if is_cheaper is None:
+            return f"{clause}; {cost}"
+        joint = "and" if is_faster == is_cheaper else "but"
+        return f"{clause} {joint} is {cost}"
     if is_faster is None:
         clause = f"{candidate} against {baseline}: {speed}"
         return f"{clause}; {cost if is_cheaper is None else f'{candidate} is {cost}'}"
@@ -142,23 +144,27 @@ def level_words(interval: Interval) -> str:
     return f"95 % interval over {' and '.join(over)}" if over else "95 % interval"
 
 
-def _one_launch(baseline: str, candidate: str, speedup: Interval) -> str:
+def _one_launch(baseline: str, candidate: str, speedup: Interval, unit: Unit = "step") -> str:
     return (
-        f"{candidate} against {baseline}: step times in the ratio of {speedup.mean:.3g}, but "
-        "one launch tells nothing of how much launches differ, so no difference is claimed"
+        f"{candidate} against {baseline}: {_RATIOS[unit]} in the ratio of {speedup.mean:.3g}, "
+        "but one launch tells nothing of how much launches differ, so no difference is claimed"
     )
 
 
-def _speed(speedup: Interval) -> tuple[str, bool | None]:
-    """Return the words on step time, and whether the candidate is faster (None: not seen)."""
-    side = speedup.side_of(1)
+def _speed(speedup: Interval, unit: Unit = "step") -> tuple[str, bool | None]:
+    """Return the words on speed, and whether the candidate is faster (None: not seen)."""
+    side, what = speedup.side_of(1), _OF_SPEED[unit]
     if side == 0 and is_wide(speedup.low, speedup.high):
-        return f"no difference seen in step time, and none ruled out {_MORE}", None
+        return f"no difference seen in {what}, and none ruled out {_MORE}", None
     if side == 0:
         mean, low, high = _rounded(speedup, fewest=2)
         interval = f"({level_words(speedup)} {low}{_DASH}{high})"
-        return f"no difference seen in step time: ratio {mean} {interval}", None
+        return f"no difference seen in {what}: ratio {mean} {interval}", None
     is_faster = side > 0
+    if unit == "sample":
+        mean, low, high = _rounded(speedup, fewest=1)
+        interval = f"({level_words(speedup)} {low}{_DASH}{high})"
+        return f"{mean}{_TIMES} the samples a second {interval}", is_faster
     shown = speedup if is_faster else speedup.inverse()
     mean, low, high = _rounded(shown, fewest=1)
     word = "faster" if is_faster else "slower"
@@ -166,7 +172,7 @@ def _speed(speedup: Interval) -> tuple[str, bool | None]:
 
 
 def _cost(
-    saving: Interval | None, unpriced: Sequence[str], baseline: str
+    saving: Interval | None, unpriced: Sequence[str], baseline: str, unit: Unit
 ) -> tuple[str, bool | None]:
     """Return the words on cost, and whether the candidate is cheaper (None: not seen)."""
     if saving is None and set(unpriced) == {LOCAL}:
@@ -179,17 +185,20 @@ def _cost(
     percent = saving.scaled(100)
     side = saving.side_of(0)
     if side == 0 and is_wide(1 - saving.high, 1 - saving.low):
-        return f"no difference seen in cost per step, and none ruled out {_MORE}", None
+        return f"no difference seen in cost per {unit}, and none ruled out {_MORE}", None
     if side == 0:
         mean, low, high = (text.replace("-", _MINUS) for text in _rounded(percent, fewest=0))
         interval = f"({level_words(saving)} {low} % to {high} %)"
-        return f"no difference seen in cost per step: {mean} % saved {interval}", None
+        return f"no difference seen in cost per {unit}: {mean} % saved {interval}", None
     is_cheaper = side > 0
     if not is_cheaper:
         percent = percent.negative()
     mean, low, high = _rounded(percent, fewest=0)
     word = "cheaper" if is_cheaper else "more expensive"
-    return f"{mean} % {word} per step ({level_words(saving)} {low}{_DASH}{high} %)", is_cheaper
+    return (
+        f"{mean} % {word} per {unit} ({level_words(saving)} {low}{_DASH}{high} %)",
+        is_cheaper,
+    )
 
 
 def _rounded(interval: Interval, *, fewest: int) -> tuple[str, str, str]:

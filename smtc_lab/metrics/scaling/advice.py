@@ -230,6 +230,8 @@ def _idle(points: tuple[ScalingPoint, ...]) -> Iterator[Finding]:
 
 def _learning_rate(scaling: Scaling, jobs: Mapping[str, TrainingJob]) -> Iterator[Finding]:
     """Yield how the learning rate may follow a batch that grows with the devices."""
+    if not scaling.curves:
+        return
     fewest, most = scaling.curves[0].points[0], scaling.curves[0].points[-1]
     if not fewest.samples_per_step or not most.samples_per_step:
         return

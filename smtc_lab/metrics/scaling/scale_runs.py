@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.compared.measured_cluster import measured_clusters
+from smtc_lab.metrics.compared.cautions import TRAINS_APART
+from smtc_lab.metrics.compared.measured_cluster import measured_clusters, speedup_of
 from smtc_lab.metrics.compared.result_cautions import UNLIKE_SAMPLES
-from smtc_lab.metrics.compared.speedup import speedup_of
 from smtc_lab.metrics.cost import usd_per_step
 from smtc_lab.metrics.scaling.advice import advice
 from smtc_lab.metrics.scaling.efficiency import (
@@ -105,6 +105,7 @@ def scaling_of(
 ) -> Scaling:
     """Return how a job grows with its devices, by the runs of whole rounds.
 
+    A set-up whose trainers each train the model by themselves is no point of a curve.
     Every ratio holds over all set-ups but one, and over every look, as in a comparison of them.
 
     Args:
@@ -120,7 +121,7 @@ def scaling_of(
     found = [
         _Measured(design=each, cluster=measured[each.set_up], result=results[each.set_up])
         for each in question.set_ups
-        if each.set_up in measured
+        if each.set_up in measured and not measured[each.set_up].trains_apart
     ]
     curves = tuple(
         _curve(name, [each for each in found if each.design.curve == name], found, question)
@@ -135,8 +136,13 @@ def scaling_of(
         verdict="",
         comparison=comparison,
     )
-    cautions = (each for each in comparison.findings if each.kind != UNLIKE_SAMPLES)
-    findings = (*advice(made, jobs, question.catalog), *cautions)
+    cautions = [each for each in comparison.findings if each.kind != UNLIKE_SAMPLES]
+    first = [each for each in cautions if each.kind == TRAINS_APART]
+    findings = (
+        *first,
+        *advice(made, jobs, question.catalog),
+        *(each for each in cautions if each not in first),
+    )
     told = made.model_copy(update={"findings": findings})
     return told.model_copy(update={"verdict": verdict_of(told)})
 

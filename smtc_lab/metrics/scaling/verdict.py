@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.compared.cautions import TRAINS_APART
 from smtc_lab.metrics.compared.verdict import emulation_clause, level_words
 from smtc_lab.metrics.result import NO_CLAIM
 
@@ -30,8 +31,13 @@ REST = "all else"
 def verdict_of(scaling: Scaling) -> str:
     """Return the result in a few sentences: speed, price, what is lost to what, the knee."""
     emulation = emulation_clause(scaling.comparison.emulation)
-    told = [_of_curve(scaling, curve) for curve in scaling.curves]
-    return " ".join([*told, *([f"({emulation})"] if emulation else [])])
+    apart = [each.text for each in scaling.findings if each.kind == TRAINS_APART]
+    told = [
+        _of_curve(scaling, curve)
+        for curve in scaling.curves
+        if not apart or len(curve.points) > 1  # else nothing more is to come
+    ]
+    return " ".join([*apart, *told, *([f"({emulation})"] if emulation else [])])
 
 
 def largest_loss(point: ScalingPoint) -> tuple[str, Interval] | None:

@@ -13,7 +13,7 @@ from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
 from smtc_lab.launchers.job_environment import environment_name
 from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.compared.compare import compare_runs
-from smtc_lab.metrics.compared.speedup import is_known_within
+from smtc_lab.metrics.compared.measured_cluster import is_known_within
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.store.said import and_then

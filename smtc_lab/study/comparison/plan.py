@@ -12,11 +12,13 @@ from smtc_lab.errors import SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
 from smtc_lab.launchers.run import launcher_named
 from smtc_lab.launchers.scale import at_one_scale
+from smtc_lab.metrics.result import evidence_of
+from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.study.folder import StudyRequest
 from smtc_lab.study.launch_name import launch_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from _typeshed import StrPath
 
@@ -123,11 +125,33 @@ def _comparable(
             f"Two clusters are called {repeated[0]!r}, so that a table could not tell them "
             "apart. Give each a name: NAME@GROUP=TYPE:COUNT."
         )
+    problems += _unlike_clocks(jobs)
     problems += _launch_problems(jobs, launcher)
     if problems:
         raise SpecError(problems)
     is_here = bool(runs_here(launcher.name))
     return at_one_scale(jobs, launcher.common_scale, is_here=is_here)
+
+
+def _unlike_clocks(jobs: Sequence[TrainingJob]) -> Iterator[str]:
+    """Yield why the seconds of jobs cannot be compared; nothing where they can."""
+    emulated = [job.cluster.label for job in jobs if evidence_of(job) == "emulated"]
+    real = [job.cluster.label for job in jobs if job.cluster.label not in emulated]
+    if emulated and real:
+        yield (
+            f"{' and '.join(emulated)} would be emulated and {' and '.join(real)} not, so "
+            "their seconds could not be compared. Emulate all clusters, or none."
+        )
+        return
+    types = [{group.instance_type for group in job.cluster.instance_groups} for job in jobs]
+    here = [job.cluster.label for job, each in zip(jobs, types, strict=True) if LOCAL in each]
+    is_declared = any(job.emulation and job.emulation.device_step_time_s for job in jobs)
+    if is_declared and here and set().union(*types) != {LOCAL}:
+        yield (
+            f"{' and '.join(here)} would run at the full speed of this machine ({LOCAL!r}) "
+            "beside emulated instance types and a declared device time, so their seconds could "
+            "not be compared. Name an instance type in its place."
+        )
 
 
 def _launch_problems(jobs: Sequence[TrainingJob], launcher: Launcher) -> list[str]:

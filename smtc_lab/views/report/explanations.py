@@ -10,7 +10,8 @@ from smtc_lab.views.text import format as fmt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, PairResult
+    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
+    from smtc_lab.metrics.compared.pair_result import PairResult
     from smtc_lab.metrics.records.records import RunRecords
 
 WARM_UP_RULE = (
@@ -142,17 +143,16 @@ def spread_finding(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
 
 def _saving_sentence(pair: PairResult) -> str:
     names = f"{fmt.plain(pair.candidate)} against {fmt.plain(pair.baseline)}"
-    if pair.saving_fraction is None:
+    saving = pair.judged_saving
+    if saving is None:
         return f"{names}: the saving is {fmt.UNKNOWN}, because a price is unknown."
-    per_step = fmt.percent_interval(pair.saving_fraction)
-    if pair.saving_fraction.side_of(0) == 0:
-        per_step = f"{per_step}, no difference seen"
+    told = fmt.percent_interval(saving)
+    if saving.side_of(0) == 0:
+        told = f"{told}, no difference seen"
     if pair.saving_per_job_fraction is None:
         return (
-            f"{names}: saving per step {per_step}. Their launches did different work, so costs "
-            "per job are not compared."
+            f"{names}: saving per {pair.unit} {told}. Their launches did different work, so "
+            "costs per job are not compared."
         )
     per_job = fmt.percent(pair.saving_per_job_fraction)
-    return (
-        f"{names}: saving per step {per_step}; per job, start-up and end included, {per_job}."
-    )
+    return f"{names}: saving per step {told}; per job, start-up and end included, {per_job}."

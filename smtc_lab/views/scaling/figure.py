@@ -141,7 +141,7 @@ def _curve(axes: Axes, curve: ScaledCurve, theme: Theme, *, is_named: bool) -> N
 def _efficiency_axes(
     axes: Axes, scaling: ScalingInfo, points: Sequence[ScaledPoint], theme: Theme
 ) -> None:
-    devices = sorted({point.devices for point in points})
+    devices = sorted({point.devices for point in points}) or [1]
     axes.axhline(1.0, color=theme.muted, linestyle="--", linewidth=1.2)
     axes.annotate("ideal", (devices[0], 1.0), (2, 3), textcoords="offset points", size=9)
     for each in scaling.anchors:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.utilization import LEAST_DELIVERED_S
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.bill import cost_lines, time_lines
-from smtc_lab.views.text.words import ONE_LAUNCH, cost_finding, speed_finding
+from smtc_lab.views.text.words import ONE_LAUNCH, cost_finding, pair_speed_finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from smtc_lab.metrics.communication.spread import SpreadResult
-    from smtc_lab.metrics.compared.comparison import ClusterResult, Dataloader, PairResult
+    from smtc_lab.metrics.compared.comparison import ClusterResult, Dataloader
+    from smtc_lab.metrics.compared.pair_result import PairResult
     from smtc_lab.metrics.result import Interval
 
 BATCHES_LABEL = "batches prepared"
@@ -187,17 +188,27 @@ def delivered(cluster: ClusterResult) -> Lines:
 def speedup(pair: PairResult) -> Lines:
     """Return the speed-up, and whether it is one."""
     return (
-        over_launches(fmt.times_interval, pair.speedup),
-        *_unseen(speed_finding(pair.speedup)),
+        over_launches(fmt.times_interval, pair.judged_speedup),
+        *_per_sample(pair, "samples a second"),
+        *_unseen(pair_speed_finding(pair)),
     )
 
 
 def saving(pair: PairResult) -> Lines:
     """Return the saving per step, and whether it is one."""
-    if pair.saving_fraction is None:
+    saving = pair.judged_saving
+    if saving is None:
         return (fmt.UNKNOWN,)
-    finding = cost_finding(pair.saving_fraction)
-    return (over_launches(fmt.percent_interval, pair.saving_fraction), *_unseen(finding))
+    return (
+        over_launches(fmt.percent_interval, saving),
+        *_per_sample(pair, "per sample"),
+        *_unseen(cost_finding(saving)),
+    )
+
+
+def _per_sample(pair: PairResult, words: str) -> Lines:
+    """Return the line that says so where a pair is judged per sample."""
+    return (words,) if pair.unit == "sample" else ()
 
 
 def _unseen(finding: str) -> Lines:

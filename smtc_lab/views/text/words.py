@@ -16,12 +16,8 @@ from smtc_lab.views.text.compiler import has_compilers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from smtc_lab.metrics.compared.comparison import (
-        ClusterResult,
-        Comparison,
-        GroupResult,
-        PairResult,
-    )
+    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, GroupResult
+    from smtc_lab.metrics.compared.pair_result import PairResult
     from smtc_lab.metrics.result import Interval
     from smtc_lab.spec.job import TrainingJob
 
@@ -45,9 +41,9 @@ def headline(comparison: Comparison) -> str:
             if compiler.parity.equal is False
         }
         right = [pair for pair in comparison.pairs if pair.candidate not in wrong]
-        best = max(right or comparison.pairs, key=lambda pair: pair.speedup.low)
+        best = max(right or comparison.pairs, key=lambda pair: pair.judged_speedup.low)
         is_priced = tells_cost(comparison)
-        finding = pair_finding(best) if is_priced else speed_finding(best.speedup)
+        finding = pair_finding(best) if is_priced else pair_speed_finding(best)
         name = best.candidate
     else:
         only = comparison.clusters[0]
@@ -69,13 +65,22 @@ def tells_cost(comparison: Comparison) -> bool:
 
 def pair_finding(pair: PairResult) -> str:
     """Return ``5.8x (5.6-6.0) faster and 74 % (72-75) cheaper per step``, or what was seen."""
-    speed = speed_finding(pair.speedup)
+    speed = pair_speed_finding(pair)
     if speed == ONE_LAUNCH:
         return speed
-    if pair.saving_fraction is None:
+    if pair.judged_saving is None:
         return f"{speed}, cost unknown"
-    cost = cost_finding(pair.saving_fraction)
-    return f"{speed} and {cost} per step"
+    return f"{speed} and {cost_finding(pair.judged_saving)} per {pair.unit}"
+
+
+def pair_speed_finding(pair: PairResult) -> str:
+    """Return ``5.8x (5.6-6.0) faster``; ``2.0x (1.9-2.1) the samples a second``."""
+    told = speed_finding(pair.speedup)
+    if pair.unit == "step" or told == ONE_LAUNCH:
+        return told
+    if pair.judged_speedup.side_of(1) == 0:
+        return "no difference in samples a second seen"
+    return f"{fmt.times_interval(pair.judged_speedup)} the samples a second"
 
 
 def speed_finding(speedup: Interval) -> str:

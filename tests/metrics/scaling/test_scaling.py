@@ -11,11 +11,15 @@ import numpy as np
 import pytest
 
 from smtc_lab.errors import StoreError
+from smtc_lab.metrics.records.records import ALONE, EventRecord
 from smtc_lab.metrics.result import Interval
 from smtc_lab.metrics.scaling.efficiency import knee, marginal_efficiency
 from smtc_lab.metrics.scaling.lost import parts_of_steps
 from smtc_lab.metrics.scaling.scaling import CAUSES, Scaling
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.views.live.scaling_info import scaling_info
+from smtc_lab.views.scaling.figure import scaling_figure
+from smtc_lab.views.scaling.text import scaling_text
 from tests.kit.scaling import TrueStep, made_scaling, scaling_runs
 
 TRUTH = {
@@ -228,6 +232,30 @@ def test_one_launch_of_each_claims_no_efficiency() -> None:
 
     assert "no efficiency is claimed" in scaling.verdict
     assert scaling.curves[0].knee is None
+
+
+@pytest.mark.parametrize("devices", [(1, 2), (2, 4)])
+def test_trainers_that_never_join_claim_no_efficiency(devices: tuple[int, ...]) -> None:
+    """Steps are as long on each number of devices, which looks like perfect scaling."""
+    runs, set_ups = scaling_runs({count: TrueStep() for count in devices})
+    apart = EventRecord(time_s=0.0, kind=ALONE, host="algo-1", message="They train apart.")
+    runs = [replace(run, events=[apart]) if len(run.steps) > 1 else run for run in runs]
+
+    scaling = made_scaling(runs, set_ups)
+
+    assert scaling.verdict.startswith("The 2 trainers train the same model twice on 2 devices:")
+    assert "Call torch.distributed.init_process_group()" in scaling.verdict
+    assert not re.search("efficiency|samples per second|other number", scaling.verdict)
+    assert [point.devices for curve in scaling.curves for point in curve.points] == [
+        count for count in devices if count == 1
+    ]
+    assert scaling.findings[0].kind == "trainers_apart"
+    assert scaling.comparison.verdict.startswith("The 2 trainers train the same model twice")
+    assert "the samples a second" not in scaling.comparison.verdict
+    assert Scaling.from_json(scaling.to_json()) == scaling
+    info = scaling_info(scaling, [each.set_up for each in set_ups])
+    assert scaling_figure(info).axes
+    assert "train the same model twice" in scaling_text(scaling)
 
 
 def test_advice_has_the_numbers_of_this_job() -> None:
