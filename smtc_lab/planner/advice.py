@@ -66,10 +66,19 @@ def start_of(planned: PlannedCandidate) -> Candidate:
 def start_workers(planned: PlannedCandidate) -> int | None:
     """Return the data workers of each training instance where they are alone.
 
-    Trainers that prepare nothing because a data group does would have one for each vCPU.
+    Trainers that prepare nothing because a data group does would have those of the script.
+
+    Returns:
+        None: one for each vCPU.
     """
-    is_fed = planned.candidate.is_heterogeneous
-    return None if is_fed and planned.num_loader_workers == 0 else planned.num_loader_workers
+    asked, outlook = planned.num_loader_workers, planned.outlook
+    if asked is not None and not (planned.candidate.is_heterogeneous and asked == 0):
+        return asked
+    of_script = outlook.calibration.script_num_workers
+    if of_script is None:
+        return None
+    row = outlook.clusters_of(planned.candidate.cluster).trainer[0]
+    return of_script * int(outlook.offers.devices[row])
 
 
 def advice_of(planned: PlannedCandidate) -> tuple[Advice, ...]:
@@ -77,14 +86,22 @@ def advice_of(planned: PlannedCandidate) -> tuple[Advice, ...]:
     outlook, start = planned.outlook, start_of(planned)
     row = outlook.clusters_of(start.cluster, num_loader_workers=start_workers(planned))
     if start.prediction.bottleneck == "cpu":
+        raised = _more_workers(planned, start, row)
+        adds = (
+            planned.candidate.is_heterogeneous
+            or raised is None
+            or (raised.prediction is not None and raised.prediction.bottleneck == "cpu")
+        )
         found = [
-            _more_workers(planned, start, row),
-            _larger_size(outlook, start, row),
-            _data_group(planned, start, row),
+            raised,
+            # what costs nothing may be enough
+            *([_larger_size(outlook, start, row)] if adds else []),
+            *([_data_group(planned, start, row)] if adds else []),
             _transforms(start),
         ]
     else:
         found = [
+            _more_workers(planned, start, row),
             _larger_batch(outlook, start, row),
             _compile(start, outlook.calibration.entry_point),
         ]
@@ -95,8 +112,13 @@ def _more_workers(planned: PlannedCandidate, start: Candidate, row: Clusters) ->
     vcpus, workers = planned.outlook.offers.vcpus[row.trainer[0]], start_workers(planned)
     if workers is None or workers >= vcpus:
         return None
-    better = planned.outlook.candidates(_alone(row, None), batch_size=planned.batch_size)[0]
+    alone = _alone(row, int(vcpus))
+    better = planned.outlook.candidates(alone, batch_size=planned.batch_size)[0]
     what = f"Use {vcpus:.0f} data workers instead of {workers}"
+    own = planned.outlook.calibration.script_num_workers
+    if own is not None and planned.num_loader_workers in {None, 0}:
+        each = vcpus / planned.outlook.offers.devices[row.trainer[0]]
+        what = f"Raise num_workers of the script's dataloader from {own} to {each:.0f}"
     return _advice("workers", what, start.prediction, better.prediction)
 
 

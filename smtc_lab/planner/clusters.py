@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from smtc_lab.catalog.instance_types import InstanceType
@@ -41,13 +42,29 @@ class Clusters:
     """Whether data instances also reduce gradients; None: none do."""
 
     loader_workers: Numbers = math.inf
-    """Data workers on each training instance."""
+    """Data workers on each training instance; infinite: as the script has, or for each core."""
 
     data_workers: Numbers = math.inf
     """Data workers on each data instance."""
 
+    def all_loader_workers(
+        self, of_script: int | None, devices: NDArray[np.float64]
+    ) -> Numbers:
+        """Return the data workers on each training instance, with the script's own.
+
+        Where a data group prepares batches the script's dataloader is the data service's.
+
+        Args:
+            of_script: What it gives its dataloader; None: it leaves that open, or not known.
+            devices: Accelerators of each type, by its row.
+        """
+        if of_script is None:
+            return self.loader_workers
+        is_own = np.isinf(self.loader_workers) & (self.data == NO_DATA_GROUP)
+        return np.where(is_own, of_script * devices[self.trainer], self.loader_workers)
+
     def pick(self, places: NDArray[np.intp]) -> Clusters:
-        """Return some of the clusters, with a data worker for each core."""
+        """Return some of the clusters, with data workers as where nobody says how many."""
         return Clusters(
             trainer=self.trainer[places],
             trainers=self.trainers[places],

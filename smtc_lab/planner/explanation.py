@@ -72,7 +72,7 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
     )
     if said.bottleneck == "cpu":
         workers = start_workers(planned)
-        who = f"{vcpus:.0f} vCPUs" if workers is None else f"{workers} data workers"
+        who = f"{vcpus:.0f} vCPUs" if workers is None else _worker_words(workers)
         return f"{bound}{tie}: {who} feed {busy:.0f} % of the devices. {time}"
     if is_cpu_step and said.bottleneck == "device":
         return (
@@ -84,6 +84,12 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
     spare = f"{vcpus:.0f} vCPUs could feed {step_s / cpu_s:.2g} times as much" if cpu_s else ""
     no_group = f"{spare}, so a data group would only add cost. " if spare else ""
     return f"{bound}{tie}: the devices work in {busy:.0f} % of each step. {no_group}{time}"
+
+
+def _worker_words(count: int) -> str:
+    if count == 0:
+        return "the trainers, which prepare their samples themselves,"
+    return "1 data worker" if count == 1 else f"{count} data workers"
 
 
 def _job(planned: PlannedCandidate) -> list[str]:

@@ -76,8 +76,8 @@ class Outlook:
 
         Args:
             cluster: One group that trains and at most one that prepares data.
-            num_loader_workers: Data workers on each training instance; None: one for each
-                vCPU.
+            num_loader_workers: Data workers on each training instance; None: the script's
+                own, or one for each vCPU.
             num_data_workers: Data workers on each data instance; None: one for each vCPU.
 
         Raises:
@@ -116,12 +116,13 @@ class Outlook:
     def setup(self, clusters: Clusters, *, batch_size: int | None = None) -> Setup:
         """Return clusters as set-ups of the model."""
         offers, trainer = self.offers, clusters.trainer
+        own = self.calibration.script_num_workers
         has_data = clusters.data != NO_DATA_GROUP
         data = np.where(has_data, clusters.data, 0)
         device_s = None if np.isnan(offers.device_s).all() else offers.device_s[trainer]
         return Setup(
             trainer_cores=offers.vcpus[trainer],
-            loader_workers=clusters.loader_workers,
+            loader_workers=clusters.all_loader_workers(own, offers.devices),
             trainers=clusters.trainers,
             devices=offers.devices[trainer],
             trainer_speed=offers.speed[trainer],
@@ -240,7 +241,7 @@ class Outlook:
             prediction=prediction,
             price_date=min(price.date for price in known) if is_known else None,
             price_kind=_least_certain(known) if is_known else None,
-            is_price_old=any(is_old(price, _today()) for price in known),
+            is_price_old=any(is_old(price, dt.datetime.now(dt.UTC).date()) for price in known),
         )
 
     def _distribution(self, clusters: Clusters, place: int) -> Distribution | None:
@@ -294,7 +295,3 @@ def _workers(count: int | None) -> float:
 
 def _least_certain(prices: list[Price]) -> str:
     return max((price.kind for price in prices), key=_CERTAINTY.index)
-
-
-def _today() -> dt.date:
-    return dt.datetime.now(dt.UTC).date()

@@ -120,8 +120,8 @@ class Plan(PlanDisplayed, BundleDisplayed, Result):
 
         Args:
             cluster: A cluster, or the text that ``Cluster.parse`` takes.
-            num_loader_workers: Data workers on each training instance; None: one for each
-                vCPU.
+            num_loader_workers: Data workers on each training instance; None: as many as the
+                script gives its dataloader, or one for each vCPU where it leaves that open.
             num_data_workers: Data workers on each data instance; None: one for each vCPU.
             batch_size: Samples of one step of one trainer; None: as calibrated.
 

@@ -21,7 +21,8 @@ class PlannedCandidate:
     """The cluster, and what is predicted of it."""
 
     num_loader_workers: int | None = None
-    """Data workers on each training instance; None: one for each vCPU."""
+    """Data workers on each training instance; None: as many as the script gives its dataloader,
+    or one for each vCPU where it leaves that open."""
 
     batch_size: int | None = None
     """Samples of one step of one trainer; None: as calibrated."""

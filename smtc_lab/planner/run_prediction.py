@@ -97,7 +97,7 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
         job_name=folder.job_name,
         cluster=job.cluster,
         evidence=evidence,
-        prediction=predict(calibration, _setup(job, plan), steps=job.max_steps),
+        prediction=predict(calibration, _setup(calibration, job, plan), steps=job.max_steps),
         usd_per_hour=plan.get("usd_per_hour"),
         has_ended=state.is_terminal,
         step_time_s=None
@@ -158,16 +158,19 @@ def _check(calibration: Calibration, job: TrainingJob, name: str) -> None:
         )
 
 
-def _setup(job: TrainingJob, plan: dict[str, Any]) -> Setup:
+def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> Setup:
     """Return what a launch plan asks of this machine."""
     instances = plan["instances"]
     trainers = [each for each in instances if each["role"] == "train"]
     feeders = [each for each in instances if each["role"] == "data"]
     device_s = None if job.emulation is None else job.emulation.stretched_device_s
-    on_each = trainers[0].get("num_trainers", 1)
+    on_each, workers = trainers[0].get("num_trainers", 1), trainers[0]["num_workers"]
+    if not feeders and job.num_loader_workers is None:
+        own = calibration.script_num_workers
+        workers = workers if own is None else own
     return Setup(
         trainer_cores=_cores(trainers[0]),
-        loader_workers=float(trainers[0]["num_workers"] * on_each),
+        loader_workers=float(workers * on_each),
         trainers=float(len(trainers)),
         devices=float(on_each),
         data_instances=float(len(feeders)),

@@ -60,6 +60,8 @@ class InstanceRuntime:
         """Called with each batch that is trained on."""
         self.is_timed_by_session = False
         """Whether a session's loop times the steps, so that hooks must not."""
+        self.sets_num_workers = False
+        """Whether a session chose how many data workers a loader has."""
         self.is_restoring = False
         """Whether state is given back: what optimizers do for it is no step."""
         self.before_close: Callable[[], None] = lambda: None

@@ -59,6 +59,9 @@ class MeasuredDataLoader(DataLoader[_T_co]):
 
     def __iter__(self) -> Any:  # noqa: ANN401  torch returns its own iterator
         """Return an iterator that ends the script in time; or run alone and end it."""
+        # evaluation takes no gradients
+        if torch.is_grad_enabled() and not self._watch.runtime.sets_num_workers:
+            self._watch.saw("script_num_workers", float(self.num_workers))
         if self._watch.measure.what == "loader":
             _run_alone(self, super().__iter__, self._watch)
         return _WatchedBatches(super().__iter__(), self._watch)

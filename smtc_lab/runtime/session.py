@@ -133,6 +133,7 @@ class Session(ResumableTraining):
         it is.
         """
         options = self._rank_options(dataset, options)
+        self._runtime.sets_num_workers |= "num_workers" not in options
         options.setdefault("num_workers", self._context.num_workers or 0)
         options.setdefault("persistent_workers", options["num_workers"] > 0)
         return dataloader_class(self._runtime)(dataset, **options)

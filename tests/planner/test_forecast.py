@@ -134,7 +134,7 @@ def test_it_is_what_the_launches_of_the_comparison_are_predicted_with(
 
     made_plan = plan_comparison(jobs, rounds=1, root=tmp_path)
     for launch, one in zip(made_plan.launches, found, strict=True):
-        setup = _setup(launch.job, json.loads(plan_text(launch)))
+        setup = _setup(EMULATED, launch.job, json.loads(plan_text(launch)))
         predicted = predict(EMULATED, setup, steps=32)
         made = one.prediction
         assert made.step_time_s == predicted.step_time_s

@@ -45,6 +45,43 @@ def test_advice_begins_with_what_costs_nothing() -> None:
     assert advice[0].cost.fraction == pytest.approx(1 - 1 / (advice[0].speedup or 0))
 
 
+@pytest.mark.parametrize("own", [0, 1, 2, 4])
+def test_a_script_is_predicted_with_its_own_data_workers(own: int) -> None:
+    """A sample takes 20 ms of CPU, a batch of 100 two seconds, on 16 vCPUs of 8 cores."""
+    scripts, told = planned({"script_num_workers": own}), planned()
+
+    alone = scripts.cluster("t=ml.g5.4xlarge")
+
+    same = told.cluster("t=ml.g5.4xlarge", num_loader_workers=own)
+    assert alone.prediction.step_time_s == same.prediction.step_time_s
+    fed = "t=ml.g5.4xlarge,d=ml.c5.9xlarge:4"
+    assert scripts.cluster(fed).prediction == told.cluster(fed).prediction
+    advice = alone.advice()
+    assert advice[0].sentence.startswith(
+        f"Raise num_workers of the script's dataloader from {own} to 16: a step is "
+    )
+    assert advice[0].prediction is not None
+    assert advice[0].prediction.step_time_s == (
+        told.cluster("t=ml.g5.4xlarge").prediction.step_time_s
+    )
+    who = (
+        "trainers, which prepare their samples themselves, feed"
+        if own == 0
+        else (f"{own} data worker{'s' if own > 1 else ''} feed")
+    )
+    assert who in alone.explain()
+
+
+def test_no_instance_is_added_where_more_data_workers_are_enough() -> None:
+    light = {"worker_points": tuple(worker_point(0.0005, path=path) for path in PATHS)}
+    made = planned({"script_num_workers": 1} | light).cluster("t=ml.g5.4xlarge")
+
+    assert made.prediction.bottleneck == "cpu"
+    assert [each.kind for each in made.advice()] == ["workers", "transforms"]
+    enough = planned({"script_num_workers": 16} | light).cluster("t=ml.g5.4xlarge")
+    assert "could feed" in enough.explain()
+
+
 def test_each_advice_tells_its_gain_and_its_cost() -> None:
     made = planned().cluster("t=ml.g5.4xlarge")
     (group,) = [each for each in made.advice() if each.kind == "data_group"]

@@ -78,7 +78,9 @@ def test_the_first_batch_is_resident_until_enough_was_measured(
     assert "made 2 seen [(2, 0.0)]" in ended.printed
     assert len(ended.steps) >= 12
     assert {one.num_samples for one in ended.steps} == {2}
-    assert notes(ended) == {"gradient_bytes": 12, "loader_batch_size": 2}
+    found = notes(ended)
+    assert found.pop("script_num_workers", None) == (0 if script == PLAIN else None)
+    assert found == {"gradient_bytes": 12, "loader_batch_size": 2}
 
 
 @pytest.mark.parametrize("script", [PLAIN, SESSION], ids=["plain", "session"])
@@ -89,7 +91,18 @@ def test_the_loader_alone_runs_without_the_script(run_script: RunScript, script:
     assert "seen []" in ended.printed
     assert len(ended.steps) >= 12
     assert {one.num_samples for one in ended.steps} == {4}
-    assert set(notes(ended)) == {"sample_cpu_variation"}
+    assert set(notes(ended)) - {"script_num_workers"} == {"sample_cpu_variation"}
+
+
+def test_the_scripts_own_data_workers_are_written_down_whatever_a_launch_has(
+    run_script: RunScript,
+) -> None:
+    own = PLAIN.replace("batch_size=4", "batch_size=4, num_workers=3")
+
+    ended = run_script(own, **measure("resident"))
+
+    assert ended.exit_code == 0, ended.errors
+    assert notes(ended)["script_num_workers"] == 3
 
 
 def test_a_whole_run_is_the_script_as_it_is_but_for_its_end(

@@ -96,6 +96,10 @@ class Calibration(CalibrationPart):
     sample_cpu_variation: float | None = Field(default=None, ge=0)
     """Standard deviation of one sample's CPU time over its mean; None: not measured."""
 
+    script_num_workers: int | None = Field(default=None, ge=0)
+    """``num_workers`` that the script gives its dataloader, for each trainer; None: it leaves
+    them to its session, or an older calibration."""
+
     gradient_bytes: float | None = Field(default=None, ge=0)
     """Bytes of the gradients of one trainer, which all-reduce moves; None: not measured."""
 

@@ -46,6 +46,7 @@ def measured_fields(found: Findings, *, cores: int) -> dict[str, Any]:
         "receive_cpu_s_per_byte": of_wire.get("receive_cpu_s_per_byte"),
         "serial_s_per_step": _serial(found.service, problems),
         "sample_cpu_variation": notes.get("sample_cpu_variation"),
+        "script_num_workers": _count(notes.get("script_num_workers")),
         "gradient_bytes": notes.get("gradient_bytes"),
         "gradients": found.resident[0].gradients,
         "startup_s": _startup(found),
@@ -55,6 +56,10 @@ def measured_fields(found: Findings, *, cores: int) -> dict[str, Any]:
         "run_points": tuple(_run_point(seen, cores) for seen in found.runs),
         "problems": tuple(problems),
     }
+
+
+def _count(value: float | None) -> int | None:
+    return None if value is None else round(value)
 
 
 def _device_point(seen: Seen) -> DevicePoint:

@@ -191,6 +191,7 @@ def _step_s(
             link=asked.emulation.link,
             time_stretch=scaled.time_stretch,
             cores=scaled.cores,
+            own_workers=model.calibration.script_num_workers,
         )
         found[kept] = model.times(setup.pick(kept)).step_s[:, 0]
     return found

@@ -142,7 +142,8 @@ def _foreseen(
     catalog, cores = around.catalog, around.cores
     table, model = type_table(asked.job, catalog), known.model
     launched = with_known_reduction(launched, catalog, known)
-    setup = launched_setup(launched, catalog, table, cores=cores)
+    own = known.calibration.script_num_workers
+    setup = launched_setup(launched, catalog, table, cores=cores, own_workers=own)
     job, is_emulated = asked.job, asked.job.emulation is not None
     is_rented = any(group.instance_type != LOCAL for group in job.cluster.instance_groups)
     terms = Terms(

@@ -156,6 +156,7 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     link: EmulatedLink | None,
     time_stretch: Numbers,
     cores: float,
+    own_workers: int | None = None,
 ) -> Setup:
     """Return clusters as set-ups of the model, with the quotas of the local launcher.
 
@@ -168,6 +169,7 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         link: Declared network; None: none is.
         time_stretch: How many times slower than declared it is.
         cores: Cores of this machine.
+        own_workers: Data workers of the script's own dataloader; None: as for a calibration.
     """
     trainer_quota, data_quota = (
         _quota(rows, table, scale) for rows in (laid.trainer, laid.data)
@@ -181,6 +183,9 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         np.floor(trainer_quota / devices),
         np.maximum(1.0, np.floor(trainer_cpus / devices)),
     )
+    if own_workers is not None:
+        is_own = laid.data_instances == 0
+        loader_workers = np.where(is_own, devices * float(own_workers), loader_workers)
     if job.num_loader_workers is not None:
         loader_workers = devices * float(job.num_loader_workers)
     asked = job.num_data_workers

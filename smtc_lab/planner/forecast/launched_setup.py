@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def launched_setup(
-    job: TrainingJob, catalog: Catalog, table: TypeTable, *, cores: float
+    job: TrainingJob,
+    catalog: Catalog,
+    table: TypeTable,
+    *,
+    cores: float,
+    own_workers: int | None = None,
 ) -> Setup:
     """Return a job that has its scale as a set-up of the model.
 
@@ -26,6 +31,7 @@ def launched_setup(
         catalog: Where the instance types are looked up.
         table: The same as columns.
         cores: Cores of this machine.
+        own_workers: As for ``setup_of``.
     """
     groups, emulation = job.cluster.instance_groups, job.emulation
     rows = [np.array([table.row_of[group.instance_type]]) for group in groups]
@@ -39,4 +45,5 @@ def launched_setup(
         link=None if emulation is None else emulation.link,
         time_stretch=1.0 if emulation is None else emulation.time_stretch,
         cores=cores,
+        own_workers=own_workers,
     )
