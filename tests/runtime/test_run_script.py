@@ -90,8 +90,12 @@ def test_a_script_with_a_process_group_ends_in_order_and_is_not_taken_apart(
     """
     ended = run_script(body)
 
-    said = ["printed by a library", "outlived", "left"]
-    assert (ended.exit_code, sorted(ended.printed.splitlines())) == (code, sorted(said))
+    # older releases of torch let gloo print that it is connected
+    said = [line for line in ended.printed.splitlines() if not line.startswith("[Gloo]")]
+    assert (ended.exit_code, sorted(said)) == (
+        code,
+        ["left", "outlived", "printed by a library"],
+    )
 
 
 def test_what_a_script_exits_with_is_printed_and_kept_as_the_reason(
