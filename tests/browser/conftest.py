@@ -48,29 +48,34 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_wheel(tmp_path_factory.mktemp("wheel"))
 
 
-# Not for the whole session: other tests look at all processes that this one has started.
+@pytest.fixture(scope="session")
+def lab_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the python of an environment with the wheel, which nobody changes."""
+    return wheel_environment(wheel, tmp_path_factory.mktemp("environment") / "venv")
+
+
+# A module's own: it looks at all runs that there are, and others at all processes.
 @pytest.fixture(scope="module")
-def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(lab_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("jupyter")
-    python = wheel_environment(wheel, folder / "environment")
     (folder / "notebooks").mkdir()
-    with running_server(python, folder / "notebooks", home=folder) as running:
+    with running_server(lab_python, folder / "notebooks", home=folder) as running:
         yield running
         Runs(running).stop_all()  # what a notebook launches goes on without it
 
 
 @pytest.fixture(scope="module")
-def home(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+def home(lab_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     folder = tmp_path_factory.mktemp("jupyter")
-    python = wheel_environment(wheel, folder / "environment")
     (folder / "notebooks").mkdir()
-    made = Home(python, folder)
+    made = Home(lab_python, folder)
     Runs(made.server).script()
     yield made
     made.stop_all()
     made.stop_server()
 
 
+# Not for the whole session: other tests look at all processes that this one has started.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with running_browser() as launched:

@@ -11,7 +11,6 @@ import pytest
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder
 from tests.browser.lab_kit import CHART, Runs, lab_page, open_dashboard, show_runs
-from tests.browser.wheel_env import wheel_environment
 from tests.kit.browser.jupyter import running_server
 from tests.kit.browser.proxied import running_proxy
 from tests.kit.runs import wait_until
@@ -84,11 +83,10 @@ class Hub:
 
 
 @pytest.fixture(scope="module")
-def hub(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+def hub(lab_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     folder = tmp_path_factory.mktemp("jupyter")
-    python = wheel_environment(wheel, folder / "environment")
     (folder / "notebooks").mkdir()
-    made = Hub(python, folder)
+    made = Hub(lab_python, folder)
     yield made
     Runs(made.server).stop_all()
     made.close()
