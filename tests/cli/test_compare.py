@@ -179,25 +179,31 @@ def test_two_clusters_of_one_name_are_refused(smtc_lab: SmtcLab, home: Path) -> 
     assert find_runs() == []
 
 
-def test_a_failing_script_is_a_failed_run(smtc_lab: SmtcLab, home: Path) -> None:
+def test_a_failing_script_is_a_failed_run_behind_what_was_said_before_its_launch(
+    smtc_lab: SmtcLab, home: Path
+) -> None:
     script = home / "train.py"
     script.write_text("raise ValueError('no data')", encoding="utf-8")
+    fed = "fed@dnn_group=ml.c5.xlarge:2:train,data_group=ml.c5.xlarge:1:data"
 
     said = smtc_lab(
-        *("compare", "--cluster", ALONE, "--rounds", "1"),
-        *("--json", home / "comparison.json", script),
+        *("compare", "--cluster", fed, "--reduce-on", "data_group", "--data", "2"),
+        *("--rounds", "1", "--json", home / "comparison.json", script),
     )
 
     assert said.exit_code == 1
     assert said.out == ""
-    assert "Error: Launch 1 of 1 (homogeneous) ended as Failed." in said.err
+    caution = "Caution: fed: --reduce-on data_group brings nothing with 2 training instances"
+    assert said.err.startswith(caution)
+    assert said.err.count("Caution: ") == 1
+    assert "Error: Launch 1 of 1 (fed) ended as Failed." in said.err
     assert "ValueError: no data (train.py, line 1)" in said.err
     assert "Traceback" not in said.err
     assert not (home / "comparison.json").exists()
     (folder,) = find_runs()
     (study, *_) = json.loads(smtc_lab("runs", "--json").out)
     shown = smtc_lab("runs", "show", study["job_name"]).out
-    assert f"  run {folder.job_name}: Failed (homogeneous, round 1)\n" in shown
+    assert f"  run {folder.job_name}: Failed (fed, round 1)\n" in shown
 
 
 def test_ctrl_c_stops_what_runs(home: Path) -> None:
@@ -230,39 +236,6 @@ def test_ctrl_c_stops_what_runs(home: Path) -> None:
     )
 
 
-def test_what_would_bring_nothing_is_said_before_the_first_launch(
-    smtc_lab: SmtcLab, home: Path
-) -> None:
-    (home / "train.py").write_text(QUICK_SCRIPT, encoding="utf-8")
-    fed = "fed@dnn_group=ml.c5.xlarge:2:train,data_group=ml.c5.xlarge:1:data"
-
-    said = smtc_lab(
-        *("compare", "--cluster", fed, "--reduce-on", "data_group", "--data", "2"),
-        *("--rounds", "1", "--steps", "3", home / "train.py"),
-    )
-
-    assert said.exit_code == 0, said.err
-    caution = "Caution: fed: --reduce-on data_group brings nothing with 2 training instances"
-    assert said.err.startswith(caution)
-    assert said.err.count("Caution: ") == 1
-
-
-def test_a_comparison_and_its_runs_call_their_numbers_alike(
-    smtc_lab: SmtcLab, home: Path
-) -> None:
-    (home / "train.py").write_text(QUICK_SCRIPT, encoding="utf-8")
-
-    compared = smtc_lab(
-        *("compare", "--cluster", "here=local", "--rounds", "1", "--steps", "3"),
-        home / "train.py",
-    )
-    (folder,) = find_runs()
-    shown = smtc_lab("runs", "show", folder.job_name)
-
-    assert compared.out.splitlines()[0].endswith(", measured")
-    assert "evidence   measured on this machine" in shown.out
-
-
 def test_one_device_is_compared_with_two(smtc_lab: SmtcLab, home: Path) -> None:
     (home / "train.py").write_text(QUICK_SCRIPT, encoding="utf-8")
 
@@ -272,6 +245,7 @@ def test_one_device_is_compared_with_two(smtc_lab: SmtcLab, home: Path) -> None:
     )
 
     assert said.exit_code == 0, said.err
+    assert said.out.splitlines()[0].endswith(", measured")
     result = Comparison.from_json((home / "comparison.json").read_bytes())
     assert [cluster.name for cluster in result.clusters] == ["one trainer", "data 2"]
     trainers = [cluster.spread.trainers for cluster in result.clusters if cluster.spread]
@@ -280,6 +254,8 @@ def test_one_device_is_compared_with_two(smtc_lab: SmtcLab, home: Path) -> None:
     assert row.split()[1:] == ["1", "2:", "data", "2"]
     (study, *_) = json.loads(smtc_lab("runs", "--json").out)
     assert "trainers: 1 | 2: data 2" in smtc_lab("runs", "show", study["job_name"]).out
+    shown = smtc_lab("runs", "show", result.clusters[0].runs[0]).out
+    assert "evidence   measured on this machine" in shown
 
 
 def test_distributions_that_do_not_fit_together_are_refused(smtc_lab: SmtcLab) -> None:

@@ -58,25 +58,6 @@ def test_compilers_are_compared_on_this_machine_as_it_is(
     assert "inductor" in said.out
 
 
-def test_every_cluster_runs_under_every_compiler(
-    smtc_lab: SmtcLab, home: Path, script: Path
-) -> None:
-    said = smtc_lab(
-        *("compare", "--compiler", "eager,inductor", "--steps", "20", "--rounds", "1"),
-        *("--cluster", "alone@a=local:1", "--cluster", "fed@a=local:1:train,b=local:1:data"),
-        *("--no-parity", "--quiet", "--json", home / "c.json", script),
-    )
-
-    assert said.exit_code == 0, said.err
-    comparison = Comparison.from_json((home / "c.json").read_bytes())
-    assert [item.name for item in comparison.clusters] == [
-        "alone, eager",
-        "alone, inductor",
-        "fed, eager",
-        "fed, inductor",
-    ]
-
-
 def test_all_that_is_wrong_with_compilers_is_said_at_once(
     smtc_lab: SmtcLab, home: Path
 ) -> None:

@@ -27,22 +27,36 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("is_behind", [True, False])
-def test_a_script_gets_its_own_arguments_as_they_are(
-    smtc_lab: SmtcLab, home: Path, script: Path, *, is_behind: bool
+def test_a_script_gets_its_own_arguments_and_the_variables_that_are_given(
+    smtc_lab: SmtcLab, home: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = ("-p", "depth=2", "--steps", "12", "--json", home / "it.json")
-    both = (*given, "--", script, *OWN) if is_behind else (script, *given, "--", *OWN)
+    for name in ("DATA_DIR", "MODE", "ANOTHER_TOKEN"):
+        monkeypatch.setenv(name, f"here {name}")
+    told = "print([os.environ.get(n) for n in ('DATA_DIR', 'MODE', 'ANOTHER_TOKEN')])"
+    script.write_text(f"import os\n{told}\n{script.read_text()}", encoding="utf-8")
+    given = ("-p", "depth=2", "--steps", "12", "--env", "DATA_DIR", "-e", "MODE=a=b")
 
-    said = smtc_lab(*HERE, *both)
+    said = smtc_lab(*HERE, *given, "--json", home / "it.json", "--", script, *OWN)
 
     assert said.exit_code == 0, said.err
     (folder,) = find_runs()
     run = Run.open(folder.job_name)
     assert str(["--depth", "2", *OWN]) in run.logs()
+    assert "['here DATA_DIR', 'a=b', None]" in run.logs()
     shown = smtc_lab("runs", "show", run.job_name).out
     assert f"script     {script} --dummy --lr 0.1 'data folder'\n" in shown
     assert '"arguments":' in (home / "it.json").read_text()
+
+
+def test_a_script_may_stand_before_the_dashes_as_behind_them(
+    smtc_lab: SmtcLab, script: Path
+) -> None:
+    options = ("render", "--cluster", "a=ml.p3.2xlarge:1", "--to", "slurm")
+
+    before = smtc_lab(*options, script, "--", *OWN)
+
+    assert before == smtc_lab(*options, "--", script, *OWN)
+    assert (before.exit_code, "data folder" in before.out) == (0, True)
 
 
 def test_an_option_of_the_script_without_the_dashes_is_refused_with_a_hint(
@@ -53,22 +67,6 @@ def test_an_option_of_the_script_without_the_dashes_is_refused_with_a_hint(
     assert said.exit_code == 2
     assert "No such option '--dummy'" in said.err
     assert "stands behind --: smtc-lab compare … -- train.py --dummy" in said.err
-
-
-@pytest.mark.usefixtures("home")
-def test_a_script_gets_the_variables_that_are_given_and_no_others(
-    smtc_lab: SmtcLab, script: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("DATA_DIR", "MODE", "ANOTHER_TOKEN"):
-        monkeypatch.setenv(name, f"here {name}")
-    told = "print([os.environ.get(n) for n in ('DATA_DIR', 'MODE', 'ANOTHER_TOKEN')])"
-    script.write_text(f"import os\n{told}\n{QUICK_SCRIPT}", encoding="utf-8")
-
-    said = smtc_lab(*HERE, "--steps", "12", "--env", "DATA_DIR", "-e", "MODE=a=b", script)
-
-    assert said.exit_code == 0, said.err
-    (folder,) = find_runs()
-    assert "['here DATA_DIR', 'a=b', None]" in Run.open(str(folder.path)).logs()
 
 
 @pytest.mark.usefixtures("home")

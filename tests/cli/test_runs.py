@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.instance.variables import RUN_VARIABLE
+from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.local import launcher as local
-from smtc_lab.launchers.local.launcher import LocalLauncher
-from smtc_lab.launchers.run import Run
+from smtc_lab.launchers.run import Run, launch
 from smtc_lab.machine.processes import processes_with_variable
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.state import RunState, write_state
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
+from tests.kit.records import run_records
+from tests.kit.run_folders import write_run_folder
 from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
@@ -33,23 +36,16 @@ PROGRAM = Path(sysconfig.get_path("scripts")) / "smtc-lab"
 
 
 @pytest.fixture
-def start(home: Path) -> Iterator[Callable[[str, str], Run]]:
-    """Start a script without torch under a name; it is stopped at the end."""
-    runs = []
-
-    def start_run(name: str, body: str) -> Run:
-        script = home / f"{name}.py"
-        script.write_text(body, encoding="utf-8")
-        job = TrainingJob(
-            entry_point=str(script), cluster=Cluster.parse("a=local:1"), job_name=name
+def sleeper(home: Path) -> Iterator[Run]:
+    script = home / "sleeper.py"
+    script.write_text("import time; time.sleep(600)", encoding="utf-8")
+    run = launch(
+        TrainingJob(
+            entry_point=str(script), cluster=Cluster.parse("a=local:1"), job_name="sleeper-1"
         )
-        launcher = LocalLauncher()
-        runs.append(Run(launcher, launcher.start(launcher.plan(job))))
-        return runs[-1]
-
-    yield start_run
-    for run in runs:
-        run.stop()
+    )
+    yield run
+    run.stop()
 
 
 def test_without_runs_the_list_says_how_to_start_one(smtc_lab: SmtcLab, home: Path) -> None:
@@ -60,11 +56,14 @@ def test_without_runs_the_list_says_how_to_start_one(smtc_lab: SmtcLab, home: Pa
     assert json.loads(smtc_lab("runs", "--json").out) == []
 
 
-def test_a_failed_run_is_shown_with_its_reason(
-    smtc_lab: SmtcLab, start: Callable[[str, str], Run]
-) -> None:
-    run = start("failing", "import sys; print('no such file'); sys.exit(4)")
-    run._launcher.wait(run.handle)
+def test_a_failed_run_is_shown_with_its_reason(smtc_lab: SmtcLab, home: Path) -> None:
+    records = run_records([], cluster="a=local:1", job_name="failing")
+    folder = write_run_folder(home / "runs", records, usd_per_hour=None)
+    handle = Handle(launcher="local", job_name="failing", run_folder=str(folder.path))
+    folder.handle_file.write_text(handle.to_json(), encoding="utf-8")
+    failed = RunState(state="Failed", reason="It exited with code 4.", exit_codes={"algo-1": 4})
+    write_state(folder, failed)
+    folder.log_file("algo-1").write_text("no such file\n", encoding="utf-8")
 
     shown = smtc_lab("runs", "show", "failing", "--log")
 
@@ -80,17 +79,14 @@ def test_a_failed_run_is_shown_with_its_reason(
     assert values["usd_per_job"] is None
 
 
-def test_a_run_is_stopped_by_the_begin_of_its_name(
-    smtc_lab: SmtcLab, start: Callable[[str, str], Run]
-) -> None:
-    run = start("sleeper-1", "import time; time.sleep(600)")
+def test_a_run_is_stopped_by_the_begin_of_its_name(smtc_lab: SmtcLab, sleeper: Run) -> None:
     wait_until(lambda: "sleeper-1  Running" in smtc_lab("runs").out, what="the start")
 
     said = smtc_lab("runs", "stop", "sleeper")
 
     assert said.exit_code == 0
     assert said.out == "sleeper-1: Stopped. The run was stopped by its user.\n"
-    assert processes_after(run.folder.path) == {}
+    assert processes_after(sleeper.folder.path) == {}
     assert smtc_lab("runs", "stop", "sleeper-1").out == said.out
 
 
