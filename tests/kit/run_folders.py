@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from typing import TYPE_CHECKING, cast
@@ -11,6 +14,7 @@ import apsw
 import numpy as np
 
 from smtc_lab.launchers.launcher import Handle
+from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.spec.cluster import Cluster
@@ -22,7 +26,7 @@ from smtc_lab.store.writer import RecordWriter
 from tests.kit.records import STARTED_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -85,6 +89,24 @@ def set_state(
             facts=run.facts if run else {},
         ),
     )
+
+
+@contextmanager
+def going_on(folder: RunFolder) -> Iterator[None]:
+    """Let this process be the supervisor of a run, with its lock."""
+    lock = os.open(folder.lock_file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        state = RunState(
+            state="InProgress",
+            started_s=STARTED_S,
+            supervisor_pid=os.getpid(),
+            supervisor_start_ticks=start_ticks(os.getpid()),
+        )
+        write_state(folder, state)
+        yield
+    finally:
+        os.close(lock)
 
 
 def write_many_steps(path: Path, num_steps: int, *, spike_at: int | None = None) -> None:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.follow.stream import Stream
-from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.metrics.compared.comparison import Comparison
-from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.compare import compare
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.study.folder import studies_root
-from smtc_lab.views.comparison.follower import ComparisonFollower
 from tests.kit.runs import processes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.study.comparison.compare import ComparisonOutcome
+    from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.watched_run import Progress
 
     MakeJob = Callable[..., TrainingJob]
@@ -52,29 +44,6 @@ HETEROGENEOUS = "fed@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1"
 def only_study(root: Path) -> ComparisonRun:
     (path,) = studies_root(root).iterdir()
     return ComparisonRun.open(str(path))
-
-
-@pytest.fixture(scope="module")
-def given_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("elsewhere") / "runs"
-
-
-@pytest.fixture(scope="module")
-def compared(given_root: Path) -> ComparisonOutcome:
-    """Launch two emulated clusters once each, by a launcher and at a price that are given."""
-    script = given_root.parent / "train.py"
-    script.write_text(textwrap.dedent(TIMED_STEPS), encoding="utf-8")
-    jobs = [
-        TrainingJob(
-            entry_point=str(script),
-            cluster=Cluster.parse(cluster),
-            max_steps=20,
-            emulation=Emulation(),
-        )
-        for cluster in (HOMOGENEOUS, HETEROGENEOUS)
-    ]
-    catalog = Catalog.load().with_prices({"ml.p3.2xlarge": (1.5, "2024-01-02")})
-    return compare(jobs, rounds=1, on=LocalLauncher(root=given_root), catalog=catalog)
 
 
 def test_the_faster_cluster_is_found_faster_and_its_saving_follows_from_the_prices(
@@ -105,48 +74,6 @@ def test_the_faster_cluster_is_found_faster_and_its_saving_follows_from_the_pric
     assert Comparison.from_json(comparison.to_json()) == comparison
     assert {progress.launch for progress in seen} == {1, 2, 3, 4}
     assert processes_of(root) == {}
-
-
-def test_the_json_has_the_documented_keys(compared: ComparisonOutcome) -> None:
-    result = json.loads(compared.comparison.to_json())
-
-    assert [cluster["name"] for cluster in result["clusters"]] == ["homogeneous", "fed"]
-    for cluster in result["clusters"]:
-        assert {
-            "name",
-            "instance_groups",
-            "usd_per_hour",
-            "steps",
-            "step_time_s",
-            "usd_per_1000_steps",
-            "utilization",
-            "cpu_delivered_fraction",
-        } <= set(cluster)
-        assert {"mean", "low", "high", "level", "evidence"} <= set(cluster["step_time_s"])
-        assert cluster["step_time_s"]["spread"] == "steps"
-        assert cluster["cpu_quota_mechanism"] != "none"
-        assert cluster["instance_groups"][0]["cpu_quota_cores"] > 0
-    assert result["schema_version"] == 1
-    assert result["evidence"] == "emulated"
-
-
-def test_one_launch_of_each_claims_nothing(compared: ComparisonOutcome) -> None:
-    verdict = compared.comparison.verdict
-
-    assert "no difference is claimed" in verdict
-    assert "faster" not in verdict
-    assert "cheaper" not in verdict
-
-
-def test_it_lies_beside_the_runs_of_a_given_launcher_and_tells_its_prices(
-    compared: ComparisonOutcome, given_root: Path
-) -> None:
-    study = only_study(given_root)
-    follower = ComparisonFollower(study, Stream(lambda *_: None))
-
-    assert follower.prices == [1.5, 1.5 + 1.836]
-    assert follower.comparison == compared.comparison
-    assert compared.comparison.clusters[0].usd_per_hour == 1.5
 
 
 def test_rounds_end_once_the_speed_up_is_known_as_well_as_asked(

@@ -73,6 +73,8 @@ def test_compilers_are_compared_and_checked_against_eager(script: Path, root: Pa
     comparison = outcome.comparison
     assert [cluster.name for cluster in comparison.clusters] == ["eager", "inductor"]
     assert comparison.evidence == "measured"
+    assert comparison.clusters[0].cpu_quota_mechanism == "none"
+    assert comparison.clusters[0].usd_per_1000_steps is None
     assert comparison.speedup is not None
     assert comparison.speedup.mean > 1
     compiler = comparison.clusters[1].compiler

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from threading import Thread
@@ -9,17 +10,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, RunFailedError
+from smtc_lab.follow.stream import Stream
+from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.compare import compare
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.study.folder import StudyState, read_process, studies_root
+from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.run_list import run_rows
 from tests.kit.quick_script import QUICK_SCRIPT
-from tests.kit.runs import processes_after, processes_of
+from tests.kit.runs import processes_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +44,10 @@ def only_study(root: Path) -> ComparisonRun:
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison that was followed by its caller while it went on."""
+    """An emulated comparison by a launcher and at a price that are given.
+
+    Its caller followed it while it went on.
+    """
 
     root: Path
     jobs: list[TrainingJob]
@@ -54,17 +63,21 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     jobs = [
         TrainingJob(
             entry_point=str(script),
-            cluster=Cluster.parse(f"{name}@x=local:1"),
+            cluster=Cluster.parse(cluster),
             max_steps=20,
+            emulation=Emulation(cores_per_vcpu=0.01),
         )
-        for name in ("a <b>&", "b")
+        for cluster in ("a <b>&@x=ml.p3.2xlarge:1", "b@x=ml.c5.9xlarge:1")
     ]
+    catalog = Catalog.load().with_prices({"ml.p3.2xlarge": (1.5, "2024-01-02")})
     seen: list[tuple[StudyState, Progress]] = []
 
     def look(progress: Progress) -> None:
         seen.append((only_study(root).state, progress))
 
-    outcome = compare(jobs, rounds=1, root=root, progress=look)
+    outcome = compare(
+        jobs, rounds=1, on=LocalLauncher(root=root), catalog=catalog, progress=look
+    )
     return Compared(root, jobs, outcome, seen)
 
 
@@ -97,21 +110,57 @@ def test_it_is_read_again_as_it_was_written(compared: Compared) -> None:
     assert Comparison.from_json(written) == compared.outcome.comparison
 
 
-def test_without_emulation_the_evidence_is_measured(compared: Compared) -> None:
-    comparison = compared.outcome.comparison
+def test_the_json_has_the_documented_keys(compared: Compared) -> None:
+    result = json.loads(compared.outcome.comparison.to_json())
 
-    assert comparison.evidence == "measured"
-    assert comparison.clusters[0].cpu_quota_mechanism == "none"
-    assert comparison.clusters[0].usd_per_1000_steps is None
+    assert [cluster["name"] for cluster in result["clusters"]] == ["a <b>&", "b"]
+    for cluster in result["clusters"]:
+        assert {
+            "name",
+            "instance_groups",
+            "usd_per_hour",
+            "steps",
+            "step_time_s",
+            "usd_per_1000_steps",
+            "utilization",
+            "cpu_delivered_fraction",
+        } <= set(cluster)
+        assert {"mean", "low", "high", "level", "evidence"} <= set(cluster["step_time_s"])
+        assert cluster["step_time_s"]["spread"] == "steps"
+        assert cluster["cpu_quota_mechanism"] != "none"
+        assert cluster["instance_groups"][0]["cpu_quota_cores"] > 0
+    assert result["schema_version"] == 1
+    assert result["evidence"] == "emulated"
+
+
+def test_one_launch_of_each_claims_nothing(compared: Compared) -> None:
+    verdict = compared.outcome.comparison.verdict
+
+    assert "no difference is claimed" in verdict
+    assert "faster" not in verdict
+    assert "cheaper" not in verdict
+
+
+def test_it_lies_beside_the_runs_of_a_given_launcher_and_tells_its_prices(
+    compared: Compared,
+) -> None:
+    study = only_study(compared.root)
+    follower = ComparisonFollower(study, Stream(lambda *_: None))
+
+    assert follower.prices == [1.5, 1.836]
+    assert follower.comparison == compared.outcome.comparison
+    assert compared.outcome.comparison.clusters[0].usd_per_hour == 1.5
 
 
 def test_another_may_stop_it_and_its_caller_lives_on(endless: TrainingJob, root: Path) -> None:
+    waited: list[str] = []
     stopped: list[str] = []
     stoppers: list[Thread] = []
 
     def stop_it(progress: Progress) -> None:
         if progress.steps > 0 and not stoppers:
             study = only_study(root)
+            waited.append(study._await_process(0.01).state)  # too short
             stoppers.append(Thread(target=lambda: stopped.append(study.stop().status)))
             stoppers[0].start()
 
@@ -119,7 +168,7 @@ def test_another_may_stop_it_and_its_caller_lives_on(endless: TrainingJob, root:
         compare([endless], root=root, progress=stop_it)
     stoppers[0].join(30)
 
-    assert stopped == ["Stopped"]
+    assert (waited, stopped) == (["InProgress"], ["Stopped"])
     study = only_study(root)
     assert study.state.reason == "The comparison was stopped by its user."
     process = read_process(study.folder)
@@ -127,26 +176,6 @@ def test_another_may_stop_it_and_its_caller_lives_on(endless: TrainingJob, root:
     assert (process.pid, process.start_ticks) == (os.getpid(), start_ticks(os.getpid()))
     assert [processes_after(run.folder.path) for run in study.runs] == [{}]
     assert study.stop().status == "Stopped"
-
-
-def test_waiting_for_it_too_short_says_so_and_an_interrupt_leaves_nothing(
-    endless: TrainingJob, root: Path
-) -> None:
-    told: list[str] = []
-
-    def look(progress: Progress) -> None:
-        if progress.steps > 0:
-            state = only_study(root)._await_process(0.01)
-            told.append(state.state)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        compare([endless], root=root, progress=look)
-
-    assert told == ["InProgress"]
-    assert only_study(root).status == "Stopped"
-    (run_folder,) = root.iterdir()
-    assert processes_of(run_folder) == {}
 
 
 def test_a_fault_of_who_is_told_ends_it_with_that_reason(

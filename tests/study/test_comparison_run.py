@@ -143,13 +143,26 @@ def test_all_problems_of_the_jobs_are_told_before_anything_starts(
         launch_comparison(jobs, root=root, parity=True)
 
 
-def test_a_stop_ends_the_launch_that_runs_and_begins_no_other_one(
-    endless: list[TrainingJob], begin: Callable[..., ComparisonRun], root: Path
+def test_an_interrupt_of_who_waits_ends_the_launch_that_runs_and_begins_no_other_one(
+    endless: list[TrainingJob],
+    begin: Callable[..., ComparisonRun],
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run = begin(endless)
+    with pytest.raises(LauncherError, match=r"still runs after 0 s\. Wait longer"):
+        run.wait(timeout_s=0)
+    assert run.status == "InProgress"
 
-    assert run.stop().status == "Stopped"
+    def interrupted(*_: object) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
 
+    monkeypatch.setattr("smtc_lab.study.study_run.await_process", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run.wait()
+
+    assert run.status == "Stopped"
     assert run.state.reason == "The comparison was stopped by its user."
     assert [one.status for one in run.runs] == ["Stopped"]
     assert is_gone(run)
@@ -229,28 +242,6 @@ def test_a_failing_launch_fails_the_comparison_and_names_it(
 
     with pytest.raises(RunFailedError, match=r"Launch 1 of 3 \(slow <b>&\).*code 3"):
         launch_comparison([job], root=root).wait()
-
-
-def test_waiting_too_short_says_so_and_an_interrupt_stops(
-    endless: list[TrainingJob],
-    begin: Callable[..., ComparisonRun],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run = begin(endless)
-    with pytest.raises(LauncherError, match=r"still runs after 0 s\. Wait longer"):
-        run.wait(timeout_s=0)
-    assert run.status == "InProgress"
-
-    def interrupted(*_: object) -> None:
-        monkeypatch.undo()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("smtc_lab.study.study_run.await_process", interrupted)
-
-    with pytest.raises(KeyboardInterrupt):
-        run.wait()
-
-    assert run.status == "Stopped"
 
 
 def test_parity_launches_belong_to_no_round(make_job: MakeJob, root: Path) -> None:

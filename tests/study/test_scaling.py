@@ -129,7 +129,7 @@ def test_one_and_two_emulated_devices_are_launched_and_told(
     found = scale(
         job,
         devices=(1, 2),
-        rounds=2,
+        rounds=1,
         samples_per_epoch=1_000,
         root=root,
         progress=lines.append,
@@ -148,13 +148,10 @@ def test_one_and_two_emulated_devices_are_launched_and_told(
         second.loss_s.mean  # type: ignore[union-attr]
     )
     assert first.usd_per_epoch is not None
-    assert "2 devices train" in found.verdict
+    assert found.verdict.startswith("2 devices against 1: ")
     (study,) = (root.parent / "comparisons").iterdir()
     assert ScalingRun.open(study.name, root=root).scaling == found
-    assert [run.round for run in ScalingRun.open(study.name, root=root).state.runs] == [
-        *(1, 1),
-        *(2, 2),
-    ]
+    assert [run.round for run in ScalingRun.open(study.name, root=root).state.runs] == [1, 1]
 
 
 def test_a_part_of_an_instance_trains_and_the_rest_is_said_to_idle(

@@ -12,21 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import LauncherError, StoreError
-from smtc_lab.launchers.run import Run, launch
-from smtc_lab.machine.processes import start_ticks
-from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder, find_runs
-from smtc_lab.store.state import read_state, write_state
 from smtc_lab.study.folder import write_study_state
 from smtc_lab.study.trash import KEPT_S, delete_run, delete_study, empty_trash, put_back
 from tests.kit.ended_comparisons import write_ended_comparison
-from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.records import run_records
-from tests.kit.run_folders import set_state, write_run_folder
+from tests.kit.run_folders import going_on, set_state, write_run_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from smtc_lab.study.comparison.comparison_run import ComparisonRun
@@ -45,16 +38,6 @@ def written(root: Path, name: str = "old-1", **run: object) -> RunFolder:
 def ended(root: Path) -> ComparisonRun:
     """Return a comparison of two launches that has ended."""
     return write_ended_comparison(root)
-
-
-@pytest.fixture
-def live(tmp_path: Path, root: Path) -> Iterator[Run]:
-    script = tmp_path / "train.py"
-    script.write_text(QUICK_SCRIPT, encoding="utf-8")
-    job = TrainingJob(entry_point=str(script), cluster=Cluster.parse("alive@here=local:1"))
-    run = launch(job, root=root)
-    yield run
-    run.stop()
 
 
 def names(root: Path) -> list[str]:
@@ -127,18 +110,17 @@ def test_it_is_deleted_while_the_trash_is_emptied(root: Path) -> None:
     assert folder.job_file.is_file()
 
 
-def test_a_run_that_goes_on_is_not_deleted(live: Run, root: Path) -> None:
-    with pytest.raises(LauncherError, match=r"still goes on, so it is not deleted\. Stop it"):
-        delete_run(live.job_name, root)
+def test_a_run_that_goes_on_is_not_deleted_even_if_its_state_is_damaged(root: Path) -> None:
+    folder = written(root)
 
-    state = live.folder.state_file.read_text(encoding="utf-8")
-    live.folder.state_file.write_text("damaged")
-    try:
+    with going_on(folder):
+        with pytest.raises(LauncherError, match=r"goes on, so it is not deleted\. Stop it"):
+            delete_run("old-1", root)
+        folder.state_file.write_text("damaged")
         with pytest.raises(LauncherError, match="still goes on"):
-            delete_run(live.job_name, root)
-    finally:
-        live.folder.state_file.write_text(state, encoding="utf-8")
-    assert names(root) == [live.job_name]
+            delete_run("old-1", root)
+
+    assert names(root) == ["old-1"]
 
 
 def test_a_run_that_never_began_is_deleted_once_nobody_can_be_starting_it(root: Path) -> None:
@@ -184,11 +166,10 @@ def test_a_comparison_goes_with_its_launches_and_comes_back_with_them(
 def test_a_comparison_whose_launch_goes_on_is_not_deleted(
     ended: ComparisonRun, root: Path
 ) -> None:
-    folder = ended.runs[0].folder
-    own = {"supervisor_pid": os.getpid(), "supervisor_start_ticks": start_ticks(os.getpid())}
-    write_state(folder, replace(read_state(folder), state="InProgress", **own))
-
-    with pytest.raises(LauncherError, match="still goes on"):
+    with (
+        going_on(ended.runs[0].folder),
+        pytest.raises(LauncherError, match="still goes on"),
+    ):
         delete_study(ended.name, root)
 
     assert ended.folder.path.is_dir()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.launchers.run import Run
 from tests.kit.records import run_records
-from tests.kit.run_folders import write_run_folder
-from tests.views.server.test_rest import job_json
+from tests.kit.run_folders import going_on, write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -41,18 +39,15 @@ async def test_a_deleted_run_leaves_every_list_and_comes_back(
     assert "it was undone before" in told["message"]
 
 
-async def test_what_goes_on_is_not_deleted(ask: Ask, script: str) -> None:
-    job = job_json(script, max_steps=100_000)
-    _, started = await ask("runs", body={"kind": "run", "job": job})
-    name = started["name"]
+async def test_what_goes_on_is_not_deleted(ask: Ask, root: Path) -> None:
+    folder = write_run_folder(root, run_records([0.2], job_name="new-1"))
 
-    status, told = await ask("runs", name, "delete", body={})
+    with going_on(folder):
+        status, told = await ask("runs", "new-1", "delete", body={})
 
     assert status == 409
-    assert (
-        told["message"] == f"Run {name!r} still goes on, so it is not deleted. Stop it first."
-    )
-    assert Run.open(name).status == "InProgress"
+    assert told["message"] == "Run 'new-1' still goes on, so it is not deleted. Stop it first."
+    assert folder.path.is_dir()
     assert (await ask("runs", "gone-1", "delete", body={}))[0] == 404
 
 
