@@ -67,21 +67,6 @@ def test_a_script_that_exits_3_fails_the_run_and_the_message_says_so(
     assert processes_after(run.folder.path) == {}
 
 
-def test_an_exception_of_the_script_is_the_reason_with_its_line_and_no_interruption(
-    make_job: MakeJob, start: Start
-) -> None:
-    body = "x = 1\nraise ValueError('the loss is NaN')\n"
-    run = start(make_job(body, cluster="dnn_group=local:1", use_spot_instances=True))
-
-    with pytest.raises(
-        RunFailedError, match=r"ValueError: the loss is NaN \(train.py, line 2\)"
-    ):
-        run.wait(PATIENCE_S)
-    assert "Traceback (most recent call last)" in run.logs("algo-1")
-    assert "run_script" not in run.logs("algo-1")
-    assert len(run.state.attempts) == 1
-
-
 def test_a_failing_data_instance_fails_the_run_and_ends_the_trainer(
     make_job: MakeJob, start: Start
 ) -> None:

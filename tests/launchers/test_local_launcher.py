@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
-import sys
-import textwrap
 from typing import TYPE_CHECKING
 
 import psutil
@@ -20,7 +17,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.folder import studies_root
-from tests.kit.runs import PATIENCE_S, processes_after, processes_of, wait_until
+from tests.kit.runs import processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,43 +114,6 @@ def test_an_instance_of_type_local_is_this_machine_as_it_is(
     assert plan.instances[0].cpu_quota_cores is None
     assert plan.usd_per_hour is None
     assert plan.price_notes == ("local: this machine has no price",)
-
-
-def test_an_interrupt_while_waiting_stops_the_run(make_job: MakeJob, root: Path) -> None:
-    job_file = root.parent / "given.json"
-    body = "import time\nprint('working', flush=True)\ntime.sleep(3600)"
-    job_file.write_text(make_job(body).to_json(), encoding="utf-8")
-    program = """
-        import sys
-        from pathlib import Path
-        import smtc_lab as lab
-        job = lab.TrainingJob.from_json(Path(sys.argv[1]).read_text())
-        run = lab.launch(job, root=Path(sys.argv[2]))
-        try:
-            run.wait()
-        except KeyboardInterrupt:
-            print(run.status, "-", run.state.reason)
-    """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program), job_file, root],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    wait_until(lambda: find_runs(root), what="the start of the run")
-    (folder,) = find_runs(root)
-    wait_until(
-        lambda: (
-            folder.log_file("algo-1").is_file()
-            and "working" in folder.log_file("algo-1").read_text()
-        ),
-        what="the start of the script",
-    )
-
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=PATIENCE_S)
-
-    assert said == "Stopped - The run was stopped by its user.\n"
-    assert processes_after(folder.path) == {}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
