@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.instance.variables import RUN_VARIABLE
-from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.local import launcher as local
 from smtc_lab.launchers.run import Run, launch
 from smtc_lab.machine.processes import processes_with_variable
@@ -20,13 +19,13 @@ from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from tests.kit.records import run_records
-from tests.kit.run_folders import write_run_folder
+from tests.kit.run_folders import opened, write_run_folder
 from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.kit.real_runs import CopyRun
+    from tests.kit.run_folders import WriteRun
 
     SmtcLab = Callable[..., Any]
 
@@ -59,8 +58,7 @@ def test_without_runs_the_list_says_how_to_start_one(smtc_lab: SmtcLab, home: Pa
 def test_a_failed_run_is_shown_with_its_reason(smtc_lab: SmtcLab, home: Path) -> None:
     records = run_records([], cluster="a=local:1", job_name="failing")
     folder = write_run_folder(home / "runs", records, usd_per_hour=None)
-    handle = Handle(launcher="local", job_name="failing", run_folder=str(folder.path))
-    folder.handle_file.write_text(handle.to_json(), encoding="utf-8")
+    opened(folder)
     failed = RunState(state="Failed", reason="It exited with code 4.", exit_codes={"algo-1": 4})
     write_state(folder, failed)
     folder.log_file("algo-1").write_text("no such file\n", encoding="utf-8")
@@ -90,7 +88,7 @@ def test_a_run_is_stopped_by_the_begin_of_its_name(smtc_lab: SmtcLab, sleeper: R
     assert smtc_lab("runs", "stop", "sleeper-1").out == said.out
 
 
-def test_the_newest_runs_are_listed_last(smtc_lab: SmtcLab, ended_run: CopyRun) -> None:
+def test_the_newest_runs_are_listed_last(smtc_lab: SmtcLab, ended_run: WriteRun) -> None:
     for number in range(3):
         run = ended_run(f"run-{number}")
         os.utime(run.folder.job_file, (number, number))
@@ -102,7 +100,7 @@ def test_the_newest_runs_are_listed_last(smtc_lab: SmtcLab, ended_run: CopyRun) 
 
 
 def test_another_folder_of_runs_may_be_named_before_or_after_the_command(
-    smtc_lab: SmtcLab, ended_run: CopyRun, monkeypatch: pytest.MonkeyPatch
+    smtc_lab: SmtcLab, ended_run: WriteRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ended_run("elsewhere")
     root = run.folder.path.parent
@@ -121,7 +119,7 @@ def test_another_folder_of_runs_may_be_named_before_or_after_the_command(
 
 @pytest.mark.parametrize("command", ["show", "stop"])
 def test_an_unknown_run_is_named_with_those_that_there_are(
-    smtc_lab: SmtcLab, ended_run: CopyRun, command: str
+    smtc_lab: SmtcLab, ended_run: WriteRun, command: str
 ) -> None:
     ended_run("digits-1")
 
@@ -133,7 +131,7 @@ def test_an_unknown_run_is_named_with_those_that_there_are(
     assert "Did you mean digits-1?" in said.err
 
 
-def test_a_damaged_run_does_not_hide_the_others(smtc_lab: SmtcLab, ended_run: CopyRun) -> None:
+def test_a_damaged_run_does_not_hide_the_others(smtc_lab: SmtcLab, ended_run: WriteRun) -> None:
     ended_run("good")
     state_file = ended_run("bad").folder.state_file
     whole = state_file.read_bytes()
@@ -151,7 +149,7 @@ def test_a_damaged_run_does_not_hide_the_others(smtc_lab: SmtcLab, ended_run: Co
     state_file.write_bytes(whole)
 
 
-def test_a_reader_that_goes_away_gets_no_traceback(ended_run: CopyRun, home: Path) -> None:
+def test_a_reader_that_goes_away_gets_no_traceback(ended_run: WriteRun, home: Path) -> None:
     ended_run("a-run")
     read_end, write_end = os.pipe()
     os.close(read_end)
@@ -210,7 +208,7 @@ def test_a_comparison_is_listed_beside_its_launches_shown_and_stopped(
 
 
 def test_a_damaged_comparison_does_not_hide_the_others(
-    smtc_lab: SmtcLab, ended_run: CopyRun, home: Path
+    smtc_lab: SmtcLab, ended_run: WriteRun, home: Path
 ) -> None:
     ended_run("good")
     bad = home / "comparisons" / "bad"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from smtc_lab.launchers.launcher import Handle
 from smtc_lab.store.writer import RecordWriter
 from tests.kit.pipelines import gpipe_records
 from tests.kit.records import run_records
-from tests.kit.run_folders import write_run_folder
+from tests.kit.run_folders import opened, write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +28,7 @@ def test_a_run_shows_a_line_for_each_stage(
             for record in (*stages, *records.microbatches[name]):
                 writer.append(record)
 
-    handle = Handle(launcher="local", job_name="staged", run_folder=str(folder.path))
-    folder.handle_file.write_text(handle.to_json(), encoding="utf-8")
-
+    opened(folder)
     shown = smtc_lab("runs", "show", "staged", "--runs-dir", tmp_path)
 
     assert shown.exit_code == 0, shown.err

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import SpecError
-from smtc_lab.launchers.launcher import Handle
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.records.compiler_report import CompilerReport
@@ -21,7 +20,7 @@ from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.folder import LaunchedRun, StudyFolder, StudyRequest, StudyState
 from tests.kit.compilers import troubled_report
 from tests.kit.records import HETEROGENEOUS, HOMOGENEOUS, jittered, run_records
-from tests.kit.run_folders import write_run_folder
+from tests.kit.run_folders import opened, write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -128,8 +127,7 @@ def _poisoned_run(root: Path, run: RunRecords) -> RunFolder:
     packages = {f"torch{OBEYED}": OBEYED}
     environment = {"name": OBEYED, "python": OBEYED, "packages": packages}
     folder.environment_file.write_text(json.dumps(environment), encoding="utf-8")
-    handle = Handle(launcher="local", job_name=folder.job_name, run_folder=str(folder.path))
-    folder.handle_file.write_text(handle.to_json(), encoding="utf-8")
+    opened(folder)
     made = folder.compiler_folder("algo-1")
     made.mkdir(parents=True)
     report = json.loads(troubled_report().model_dump_json())

@@ -1,11 +1,10 @@
-"""Runs that ended, launched really, once a session, and given to each test as its own copy.
+"""A comparison that ended, launched really, once a session; each test gets its own copy.
 
 A test that is about what becomes of a launch starts its own: ``tests.launching``.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import textwrap
 from dataclasses import replace
@@ -13,20 +12,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from smtc_lab.launchers.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.folder import StudyFolder, studies_root
-from tests.kit.quick_script import QUICK_SCRIPT
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-NUM_STEPS = 20
-"""Steps of the run that ended."""
 
 PACED_SCRIPT = textwrap.dedent("""\
     import sys, time
@@ -67,18 +60,6 @@ def paced_pair(folder: Path, *, steps: int) -> list[TrainingJob]:
     ]
 
 
-class CopyRun(Protocol):
-    """Copies a run."""
-
-    def __call__(self, name: str, *, root: Path | None = None) -> Run:
-        """Return a copy.
-
-        Args:
-            name: What it is called.
-            root: Folder of runs that it lies in; None: ``runs`` below the test's folder.
-        """
-
-
 class CopyComparison(Protocol):
     """Copies a comparison with its launches."""
 
@@ -88,33 +69,6 @@ class CopyComparison(Protocol):
         Args:
             root: Folder of its launches; None: ``runs`` below the test's folder.
         """
-
-
-@pytest.fixture(scope="session")
-def launched_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Return a run that completed; it is everybody's, so copy it."""
-    folder = tmp_path_factory.mktemp("launched run")
-    script = folder / "train.py"
-    script.write_text(QUICK_SCRIPT, encoding="utf-8")
-    job = TrainingJob(
-        entry_point=str(script), cluster=Cluster.parse("a=local:1"), max_steps=NUM_STEPS
-    )
-    return launch(job, root=folder / "runs").wait(60)
-
-
-@pytest.fixture
-def ended_run(launched_run: Run, tmp_path: Path) -> CopyRun:
-    """Return what copies a run that completed after ``NUM_STEPS`` steps, under a name."""
-
-    def copied(name: str, *, root: Path | None = None) -> Run:
-        folder = RunFolder((root or tmp_path / "runs") / name)
-        shutil.copytree(launched_run.folder.path, folder.path)
-        for file in (folder.job_file, folder.handle_file):
-            values = json.loads(file.read_text(encoding="utf-8"))
-            file.write_text(json.dumps({**values, "job_name": name}), encoding="utf-8")
-        return Run.open(str(folder.path))
-
-    return copied
 
 
 @pytest.fixture(scope="session")

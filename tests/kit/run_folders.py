@@ -8,12 +8,14 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import apsw
 import numpy as np
+import pytest
 
 from smtc_lab.launchers.launcher import Handle
+from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.records import StepRecord
@@ -23,7 +25,7 @@ from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import TERMINAL, RunState, State, write_state
 from smtc_lab.store.tables import TABLES
 from smtc_lab.store.writer import RecordWriter
-from tests.kit.records import STARTED_S
+from tests.kit.records import STARTED_S, run_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,6 +91,36 @@ def set_state(
             facts=run.facts if run else {},
         ),
     )
+
+
+class WriteRun(Protocol):
+    """Writes a run."""
+
+    def __call__(self, name: str, *, root: Path | None = None) -> Run:
+        """Return a run that completed.
+
+        Args:
+            name: What it is called.
+            root: Folder of runs that it lies in; None: ``runs`` below the test's folder.
+        """
+
+
+@pytest.fixture
+def ended_run(tmp_path: Path) -> WriteRun:
+    """Return what writes the folder of a run of this machine that completed 20 steps."""
+
+    def written(name: str, *, root: Path | None = None) -> Run:
+        run = run_records(cluster="a=local:1", job_name=name)
+        return opened(write_run_folder(root or tmp_path / "runs", run, usd_per_hour=None))
+
+    return written
+
+
+def opened(folder: RunFolder) -> Run:
+    """Open a run that was written, as one that this machine launched."""
+    handle = Handle(launcher="local", job_name=folder.job_name, run_folder=str(folder.path))
+    folder.handle_file.write_text(handle.to_json(), encoding="utf-8")
+    return Run.open(str(folder.path))
 
 
 @contextmanager

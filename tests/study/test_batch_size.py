@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launchers.launcher import Handle
-from smtc_lab.launchers.run import Run
 from smtc_lab.metrics.batch.batch_sizes import BatchSizes
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import RunState, current_state, write_state
@@ -21,13 +19,12 @@ from smtc_lab.views.batch.sizes import batch_sizes_text
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.run_list import run_rows
 from tests.kit.records import run_records
-from tests.kit.run_folders import write_run_folder
+from tests.kit.run_folders import opened, write_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from smtc_lab.launchers.local.launcher import LocalLauncher
     from smtc_lab.metrics.batch.batch_sizes import BatchTrial
 
 GREEDY = """
@@ -236,12 +233,12 @@ def test_a_search_that_makes_no_sense_is_refused(
     ("code", "printed"), [(128 + signal.SIGABRT, ""), (1, "can't start new thread")]
 )
 def test_a_crash_is_for_want_of_memory_only_where_memory_is_limited(
-    root: Path, launcher: LocalLauncher, code: int, printed: str
+    root: Path, code: int, printed: str
 ) -> None:
     folder = write_run_folder(root, run_records([], cluster="here=local:1", job_name="tried"))
     write_state(folder, RunState(state="Failed", exit_codes={"algo-1": code}))
     folder.log_file("algo-1").write_text(f"{printed}\n", encoding="utf-8")
-    run = Run(launcher, Handle(launcher="local", job_name="tried", run_folder=str(folder.path)))
+    run = opened(folder)
 
     assert why_it_failed(run, is_limited=True)[0] is False
     assert why_it_failed(run, is_limited=False)[0] is None

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.launchers.launcher import Handle
-from smtc_lab.launchers.local.launcher import LocalLauncher
-from smtc_lab.launchers.run import Run
 from smtc_lab.study.watched_run import Progress, StepCounter
 from tests.kit.records import run_records
-from tests.kit.run_folders import write_run_folder
+from tests.kit.run_folders import opened, write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,9 +29,8 @@ def test_two_ranks_take_no_more_steps_than_the_one_that_is_furthest(tmp_path: Pa
     records = run_records([0.2] * 20, num_ranks=2)
     behind = {**records.steps, "algo-1-rank1": records.steps["algo-1-rank1"][:15]}
     folder = write_run_folder(tmp_path, replace(records, steps=behind))
-    handle = Handle(launcher="local", job_name=folder.job_name, run_folder=str(folder.path))
 
-    told = StepCounter(Run(LocalLauncher(root=tmp_path), handle)).progress(BEGIN, 5.0)
+    told = StepCounter(opened(folder)).progress(BEGIN, 5.0)
 
     assert (told.steps, told.max_steps, told.elapsed_s) == (20, 20, 5.0)
     assert told.mean_step_time_s == pytest.approx(0.2)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from tests.kit.real_runs import CopyRun
+    from tests.kit.run_folders import WriteRun
 
 AS_A_TERMINAL_DOES = pytest.mark.filterwarnings("ignore:.Completer.complete. is pending")
 """It asks the older interface, about which IPython warns."""
@@ -72,7 +72,7 @@ def test_every_instance_type_is_offered_behind_a_group() -> None:
     assert len(completed("%%smtc --cluster dnn_group=ml.")) == 145
 
 
-def test_runs_are_offered_newest_first(home: Path, ended_run: CopyRun) -> None:
+def test_runs_are_offered_newest_first(home: Path, ended_run: WriteRun) -> None:
     for name in ("digits-1", "digits-2"):
         ended_run(name, root=home / "runs")
 

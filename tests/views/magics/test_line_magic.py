@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.launchers.run import Run, launch
-from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.job import TrainingJob
+from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.cell.cell_error import CellError
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from tests.kit.real_runs import CopyRun
+    from tests.kit.run_folders import WriteRun
 
 ENDLESS = "import time; time.sleep(600)"
 
@@ -33,17 +31,17 @@ def test_a_file_runs_with_the_options_of_a_cell(
 ) -> None:
     (tmp_path / "train.py").write_text("import sys; print(sys.argv[1:])", encoding="utf-8")
 
-    run = shell.run_line_magic("smtc", "run train.py -p lr=0.5 --wait --into mine")
+    run = shell.run_line_magic(
+        "smtc", "run -p lr=0.5 --wait --into mine -- train.py --dummy 'a b'"
+    )
 
-    own = shell.run_line_magic("smtc", "run --wait -- train.py --dummy 'a b'")
-    assert own.job.arguments == ("--dummy", "a b")
     assert isinstance(run, Run)
     assert (run.status, run.job.entry_point) == ("Completed", "train.py")
     assert shell.user_ns["mine"] is run
-    assert "['--lr', '0.5']" in capsys.readouterr().out
+    assert "['--lr', '0.5', '--dummy', 'a b']" in capsys.readouterr().out
 
 
-def test_the_newest_runs_are_listed_first(home: Path, ended_run: CopyRun) -> None:
+def test_the_newest_runs_are_listed_first(home: Path, ended_run: WriteRun) -> None:
     for number in range(3):
         run = ended_run(f"run-{number}", root=home / "runs")
         os.utime(run.folder.job_file, (number, number))
@@ -55,42 +53,9 @@ def test_the_newest_runs_are_listed_first(home: Path, ended_run: CopyRun) -> Non
     assert [line.split()[0] for line in repr(listed).splitlines()] == ["run", "run-2", "run-1"]
 
 
-def test_a_run_is_shown_and_stopped_by_the_begin_of_its_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script = tmp_path / "sleeper.py"
-    script.write_text(ENDLESS, encoding="utf-8")
-    job = TrainingJob(
-        entry_point=str(script), cluster=Cluster.parse("a=local:1"), job_name="sleeper-1"
-    )
-    run = launch(job)
-
-    found = run_line("show sleeper", {})
-    run_line("stop sleeper", {})
-
-    assert isinstance(found, Run)
-    assert found.job_name == run.job_name
-    assert run.status == "Stopped"
-    assert capsys.readouterr().out == "sleeper-1: Stopped. The run was stopped by its user.\n"
-
-
-def test_a_comparison_is_shown_and_stopped_by_its_name(
-    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = "--cluster one@a=local:1 --cluster two@b=local:1"
-    comparison = shell.run_cell_magic("smtc", line, ENDLESS)
-
-    found = run_line(f"show {comparison.name}", {})
-    run_line(f"stop {comparison.name}", {})
-
-    assert isinstance(found, ComparisonRun)
-    assert comparison.status == "Stopped"
-    assert capsys.readouterr().out.startswith(f"{comparison.name}: Stopped.")
-
-
 def test_a_run_is_deleted_once_that_was_confirmed(
     home: Path,
-    ended_run: CopyRun,
+    ended_run: WriteRun,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -112,7 +77,7 @@ def test_a_run_is_deleted_once_that_was_confirmed(
     assert capsys.readouterr().out == "done-1: deleted.\n"
 
 
-def test_a_comparison_is_deleted_with_its_launches_where_nobody_can_be_asked(
+def test_a_comparison_is_shown_stopped_and_deleted_where_nobody_can_be_asked(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = "--cluster one@a=local:1 --cluster two@b=local:1"
@@ -120,7 +85,10 @@ def test_a_comparison_is_deleted_with_its_launches_where_nobody_can_be_asked(
     wait_until(lambda: comparison.state.runs, what="the first launch")
     with pytest.raises(CellError, match=r"delete: '.*' still goes on.* Stop it first\.$"):
         run_line(f"delete --yes {comparison.name}", {})
-    comparison.stop()
+    assert isinstance(run_line(f"show {comparison.name}", {}), ComparisonRun)
+    run_line(f"stop {comparison.name}", {})
+    assert comparison.status == "Stopped"
+    assert f"{comparison.name}: Stopped." in capsys.readouterr().out
     what = f"{comparison.name} with all launches"
     with pytest.raises(CellError, match=f"whether to delete {what}. Add --yes."):
         run_line(f"delete {comparison.name}", {})

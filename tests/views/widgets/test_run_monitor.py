@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from smtc_lab.errors import LauncherError, StoreError
-from smtc_lab.launchers.launcher import Handle
-from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.launchers.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -19,14 +17,12 @@ from smtc_lab.store.writer import RecordWriter
 from smtc_lab.views.widgets.run_monitor import RunMonitor
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.records import run_records, step_record
-from tests.kit.run_folders import set_state, write_run_folder
+from tests.kit.run_folders import opened, set_state, write_run_folder
 from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from smtc_lab.store.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -50,15 +46,9 @@ def running(tmp_path: Path) -> Iterator[Run]:
     run.stop()
 
 
-def run_in(folder: RunFolder) -> Run:
-    handle = Handle(launcher="local", job_name=folder.job_name, run_folder=str(folder.path))
-    return Run(LocalLauncher(root=folder.path.parent), handle)
-
-
 def test_a_run_that_nobody_predicted_is_shown_without_the_model(tmp_path: Path) -> None:
     folder = write_run_folder(tmp_path, run_records([0.5] * 30))
-    handle = Handle(launcher="local", job_name=folder.job_name, run_folder=str(folder.path))
-    folder.handle_file.write_text(handle.to_json(), encoding="utf-8")
+    opened(folder)
     code = (
         "import sys; from smtc_lab.views.widgets.run_monitor import RunMonitor;"
         f"RunMonitor({str(folder.path)!r}).close();"
@@ -86,13 +76,17 @@ def rows_of(
     ]
 
 
-def test_a_run_is_watched_until_it_is_stopped_from_the_browser(
+def test_a_run_is_watched_until_it_is_stopped_from_the_browser_and_outlives_a_closed_view(
     running: Run, sent: list[tuple[dict[str, Any], list[bytes]]]
 ) -> None:
     monitor = RunMonitor(running)
     first = dict(monitor.info)
     wait_until(lambda: rows_of(sent, "steps"), what="a first step")
     wait_until(lambda: monitor.log["lines"], what="a first line")
+    closed = RunMonitor(running)
+    closed.close()
+    assert closed.wait(30)
+    assert not running.state.is_terminal
 
     from_browser(monitor, {"type": "stop"})
 
@@ -111,7 +105,7 @@ def test_every_step_of_a_growing_run_is_sent_once(
     tmp_path: Path, sent: list[tuple[dict[str, Any], list[bytes]]]
 ) -> None:
     folder = write_run_folder(tmp_path, run_records([0.2] * 3, state="InProgress"))
-    monitor = RunMonitor(run_in(folder))
+    monitor = RunMonitor(opened(folder))
     with RecordWriter(folder.records / "algo-1-rank0.sqlite") as writer:
         for step in range(3, 500):
             writer.append(step_record(step=step))
@@ -131,7 +125,7 @@ def test_every_step_of_a_growing_run_is_sent_once(
 def test_a_resync_sends_all_rows_again(
     tmp_path: Path, sent: list[tuple[dict[str, Any], list[bytes]]]
 ) -> None:
-    monitor = RunMonitor(run_in(write_run_folder(tmp_path, run_records([0.2] * 7))))
+    monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2] * 7))))
     monitor.wait(30)
     sent.clear()
 
@@ -144,7 +138,7 @@ def test_a_resync_sends_all_rows_again(
 def test_a_browser_may_ask_for_rows_in_detail(
     tmp_path: Path, sent: list[tuple[dict[str, Any], list[bytes]]]
 ) -> None:
-    monitor = RunMonitor(run_in(write_run_folder(tmp_path, run_records([0.2] * 7))))
+    monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2] * 7))))
     monitor.wait(30)
     sent.clear()
 
@@ -167,7 +161,7 @@ def test_a_browser_may_ask_for_rows_in_detail(
 def test_nonsense_from_a_browser_is_left_alone(
     tmp_path: Path, sent: list[tuple[dict[str, Any], list[bytes]]], message: object
 ) -> None:
-    monitor = RunMonitor(run_in(write_run_folder(tmp_path, run_records([0.2]))))
+    monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2]))))
     monitor.wait(30)
     sent.clear()
 
@@ -177,7 +171,7 @@ def test_nonsense_from_a_browser_is_left_alone(
 
 
 def test_a_stop_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monitor = RunMonitor(run_in(write_run_folder(tmp_path, run_records([0.2]))))
+    monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2]))))
 
     def refuse(_run: Run) -> Run:
         raise LauncherError("No right to signal process 7. Ask its owner.")
@@ -194,7 +188,7 @@ def test_a_stop_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_an_interruption_is_asked_of_the_run_and_told_where_it_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monitor = RunMonitor(run_in(write_run_folder(tmp_path, run_records([0.2]))))
+    monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2]))))
 
     from_browser(monitor, {"type": "interrupt"})
     wait_until(lambda: monitor.interrupt_problem, what="the problem")
@@ -221,15 +215,7 @@ def test_a_run_of_no_name_is_refused_with_those_that_there_are(
 def test_the_traits_are_not_for_the_browser_to_write(tmp_path: Path) -> None:
     import traitlets
 
-    monitor = RunMonitor(run_in(write_run_folder(tmp_path, run_records([0.2]))))
+    monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2]))))
 
     with pytest.raises(traitlets.TraitError, match="read-only"):
         monitor.info = {}
-
-
-def test_closing_ends_the_watch_and_not_the_run(running: Run) -> None:
-    monitor = RunMonitor(running)
-    monitor.close()
-
-    assert monitor.wait(30)
-    assert not running.state.is_terminal
