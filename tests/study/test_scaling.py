@@ -175,7 +175,9 @@ def test_a_part_of_an_instance_trains_and_the_rest_is_said_to_idle(
     assert "3 of 4 at 1, 2 of 4 at 2" in idle.sentence
 
 
-def test_the_code_of_a_study_asks_for_the_same(make_job: MakeJob, root: Path) -> None:
+def test_the_code_of_a_study_asks_for_the_same_and_of_a_damaged_one_for_nothing(
+    make_job: MakeJob, root: Path
+) -> None:
     job = make_job(QUICK_SCRIPT, cluster="dnn_group=ml.p3.2xlarge:1", max_steps=3)
     study = launch_scaling(job, devices=(2, 1), rounds=1, bound=0.3, root=root, detach=False)
     study.stop()
@@ -188,6 +190,10 @@ def test_the_code_of_a_study_asks_for_the_same(make_job: MakeJob, root: Path) ->
     exec(code.replace(call, "jobs"), found)  # noqa: S102  code that we wrote
     (asked,) = found["scaling"]  # type: ignore[misc]
     assert asked == job
+    damaged = replace(study.request, options={**study.request.options, "set_ups": [3]})
+    assert ScalingKind("scaling").code(damaged) == ""
+    with pytest.raises(StoreError, match="What this scaling study asks cannot be read"):
+        question_of(damaged, catalog=Catalog.load(), looks=1)
 
 
 def test_the_code_holds_no_value_that_a_shared_page_has_taken_out(
@@ -213,14 +219,3 @@ def test_the_code_holds_no_value_that_a_shared_page_has_taken_out(
     assert "hidden" not in code
     assert '"batch_size": 8' in code
     assert "mode='strong'" in code
-
-
-def test_a_damaged_question_is_told_and_breaks_no_view(make_job: MakeJob, root: Path) -> None:
-    job = make_job(QUICK_SCRIPT, cluster="dnn_group=ml.p3.2xlarge:1", max_steps=3)
-    study = launch_scaling(job, devices=(1,), rounds=1, root=root, detach=False)
-    study.stop()
-    damaged = replace(study.request, options={**study.request.options, "set_ups": [3]})
-
-    assert ScalingKind("scaling").code(damaged) == ""
-    with pytest.raises(StoreError, match="What this scaling study asks cannot be read"):
-        question_of(damaged, catalog=Catalog.load(), looks=1)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from smtc_lab.spec.job import TrainingJob
     from tests.kit.real_runs import CopyComparison
 
 
@@ -227,30 +228,31 @@ def test_a_description_before_the_first_look_is_right_too(ended: ComparisonRun) 
 
 
 def test_complete_rounds_tell_when_a_compiler_has_earned_its_overhead(
-    tmp_path: Path,
+    growing: ComparisonRun,
 ) -> None:
-    jobs = [
-        job.model_copy(update={"compiler_config": config})
-        for job, config in zip(
-            paced_pair(tmp_path, steps=20),
-            (
-                TrainingCompilerConfig(backend="eager", keep_memory=False),
-                TrainingCompilerConfig(backend="eager"),
-            ),
-            strict=True,
-        )
+    given = growing.request.jobs
+    eager = [
+        TrainingCompilerConfig(backend="eager", keep_memory=keeps) for keeps in (False, True)
     ]
-    run = launch_comparison(jobs, rounds=1, root=tmp_path / "runs")
-    run.wait(60)
-    follower = follow_to_end(run, Told())
-    follower.state = replace(follower.state, state="InProgress")
+    configs = {job.cluster.label: config for job, config in zip(given, eager, strict=True)}
 
-    rows = {row.label: row.cells for row in follower.rows()}
+    def compiled(job: TrainingJob) -> TrainingJob:
+        return job.model_copy(update={"compiler_config": configs[job.cluster.label]})
 
+    request = replace(growing.request, jobs=tuple(map(compiled, given)))
+    growing.folder.request_file.write_text(request.to_json(), encoding="utf-8")
+    for run in growing.runs:
+        run.folder.job_file.write_text(compiled(run.job).to_json(), encoding="utf-8")
+
+    kept = study_snapshot(COMPARISON, ComparisonRun(growing.folder))
+
+    rows = {row.label: row.cells for row in kept.info.rows}
     assert len(rows["break-even step"]) == len(rows["first steps' overhead (s)"]) == 2
 
 
-def test_without_a_complete_round_nothing_is_claimed(endless: ComparisonRun) -> None:
+def test_without_a_complete_round_nothing_is_claimed_and_its_loss_is_told_with_its_reason(
+    endless: ComparisonRun,
+) -> None:
     told = Told()
     follower = follow(endless, told)
     describer = StudyDescriber(COMPARISON, follower)
@@ -267,11 +269,8 @@ def test_without_a_complete_round_nothing_is_claimed(endless: ComparisonRun) -> 
     assert rows["speed-up"] == (("baseline",), ("unknown",))
     assert rows["s/step"][1] == ("unknown",)
 
-
-def test_a_killed_comparison_is_told_with_its_reason(endless: ComparisonRun) -> None:
     process = read_process(endless.folder)
     assert process is not None
-    follower = follow(endless, Told())
 
     send_signal([process[0]], 9)
 

@@ -17,7 +17,8 @@ from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.cell.cell_error import CellError
-from smtc_lab.views.magics import run_cell
+from smtc_lab.views.cell.entry_point import saved_cell
+from smtc_lab.views.magics import run_cell, run_line
 from tests.kit.runs import processes_after
 
 if TYPE_CHECKING:
@@ -38,13 +39,23 @@ print("done")
 ENDLESS = "import time; time.sleep(600)\n"
 
 
-def test_a_cell_gives_its_run_at_once(shell: InteractiveShell) -> None:
+def test_a_cell_gives_its_run_at_once_that_is_shown_and_stopped_by_the_begin_of_its_name(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = shell.run_cell_magic("smtc", "--into slow", ENDLESS)
 
     assert isinstance(run, Run)
     assert run.status in {"Pending", "InProgress"}
     assert shell.user_ns["slow"] is run
-    assert run.stop().status == "Stopped"
+
+    found = run_line("show cell-", {})
+    run_line("stop cell-", {})
+
+    assert isinstance(found, Run)
+    assert found.job_name == run.job_name
+    assert run.status == "Stopped"
+    told = f"{run.job_name}: Stopped. The run was stopped by its user.\n"
+    assert capsys.readouterr().out == told
 
 
 def test_a_run_that_is_waited_for_has_ended_and_its_log_is_printed(
@@ -99,10 +110,10 @@ def test_several_compilers_that_are_waited_for_give_their_comparison() -> None:
 def test_numbers_of_devices_make_a_scaling_study() -> None:
     line = "--cluster one@a=local:1 --devices {} --steps 5 --rounds 1 --wait"
 
-    scaling = run_cell(line.format("2,1"), TIMED, {})
+    scaling = run_cell(line.format("1"), TIMED, {})
 
     assert isinstance(scaling, Scaling)
-    assert [point.devices for point in scaling.curves[0].points] == [1, 2]
+    assert [point.devices for point in scaling.curves[0].points] == [1]
     with pytest.raises(CellError, match="--devices 'some' are no whole numbers"):
         run_cell(line.format("some"), TIMED, {})
 
@@ -151,14 +162,11 @@ def test_an_interrupt_of_the_waiting_cell_stops_the_run(tmp_path: Path) -> None:
 
 
 def test_a_cell_is_kept_for_its_owner_only_and_is_written_once(home: Path) -> None:
-    first = run_cell("--wait", "token = 'secret'\n", {})
-    (path,) = (home / "runs" / "cells").glob("cell_*.py")
+    path = saved_cell("token = 'secret'\n")
     written_ns = path.stat().st_mtime_ns
-    second = run_cell("--wait", "token = 'secret'\n", {})
 
-    assert isinstance(first, Run)
-    assert isinstance(second, Run)
-    assert first.job.entry_point == second.job.entry_point == str(path)
+    assert saved_cell("token = 'secret'\n") == path
+    assert list((home / "runs" / "cells").iterdir()) == [path]
     assert path.read_text(encoding="utf-8") == "# a cell of a notebook\ntoken = 'secret'\n"
     assert path.stat().st_mtime_ns == written_ns
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -127,8 +127,8 @@ def gate(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(tmp_path: Path, root: Path, gate: Path) -> Callable[[], StudyRun]:
-    """Return what begins two launches of a study of the kind."""
+def start(tmp_path: Path, root: Path, gate: Path) -> Callable[[int], StudyRun]:
+    """Return what begins so many launches of a study of the kind."""
     script = tmp_path / "train.py"
     text = textwrap.dedent(SCRIPT).replace("GATE", str(gate))
     script.write_text(text, encoding="utf-8")
@@ -136,9 +136,9 @@ def start(tmp_path: Path, root: Path, gate: Path) -> Callable[[], StudyRun]:
         entry_point=str(script), cluster=Cluster.parse("one@here=local:1"), max_steps=20
     )
 
-    def started() -> StudyRun:
+    def started(rounds: int) -> StudyRun:
         request = StudyRequest(
-            kind="repeat", jobs=(job,), rounds=2, root=root, created=datetime.now(UTC)
+            kind="repeat", jobs=(job,), rounds=rounds, root=root, created=datetime.now(UTC)
         )
         return StudyRun(start_study(request, detach=False))
 
@@ -152,9 +152,9 @@ def let_go(gate: Path) -> None:
 @pytest.mark.parametrize("installed", [f"{CARRIED_OUT}{SHOWN}"], indirect=True)
 @pytest.mark.usefixtures("installed")
 async def test_it_is_listed_followed_drawn_kept_and_opened_again(
-    start: Callable[[], StudyRun], gate: Path, ask: Ask, open_tab: OpenTab
+    start: Callable[[int], StudyRun], gate: Path, ask: Ask, open_tab: OpenTab
 ) -> None:
-    study = start()
+    study = start(2)
 
     # listed, and followed live, as a panel does it
     tab = await open_tab()
@@ -192,20 +192,20 @@ async def test_it_is_listed_followed_drawn_kept_and_opened_again(
 
 @pytest.mark.usefixtures("installed")
 def test_without_an_entry_it_is_shown_as_any_study_is(
-    start: Callable[[], StudyRun], gate: Path
+    start: Callable[[int], StudyRun], gate: Path
 ) -> None:
-    study = start()
+    study = start(1)
     monitor = ComparisonMonitor(study)
     wait_until(lambda: monitor.info["launched"], what="the first launch")
     let_go(gate)
 
     assert monitor.wait(60)
 
-    assert monitor.info["sentence"] == "It ended as Completed after 2 of 2 launches."
+    assert monitor.info["sentence"] == "It ended as Completed after 1 of 1 launch."
     rows = {row["label"]: row["cells"] for row in monitor.info["rows"]}
     assert len(rows["s/step"]) == 1
     assert "speed-up" not in rows
-    assert [launch["state"] for launch in monitor.info["launched"]] == ["Completed"] * 2
+    assert [launch["state"] for launch in monitor.info["launched"]] == ["Completed"]
     assert (monitor._view, monitor.result) == ("repeat-monitor", "")
     assert "set-up" in study._repr_html_()
     monitor.close()

@@ -11,9 +11,7 @@ import pytest
 import smtc_lab
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import ViewError
-from smtc_lab.launchers.run import Run, launch
-from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.job import TrainingJob
+from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.views import kept
@@ -78,6 +76,7 @@ async def test_a_run_is_started_watched_and_stopped_by_requests_alone(
 
     assert status == 201
     run = Run.open(started["name"])
+    assert [row["name"] for row in (await ask("runs"))[1]["runs"]] == [run.job_name]
     assert command_of(run.state.supervisor_pid).endswith("--detached")  # it outlives the server
     tab = await open_tab()
     await tab.watch(1, "run-monitor", run.job_name)
@@ -90,23 +89,6 @@ async def test_a_run_is_started_watched_and_stopped_by_requests_alone(
     status, told = await ask("runs", run.job_name, "stop", body={})
     assert status == 409
     assert "has ended as Stopped, so there is nothing to stop" in told["message"]
-
-
-async def test_a_run_of_another_process_is_listed_and_can_be_stopped(
-    ask: Ask, script: str, jp_root_dir: Path
-) -> None:
-    job = TrainingJob(
-        entry_point=str(jp_root_dir / script), cluster=Cluster.parse("here=local:1")
-    )
-    run = launch(job)
-
-    _, told = await ask("runs")
-    status, _ = await ask("runs", run.job_name, "stop", body={})
-
-    assert [row["name"] for row in told["runs"]] == [run.job_name]
-    assert status == 202
-    run._launcher.wait(run.handle, 30)
-    assert run.status == "Stopped"
 
 
 async def test_a_comparison_is_started_and_stopped_by_requests_alone(
