@@ -16,7 +16,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.study.folder import StudyFolder, studies_root
+from smtc_lab.study.folder import StudyFolder, studies_root, write_study_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,3 +94,15 @@ def ended_comparison(launched_comparison: ComparisonRun, tmp_path: Path) -> Copy
         return ComparisonRun(folder)
 
     return copied
+
+
+@pytest.fixture
+def growing_comparison(ended_comparison: CopyComparison, tmp_path: Path) -> ComparisonRun:
+    """Return a comparison that goes on after 2 of its 3 rounds, as far as its files tell."""
+    ended = ended_comparison()
+    folder = StudyFolder(tmp_path / "growing")
+    folder.path.mkdir()
+    request = replace(ended.request, rounds=3)
+    folder.request_file.write_text(request.to_json(), encoding="utf-8")
+    write_study_state(folder, replace(ended.state, state="InProgress", ended_s=None))
+    return ComparisonRun(folder)

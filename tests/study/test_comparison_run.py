@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -182,20 +180,6 @@ def test_a_stop_before_the_process_is_up_is_a_stop_too(
 
     assert run.runs == []
     assert is_gone(run)
-
-
-def test_killing_the_process_of_a_comparison_ends_its_launch(
-    endless: list[TrainingJob], begin: Callable[..., ComparisonRun], root: Path
-) -> None:
-    run = begin(endless)
-    process = read_process(run.folder)
-    assert process is not None
-
-    os.kill(process[0], signal.SIGKILL)
-
-    with pytest.raises(RunFailedError, match=r"gone without a last word.*again\."):
-        run.wait()
-    assert leftovers(root) == {}
 
 
 def test_the_death_of_the_launching_process_ends_an_attached_comparison_only(

@@ -16,7 +16,7 @@ from smtc_lab.planner.run_prediction import predict_run
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
-from smtc_lab.study.folder import StudyFolder, read_process, write_study_state
+from smtc_lab.study.folder import read_process
 from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.comparison.kind import COMPARISON
 from smtc_lab.views.live.foretold import Foretold, keep_foretold
@@ -27,7 +27,7 @@ from smtc_lab.views.study.words import study_text
 from smtc_lab.views.text import format as fmt
 from tests.kit.calibrations import calibration
 from tests.kit.real_runs import HOSTILE_NAME, paced_pair
-from tests.kit.runs import wait_until
+from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,33 +172,27 @@ def test_what_was_predicted_of_a_launch_is_told_of_its_set_up(ended: ComparisonR
     assert told == [step, None]
 
 
-@pytest.fixture
-def growing(ended: ComparisonRun, tmp_path: Path) -> ComparisonRun:
-    folder = StudyFolder(tmp_path / "growing")
-    folder.path.mkdir()
-    request = replace(ended.request, rounds=3)
-    folder.request_file.write_text(request.to_json(), encoding="utf-8")
-    write_study_state(folder, replace(ended.state, state="InProgress", ended_s=None))
-    return ComparisonRun(folder)
-
-
-def test_what_a_form_had_predicted_is_told_beside_what_comes(growing: ComparisonRun) -> None:
-    follower = follow(growing, Told())
+def test_what_a_form_had_predicted_is_told_beside_what_comes(
+    growing_comparison: ComparisonRun,
+) -> None:
+    follower = follow(growing_comparison, Told())
     describer = StudyDescriber(COMPARISON, follower)
     assert [each.foretold for each in describer.describe().set_ups] == [None, None]
     step = Interval(mean=0.002, low=0.001, high=0.003, level=0.8, evidence="predicted")
     foretold = Foretold(step_time_s=step, usd_per_1000_steps=None, use=PartUse(device=0.5))
 
-    keep_foretold(growing.folder, [None, foretold])
+    keep_foretold(growing_comparison.folder, [None, foretold])
 
     slow, fast = describer.describe().set_ups
     assert (slow.foretold, fast.foretold) == (None, foretold)
     assert fast.predicted_step_time_s == step
 
 
-def test_who_comes_late_sees_the_ratio_from_its_begin(growing: ComparisonRun) -> None:
+def test_who_comes_late_sees_the_ratio_from_its_begin(
+    growing_comparison: ComparisonRun,
+) -> None:
     told = Told()
-    follower = follow(growing, told)
+    follower = follow(growing_comparison, told)
 
     wait_until(lambda: follower.look() and follower.own_tables[0].num_rows, what="a ratio")
     follower._stream.flush()
@@ -207,9 +201,9 @@ def test_who_comes_late_sees_the_ratio_from_its_begin(growing: ComparisonRun) ->
 
 
 def test_a_table_that_is_kept_while_it_goes_on_tells_what_its_sentence_tells(
-    growing: ComparisonRun,
+    growing_comparison: ComparisonRun,
 ) -> None:
-    kept = study_snapshot(COMPARISON, growing)
+    kept = study_snapshot(COMPARISON, growing_comparison)
 
     assert kept.info.sentence.startswith("So far, after 2 of 3 rounds: ")
     assert kept.comparison is not None
@@ -228,9 +222,9 @@ def test_a_description_before_the_first_look_is_right_too(ended: ComparisonRun) 
 
 
 def test_complete_rounds_tell_when_a_compiler_has_earned_its_overhead(
-    growing: ComparisonRun,
+    growing_comparison: ComparisonRun,
 ) -> None:
-    given = growing.request.jobs
+    given = growing_comparison.request.jobs
     eager = [
         TrainingCompilerConfig(backend="eager", keep_memory=keeps) for keeps in (False, True)
     ]
@@ -239,12 +233,12 @@ def test_complete_rounds_tell_when_a_compiler_has_earned_its_overhead(
     def compiled(job: TrainingJob) -> TrainingJob:
         return job.model_copy(update={"compiler_config": configs[job.cluster.label]})
 
-    request = replace(growing.request, jobs=tuple(map(compiled, given)))
-    growing.folder.request_file.write_text(request.to_json(), encoding="utf-8")
-    for run in growing.runs:
+    request = replace(growing_comparison.request, jobs=tuple(map(compiled, given)))
+    growing_comparison.folder.request_file.write_text(request.to_json(), encoding="utf-8")
+    for run in growing_comparison.runs:
         run.folder.job_file.write_text(compiled(run.job).to_json(), encoding="utf-8")
 
-    kept = study_snapshot(COMPARISON, ComparisonRun(growing.folder))
+    kept = study_snapshot(COMPARISON, ComparisonRun(growing_comparison.folder))
 
     rows = {row.label: row.cells for row in kept.info.rows}
     assert len(rows["break-even step"]) == len(rows["first steps' overhead (s)"]) == 2
@@ -280,3 +274,4 @@ def test_without_a_complete_round_nothing_is_claimed_and_its_loss_is_told_with_i
     assert info.state == "Failed"
     assert "gone without a last word" in info.reason
     assert info.sentence == "There is no verdict: no round was completed."
+    assert [processes_after(run.folder.path) for run in endless.runs] == [{}]
