@@ -99,7 +99,7 @@ def test_stop_ends_every_instance(make_job: MakeJob, start: Start) -> None:
     wait_until(lambda: works_everywhere(run), what="every instance", limit_s=LIMIT_S)
 
     assert run.stop().status == "Stopped"
-    assert run.state.reason == "The run was stopped by its user."
+    assert run.stop().state.reason == "The run was stopped by its user."
     assert nothing_is_left(run)
 
 

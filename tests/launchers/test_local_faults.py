@@ -56,67 +56,6 @@ def works_everywhere(run: Run) -> bool:
     )
 
 
-def test_a_script_that_exits_3_fails_the_run_and_the_message_says_so(
-    make_job: MakeJob, start: Start
-) -> None:
-    run = start(make_job("print('about to give up')\nraise SystemExit(3)"))
-
-    with pytest.raises(RunFailedError, match=r"algo-1 \(dnn_group\) exited with code 3.*logs:"):
-        run.wait(PATIENCE_S)
-    assert run.state.exit_codes == {"algo-1": 3}
-    assert processes_after(run.folder.path) == {}
-
-
-def test_a_failing_data_instance_fails_the_run_and_ends_the_trainer(
-    make_job: MakeJob, start: Start
-) -> None:
-    body = """
-        import os, time
-        if os.environ["SMTC_ROLE"] == "data":
-            raise SystemExit(5)
-        time.sleep(3600)
-    """
-    run = start(make_job(body, cluster=HETEROGENEOUS))
-
-    with pytest.raises(RunFailedError, match=r"\(data_group\) exited with code 5"):
-        run.wait(PATIENCE_S)
-    assert processes_after(run.folder.path) == {}
-
-
-def test_the_end_of_the_trainers_completes_the_run_and_ends_the_data_instances(
-    make_job: MakeJob, start: Start
-) -> None:
-    body = """
-        import os, time
-        if os.environ["SMTC_ROLE"] == "data":
-            time.sleep(3600)
-        print("trained")
-    """
-    run = start(make_job(body, cluster=HETEROGENEOUS))
-
-    assert run.wait(PATIENCE_S).status == "Completed"
-    assert "trained" in run.logs("algo-1")
-    assert processes_after(run.folder.path) == {}
-
-
-def test_a_run_longer_than_its_limit_is_stopped(make_job: MakeJob, start: Start) -> None:
-    run = start(make_job(FOREVER, max_runtime_s=1.0))
-
-    assert run.wait(PATIENCE_S).status == "Stopped"
-    assert "MaxRuntimeExceeded" in run.state.reason
-    assert "max_runtime_s=1" in run.state.reason
-    assert processes_after(run.folder.path) == {}
-
-
-def test_stop_ends_a_run_and_may_be_said_twice(make_job: MakeJob, start: Start) -> None:
-    run = start(make_job(FOREVER, cluster=HETEROGENEOUS))
-    wait_until(lambda: works_everywhere(run), what="the start of every instance")
-
-    assert run.stop().status == "Stopped"
-    assert run.stop().state.reason == "The run was stopped by its user."
-    assert processes_after(run.folder.path, 0.2) == {}
-
-
 def test_a_family_that_ignores_sigterm_and_daemonises_is_ended(
     make_job: MakeJob, start: Start
 ) -> None:
@@ -130,18 +69,6 @@ def test_a_family_that_ignores_sigterm_and_daemonises_is_ended(
 
     run.stop()
 
-    assert processes_after(run.folder.path) == {}
-
-
-def test_kill_9_of_the_trainer_fails_the_run(make_job: MakeJob, start: Start) -> None:
-    run = start(make_job(FOREVER, cluster=HETEROGENEOUS))
-    wait_until(lambda: works_everywhere(run), what="the start of every instance")
-    trainer = next(pid for pid in processes_of(run.folder.path) if log_of(pid) == "algo-1.log")
-
-    os.kill(trainer, signal.SIGKILL)
-
-    with pytest.raises(RunFailedError, match=r"algo-1 \(dnn_group\) was killed by signal 9"):
-        run.wait(PATIENCE_S)
     assert processes_after(run.folder.path) == {}
 
 
@@ -201,7 +128,7 @@ def launching_process(job: TrainingJob, root: Path, mode: str) -> subprocess.Pop
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_end_of_the_launching_process_ends_the_run(
     make_job: MakeJob, root: Path, number: int
 ) -> None:
