@@ -67,7 +67,6 @@ def test_a_second_supervisor_refuses_the_run(living: Run) -> None:
             "-m",
             "smtc_lab.launchers.supervision.supervisor",
             living.folder.path,
-            "--detached",
         ],
         check=False,
         timeout=60,

@@ -80,23 +80,20 @@ def test_it_begins_with_the_pair_of_the_demo() -> None:
     assert jobs[0].entry_point == jobs[1].entry_point
 
 
-def test_run_starts_what_the_form_says_and_tells_where_it_stands(workbench: Workbench) -> None:
+def test_run_starts_what_the_form_says_and_tells_it_beside_what_was_predicted(
+    workbench: Workbench,
+) -> None:
+    keep_calibration(workbench.jobs[0], runs_root(), emulated_device_s=None)
+
     comparison = workbench.run()
 
+    foretold = [each["foretold"] for each in workbench.info["set_ups"]]
+    assert all(each["step_time_s"]["evidence"] == "predicted" for each in foretold)
     assert workbench.running == comparison.name
     outcome = workbench.outcome(60)
     assert [cluster.name for cluster in outcome.comparison.clusters] == ["one", "other"]
     wait_until(lambda: workbench.info["ended"], what="the view has seen the end")
     assert workbench.result
-
-
-def test_what_runs_is_told_beside_what_was_predicted_of_it(workbench: Workbench) -> None:
-    keep_calibration(workbench.jobs[0], runs_root(), emulated_device_s=None)
-
-    workbench.run()
-
-    foretold = [each["foretold"] for each in workbench.info["set_ups"]]
-    assert all(each["step_time_s"]["evidence"] == "predicted" for each in foretold)
 
 
 def test_a_second_run_waits_for_the_end_of_the_first(workbench: Workbench) -> None:
