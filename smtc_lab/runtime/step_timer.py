@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.instance.mesh import counts_samples
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
@@ -55,6 +55,9 @@ class StepTimer:
     been ready: its time runs from the moment the batch is there. In a script that ``auto`` has
     started anew, steps are numbered on from those that it took before.
     """
+
+    clock: Any = time
+    """Tells the time, and passes it: the module, or what answers as it does."""
 
     on_step: Callable[[int, float], None] | None = None
     """Called after each step with its number and its seconds beyond the wait for data."""
@@ -127,7 +130,7 @@ class StepTimer:
             self._say_ready()
         if self._progress is not None:
             self._progress.gave_sign()
-        self._asked_s = time.perf_counter()
+        self._asked_s = self.clock.perf_counter()
         if (drawn := self._drawn.get(source)) is None:
             drawn = _Drawn(source, self._asked_s, is_for_training=is_for_training)
             self._drawn[source] = drawn
@@ -150,7 +153,7 @@ class StepTimer:
         Args:
             num_samples: Samples in it; None: not known.
         """
-        self.got_s = time.perf_counter()
+        self.got_s = self.clock.perf_counter()
         drawn, asked_s = self._asking, self._asked_s
         if drawn.source not in self._drawn:  # a step ended since, in another thread
             asked_s = max(asked_s, self._unopened[0] or asked_s)
@@ -190,14 +193,12 @@ class StepTimer:
         if self._marked is not None:
             taken = self._with_marked(*taken)
         begin_s, data_wait_s, num_samples = taken
-        if begin_s is None:
-            begin_s = time.perf_counter()
-        device_s = self.device_step_time_s
-        if device_s is not None:
-            left_s = max(begin_s, self.got_s) + device_s - time.perf_counter()
-            time.sleep(max(0.0, left_s))
-        now_s = time.perf_counter()
-        self._record(time.time(), now_s - begin_s, data_wait_s, num_samples)
+        begin_s = self.clock.perf_counter() if begin_s is None else begin_s
+        if (device_s := self.device_step_time_s) is not None:
+            left_s = max(begin_s, self.got_s) + device_s - self.clock.perf_counter()
+            self.clock.sleep(max(0.0, left_s))
+        now_s = self.clock.perf_counter()
+        self._record(self.clock.time(), now_s - begin_s, data_wait_s, num_samples)
         self._unopened = (now_s, 0.0, None)
 
     def mark(self) -> None:
@@ -205,7 +206,7 @@ class StepTimer:
 
         If it was, ``end_marked`` comes next; if not, ``end``, whose step it belongs to.
         """
-        taken, now_s = self._take(), time.perf_counter()
+        taken, now_s = self._take(), self.clock.perf_counter()
         self._marked = (taken, max(taken[0] or now_s, self.got_s), now_s)
         self._unopened = (now_s, 0.0, None)
 
@@ -215,10 +216,10 @@ class StepTimer:
             return
         (begin_s, data_wait_s, num_samples), got_s, end_s = self._marked
         self._marked = None
-        ago_s = time.perf_counter() - end_s
+        ago_s = self.clock.perf_counter() - end_s
         end_s = max(end_s, got_s + (self.device_step_time_s or 0.0))
         step_time_s = 0.0 if begin_s is None else end_s - begin_s
-        self._record(time.time() - ago_s, step_time_s, data_wait_s, num_samples)
+        self._record(self.clock.time() - ago_s, step_time_s, data_wait_s, num_samples)
 
     def _with_marked(
         self, begin_s: float | None, data_wait_s: float, num_samples: int | None

@@ -1,8 +1,9 @@
+"""Steps, timed by a clock of the test's: no second of it passes here."""
+
 from __future__ import annotations
 
 import itertools
 import os
-import time
 from collections import OrderedDict, UserDict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,20 +21,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SHORT_S = 0.01
+BEGIN_S = 1000.0
+"""Since the epoch, when a test begins. All times here are sums of powers of two, so exact."""
+
+
+class MadeUpClock:
+    """Time passes when somebody sleeps, and only then."""
+
+    def __init__(self) -> None:
+        self.passed_s = 0.0
+
+    def perf_counter(self) -> float:
+        return 8.0 + self.passed_s
+
+    def time(self) -> float:
+        return BEGIN_S + self.passed_s
+
+    def sleep(self, seconds: float, /) -> None:
+        self.passed_s += seconds
 
 
 class Timed:
-    """A timer with the records that it wrote."""
+    """A timer with its clock and the records that it wrote."""
 
     def __init__(self, path: Path, **environment: str) -> None:
+        self.clock = MadeUpClock()
         self.writer = RecordWriter(path)
         self.timer = StepTimer(InstanceContext.from_environment(environment), self.writer)
+        self.timer.clock = self.clock
         self._path = path
 
     def draw(self, num_samples: int | None = 4, *, wait_s: float = 0.0) -> None:
         self.timer.ask()
-        time.sleep(wait_s)
+        self.clock.sleep(wait_s)
         self.timer.got(num_samples)
 
     def records(self) -> list[StepRecord]:
@@ -54,18 +74,16 @@ def timed(path: Path) -> Iterator[Timed]:
 
 
 def test_a_step_goes_from_asking_for_the_batch_to_the_optimizer(timed: Timed) -> None:
-    began_s, began = time.perf_counter(), time.time()
-    timed.draw(wait_s=SHORT_S)
-    time.sleep(SHORT_S)
+    timed.clock.sleep(4.0)
+    timed.draw(wait_s=0.5)
+    timed.clock.sleep(0.25)
     timed.timer.end()
-    took_s = time.perf_counter() - began_s
 
     (step,) = timed.records()
 
     assert step.step == 0
-    assert SHORT_S <= step.data_wait_s <= step.step_time_s - SHORT_S
-    assert step.step_time_s <= took_s
-    assert began <= step.end_time_s <= began + took_s + 1
+    assert (step.data_wait_s, step.step_time_s) == (0.5, 0.75)
+    assert step.end_time_s == BEGIN_S + 4.75
     assert step.num_samples == 4
     assert step.device_time_s is None
     assert step.synchronized
@@ -73,58 +91,53 @@ def test_a_step_goes_from_asking_for_the_batch_to_the_optimizer(timed: Timed) ->
 
 def test_several_batches_before_one_optimizer_step_are_one_step(timed: Timed) -> None:
     for _ in range(3):
-        timed.draw(wait_s=SHORT_S)
+        timed.draw(wait_s=0.5)
+        timed.clock.sleep(1.0)
     timed.timer.end()
-    timed.draw()
+    timed.draw(wait_s=0.25)
     timed.timer.end()
 
     first, second = timed.records()
 
-    assert first.num_samples == 12
-    assert 3 * SHORT_S <= first.data_wait_s <= first.step_time_s
-    assert second.num_samples == 4
-    assert second.data_wait_s <= second.step_time_s
+    assert (first.num_samples, first.data_wait_s, first.step_time_s) == (12, 1.5, 4.5)
+    assert (second.num_samples, second.data_wait_s, second.step_time_s) == (4, 0.25, 0.25)
 
 
 def test_several_optimizer_steps_on_one_batch_share_its_time(timed: Timed) -> None:
-    timed.draw(wait_s=SHORT_S)
+    timed.draw(wait_s=0.5)
     for _ in range(3):
-        time.sleep(SHORT_S)
+        timed.clock.sleep(0.25)
         timed.timer.end()
 
     steps = timed.records()
 
     assert [step.num_samples for step in steps] == [4, None, None]
-    assert steps[0].data_wait_s >= SHORT_S
-    assert [step.data_wait_s for step in steps[1:]] == [0, 0]
-    assert all(step.step_time_s >= SHORT_S for step in steps)
+    assert [step.data_wait_s for step in steps] == [0.5, 0, 0]
+    assert [step.step_time_s for step in steps] == [0.75, 0.25, 0.25]
 
 
 def test_the_end_of_an_epoch_drops_what_was_open(timed: Timed) -> None:
     timed.draw()
     timed.timer.end()
     timed.timer.ask()
-    time.sleep(5 * SHORT_S)
+    timed.clock.sleep(4.0)
     timed.timer.drop()
 
-    began_s = time.perf_counter()
-    timed.draw(num_samples=3)
+    timed.draw(num_samples=3, wait_s=0.5)
     timed.timer.end()
-    took_s = time.perf_counter() - began_s
 
     _, second = timed.records()
-    assert second.num_samples == 3
-    assert second.step_time_s <= took_s
+    assert (second.num_samples, second.step_time_s) == (3, 0.5)
 
 
 def test_batches_that_were_drawn_without_a_step_do_not_count(timed: Timed) -> None:
-    timed.draw(num_samples=100, wait_s=SHORT_S)  # a pass over the validation set
+    timed.draw(num_samples=100, wait_s=4.0)  # a pass over the validation set
     timed.timer.drop()
-    timed.draw(num_samples=4)
+    timed.draw(num_samples=4, wait_s=0.5)
     timed.timer.end()
 
     (step,) = timed.records()
-    assert step.num_samples == 4
+    assert (step.num_samples, step.step_time_s) == (4, 0.5)
 
 
 def draw(timer: StepTimer, source: int, num_samples: int, **how: bool) -> None:
@@ -135,15 +148,13 @@ def draw(timer: StepTimer, source: int, num_samples: int, **how: bool) -> None:
 def test_batches_that_were_drawn_without_gradients_do_not_count(timed: Timed) -> None:
     for _ in range(2):  # a check before the training, as Lightning's, that ends nowhere
         draw(timed.timer, 1, 100, is_for_training=False)
-        time.sleep(SHORT_S)
-    began_s = time.perf_counter()
+        timed.clock.sleep(4.0)
     draw(timed.timer, 2, 4)
+    timed.clock.sleep(0.5)
     timed.timer.end()
-    took_s = time.perf_counter() - began_s
 
     (step,) = timed.records()
-    assert step.num_samples == 4
-    assert step.step_time_s <= took_s
+    assert (step.num_samples, step.step_time_s) == (4, 0.5)
 
 
 def test_an_evaluation_between_batch_and_step_does_not_count(timed: Timed) -> None:
@@ -206,7 +217,8 @@ def test_steps_that_were_kept_back_are_recorded_or_forgotten(timed: Timed) -> No
 
 def test_a_step_on_the_rest_of_an_epoch_has_its_batches_and_waits(timed: Timed) -> None:
     for _ in range(2):
-        timed.draw(wait_s=SHORT_S)
+        timed.draw(wait_s=0.5)
+        timed.clock.sleep(0.25)
     timed.timer.ask()
     timed.timer.drop()
     timed.timer.end()
@@ -214,40 +226,38 @@ def test_a_step_on_the_rest_of_an_epoch_has_its_batches_and_waits(timed: Timed) 
 
     rest, nothing = timed.records()
 
-    assert rest.num_samples == 8
-    assert 2 * SHORT_S <= rest.data_wait_s <= rest.step_time_s
-    assert (nothing.num_samples, nothing.data_wait_s) == (None, 0)
+    assert (rest.num_samples, rest.data_wait_s, rest.step_time_s) == (8, 1.0, 1.5)
+    assert (nothing.num_samples, nothing.data_wait_s, nothing.step_time_s) == (None, 0, 0)
 
 
 def test_batches_that_a_thread_draws_ahead_count_once(timed: Timed) -> None:
-    timed.draw()
-    timed.timer.ask()  # a thread asks for the next one while the first is trained on
-    timed.timer.end()
-    timed.timer.got(4)
-    timed.timer.ask()
-    timed.timer.end()
-    timed.timer.got(4)
+    timed.draw(wait_s=0.5)
+    for _ in range(2):
+        timed.timer.ask()  # a thread asks for the next one while the first is trained on
+        timed.clock.sleep(1.0)
+        timed.timer.end()
+        timed.clock.sleep(0.25)
+        timed.timer.got(4)
+    timed.clock.sleep(1.0)
     timed.timer.end()
 
     records = timed.records()
 
     assert [record.num_samples for record in records] == [4, 4, 4]
+    assert [record.data_wait_s for record in records] == [0.5, 0.25, 0.25]
     for one, next_one in itertools.pairwise(records):
-        assert next_one.step_time_s <= next_one.end_time_s - one.end_time_s + SHORT_S
+        assert next_one.step_time_s == next_one.end_time_s - one.end_time_s
 
 
 def test_without_a_dataloader_a_step_begins_where_one_ended(timed: Timed) -> None:
-    began_s = time.perf_counter()
     for _ in range(3):
-        time.sleep(SHORT_S)
+        timed.clock.sleep(0.5)
         timed.timer.end()
-    took_s = time.perf_counter() - began_s
 
     steps = timed.records()
 
     assert [step.step for step in steps] == [0, 1, 2]
-    assert all(step.step_time_s >= SHORT_S for step in steps[1:])
-    assert sum(step.step_time_s for step in steps) <= took_s
+    assert [step.step_time_s for step in steps] == [0, 0.5, 0.5]
     assert {step.data_wait_s for step in steps} == {0}
 
 
@@ -259,18 +269,17 @@ def test_an_unknown_number_of_samples_stays_unknown(timed: Timed) -> None:
 
 
 def test_an_emulated_device_takes_its_declared_time_from_the_batch_on(path: Path) -> None:
-    timed = Timed(path, SMTC_DEVICE_STEP_TIME_S="0.03")
-    for _ in range(2):
-        timed.draw(wait_s=SHORT_S)
+    timed = Timed(path, SMTC_DEVICE_STEP_TIME_S="2")
+    for host_s in (1.0, 4.0):  # shorter than the device takes, and longer
+        timed.draw(wait_s=0.5)
+        timed.clock.sleep(host_s)
         timed.timer.end()
     timed.timer.end()  # no batch of its own
 
-    first, second, third = timed.records()
+    steps = timed.records()
 
-    for step in (first, second):
-        assert step.device_time_s == 0.03
-        assert step.step_time_s >= step.data_wait_s + 0.03
-    assert third.step_time_s >= 0.03
+    assert {step.device_time_s for step in steps} == {2.0}
+    assert [step.step_time_s for step in steps] == [0.5 + 2.0, 0.5 + 4.0, 2.0]
 
 
 def test_max_steps_are_reached_after_so_many_steps(path: Path) -> None:
