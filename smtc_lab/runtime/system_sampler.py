@@ -16,6 +16,8 @@ from smtc_lab.machine.throttling import AskedCpu, Throttling
 from smtc_lab.metrics.records.records import SystemSample
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smtc_lab.machine.cpu_quota import CpuQuota
     from smtc_lab.store.tables import RecordSink
 
@@ -30,8 +32,14 @@ class SystemSampler:
     """
 
     def __init__(
-        self, quota: CpuQuota, writer: RecordSink, *, interval_s: float = DEFAULT_INTERVAL_S
+        self,
+        quota: CpuQuota,
+        writer: RecordSink,
+        *,
+        interval_s: float = DEFAULT_INTERVAL_S,
+        now: Callable[[], float] = time.perf_counter,
     ) -> None:
+        self._now = now
         self._num_cores = os.cpu_count() or 1
         self._quota = quota
         self._writer = writer
@@ -49,8 +57,9 @@ class SystemSampler:
 
     def quota_applies(self, cores: float) -> None:
         """Say that the tree has a quota from now on, and how many cores that is."""
-        self._asked = AskedCpu()
-        self._quota_cores = cores
+        with self._looking:
+            self._asked = AskedCpu()
+            self._quota_cores = cores
 
     def quota_ends(self) -> None:
         """Say that the quota is about to be lifted: no sample has time with and without it."""
@@ -116,7 +125,7 @@ class SystemSampler:
         used_s, waited_s = self._clock.look(self._quota.pids())
         counted_s = self._quota.used_s()
         return _TreeUse(
-            time_s=time.perf_counter(),
+            time_s=self._now(),
             used_s=used_s if counted_s is None else counted_s,
             waited_s=waited_s,
             throttling=self._quota.throttling(),

@@ -19,9 +19,15 @@ if TYPE_CHECKING:
 
 
 class CountedTree:
-    """A tree without processes that uses a quarter of a core of a quota of half a core."""
+    """A tree without processes, and its clock: half a second passes from look to look.
+
+    It uses a quarter of a core of a quota of half a core, and is always at its limit.
+    """
 
     name = "counted"
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
 
     def join(self) -> None: ...
 
@@ -31,10 +37,12 @@ class CountedTree:
         return []
 
     def used_s(self) -> float:
-        return time.perf_counter() / 4
+        return self.now_s / 4
 
     def throttling(self) -> Throttling:
-        return Throttling(at_limit_s=time.perf_counter())
+        seen = Throttling(at_limit_s=self.now_s)
+        self.now_s += 0.5  # it is what a look asks for last
+        return seen
 
     def close(self) -> None: ...
 
@@ -44,9 +52,9 @@ def samples_in(path: Path) -> list[SystemSample]:
 
 
 def test_samples_tell_what_was_used_and_asked_for_in_each_interval(tmp_path: Path) -> None:
-    path = tmp_path / "algo-1-system.sqlite"
+    path, tree = tmp_path / "algo-1-system.sqlite", CountedTree()
     with RecordWriter(path) as writer:
-        sampler = SystemSampler(CountedTree(), writer, interval_s=0.02)
+        sampler = SystemSampler(tree, writer, interval_s=0.02, now=lambda: tree.now_s)
         wait_until(lambda: len(samples_in(path)) >= 2, what="two samples")
         sampler.quota_applies(0.5)
         before = len(samples_in(path))
@@ -57,11 +65,11 @@ def test_samples_tell_what_was_used_and_asked_for_in_each_interval(tmp_path: Pat
     samples = samples_in(path)
     assert samples[0].cpu_quota_cores is None
     assert samples[-1].cpu_quota_cores == 0.5
-    for sample in samples:
-        assert 0 < sample.cpu_used_s <= sample.interval_s
-        assert sample.cpu_used_s <= sample.cpu_asked_s
-        if sample.cpu_quota_cores is not None:
-            assert sample.cpu_asked_s <= max(sample.cpu_used_s, 0.5 * sample.interval_s)
+    assert {(sample.interval_s, sample.cpu_used_s) for sample in samples} == {(0.5, 0.125)}
+    # of a quota of 0.25 s it has saved at most one period's, 0.05 s, which it did not want
+    asked_s = [sample.cpu_asked_s for sample in samples if sample.cpu_quota_cores is not None]
+    assert asked_s[0] == pytest.approx(0.2)
+    assert set(asked_s[1:]) == {0.25}
     ends_s = [sample.time_s for sample in samples]
     assert ends_s == sorted(ends_s)
 
