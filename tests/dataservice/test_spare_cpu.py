@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.dataservice.client import spare_cpu
-from smtc_lab.dataservice.client.spare_cpu import CpuWatch, own_cores
+from smtc_lab.dataservice.client.spare_cpu import CpuUse, CpuWatch, own_cores
 from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.machine.cpu_quota import open_quota
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,8 +81,29 @@ def spin_in_a_thread_when_told(told: Connection) -> None:
 
 
 def wait_for(said: Connection) -> None:
-    assert said.poll(30), "the process said nothing"
+    assert said.poll(PATIENCE_S), "the process said nothing"
     said.recv()
+
+
+def watch_of(*looks: CpuUse) -> CpuWatch:
+    """Return a watch that sees what the test says, look after look."""
+    left = iter(looks)
+    return CpuWatch([], look=lambda _: next(left))
+
+
+def test_what_was_used_in_an_interval_is_told_by_its_length() -> None:
+    watch = watch_of(
+        CpuUse(time_s=10.0, thread_id=1, delay_s=2.0, used_s=5.0, local_s={7: 1.0, 8: 3.0}),
+        CpuUse(time_s=12.0, thread_id=1, delay_s=2.5, used_s=6.0, local_s={7: 2.5, 9: 4.0}),
+        CpuUse(time_s=16.0, thread_id=1, delay_s=2.5, used_s=7.0, local_s={7: 2.5, 9: 5.0}),
+    )
+
+    busy, waiting = observe(watch), observe(watch)
+
+    assert (busy.interval_s, busy.trainer_delay_s, busy.delay_fraction) == (2.0, 0.5, 0.25)
+    assert (busy.trainer_cores, busy.local_cores) == (0.5, 0.75)  # 8 went, and 9 came
+    assert (waiting.interval_s, waiting.delay_fraction) == (4.0, 0.0)
+    assert (waiting.trainer_cores, waiting.local_cores) == (0.25, 0.25)
 
 
 def test_a_busy_process_on_the_same_core_holds_the_trainer_up() -> None:
@@ -122,11 +144,11 @@ def hold_back_by_quota(told: Connection) -> None:
 
 def test_a_quota_holds_the_trainer_up_as_others_do() -> None:
     with child_process(hold_back_by_quota) as (pid, said):
-        assert said.poll(30)
+        assert said.poll(PATIENCE_S)
         name = said.recv()
         if not name.startswith("cgroup"):
             pytest.skip(f"control groups do not work on this machine: {name}")
-        assert said.poll(30)
+        assert said.poll(PATIENCE_S)
         delay_fraction = said.recv()
     remove_leftover_groups(f"test-{pid}-spare-cpu")
 
@@ -152,16 +174,6 @@ def test_data_workers_that_come_or_go_do_not_count() -> None:
         assert observe(watch, pid).local_cores == 0
 
     assert observe(watch, pid).local_cores == 0
-
-
-def test_each_look_begins_a_new_interval() -> None:
-    watch = CpuWatch([])
-    spin()
-    assert observe(watch).trainer_cores > 0
-    first = time.process_time()
-    seen = observe(watch)
-
-    assert seen.trainer_cores * seen.interval_s <= time.process_time() - first + 0.1
 
 
 def test_what_it_is_told_is_in_the_observation() -> None:

@@ -12,7 +12,7 @@ from smtc_lab.dataservice.client.sharing import Period
 from smtc_lab.machine.cores import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _SCHEDSTAT = "/proc/thread-self/schedstat"
 
@@ -33,10 +33,20 @@ class CpuWatch:
 
     Only this thread's delays are seen, not those of the trainer's other threads. CPU times are
     those of whole processes. About 0.1 ms for each look.
+
+    Args:
+        local_pids: Process ids of the trainer's own data workers.
+        look: Returns what this thread, this process and the given ones have used until now.
     """
 
-    def __init__(self, local_pids: Iterable[int]) -> None:
-        self._last = _look(local_pids)
+    def __init__(
+        self,
+        local_pids: Iterable[int],
+        *,
+        look: Callable[[Iterable[int]], CpuUse] | None = None,
+    ) -> None:
+        self._look = look or _look
+        self._last = self._look(local_pids)
 
     def observe(
         self,
@@ -56,7 +66,7 @@ class CpuWatch:
             local_busy_s: Time that its data workers took for the batches that came, in seconds.
             num_remote_workers: Data workers of data servers that are connected.
         """
-        before, now = self._last, _look(local_pids)
+        before, now = self._last, self._look(local_pids)
         self._last = now
         interval_s = now.time_s - before.time_s
         local_s = sum(
@@ -84,18 +94,27 @@ class CpuWatch:
 
 
 @dataclass(frozen=True, slots=True)
-class _CpuUse:
-    """What had been used at one moment; everything grows."""
+class CpuUse:
+    """What had been used at one moment, in seconds; everything grows."""
 
     time_s: float
+    """When that was, since any moment."""
+
     thread_id: int
+    """The thread that looked."""
+
     delay_s: float | None
+    """How long that was ready and did not run; None: this kernel does not count it."""
+
     used_s: float
+    """CPU time of this process."""
+
     local_s: dict[int, float]
+    """CPU time of each of the other processes that is there."""
 
 
-def _look(local_pids: Iterable[int]) -> _CpuUse:
-    return _CpuUse(
+def _look(local_pids: Iterable[int]) -> CpuUse:
+    return CpuUse(
         time_s=time.monotonic(),
         thread_id=threading.get_native_id(),
         delay_s=_delay_s(),
