@@ -15,9 +15,13 @@ import pytest
 import torch
 
 from smtc_lab.dataservice import placement
+from smtc_lab.dataservice.client import client, remote
 from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.dataservice.protocol import handshake, sockets
+from smtc_lab.dataservice.serving import desk, guard
 from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.dataservice.source import source_of
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -51,7 +55,7 @@ class RunningServer:
         self.process.kill()
         self.process.join()
 
-    def next_event(self, timeout_s: float = 20) -> str:
+    def next_event(self, timeout_s: float = PATIENCE_S) -> str:
         assert self.events.poll(timeout_s), "no event came"
         event: str = self.events.recv()
         return event
@@ -97,7 +101,7 @@ def serve() -> Iterator[Callable[..., RunningServer]]:
             process.start()
         theirs.close()
         their_events.close()
-        assert ours.poll(60), "the server did not say its address within 60 s"
+        assert ours.poll(PATIENCE_S), "the server did not say its address"
         running.append(RunningServer(process, ours.recv(), events))
         ours.close()
         return running[-1]
@@ -106,7 +110,7 @@ def serve() -> Iterator[Callable[..., RunningServer]]:
     for server in running:
         server.process.terminate()
     for server in running:
-        server.process.join(10)
+        server.process.join(PATIENCE_S)
         assert not server.process.is_alive()
         server.events.close()
 
@@ -150,6 +154,20 @@ def place_at(serve: Callable[..., RunningServer]) -> Iterator[Callable[..., Any]
         loader.close()
 
 
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let servers and clients take their time for what is done at once where there is CPU.
+
+    Of tests in which nobody is slow but for want of CPU, which is no fault to be told of.
+    """
+    monkeypatch.setattr(handshake, "DEADLINE_S", PATIENCE_S)
+    monkeypatch.setattr(guard, "DEADLINE_S", PATIENCE_S)
+    monkeypatch.setattr(sockets, "CONNECT_TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(remote, "_TLS_TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(desk, "_TLS_TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(client, "_SUSPICION_S", PATIENCE_S)
+
+
 @pytest.fixture(autouse=True)
 def _no_default_placement() -> Iterator[None]:
     placement.set_default(None)
@@ -161,7 +179,7 @@ def _no_default_placement() -> Iterator[None]:
 def eventually() -> Callable[[Callable[[], object]], None]:
     """Wait for something that another process does."""
 
-    def wait(condition: Callable[[], object], timeout_s: float = 20) -> None:
+    def wait(condition: Callable[[], object], timeout_s: float = PATIENCE_S) -> None:
         deadline_s = time.monotonic() + timeout_s
         while not condition():
             assert time.monotonic() < deadline_s, "it did not happen"

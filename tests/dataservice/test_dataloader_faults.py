@@ -21,6 +21,7 @@ from smtc_lab.dataservice.placement import ServerAddress
 from smtc_lab.dataservice.source import source_of
 from smtc_lab.errors import DataServiceError, DataWorkerError
 from tests.dataservice.killing import kill
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.records.records import LoaderRecord
 
+pytestmark = pytest.mark.usefixtures("unhurried")
 NUM_SAMPLES = 40
 
 
@@ -191,12 +193,20 @@ def test_a_killed_server_loses_no_sample_while_another_is_there(
     loader.close()
 
 
+def iterator_once(loader: DataLoader[Any], why: str) -> Any:
+    """Return an iterator of a loader, once it knows why it cannot reach a server."""
+    batches = iter(loader)
+    wait_until(lambda: why in loader._client._parts.remote.describe(), what=why)  # type: ignore[union-attr]
+    return batches
+
+
 def test_no_server_is_an_error_that_names_the_servers_and_the_remedy(secret: bytes) -> None:
     address = unused_address()
     loader = DataLoader(Noisy(), servers=[address], secret=secret, timeout=0.2)
+    batches = iterator_once(loader, "refused")
 
     with pytest.raises(DataServiceError, match=rf"{address}: .*refused.*num_local_workers"):
-        next(iter(loader))
+        next(batches)
     loader.close()
 
 
@@ -210,10 +220,11 @@ def test_a_server_that_is_not_there_disturbs_nobody_who_has_data_workers(secret:
 
 def test_another_secret_gets_nothing(serve: Callable[..., Any]) -> None:
     server = serve({"0": source_of(TorchDataLoader(Noisy()))})
-    loader = DataLoader(Noisy(), servers=[server.address], secret=bytes(32), timeout=3)
+    loader = DataLoader(Noisy(), servers=[server.address], secret=bytes(32), timeout=0.2)
+    batches = iterator_once(loader, "another secret")
 
     with pytest.raises(DataServiceError, match="it holds another secret"):
-        next(iter(loader))
+        next(batches)
 
     assert "did not prove that it holds this job's secret" in server.next_event()
     loader.close()
@@ -224,10 +235,11 @@ def test_a_server_without_this_loader_is_named_with_what_it_serves(
 ) -> None:
     server = serve({"train": source_of(TorchDataLoader(Noisy()))})
     servers = [server.address]
-    loader = DataLoader(Noisy(), servers=servers, secret=secret, timeout=3, loader_name="val")
+    loader = DataLoader(Noisy(), servers=servers, secret=secret, timeout=0.2, loader_name="val")
+    batches = iterator_once(loader, "'val'")
 
     with pytest.raises(DataServiceError, match="serves the loaders 'train', but not 'val'"):
-        next(iter(loader))
+        next(batches)
     loader.close()
 
 

@@ -246,9 +246,10 @@ def test_a_late_answer_is_asked_for_elsewhere_and_counts_once() -> None:
     ask(ledger, epoch, 2)
     other.answer(busy_s=0.01)
 
-    wait_s = ledger.hedge(epoch, time.monotonic())
-    assert (wait_s > 0, other.sent) == (True, [1])
-    ledger.hedge(epoch, time.monotonic() + 10)
+    sent_s = late.outstanding[0].sent_s
+    assert ledger.hedge(epoch, sent_s) == credit.LEAST_PATIENCE_S
+    assert other.sent == [1]
+    ledger.hedge(epoch, sent_s + 10)
 
     assert other.sent == [1, 0]
     assert ledger.take_sent_again() == {"algo-2": 1}

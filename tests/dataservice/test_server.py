@@ -16,18 +16,20 @@ from smtc_lab.dataservice.serving import guard
 from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.dataservice.source import BatchPlace, source_of
 from smtc_lab.errors import DataServiceError
+from tests.kit.runs import PATIENCE_S
 from tests.kit.wire import RawPeer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.usefixtures("unhurried")
 DATASET: Any = list(range(40))
 SOURCES = {"0": source_of(TorchDataLoader(DATASET, batch_size=4))}
 
 
 def connected(server: Any) -> socket.socket:
     connection = socket.create_connection((server.address.host, server.address.port))
-    connection.settimeout(30)
+    connection.settimeout(PATIENCE_S)
     return connection
 
 

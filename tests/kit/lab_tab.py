@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.kit.runs import PATIENCE_S
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
     from tornado.websocket import WebSocketClientConnection
-
-_TIMEOUT_S = 30.0
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Tab:
         """Take messages until something holds.
 
         Raises:
-            TimeoutError: It did not within 30 s of silence.
+            TimeoutError: It did not within ``PATIENCE_S`` of silence.
             ConnectionError: The server closed the stream.
         """
         while not holds(self):
@@ -93,10 +93,10 @@ class Tab:
         """Take one message, and return the watch that it is about.
 
         Raises:
-            TimeoutError: None came within 30 s.
+            TimeoutError: None came within ``PATIENCE_S``.
             ConnectionError: The server closed the stream.
         """
-        message = await asyncio.wait_for(self._next(), _TIMEOUT_S)
+        message = await asyncio.wait_for(self._next(), PATIENCE_S)
         self.num_bytes += len(message)
         if isinstance(message, bytes):
             return self._take_rows(message)

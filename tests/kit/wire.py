@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from smtc_lab.dataservice.protocol.receiver import Receiver, receive_one
 from smtc_lab.dataservice.protocol.transport import PlainTransport, send_all
 from smtc_lab.dataservice.protocol.wire import Kind, pack
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.dataservice.protocol.wire import Message
-
-_TIMEOUT_S = 30.0
 
 
 class RawPeer:
@@ -35,9 +34,9 @@ class RawPeer:
 
         Raises:
             ProtocolError: What came is not a message.
-            TimeoutError: Nothing came for 30 s.
+            TimeoutError: Nothing came for ``PATIENCE_S``.
         """
-        return receive_one(self._receiver, self._transport, _TIMEOUT_S)
+        return receive_one(self._receiver, self._transport, PATIENCE_S)
 
 
 def raw(value: object, number: int = 7) -> bytes:

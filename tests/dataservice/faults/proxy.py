@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice.placement import ServerAddress
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ class Proxy:
         _end(self._listener)
         self.cut()
         for thread in self._threads:
-            thread.join(10)
+            thread.join(PATIENCE_S)
             assert not thread.is_alive()
         self._listener.close()
 

@@ -11,6 +11,7 @@ import pytest
 
 from smtc_lab.dataservice.protocol import wire
 from tests.dataservice.faults.trial import Noisy, sources_of
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from tests.dataservice.faults.proxy import Proxy
     from tests.dataservice.faults.trial import Trial
 
-LONGEST_WAIT_S = 60
-"""For what is sure to come, on a machine however busy."""
+pytestmark = pytest.mark.usefixtures("unhurried")
 NUM_SAMPLES = 160
 HANDSHAKE_BYTES = 44 + 32
 """What a server says before its first message: its greeting and its proof."""
@@ -149,7 +149,7 @@ def test_a_stranger_who_takes_the_port_of_a_server_is_not_believed(
                 )
     assert stranger is not None
     # While the loader is open: it asks that port again after a pause, and judge() closes it.
-    said = stranger.next_event(LONGEST_WAIT_S)
+    said = stranger.next_event()
     for _ in trial:
         pass
 
@@ -193,7 +193,7 @@ def test_something_else_on_the_port_of_a_server_disturbs_nobody(
                     listener.bind((first.address.host, first.address.port))
                     listener.listen()
                     thread.start()
-        assert heard.wait(LONGEST_WAIT_S)
+        assert heard.wait(PATIENCE_S)
         listener.shutdown(socket.SHUT_RDWR)
         thread.join()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tests.dataservice.conftest import RunningServer
     from tests.dataservice.faults.trial import Trial
 
+pytestmark = pytest.mark.usefixtures("unhurried")
 NUM_SAMPLES = 40
 POISONED = order_of(Noisy(NUM_SAMPLES))[18]
 """A sample of batch 4."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import resource
 import socket
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from smtc_lab.dataservice.protocol.handshake import greet
 from tests.dataservice.faults.trial import Noisy, sources_of
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 NUM_SAMPLES = 240
 NUM_IDLE = 1000
-CLOSED_WITHIN_S = 2.0
-LATE_S = 8.0
-"""What a loaded machine may add to it."""
-
 TLS_HELLO = bytes.fromhex("16030100f8010000f40303") + bytes(240)
 RUBBISH = {
     "http": b"GET / HTTP/1.1\r\nHost: algo-2\r\n\r\n" + bytes(64),
@@ -41,7 +37,9 @@ GREETING_BYTES = 44
 
 
 def connected(server: RunningServer) -> socket.socket:
-    return socket.create_connection((server.address.host, server.address.port), timeout=20)
+    return socket.create_connection(
+        (server.address.host, server.address.port), timeout=PATIENCE_S
+    )
 
 
 def heard(peer: socket.socket) -> bytes:
@@ -60,17 +58,14 @@ def test_strangers_get_nothing_and_disturb_nobody(
     server = serve(sources_of(dataset))
     trial = begin(dataset, [server.address])
     strangers: dict[str, socket.socket] = {}
-    since_s = 0.0
 
     for step in trial:
         if step == 8:
-            since_s = time.monotonic()
             strangers = {name: connected(server) for name in RUBBISH}
             for name, stranger in strangers.items():
                 stranger.sendall(RUBBISH[name])
     got = {name: heard(stranger) for name, stranger in strangers.items()}
 
-    assert time.monotonic() - since_s < CLOSED_WITHIN_S + LATE_S
     assert len(got.pop("wrong proof")) <= GREETING_BYTES
     assert set(got.values()) == {b""}
     trial.judge()
