@@ -19,7 +19,7 @@ from smtc_lab.machine.processes import descendants
 from smtc_lab.metrics.records.records import StepRecord, SystemSample
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ class Instance:
 
     def end(self) -> dict[str, Any]:
         """Wait for the end of the agent and return what it wrote of the entry point's."""
-        code = self.agent.wait(30)
+        code = self.agent.wait(PATIENCE_S)
         text = self.folder.exit_file("algo-1").read_text(encoding="utf-8")
         ended: dict[str, Any] = json.loads(text)
         assert code == ended["exit_code"]
@@ -79,6 +79,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Instance]]:
         package_version: str = smtc_lab.__version__,
         num_trainers: int = 1,
         command: tuple[str, ...] = (),
+        grace_s: float = PATIENCE_S,
         **environment: str,
     ) -> Instance:
         folder = RunFolder.create(tmp_path / "runs", f"train-{len(instances)}")
@@ -99,7 +100,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Instance]]:
             num_cpus=3,
             num_gpus=0,
             cpu_quota_cores=cpu_quota_cores,
-            grace_s=0.3,
+            grace_s=grace_s,
         )
         folder.agent_file("algo-1").write_text(told.to_json(), encoding="utf-8")
         instances.append(Instance(folder, environment))
@@ -159,7 +160,7 @@ def test_a_signal_ends_an_instance_that_ignores_it(
             print("working", flush=True)
         time.sleep(600)
     """
-    instance = start(program)
+    instance = start(program, grace_s=0.3)
     instance.await_work()
     below = descendants(instance.agent.pid)
 
