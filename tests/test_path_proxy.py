@@ -13,7 +13,7 @@ import pytest
 
 from tests.kit.browser.jupyter import Server
 from tests.kit.browser.proxied import running_proxy
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def send_back(connection: socket.socket) -> None:
 
 def asked(server: Server, path: str, headers: str = "Connection: keep-alive") -> socket.socket:
     connection = socket.create_connection(
-        ("127.0.0.1", urlparse(server.url).port or 0), timeout=30
+        ("127.0.0.1", urlparse(server.url).port or 0), timeout=PATIENCE_S
     )
     connection.sendall(f"GET {path} HTTP/1.1\r\n{headers}\r\n\r\n".encode())
     return connection

@@ -20,7 +20,7 @@ from smtc_lab.store.state import RunState, write_state
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from tests.kit.records import run_records
 from tests.kit.run_folders import opened, write_run_folder
-from tests.kit.runs import processes_after, wait_until
+from tests.kit.runs import PATIENCE_S, processes_after, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -252,6 +252,6 @@ def test_sweep_finds_what_a_lost_run_left_and_ends_it_when_told_to(
 
     ended = smtc_lab("runs", "sweep", "--stop")
     assert ended.out.endswith(f"ended ({orphan.pid})\n")
-    assert orphan.wait(30) < 0
+    assert orphan.wait(PATIENCE_S) < 0
 
     assert smtc_lab("runs", "sweep").out == "Nothing is left of any run.\n"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.compiler.xla.limit import XlaCompileLimit
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +44,7 @@ def test_a_compilation_that_does_not_end_ends_the_process(
 ) -> None:
     limit, _seen_all = watch([(3, 3), (4, 3)])
 
-    assert process_ended.wait(30)
+    assert process_ended.wait(PATIENCE_S)
     limit.close()
 
 
@@ -60,6 +61,6 @@ def test_nothing_but_one_long_compilation_ends_the_process(
 ) -> None:
     limit, seen_all = watch(counts)
 
-    assert seen_all.wait(30)
+    assert seen_all.wait(PATIENCE_S)
     limit.close()
     assert not process_ended.is_set()

@@ -10,6 +10,7 @@ import pytest
 from smtc_lab.follow.frames import Frame
 from smtc_lab.follow.stream import Stream
 from smtc_lab.follow.table import LiveTable
+from tests.kit.runs import PATIENCE_S
 
 
 class Browser:
@@ -29,7 +30,7 @@ class Browser:
 
     def wait_for_rows(self, num_rows: int) -> None:
         with self._came:
-            assert self._came.wait_for(lambda: self.num_rows >= num_rows, timeout=20)
+            assert self._came.wait_for(lambda: self.num_rows >= num_rows, timeout=PATIENCE_S)
 
 
 @pytest.fixture
@@ -165,7 +166,7 @@ def test_a_front_end_that_fails_once_gets_the_next_rows(
     table = stream.add(LiveTable("t", ["x"]))
     table.push(1)
     stream.notify()
-    assert failed.wait(20)
+    assert failed.wait(PATIENCE_S)
     table.push(2)
     stream.notify()
 

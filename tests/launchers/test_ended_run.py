@@ -69,7 +69,7 @@ def test_sweep_ends_what_a_lost_run_left(ended: Run) -> None:
     try:
         found = [item for item in launcher.sweep(stop=True) if item.job_name == ended.job_name]
         assert [item.pids for item in found] == [(orphan.pid,)]
-        assert orphan.wait(30) == -signal.SIGTERM
+        assert orphan.wait(PATIENCE_S) == -signal.SIGTERM
     finally:
         orphan.kill()
         orphan.wait()

@@ -13,7 +13,7 @@ import pytest
 from smtc_lab.dataservice.protocol.handshake import prove_to_server
 from smtc_lab.errors import HandshakeError, LauncherError
 from smtc_lab.runtime.sagemaker.done import DONE_PORT, DoneListener, tell_done
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,13 +52,13 @@ def data_instance() -> Iterator[DataInstance]:
 
 
 def test_a_data_instance_is_done_when_every_trainer_is(data_instance: DataInstance) -> None:
-    tell_done([ADDRESS], SECRET, rank=0, limit_s=10)
+    tell_done([ADDRESS], SECRET, rank=0, limit_s=PATIENCE_S)
     assert not data_instance.listener.all_done
 
-    tell_done([ADDRESS], SECRET, rank=0, limit_s=10)
+    tell_done([ADDRESS], SECRET, rank=0, limit_s=PATIENCE_S)
     assert not data_instance.listener.all_done
 
-    tell_done([ADDRESS], SECRET, rank=1, limit_s=10)
+    tell_done([ADDRESS], SECRET, rank=1, limit_s=PATIENCE_S)
     wait_until(lambda: data_instance.listener.all_done, what="the last trainer")
 
 

@@ -25,7 +25,7 @@ from smtc_lab.study.folder import StudyState, read_process, studies_root
 from smtc_lab.views.comparison.follower import ComparisonFollower
 from smtc_lab.views.run_list import run_rows
 from tests.kit.quick_script import QUICK_SCRIPT
-from tests.kit.runs import processes_after
+from tests.kit.runs import PATIENCE_S, processes_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,7 @@ def test_it_has_a_folder_that_is_followed_while_it_goes_on_and_opened_at_its_end
     assert study.status == "Completed"
     assert [(run.label, run.round) for run in study.state.runs] == [("a <b>&", 1), ("b", 1)]
     assert study.comparison == compared.outcome.comparison
-    assert study.wait(10) == compared.outcome
+    assert study.wait(PATIENCE_S) == compared.outcome
     assert study.request.jobs == tuple(compared.jobs)
     kinds = [row["kind"] for row in run_rows(compared.root, last=20)]
     assert sorted(kinds) == ["comparison", *["run"] * 2]
@@ -166,7 +166,7 @@ def test_another_may_stop_it_and_its_caller_lives_on(endless: TrainingJob, root:
 
     with pytest.raises(RunFailedError, match=r"Launch 1 of 3 \(homogeneous\) was stopped"):
         compare([endless], root=root, progress=stop_it)
-    stoppers[0].join(30)
+    stoppers[0].join(PATIENCE_S)
 
     assert (waited, stopped) == (["InProgress"], ["Stopped"])
     study = only_study(root)

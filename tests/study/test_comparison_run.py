@@ -14,7 +14,7 @@ from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
 from smtc_lab.study.comparison.plan import plan_comparison
 from smtc_lab.study.folder import read_process, studies_root
-from tests.kit.runs import processes_after, processes_of, wait_until
+from tests.kit.runs import PATIENCE_S, processes_after, processes_of, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -211,7 +211,7 @@ def test_the_death_of_the_launching_process_ends_an_attached_comparison_only(
     attached, detached = (ComparisonRun.open(name, root=root) for name in ended.stdout.split())
     try:
         with pytest.raises(RunFailedError, match="process that launched the comparison ended"):
-            attached.wait(30)
+            attached.wait(PATIENCE_S)
         wait_until(lambda: detached.progress().steps > 0, what="a step of the detached one")
     finally:
         detached.stop()

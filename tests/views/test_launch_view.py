@@ -25,7 +25,7 @@ from tests.kit.hostile import markup_of
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.records import run_records
 from tests.kit.run_folders import write_run_folder
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ class FakeSageMaker(SageMakerLauncher):
     def start(self, plan: LaunchPlan, *, detach: bool = False) -> Handle:
         assert not detach
         self.asked.append((plan, self._confirm))
-        assert self.gate.wait(30)
+        assert self.gate.wait(PATIENCE_S)
         if self.refusals:
             raise LauncherError(self.refusals.pop())
         run = replace(run_records([0.2] * 9), job=plan.job)
@@ -107,7 +107,7 @@ def wait_for_monitor(view: LaunchView) -> RunMonitor:
         return [part for part in view.controls.children if isinstance(part, RunMonitor)]
 
     wait_until(monitors, what="the monitor")
-    assert monitors()[0].wait(30)
+    assert monitors()[0].wait(PATIENCE_S)
     return monitors()[0]
 
 

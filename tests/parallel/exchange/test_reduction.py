@@ -21,6 +21,7 @@ from smtc_lab.parallel.reduce.door import knock
 from smtc_lab.parallel.reduce.reducer import Reducer
 from smtc_lab.parallel.reduce.reduction import Reduction
 from smtc_lab.parallel.reduce.shares import CHUNK_BYTES, chunks_of, next_server
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,7 +174,7 @@ def test_a_stranger_is_let_in_nowhere(stack: ExitStack) -> None:
     with pytest.raises(HandshakeError, match="it holds another secret"):
         knock(reducer.address, b"x" * 32, rank=0, ranks=2)
 
-    assert "did not prove that it holds this job's secret" in said.get(timeout=30)
+    assert "did not prove that it holds this job's secret" in said.get(timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize(("ranks", "reducers"), [(4, 4), (4, 2), (2, 1), (3, 0), (2, 5)])

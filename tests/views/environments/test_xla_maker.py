@@ -10,7 +10,7 @@ import pytest
 from smtc_lab.errors import PythonEnvironmentError
 from smtc_lab.machine.environments import make
 from smtc_lab.views.environments.xla_maker import Making, XlaMaker
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ class FakeMake:
     def __call__(self, name: str, *, say: Callable[[str], None]) -> None:
         self.names.append(name)
         say("Installing 80 packages.")
-        self.end.wait(30)
+        self.end.wait(PATIENCE_S)
         if self.error is not None:
             raise self.error
 

@@ -14,7 +14,7 @@ from smtc_lab.machine.environments.named import ENVIRONMENTS_VARIABLE, add_envir
 from smtc_lab.machine.environments.probe import todays_facts
 from smtc_lab.views.environments.xla_maker import XlaMaker
 from smtc_lab.views.server import hub
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -41,7 +41,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     def fake(name: str, *, say: Callable[[str], None]) -> None:
         names.append(name)
         say("Installing 80 packages.")
-        end.wait(30)
+        end.wait(PATIENCE_S)
 
     monkeypatch.setattr(make, "make_environment", fake)
     yield names

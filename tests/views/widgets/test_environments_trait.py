@@ -25,7 +25,7 @@ from smtc_lab.views.environments.choices import EnvironmentChoice, EnvironmentCh
 from smtc_lab.views.widgets.compiler_settings import CompilerSettings
 from smtc_lab.views.widgets.traits import environments as environments_trait
 from smtc_lab.views.widgets.workbench import Workbench
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def test_xla_is_made_once_and_can_be_used_then(
     def fake(name: str, *, say: Callable[[str], None]) -> None:
         begun.append(name)
         say("Installing 80 packages.")
-        end.wait(30)
+        end.wait(PATIENCE_S)
 
     def asked() -> EnvironmentChoices:
         xla = EnvironmentChoice(name="xla", torch="2.9.1", torch_xla="2.9.0")

@@ -17,7 +17,7 @@ from smtc_lab.views.forecast.forecasting import forecast_of
 from smtc_lab.views.widgets.traits import forecast as forecast_trait
 from smtc_lab.views.widgets.workbench import Workbench
 from tests.kit.calibrations import calibration
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +115,7 @@ def test_a_slow_answer_never_replaces_a_newer_one(
 
     def slow(value: Any, rounds: int, **options: Any) -> Forecast:
         begun.release()
-        end.wait(30)
+        end.wait(PATIENCE_S)
         return forecast_of(value, rounds, **options)
 
     monkeypatch.setattr(forecasting, "forecast_of", slow)

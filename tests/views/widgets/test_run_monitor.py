@@ -18,7 +18,7 @@ from smtc_lab.views.widgets.run_monitor import RunMonitor
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.records import run_records, step_record
 from tests.kit.run_folders import opened, set_state, write_run_folder
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,7 @@ def test_a_run_is_watched_until_it_is_stopped_from_the_browser_and_outlives_a_cl
 
     from_browser(monitor, {"type": "stop"})
 
-    assert monitor.wait(30)
+    assert monitor.wait(PATIENCE_S)
     assert first["state"] in {"Pending", "InProgress"}
     assert not first["ended"]
     assert monitor.ended
@@ -110,7 +110,7 @@ def test_every_step_of_a_growing_run_is_sent_once(
         for step in range(3, 500):
             writer.append(step_record(step=step))
     set_state(folder, "Completed")
-    monitor.wait(30)
+    monitor.wait(PATIENCE_S)
 
     steps: dict[int, float] = {}
     for content, buffers in sent:
@@ -126,7 +126,7 @@ def test_a_resync_sends_all_rows_again(
     tmp_path: Path, sent: list[tuple[dict[str, Any], list[bytes]]]
 ) -> None:
     monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2] * 7))))
-    monitor.wait(30)
+    monitor.wait(PATIENCE_S)
     sent.clear()
 
     from_browser(monitor, {"type": "resync", "table": "steps"})
@@ -139,7 +139,7 @@ def test_a_browser_may_ask_for_rows_in_detail(
     tmp_path: Path, sent: list[tuple[dict[str, Any], list[bytes]]]
 ) -> None:
     monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2] * 7))))
-    monitor.wait(30)
+    monitor.wait(PATIENCE_S)
     sent.clear()
 
     from_browser(monitor, {"type": "read", "table": "steps", "first": 2, "end": 4, "most": 10})
@@ -162,7 +162,7 @@ def test_nonsense_from_a_browser_is_left_alone(
     tmp_path: Path, sent: list[tuple[dict[str, Any], list[bytes]]], message: object
 ) -> None:
     monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2]))))
-    monitor.wait(30)
+    monitor.wait(PATIENCE_S)
     sent.clear()
 
     from_browser(monitor, message)
