@@ -13,6 +13,7 @@ from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from tests.kit.lab_tab import Tab
 from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -62,6 +63,7 @@ def ask(jp_fetch: Any) -> Callable[..., Awaitable[tuple[int, Any]]]:
                 method=method,
                 body=text,
                 allow_nonstandard_methods=True,
+                request_timeout=PATIENCE_S,
                 **options,
             )
         except HTTPClientError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from dataclasses import replace
@@ -18,6 +19,7 @@ from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.study.folder import LaunchedRun, StudyFolder, StudyState
 from smtc_lab.views.run import listed as listed_run
+from smtc_lab.views.server import list_follower
 from smtc_lab.views.server.list_follower import ListFollower
 from tests.kit.records import STARTED_S, run_records, step_record
 from tests.kit.run_folders import set_state, write_run_folder
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.views.live.list_row import Row
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a look take the time that it needs to count all steps."""
+    monkeypatch.setattr(list_follower, "_COUNTING_S", math.inf)
 
 
 @pytest.fixture
@@ -139,8 +147,6 @@ def test_rows_that_did_not_change_are_the_same_objects_and_open_no_file(
     os.utime(runs, (1, 1))  # settled: it is not about to change
     follower = ListFollower(runs)
     before = follower.look()
-    while any(row["steps"] is None for row in before):  # a slow machine counts a few at once
-        before = follower.look()
 
     def refuse(*_: object) -> None:
         pytest.fail("a file was opened")
@@ -283,8 +289,7 @@ def test_a_launch_tells_its_study_and_what_is_launched(runs: Path) -> None:
     )
     write_comparison(runs, "c-1", StudyState(state="Completed", runs=launched))
     follower = ListFollower(runs)
-    for _ in range(2):  # each look counts the steps of one run at least
-        look(follower)
+    look(follower)  # of which a study knows its launches, which then belong to it
 
     rows = look(follower)
 

@@ -11,7 +11,7 @@ from smtc_lab.views.server.lab import SETTING
 from smtc_lab.views.server.outbox import Outbox
 from tests.kit.records import run_records, step_record
 from tests.kit.run_folders import set_state, write_run_folder
-from tests.kit.runs import wait_until
+from tests.kit.runs import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -50,7 +50,7 @@ async def test_a_slow_tab_gets_everything_and_the_server_keeps_little_for_it(
         for step in range(3, 1000):
             writer.append(step_record(step=step))
     set_state(folder, "Completed")
-    assert await asyncio.to_thread(topic._watch.join, 30)
+    assert await asyncio.to_thread(topic._watch.join, PATIENCE_S)
 
     assert boxes[0]._num_bytes <= 2000
     assert boxes[0].is_missing

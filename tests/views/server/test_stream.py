@@ -15,6 +15,7 @@ from smtc_lab.store.writer import RecordWriter
 from smtc_lab.views.server.lab import SETTING
 from tests.kit.records import STARTED_S, run_records, step_record
 from tests.kit.run_folders import set_state, write_many_steps, write_run_folder
+from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -111,7 +112,7 @@ async def test_what_nobody_watches_is_watched_no_more(
     await tab.until(lambda tab: tab.values[4])
 
     # not in this thread, which is the server's
-    assert await asyncio.to_thread(watch.join, 20)
+    assert await asyncio.to_thread(watch.join, PATIENCE_S)
     assert set(hub._topics) == {("runs", "")}
 
 
