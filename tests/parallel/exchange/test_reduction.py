@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from smtc_lab.errors import HandshakeError
+from smtc_lab.parallel.reduce import door, reduction
 from smtc_lab.parallel.reduce.door import knock
 from smtc_lab.parallel.reduce.reducer import Reducer
 from smtc_lab.parallel.reduce.reduction import Reduction
@@ -39,7 +40,7 @@ class Cluster:
         own = [Reducer("127.0.0.1", 0, SECRET) for _ in range(ranks)]
         for reducer in own:
             thread = reducer.start()
-            stack.callback(thread.join, 10)
+            stack.callback(thread.join, PATIENCE_S)
             stack.callback(reducer.stop)
         addresses = [address for _, address in self.processes]
         addresses += [reducer.address for reducer in own]
@@ -68,7 +69,7 @@ class Cluster:
             stdout=subprocess.PIPE,
             text=True,
         )
-        stack.callback(process.wait, 10)
+        stack.callback(process.wait, PATIENCE_S)
         stack.callback(process.kill)
         for stream in (process.stdin, process.stdout):
             assert stream is not None
@@ -86,6 +87,13 @@ class Cluster:
             for trainer, bucket in zip(self.trainers, buckets, strict=True)
         ]
         return [future.wait() for future in futures]
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take no reducer for lost that is slow for want of CPU."""
+    monkeypatch.setattr(reduction, "SILENCE_LIMIT_S", PATIENCE_S)
+    monkeypatch.setattr(door, "LIMIT_S", PATIENCE_S)
 
 
 @pytest.fixture
@@ -133,8 +141,10 @@ def test_other_types_are_averaged_alike(stack: ExitStack, dtype: torch.dtype) ->
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_reducer_that_dies_or_hangs_is_gone_on_without(
-    stack: ExitStack, how: signal.Signals
+    stack: ExitStack, how: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if how == signal.SIGSTOP:  # it is silent, and nothing else tells
+        monkeypatch.setattr(reduction, "SILENCE_LIMIT_S", 3.0)
     cluster = Cluster(stack, reducers=3)
     cluster.averaged(gradients(0))
     buckets = gradients(1, size=4_000_001)
@@ -143,7 +153,7 @@ def test_a_reducer_that_dies_or_hangs_is_gone_on_without(
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(cluster.averaged, buckets)
         os.kill(cluster.processes[1][0].pid, how)
-        values = waiting.result(timeout=60)
+        values = waiting.result(timeout=PATIENCE_S)
 
     assert all(torch.equal(each, wanted) for each in values)
     again = gradients(2)
@@ -168,7 +178,7 @@ def test_a_stranger_is_let_in_nowhere(stack: ExitStack) -> None:
     said: queue.Queue[str] = queue.Queue()
     reducer = Reducer("127.0.0.1", 0, SECRET, on_event=said.put)
     thread = reducer.start()
-    stack.callback(thread.join, 10)
+    stack.callback(thread.join, PATIENCE_S)
     stack.callback(reducer.stop)
 
     with pytest.raises(HandshakeError, match="it holds another secret"):
