@@ -109,7 +109,7 @@ def end_kernel(page: Page) -> None:
 def save(page: Page) -> None:
     """Save the notebook that is open."""
     command(page, "docmanager:save-all")
-    page.wait_for_function(_IS_SAVED, timeout=30_000)
+    page.wait_for_function(_IS_SAVED, timeout=60_000)
 
 
 def state_of(page: Page, view: str) -> str:

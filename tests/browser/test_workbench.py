@@ -32,7 +32,7 @@ add_environment("false", Path("/bin/false"))
 def opened(page: Page) -> None:
     command(page, "application:toggle-left-area")  # the file browser takes half a small screen
     command(page, "notebook:run-all-cells")
-    page.wait_for_selector(".smtc-workbench", timeout=30_000)
+    page.wait_for_selector(".smtc-workbench", timeout=60_000)
 
 
 def test_the_first_click_runs_the_pair_and_tells_which_is_faster(

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
+from tests.kit.runs import PATIENCE_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
@@ -102,6 +104,7 @@ class Server:
             reduced_motion="reduce" if window.has_reduced_motion else "no-preference",
             permissions=["clipboard-read", "clipboard-write"],
         )
+        context.set_default_timeout(1000 * PATIENCE_S)  # the browser's own is 30 s
         page = context.new_page()
         page.on("request", lambda request: self._note(request.url))
         page.goto(f"{self.url}{where}{'&' if '?' in where else '?'}token={self.token}")
