@@ -19,7 +19,7 @@ from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.cell.entry_point import saved_cell
 from smtc_lab.views.magics import run_cell, run_line
-from tests.kit.runs import processes_after
+from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,6 +149,7 @@ def test_an_interrupt_of_the_waiting_cell_stops_the_run(tmp_path: Path) -> None:
 
     def interrupt_once_it_runs() -> None:
         begun.read_bytes()  # until the cell opens it
+        wait_until(lambda: "run" in variables, what="the wait for it")
         signal.pthread_kill(main, signal.SIGINT)
 
     threading.Thread(target=interrupt_once_it_runs, daemon=True).start()
