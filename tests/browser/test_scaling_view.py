@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 SCRIPT = """
 import os
 import time
+import torch.distributed as dist
 from smtc_lab.runtime.instance_runtime import instance_runtime
 
+dist.init_process_group("gloo")
 timer = instance_runtime().timer
 while not timer.is_done:
     timer.ask()

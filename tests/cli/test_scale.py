@@ -9,7 +9,7 @@ import pytest
 from smtc_lab.metrics.scaling.scaling import Scaling
 from smtc_lab.study.folder import StudyFolder, read_study_state, studies_root
 from tests.kit.prepared_script import PREPARED_SCRIPT
-from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.quick_script import GROUPED_SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ ALONE = "dnn_group=ml.p3.2xlarge:1"
 def test_a_script_is_scaled_and_the_study_can_be_looked_at(
     smtc_lab: SmtcLab, home: Path
 ) -> None:
-    (home / "train.py").write_text(QUICK_SCRIPT, encoding="utf-8")
+    (home / "train.py").write_text(GROUPED_SCRIPT, encoding="utf-8")
 
     said = smtc_lab(
         *("scale", "--cluster", ALONE, "--devices", "2,1", "--rounds", "2", "--steps", "20"),

@@ -15,6 +15,12 @@ while not timer.is_done:
 """
 """Makes steps until it has made those that its job asks for."""
 
+GROUPED_SCRIPT = f"""\
+import torch.distributed as dist
+dist.init_process_group("gloo")
+{QUICK_SCRIPT}"""
+"""The same, by trainers that are of one group, though they exchange nothing."""
+
 SERVED_SCRIPT = f"""\
 import json, os, signal, socket, time
 PORT = 16555

@@ -175,7 +175,7 @@ def test_a_plan_holds_what_was_decided_and_the_planner_agrees_that_it_pays() -> 
                 for each in made.instances
             ],
         }
-        return predict(gradients, _setup(made.job, values)).step_time_s.mean
+        return predict(gradients, _setup(gradients, made.job, values)).step_time_s.mean
 
     auto, on, off = (step_s(each) for each in ("auto", "data_group", None))
     assert auto == on

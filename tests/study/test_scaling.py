@@ -14,7 +14,7 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.study.scaling.scale import ScalingRun, launch_scaling, question_of, scale
 from smtc_lab.study.scaling.set_ups import scaled_jobs
 from smtc_lab.views.scaling.kind import ScalingKind
-from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.quick_script import GROUPED_SCRIPT, QUICK_SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,7 +118,7 @@ def test_one_and_two_emulated_devices_are_launched_and_told(
     make_job: MakeJob, root: Path
 ) -> None:
     job = make_job(
-        QUICK_SCRIPT,
+        GROUPED_SCRIPT,
         cluster="dnn_group=ml.p3.2xlarge:1",
         emulation=EMULATION,
         max_steps=30,
@@ -158,7 +158,7 @@ def test_a_part_of_an_instance_trains_and_the_rest_is_said_to_idle(
     make_job: MakeJob, root: Path
 ) -> None:
     job = make_job(
-        QUICK_SCRIPT,
+        GROUPED_SCRIPT,
         cluster="dnn_group=ml.p3.8xlarge:1",
         emulation=Emulation(cores_per_vcpu=0.01),
         max_steps=10,
