@@ -64,13 +64,15 @@ class Clusters:
         return np.where(is_own, of_script * devices[self.trainer], self.loader_workers)
 
     def pick(self, places: NDArray[np.intp]) -> Clusters:
-        """Return some of the clusters, with data workers as where nobody says how many."""
+        """Return some of the clusters, with a data worker for each core of data instances."""
+        workers = self.loader_workers
         return Clusters(
             trainer=self.trainer[places],
             trainers=self.trainers[places],
             data=self.data[places],
             data_instances=self.data_instances[places],
             reduces=None if self.reduces is None else self.reduces[places],
+            loader_workers=workers[places] if isinstance(workers, np.ndarray) else workers,
         )
 
     def spec(self, place: int, types: Sequence[InstanceType]) -> Cluster:

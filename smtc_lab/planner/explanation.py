@@ -74,7 +74,7 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
         workers = start_workers(planned)
         who = f"{vcpus:.0f} vCPUs" if workers is None else _worker_words(workers)
         return f"{bound}{tie}: {who} feed {busy:.0f} % of the devices. {time}"
-    if is_cpu_step and said.bottleneck == "device":
+    if is_cpu_step and said.bottleneck == "device" and not outlook.settings.device_s:
         return (
             f"Bound by the step itself{tie}, which CPUs compute in {busy:.0f} % of its time. "
             "Whether an accelerator is cheaper, and then a data group, this calibration does "

@@ -62,7 +62,9 @@ def search(outlook: Outlook) -> Found:
     alone = _homogeneous(outlook, refused)
     if len(alone.trainer) == 0:
         return Found(alone, (), 0, refused)
-    stages = outlook.asked(alone, lambda setup, _: model.bottlenecks(setup))
+    # data workers cost nothing, so an instance is not bought in their place
+    most = replace(alone, loader_workers=outlook.offers.vcpus[alone.trainer])
+    stages = outlook.asked(most, lambda setup, _: model.bottlenecks(setup))
     is_fed = (np.array(stages) == "cpu") | _waits(outlook, model, alone)
     clusters = _joined(alone, _with_data_groups(outlook, alone, is_fed, refused))
     clusters, step_s = _reducing(outlook, model, clusters)

@@ -72,8 +72,8 @@ def test_steps_that_train_other_numbers_of_samples_are_compared_by_the_sample() 
     ]
     result = comparison(runs)
 
-    (told,) = [text for text in result.warnings if "samples of one of" in text]
-    assert told.startswith("A step of two trains 2 times the samples of one of one (64 and 32)")
+    (told,) = [text for text in result.warnings if "judged per sample" in text]
+    assert told.startswith("A step of two has 64 samples and a step of one 32, so steps are")
     assert result.verdict.count(told) == result.pairs[0].verdict.count(told) == 1
     assert result.verdict.startswith(
         "two trains 2.0\u00d7 the samples a second (95 % interval 1."
@@ -96,7 +96,7 @@ def test_steps_that_train_other_numbers_of_samples_are_compared_by_the_sample() 
 
 def test_steps_that_train_as_many_samples_need_no_caution() -> None:
     assert not any(
-        "samples of one of" in text for text in comparison(interleaved_runs()).warnings
+        "judged per sample" in text for text in comparison(interleaved_runs()).warnings
     )
 
 

@@ -78,6 +78,8 @@ def test_no_instance_is_added_where_more_data_workers_are_enough() -> None:
 
     assert made.prediction.bottleneck == "cpu"
     assert [each.kind for each in made.advice()] == ["workers", "transforms"]
+    best = planned({"script_num_workers": 1} | light).best
+    assert not best.candidate.is_heterogeneous
     enough = planned({"script_num_workers": 16} | light).cluster("t=ml.g5.4xlarge")
     assert "could feed" in enough.explain()
 

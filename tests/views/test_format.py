@@ -144,7 +144,7 @@ def test_a_tight_interval_gets_the_digits_that_tell_its_ends_apart() -> None:
 def test_an_absurdly_wide_interval_is_not_printed_in_full() -> None:
     wide = Interval(mean=0.5, low=0.002, high=125.0)
 
-    assert fmt.seconds_interval(wide) == "0.500 s (interval unknown: too few steps)"
+    assert fmt.seconds_interval(wide) == "0.500 s (interval unknown: too wide to tell)"
     assert fmt.percent_interval(Interval(mean=0.02, low=0.001, high=0.12)) == "2 % (0\u201312)"
 
 

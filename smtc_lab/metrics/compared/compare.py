@@ -200,6 +200,7 @@ def _pair(
             else saving_per_job(baseline, candidate, candidates=candidates, looks=looks)
         ),
         times_the_samples=times,
+        trains_apart=is_apart,
         evidence=evidence,
         verdict="",
     )

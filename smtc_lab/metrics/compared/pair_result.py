@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import computed_field
+
 from smtc_lab.metrics.result import Evidence, Interval, Result
 
 Unit = Literal["step", "sample"]
@@ -20,7 +22,8 @@ class PairResult(Result):
     """Name of the other cluster."""
 
     speedup: Interval
-    """Step time of the baseline over step time of the candidate; above 1 is faster."""
+    """Step time of the baseline over step time of the candidate; above 1 is faster. Steps may
+    be of other numbers of samples: ``judged_speedup``."""
 
     saving_fraction: Interval | None
     """Share of the baseline's cost per step that the candidate saves; negative: it costs more.
@@ -37,6 +40,10 @@ class PairResult(Result):
     """Samples of a candidate's step over those of a baseline's, where they differ: then the
     two are judged per sample. None: they do not differ, or are not known."""
 
+    trains_apart: bool = False
+    """Whether trainers of one of the two each train the model by themselves: then nothing is
+    claimed of their ratio."""
+
     evidence: Evidence
     """Whether the hardware was there or emulated."""
 
@@ -48,15 +55,17 @@ class PairResult(Result):
         """What the two are judged by: steps are other work where their samples differ."""
         return "step" if self.times_the_samples is None else "sample"
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def judged_speedup(self) -> Interval:
-        """Samples a second of the candidate over those of the baseline, or ``speedup``."""
+        """What is claimed: ``speedup``, of samples a second where they are judged so."""
         times = self.times_the_samples
         return self.speedup if times is None else self.speedup.scaled(times)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def judged_saving(self) -> Interval | None:
-        """``saving_fraction``, of the cost of a sample where they are judged by that."""
+        """What is claimed: ``saving_fraction``, of a sample's cost where they are judged so."""
         saving, times = self.saving_fraction, self.times_the_samples
         if saving is None or times is None:
             return saving

@@ -118,9 +118,8 @@ def _unlike_samples(
     return [
         caution(
             UNLIKE_SAMPLES,
-            f"A step of {candidate.name} trains {pair.times_the_samples:.3g} times the samples "
-            f"of one of {baseline.name} ({own:.0f} and {other:.0f}), so steps are other work, "
-            "and the two are judged per sample.",
+            f"A step of {candidate.name} has {own:.0f} samples and a step of {baseline.name} "
+            f"{other:.0f}, so steps are other work, and the two are judged per sample.",
             "To compare steps, keep their samples: divide the batch size by the devices. To "
             "see how devices add up, measure a scaling study.",
         )

@@ -32,6 +32,12 @@ def pair_clause(pair: PairResult, *, unpriced: Sequence[str] = ()) -> str:
         pair: The two.
         unpriced: Instance types of both clusters that have no price.
     """
+    if pair.trains_apart:
+        return f"{pair.candidate} against {pair.baseline}: no speed-up is claimed"
+    return _claimed(pair, unpriced)
+
+
+def _claimed(pair: PairResult, unpriced: Sequence[str]) -> str:
     baseline, candidate, unit = pair.baseline, pair.candidate, pair.unit
     speedup = pair.judged_speedup
     if speedup.spread in NO_CLAIM:

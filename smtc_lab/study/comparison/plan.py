@@ -140,7 +140,8 @@ def _unlike_clocks(jobs: Sequence[TrainingJob]) -> Iterator[str]:
     if emulated and real:
         yield (
             f"{' and '.join(emulated)} would be emulated and {' and '.join(real)} not, so "
-            "their seconds could not be compared. Emulate all clusters, or none."
+            "their seconds could not be compared. Emulate all clusters, or none "
+            f"(--no-emulation); {LOCAL!r} is this machine, which nothing emulates."
         )
         return
     types = [{group.instance_type for group in job.cluster.instance_groups} for job in jobs]

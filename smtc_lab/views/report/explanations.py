@@ -144,6 +144,8 @@ def spread_finding(comparison: Comparison, runs: Sequence[RunRecords]) -> str:
 def _saving_sentence(pair: PairResult) -> str:
     names = f"{fmt.plain(pair.candidate)} against {fmt.plain(pair.baseline)}"
     saving = pair.judged_saving
+    if pair.trains_apart:
+        return f"{names}: no saving is claimed, as trainers train the same model."
     if saving is None:
         return f"{names}: the saving is {fmt.UNKNOWN}, because a price is unknown."
     told = fmt.percent_interval(saving)

@@ -187,6 +187,8 @@ def delivered(cluster: ClusterResult) -> Lines:
 
 def speedup(pair: PairResult) -> Lines:
     """Return the speed-up, and whether it is one."""
+    if pair.trains_apart:
+        return ("none claimed",)
     return (
         over_launches(fmt.times_interval, pair.judged_speedup),
         *_per_sample(pair, "samples a second"),
@@ -197,6 +199,8 @@ def speedup(pair: PairResult) -> Lines:
 def saving(pair: PairResult) -> Lines:
     """Return the saving per step, and whether it is one."""
     saving = pair.judged_saving
+    if pair.trains_apart:
+        return ("none claimed",)
     if saving is None:
         return (fmt.UNKNOWN,)
     return (

@@ -40,7 +40,7 @@ _DIGITS = 3
 _MAX_DECIMALS = 12
 _WIDEST = 100.0
 _LONGEST = 2000
-_TOO_FEW = "too few steps"
+_TOO_WIDE = "too wide to tell"
 
 
 class _Scale(NamedTuple):
@@ -277,7 +277,7 @@ def _interval(interval: Interval, decimals: int, *, suffix: str = "") -> str:
         return f"{_fixed(interval.mean, decimals)}{suffix} (interval {UNKNOWN})"
     is_share = suffix == " %"  # a share of 0.1 to 12 % is told by its upper end
     if interval.low > 0 and interval.high > _WIDEST * interval.low and not is_share:
-        return f"{_fixed(interval.mean, decimals)}{suffix} (interval {UNKNOWN}: {_TOO_FEW})"
+        return f"{_fixed(interval.mean, decimals)}{suffix} (interval {UNKNOWN}: {_TOO_WIDE})"
     widest = min(_MAX_DECIMALS, decimals + 2)
     while (
         interval.low < interval.high

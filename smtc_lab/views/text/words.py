@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.catalog import NO_PRICE_HERE
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.errors import CatalogError
-from smtc_lab.metrics.result import NO_CLAIM
+from smtc_lab.metrics.result import NO_CLAIM, evidence_of
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import has_compilers
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 ONE_LAUNCH = "no claim from one launch"
 """What is said of a difference that one launch shows."""
+
+APART = "no speed-up claimed, trainers train the same model"
+"""What is said of a pair whose trainers do not train one model together."""
 
 
 def headline(comparison: Comparison) -> str:
@@ -41,6 +44,7 @@ def headline(comparison: Comparison) -> str:
             if compiler.parity.equal is False
         }
         right = [pair for pair in comparison.pairs if pair.candidate not in wrong]
+        right = [pair for pair in right if not pair.trains_apart] or right
         best = max(right or comparison.pairs, key=lambda pair: pair.judged_speedup.low)
         is_priced = tells_cost(comparison)
         finding = pair_finding(best) if is_priced else pair_speed_finding(best)
@@ -66,7 +70,7 @@ def tells_cost(comparison: Comparison) -> bool:
 def pair_finding(pair: PairResult) -> str:
     """Return ``5.8x (5.6-6.0) faster and 74 % (72-75) cheaper per step``, or what was seen."""
     speed = pair_speed_finding(pair)
-    if speed == ONE_LAUNCH:
+    if speed in {ONE_LAUNCH, APART}:
         return speed
     if pair.judged_saving is None:
         return f"{speed}, cost unknown"
@@ -75,6 +79,8 @@ def pair_finding(pair: PairResult) -> str:
 
 def pair_speed_finding(pair: PairResult) -> str:
     """Return ``5.8x (5.6-6.0) faster``; ``2.0x (1.9-2.1) the samples a second``."""
+    if pair.trains_apart:
+        return APART
     told = speed_finding(pair.speedup)
     if pair.unit == "step" or told == ONE_LAUNCH:
         return told
@@ -157,7 +163,7 @@ def scale_words(
 def scale_of_jobs(jobs: Sequence[TrainingJob]) -> str:
     """Return the scale of jobs that have not run yet; empty: the first is not emulated."""
     emulation = jobs[0].emulation
-    if emulation is None:
+    if emulation is None or evidence_of(*jobs) == "measured":
         return ""
     scale, speeds = emulation.cores_per_vcpu, emulation.relative_cpu_speed
     groups = [group for job in jobs for group in job.cluster.instance_groups]
