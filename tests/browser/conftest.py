@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.lab_kit import Runs
+from tests.browser.lab_kit import Runs, language_pack, lent
 from tests.browser.lives_kit import Home
 from tests.browser.wheel_env import built_wheel, wheel_environment
 from tests.kit.browser.chromium import CHROMIUM_VARIABLE, chromium, running_browser
@@ -54,14 +54,50 @@ def lab_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel_environment(wheel, tmp_path_factory.mktemp("environment") / "venv")
 
 
-# A module's own: it looks at all runs that there are, and others at all processes.
-@pytest.fixture(scope="module")
-def server(lab_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("jupyter")
+# Of the package, not of the session: tests elsewhere look at all processes that this one has
+# started, and run event loops of their own.
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    with running_browser() as launched:
+        yield launched
+
+
+@pytest.fixture(scope="package")
+def shared_server(
+    lab_python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    yield from _serving(lab_python, tmp_path_factory.mktemp("jupyter"))
+
+
+@pytest.fixture(scope="package")
+def shared_german(
+    lab_python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("german")
+    language_pack(folder)
+    yield from _serving(lab_python, folder)
+
+
+def _serving(python: Path, folder: Path) -> Iterator[Server]:
     (folder / "notebooks").mkdir()
-    with running_server(lab_python, folder / "notebooks", home=folder) as running:
+    with running_server(python, folder / "notebooks", home=folder) as running:
         yield running
-        Runs(running).stop_all()  # what a notebook launches goes on without it
+
+
+@pytest.fixture(scope="module")
+def server(shared_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Return a server that no other module seems to have used."""
+    with lent(shared_server, tmp_path_factory.mktemp("past")) as mine:
+        yield mine
+
+
+@pytest.fixture(scope="module")
+def german_server(
+    shared_german: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """Return another one, whose user has a German language pack."""
+    with lent(shared_german, tmp_path_factory.mktemp("past")) as mine:
+        yield mine
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +109,6 @@ def home(lab_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     yield made
     made.stop_all()
     made.stop_server()
-
-
-# Not for the whole session: other tests look at all processes that this one has started.
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with running_browser() as launched:
-        yield launched
 
 
 @pytest.fixture(autouse=True)

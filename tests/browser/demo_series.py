@@ -47,8 +47,8 @@ def main(folder: Path, given: Path | None = None) -> None:
             name = _story(server, browser, folder)
             _others(server, browser, name, folder)
         german = {"@jupyterlab/translation-extension:plugin": {"locale": "de_DE"}}
+        language_pack(home)
         with (
-            language_pack(home),
             _server(home, {**QUIET, **german}) as server,
             _result(server, browser, name, WIDE) as page,
         ):

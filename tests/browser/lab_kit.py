@@ -7,11 +7,14 @@ import json
 import os
 import secrets
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.machine.home import HOME_VARIABLE
+from smtc_lab.machine.processes import processes_with_variable
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,13 +102,42 @@ class Runs:
         return bundle
 
     def _ask(self, path: str, body: object = None) -> Any:
-        request = urllib.request.Request(  # noqa: S310  our own server
-            f"{self.server.url}smtc-lab/api/{path}",
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"token {self.server.token}"},
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
-            return json.load(answer)
+        return _ask(self.server, f"smtc-lab/api/{path}", body)
+
+
+@contextlib.contextmanager
+def lent(server: Server, past: Path) -> Iterator[Server]:
+    """Lend a server to a module, and let it forget the module's kernels, runs and files.
+
+    Args:
+        server: Serves one module after the other.
+        past: An empty folder, which gets all that the module leaves.
+    """
+    home = server.runs_root.parent
+
+    def is_at_rest() -> bool:
+        for session in _ask(server, "api/sessions"):
+            _ask(server, f"api/sessions/{session['id']}", method="DELETE")
+        Runs(server).stop_all()  # what a notebook launches goes on without it
+        return processes_with_variable(HOME_VARIABLE, str(home)).keys() == {server.pid}
+
+    yield replace(server, strangers=[])
+    wait_until(is_at_rest, what="the end of all that a module began")
+    settings = home.parent / "config" / "lab"
+    for path in filter(os.path.exists, (home, settings, *server.root.iterdir())):
+        path.rename(past / path.name)
+    assert Runs(server).rows() == []
+
+
+def _ask(server: Server, path: str, body: object = None, *, method: str | None = None) -> Any:
+    request = urllib.request.Request(  # noqa: S310  our own server
+        f"{server.url}{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"token {server.token}"},
+        method=method,
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310  our own server
+        return json.loads(answer.read() or "null")
 
 
 @contextlib.contextmanager
@@ -134,37 +166,20 @@ def open_dashboard(page: Page, name: str, kind: str = "run") -> None:
     page.wait_for_selector(f".jp-Smtc-main .smtc-{kind}")
 
 
-@contextlib.contextmanager
-def language_pack(home: Path) -> Iterator[None]:
-    """Let a server see a language pack: JupyterLab asks packages for texts only beside one."""
+def language_pack(home: Path) -> None:
+    """Give a server a language pack: JupyterLab asks packages for texts only beside one."""
     pack, info = home / "packs" / "pack_stub", home / "packs" / "pack_stub-1.dist-info"
     pack.mkdir(parents=True)
     info.mkdir()
     (pack / "__init__.py").touch()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pack-stub\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[jupyterlab.languagepack]\nde_DE = pack_stub\n")
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(pack.parent)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
 
 
 def speak(server: Server, locale: str) -> None:
     """Have the pages that are opened from now on in a language."""
-    setting = "@jupyterlab/translation-extension:plugin"
-    request = urllib.request.Request(  # noqa: S310  our own server
-        f"{server.url}lab/api/settings/{setting}",
-        data=json.dumps({"raw": json.dumps({"locale": locale})}).encode(),
-        headers={"Authorization": f"token {server.token}"},
-        method="PUT",
-    )
-    with urllib.request.urlopen(request, timeout=60):  # noqa: S310  our own server
-        pass
+    setting = "lab/api/settings/@jupyterlab/translation-extension:plugin"
+    _ask(server, setting, {"raw": json.dumps({"locale": locale})}, method="PUT")
 
 
 def set_theme(page: Page, theme: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.machine.home import HOME_VARIABLE
 from smtc_lab.study.batch.size import find_batch_size
 from smtc_lab.study.folder import studies_root
 from tests.browser.lab_kit import lab_page, show_runs
 
 if TYPE_CHECKING:
+    import pytest
     from playwright.sync_api import Browser
 
     from tests.kit.browser.jupyter import Server
@@ -28,13 +30,16 @@ while not timer.is_done:
 """
 
 
-def test_a_search_is_shown_by_what_it_has_tried(server: Server, browser: Browser) -> None:
-    (server.root / "batches.py").write_text(SCRIPT, encoding="utf-8")
-    runs = server.root.parent / "smtc_lab" / "runs"
+def test_a_search_is_shown_by_what_it_has_tried(
+    server: Server, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(server.runs_root.parent))
+    script = server.root / "batches.py"
+    script.write_text(SCRIPT, encoding="utf-8")
 
-    find_batch_size(server.root / "batches.py", backends=["eager"], start=4, steps=4, root=runs)
+    find_batch_size(script, backends=["eager"], start=4, steps=4)
 
-    (study,) = studies_root(runs).iterdir()
+    (study,) = studies_root(server.runs_root).iterdir()
     with lab_page(server, browser) as page:
         show_runs(page)
         page.locator(".jp-Smtc-row", has_text=study.name).dblclick()

@@ -8,17 +8,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from smtc_lab.views.code.set_ups import first_jobs
-from tests.browser.lab_kit import Runs, lab_page, language_pack, set_theme, speak
-from tests.browser.wheel_env import wheel_environment
-from tests.kit.browser.jupyter import Window, command, running_server
+from tests.browser.lab_kit import lab_page, set_theme, speak
+from tests.kit.browser.jupyter import Window, command
 from tests.kit.calibrations import keep_calibration
 from tests.kit.compilers import example_compilers
 from tests.kit.kept_compilers import keep_compilers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from playwright.sync_api import Browser, Locator, Page, Request
 
     from tests.kit.browser.jupyter import Server
@@ -50,31 +46,19 @@ CUT_OFF = """part => [part, ...part.querySelectorAll('*')]
 
 
 @pytest.fixture(scope="module")
-def server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(german_server: Server) -> Server:
     """Return one that also speaks German, and knows what the first set-ups do."""
-    folder = tmp_path_factory.mktemp("jupyter")
-    python = wheel_environment(wheel, folder / "environment")
-    (folder / "notebooks").mkdir()
-    with (
-        language_pack(folder),
-        running_server(python, folder / "notebooks", home=folder) as running,
-    ):
-        keep_calibration(first_jobs()[0], running.runs_root)
-        _keep_compilers(running)
-        yield running
-        Runs(running).stop_all()
-
-
-def _keep_compilers(server: Server) -> None:
     comparison, runs = example_compilers()
     first = first_jobs()[0]
+    keep_calibration(first, german_server.runs_root)
     keep_compilers(
         comparison,
         list({run.label: run.job for run in runs}.values()),
         first.entry_point,
         hyperparameters=first.hyperparameters,
-        root=server.runs_root,
+        root=german_server.runs_root,
     )
+    return german_server
 
 
 def designer(page: Page) -> None:

@@ -9,18 +9,14 @@ import pytest
 from tests.browser.lab_kit import Runs, lab_page, open_dashboard, show_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Locator, Page
 
     from tests.kit.browser.jupyter import Server
 
 
 @pytest.fixture(scope="module")
-def runs(server: Server) -> Iterator[Runs]:
-    runs = Runs(server)
-    yield runs
-    runs.stop_all()
+def runs(server: Server) -> Runs:
+    return Runs(server)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.browser.lab_kit import (
 from tests.kit.browser.jupyter import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from playwright.sync_api import Browser, Page, Route
 
@@ -33,10 +33,8 @@ HIGH_CONTRAST = "JupyterLab Dark High Contrast"
 
 
 @pytest.fixture(scope="module")
-def runs(server: Server) -> Iterator[Runs]:
-    runs = Runs(server)
-    yield runs
-    runs.stop_all()
+def runs(server: Server) -> Runs:
+    return Runs(server)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.lab_kit import lab_page
-from tests.browser.wheel_env import wheel_environment
 from tests.kit.browser.jupyter import command, running_server
 
 if TYPE_CHECKING:
@@ -22,16 +21,15 @@ MADE_MS = 1_500_000
 @pytest.mark.soak
 @pytest.mark.timeout(1_800)
 def test_a_press_makes_the_environment_of_xla(
-    wheel: Path, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lab_python: Path, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = os.environ.get("UV_CACHE_DIR", Path.home() / ".cache" / "uv")
     monkeypatch.setenv("UV_CACHE_DIR", str(cache))  # the server has a home of its own
     monkeypatch.setenv("SMTC_LAB_ENVIRONMENTS", str(tmp_path / "environments"))
-    python = wheel_environment(wheel, tmp_path / "environment")
     (tmp_path / "notebooks").mkdir()
 
     with (
-        running_server(python, tmp_path / "notebooks", home=tmp_path) as server,
+        running_server(lab_python, tmp_path / "notebooks", home=tmp_path) as server,
         lab_page(server, browser) as page,
     ):
         command(page, "smtc-lab:open-designer")

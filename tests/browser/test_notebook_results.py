@@ -5,23 +5,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.views.comparison.bundle import snapshot_of
 from smtc_lab.views.run.kind import RUN
 from smtc_lab.views.run.snapshot import take_snapshot
-from tests.browser.lab_kit import lab_page
-from tests.browser.wheel_env import wheel_environment
-from tests.kit.browser.jupyter import command, running_server
+from tests.browser.lab_kit import lab_page, set_theme, speak
+from tests.kit.browser.jupyter import command
 from tests.kit.comparisons import example_comparison
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.records import run_records
 from tests.kit.run_folders import write_run_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
@@ -239,38 +236,14 @@ def test_an_unknown_type_stays_as_typed_and_a_click_beside_its_open_list_runs(
         form.get_by_role("alert").filter(has_text="missing.py").wait_for()
 
 
-@pytest.fixture(scope="module")
-def german_server(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server whose user has a German language pack and has chosen German."""
-    folder = tmp_path_factory.mktemp("german")
-    python = wheel_environment(wheel, folder / "environment")
-    (site,) = (folder / "environment").glob("lib/python*/site-packages")
-    # JupyterLab asks packages for their own texts only where a language pack is installed
-    pack = site / "language_pack_de_stub"
-    info = site / "language_pack_de_stub-1.dist-info"
-    pack.mkdir()
-    info.mkdir()
-    (pack / "__init__.py").touch()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stub\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(
-        "[jupyterlab.languagepack]\nde_DE = language_pack_de_stub\n"
-    )
-    chosen = folder / "environment" / "share/jupyter/lab/settings/overrides.json"
-    overrides = json.loads(chosen.read_bytes())
-    overrides["@jupyterlab/translation-extension:plugin"] = {"locale": "de_DE"}
-    overrides["@jupyterlab/apputils-extension:themes"] = {"theme": "JupyterLab Dark"}
-    chosen.write_text(json.dumps(overrides), encoding="utf-8")
-    (folder / "notebooks").mkdir()
-    with running_server(python, folder / "notebooks", home=folder) as running:
-        yield running
-
-
 def test_who_has_chosen_german_reads_german(german_server: Server, browser: Browser) -> None:
+    speak(german_server, "de_DE")
     path = german_server.root / "outcome.smtc.json"
     path.write_text(json.dumps(comparison_json()), encoding="utf-8")
 
     with german_server.page(browser, f"lab/tree/{path.name}") as page:
         page.get_by_role("figure", name="Schrittzeit").first.wait_for()
+        set_theme(page, "JupyterLab Dark")
         page.get_by_role("button", name="Einzelne Runden").click()
         command(page, "smtc-lab:open-designer")
         page.get_by_role("button", name="Aufbau hinzufügen").wait_for()

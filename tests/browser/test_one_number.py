@@ -17,8 +17,6 @@ from tests.browser.lab_kit import Runs, lab_page, open_dashboard, show_runs
 from tests.kit.runs import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser
 
     from tests.kit.browser.jupyter import Server
@@ -31,10 +29,8 @@ CELLS = r"""() => [...document.querySelectorAll('.smtc-set-ups tbody tr')].map(r
 
 
 @pytest.fixture(scope="module")
-def runs(server: Server) -> Iterator[Runs]:
-    runs = Runs(server)
-    yield runs
-    runs.stop_all()
+def runs(server: Server) -> Runs:
+    return Runs(server)
 
 
 def test_list_dashboard_bundle_and_result_of_a_comparison_say_the_same(

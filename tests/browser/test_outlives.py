@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from smtc_lab.launchers.run import Run
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -42,11 +40,6 @@ DONE = f"() => document.querySelector('{CELL} progress').value"
 DESIGNED = ".jp-SmtcDesigner .smtc-comparison"
 
 
-@pytest.fixture(scope="module")
-def server(home: Home) -> Server:
-    return home.server
-
-
 def launched(server: Server, page: Page) -> str:
     """Run the cells, open the dashboard of what they launch, and return its name."""
     known = {row["name"] for row in Runs(server).rows()}
@@ -61,6 +54,7 @@ def launched(server: Server, page: Page) -> str:
 def test_a_run_whose_kernel_restarts_is_followed_and_stopped_where_it_was_shown(
     server: Server, browser: Browser
 ) -> None:
+    Runs(server).script()
     notebook = server.write("restarted.ipynb", [LAUNCH])
 
     with server.lab(browser, notebook, window=WIDE) as page:
@@ -87,6 +81,7 @@ def test_a_run_whose_kernel_restarts_is_followed_and_stopped_where_it_was_shown(
 def test_a_cell_finds_its_run_again_after_a_reload_without_its_kernel(
     server: Server, browser: Browser
 ) -> None:
+    Runs(server).script()
     notebook = server.write("reloaded.ipynb", [LAUNCH])
 
     with server.lab(browser, notebook) as page:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from smtc_lab.machine.home import HOME_VARIABLE
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
@@ -37,8 +38,9 @@ while not timer.is_done:
 
 
 @pytest.fixture
-def study(server: Server) -> ScalingRun:
+def study(server: Server, monkeypatch: pytest.MonkeyPatch) -> ScalingRun:
     """Start the launches of 1 and 2 emulated devices."""
+    monkeypatch.setenv(HOME_VARIABLE, str(server.runs_root.parent))
     script = server.root / "scaled.py"
     script.write_text(SCRIPT, encoding="utf-8")
     job = TrainingJob(
@@ -47,10 +49,7 @@ def study(server: Server) -> ScalingRun:
         emulation=Emulation(cores_per_vcpu=0.005),
         max_steps=60,
     )
-    runs = server.root.parent / "smtc_lab" / "runs"
-    return launch_scaling(
-        job, devices=(1, 2), rounds=2, samples_per_epoch=10_000, root=runs, detach=False
-    )
+    return launch_scaling(job, devices=(1, 2), rounds=2, samples_per_epoch=10_000, detach=False)
 
 
 def test_a_scaling_study_tells_live_and_at_its_end_how_the_job_grows(

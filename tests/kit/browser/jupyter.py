@@ -159,21 +159,12 @@ def running_server(
     Args:
         python: Of the environment that has JupyterLab and ours.
         root: Folder of notebooks.
-        home: Folder for all else that the server writes.
+        home: Folder for all else that the server writes. It sees packages in its ``packs``.
         base_url: Path below which everything lies, as behind JupyterHub.
         instead_of: A server that has ended, whose address and token this one gets.
     """
     token = secrets.token_hex(16) if instead_of is None else instead_of.token
     port = 0 if instead_of is None else urlparse(instead_of.url).port
-    environment = {
-        **os.environ,
-        "HOME": str(home),
-        "SMTC_LAB_HOME": str(home / "smtc_lab"),
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_DATA_DIR": str(home / "data"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-        "IPYTHONDIR": str(home / "ipython"),
-    }
     log = (home / "server.log").open("w", encoding="utf-8")
     server = subprocess.Popen(  # noqa: S603  a python and fixed words
         [
@@ -192,7 +183,7 @@ def running_server(
             "--LabApp.news_url=None",
         ],
         cwd=root,  # a module beside this process would come before the installed one
-        env=environment,
+        env=_environment(home),
         stdout=log,
         stderr=subprocess.STDOUT,
     )
@@ -212,6 +203,20 @@ def running_server(
             server.kill()
             server.wait()
         log.close()
+
+
+def _environment(home: Path) -> dict[str, str]:
+    packs = home / "packs"
+    return {
+        **os.environ,
+        **({"PYTHONPATH": str(packs)} if packs.exists() else {}),
+        "HOME": str(home),
+        "SMTC_LAB_HOME": str(home / "smtc_lab"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "IPYTHONDIR": str(home / "ipython"),
+    }
 
 
 def _address(server: subprocess.Popen[bytes], runtime: Path) -> str:
