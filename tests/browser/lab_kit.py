@@ -7,7 +7,9 @@ import json
 import os
 import secrets
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.machine.home import HOME_VARIABLE
@@ -116,8 +118,9 @@ def lent(server: Server, past: Path) -> Iterator[Server]:
     home = server.runs_root.parent
 
     def is_at_rest() -> bool:
-        for session in _ask(server, "api/sessions"):
-            _ask(server, f"api/sessions/{session['id']}", method="DELETE")
+        open_now = [f"api/sessions/{session['id']}" for session in _ask(server, "api/sessions")]
+        with ThreadPoolExecutor() as threads:  # a kernel takes most of a second to end
+            list(threads.map(partial(_ask, server, method="DELETE"), open_now))
         Runs(server).stop_all()  # what a notebook launches goes on without it
         return processes_with_variable(HOME_VARIABLE, str(home)).keys() == {server.pid}
 
