@@ -31,8 +31,8 @@ SCRIPTS := $(addprefix tests/,cli follow runtime study test_notebooks.py)
 # jlpm with a node: the machine's, or that of the wheel in $(VENV)
 FRONT := cd extensions && PATH="$$PATH:$(CURDIR)/$(BIN)" "$(CURDIR)/$(BIN)/jlpm"
 
-.PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-deep test-gpu \
-  gpu-wheels soak fuzz lab lint types check fix bench lock clean
+.PHONY: help setup xla front demo test test-compute test-scripts test-jobs test-deep golden-texts \
+  test-gpu gpu-wheels soak fuzz lab lint types check fix bench lock clean
 
 help:
 	@echo "make demo   train on two emulated clusters, compare them, write build/demo/"
@@ -41,6 +41,7 @@ help:
 	@echo "make front  build the front end in extensions/ again"
 	@echo "make test   run the quick tests"
 	@echo "make test-deep  run what takes long, in lanes; LANES=\"ranks browser\" runs these"
+	@echo "make golden-texts  write the texts that tests compare, tests/golden/texts/, anew"
 	@echo "make test-gpu OUT=DIR  run the tests and the benchmark that need a GPU, in 8 minutes, with"
 	@echo "            this machine's torch; make gpu-wheels fetches what it may lack else"
 	@echo "make soak   run the tests that take long"
@@ -107,6 +108,10 @@ test-jobs:
 # What tests/deep.toml names, and what needs another environment; LANES="ranks browser": of these.
 test-deep: front
 	$(BIN)/python -m tests.kit.deep $(LANES)
+
+# Runs the tests that have such texts, and no other.
+golden-texts: $(READY)
+	$(BIN)/pytest --renew-texts $$(grep -rl golden_texts tests --include='test_*.py')
 
 # Without .venv and network: on a machine that has a GPU and torch, and wheels in WHEELS.
 test-gpu:

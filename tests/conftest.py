@@ -31,7 +31,12 @@ HOMES = (
     r"XDG_\w+_HOME|JUPYTER_\w+(DIR|PATH)|(IPYTHON|MPLCONFIG)DIR|SMTC_LAB_(HOME|ENVIRONMENTS)"
 )
 
-pytest_plugins = ["tests.kit.real_runs", "tests.kit.run_folders", "tests.launching"]
+pytest_plugins = [
+    "tests.kit.golden_texts",
+    "tests.kit.real_runs",
+    "tests.kit.run_folders",
+    "tests.launching",
+]
 
 ENVIRONMENTS = pytest.StashKey[str]()
 """Where this user's Python environments lie, which a test sees only if it asks."""
