@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.metrics.batch.batch_sizes import BatchSizes
-from smtc_lab.store.run_folder import find_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,23 +55,6 @@ def test_the_largest_batch_is_found_shown_and_written(
     assert (home / "sizes.svg").read_bytes().lstrip().startswith(b"<?xml")
 
 
-def test_all_that_is_wrong_is_said_at_once(smtc_lab: SmtcLab, home: Path) -> None:
-    said = smtc_lab(
-        *("batch-size", "--memory-limit", "much", "--learning-rate", "5e-5", "-p", "lr"),
-        *("--json", home, home / "train.py"),
-    )
-
-    assert said.exit_code == 2
-    for words in (
-        "--memory-limit 'much' is not a size",
-        "--learning-rate '5e-5' is not RATE@BATCH",
-        "Hyperparameter 'lr' has no '='",
-        f"'{home}' cannot be written: Is a directory",
-    ):
-        assert sum(words in line for line in said.err.splitlines()) == 1, words
-    assert find_runs() == []
-
-
 @pytest.mark.parametrize(
     ("text", "size_bytes"),
     [("4GB", 4 * 10**9), ("3.5GiB", 7 * 2**29), ("512 MB", 512 * 10**6), ("1000", 1000)],
@@ -81,9 +63,3 @@ def test_sizes_are_decimal_or_binary_as_their_unit_says(text: str, size_bytes: i
     from smtc_lab.cli.batch_size import _bytes
 
     assert _bytes(text) == size_bytes
-
-
-def test_a_model_without_published_batches_is_told() -> None:
-    from smtc_lab.views.batch.sizes import published_text
-
-    assert published_text("lenet").startswith("SageMaker published no batches")

@@ -64,14 +64,6 @@ def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return given
 
 
-def test_an_unknown_benchmark_is_refused_with_those_that_there_are(smtc_lab: SmtcLab) -> None:
-    said = smtc_lab("bench", "underhead")
-
-    assert said.exit_code == 2
-    assert "There is no benchmark 'underhead'. Choose among " in said.err
-    assert "overhead" in said.err.split("Choose among")[1]
-
-
 def test_outside_a_clone_it_says_where_the_benchmarks_are(
     smtc_lab: SmtcLab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -105,13 +97,6 @@ def test_figures_are_printed_with_interval_goal_and_whether_it_holds(
     assert json.loads(target.read_text(encoding="utf-8"))["figures"] == FIGURES
     assert given["notebook"] == "bench_overhead.ipynb"
     assert (given["repeats"], given["mode"]) == (3, "fast")
-
-
-def test_a_parameter_without_a_value_is_refused(smtc_lab: SmtcLab) -> None:
-    said = smtc_lab("bench", "overhead", "-p", "repeats")
-
-    assert said.exit_code == 2
-    assert "Parameter 'repeats' is not NAME=VALUE" in said.err
 
 
 def test_a_notebook_that_writes_nothing_is_a_failure_and_old_figures_are_not_shown(

@@ -97,88 +97,6 @@ def look_at_the_run(smtc_lab: SmtcLab, home: Path, comparison: Comparison) -> No
     assert values["mean_step_time_s"] == pytest.approx(comparison.clusters[0].step_time_s.mean)
 
 
-def test_all_that_is_wrong_is_said_at_once_and_nothing_is_started(
-    smtc_lab: SmtcLab, home: Path
-) -> None:
-    said = smtc_lab(
-        *(
-            "compare",
-            "--cluster",
-            "nonsense",
-            "--cluster",
-            "a=ml.p3.2xlarge:0,a=ml.p3.2xlarge:1",
-        ),
-        *("--cluster", "a=ml.p9.2xlarge:1", "--steps", "0", "--rounds", "0", "--seed", "-1"),
-        *("--price", "cheap", "--cpu-speed", "c5", "-p", "lr", "-p", "a/b=1"),
-        *("--device-time", "-1", "--json", home, "nowhere/train.txt"),
-    )
-
-    assert said.exit_code == 2
-    assert said.out == ""
-    refused = [line for line in said.err.splitlines() if line.startswith("Refused: ")]
-    assert refused == said.err.splitlines()
-    for words in (
-        "'nonsense' is not of the form GROUP=TYPE",
-        "Instance group 'a' has instance_count=0",
-        "max_steps=0 is outside 1 to",
-        "seed=-1 is outside 0 to",
-        "Hyperparameter 'lr' has no '='",
-        "Price 'cheap' is not of the form TYPE=USD",
-        "CPU speed 'c5' is not TYPE=FACTOR",
-        "Emulation.device_step_time_s=-1.0 must be above 0",
-        "--rounds 0 would launch nothing",
-        f"'{home}' cannot be written: Is a directory",
-        "'nowhere/train.txt' is not the path of a Python file",
-    ):
-        assert sum(words in line for line in refused) == 1, words
-    assert find_runs() == []
-
-
-def test_what_this_machine_cannot_run_is_refused_with_all_the_rest(
-    smtc_lab: SmtcLab, home: Path
-) -> None:
-    said = smtc_lab(
-        *("compare", "--cluster", "a=ml.p9.2xlarge:1", "--rounds", "0"),
-        *("--report", "/proc/nowhere/report.html", "nowhere/train.py"),
-    )
-
-    assert said.exit_code == 2
-    assert "'nowhere/train.py' is not a file" in said.err
-    assert "'ml.p9.2xlarge'" in said.err
-    assert "--rounds 0 would launch nothing" in said.err
-    assert "'/proc/nowhere/report.html' cannot be written" in said.err
-    assert home.exists()
-    assert find_runs() == []
-
-
-def test_no_emulation_wants_none_of_its_options(smtc_lab: SmtcLab) -> None:
-    said = smtc_lab(
-        *("compare", "--cluster", "a=local:1", "--no-emulation", "--device-time", "1"),
-        *("--scale", "0.1", "--cpu-speed", "c5=2", "--link", "between=1Gbit"),
-        example("plain_loop"),
-    )
-
-    assert said.exit_code == 2
-    for option in ("--device-time", "--scale", "--cpu-speed", "--link"):
-        assert f"{option} is part of an emulation, and --no-emulation wants none" in said.err
-
-
-def test_a_cluster_must_be_given(smtc_lab: SmtcLab) -> None:
-    said = smtc_lab("compare", "train.py")
-
-    assert said.exit_code == 2
-    assert "Missing option '--cluster'" in said.err
-
-
-def test_two_clusters_of_one_name_are_refused(smtc_lab: SmtcLab, home: Path) -> None:
-    said = smtc_lab("compare", "--cluster", ALONE, "--cluster", ALONE, example("plain_loop"))
-
-    assert said.exit_code == 2
-    assert "Two clusters are called 'homogeneous'" in said.err
-    assert home.exists()
-    assert find_runs() == []
-
-
 def test_a_failing_script_is_a_failed_run_behind_what_was_said_before_its_launch(
     smtc_lab: SmtcLab, home: Path
 ) -> None:
@@ -256,14 +174,3 @@ def test_one_device_is_compared_with_two(smtc_lab: SmtcLab, home: Path) -> None:
     assert "trainers: 1 | 2: data 2" in smtc_lab("runs", "show", study["job_name"]).out
     shown = smtc_lab("runs", "show", result.clusters[0].runs[0]).out
     assert "evidence   measured on this machine" in shown
-
-
-def test_distributions_that_do_not_fit_together_are_refused(smtc_lab: SmtcLab) -> None:
-    uneven = smtc_lab(
-        "compare", "--cluster", ALONE, "--data", "1,2", "--shard", "1,2,4", "t.py"
-    )
-    words = smtc_lab("compare", "--cluster", ALONE, "--shard", "1,two", "t.py")
-
-    assert (uneven.exit_code, words.exit_code) == (2, 2)
-    assert "there are of data 2, shard 3" in uneven.err
-    assert "'two' is not a valid integer" in words.err

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.metrics.compared.comparison import Comparison
-from smtc_lab.store.run_folder import find_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,45 +55,3 @@ def test_compilers_are_compared_on_this_machine_as_it_is(
         assert (config.fallback, config.debug) == ("eager", True)
         assert item.compiler.parity is None
     assert "inductor" in said.out
-
-
-def test_all_that_is_wrong_with_compilers_is_said_at_once(
-    smtc_lab: SmtcLab, home: Path
-) -> None:
-    said = smtc_lab(
-        *("compare", "--compiler", "eager,tpu", "--rounds", "0", "--device-time", "0.04"),
-        home / "nowhere.py",
-    )
-
-    assert said.exit_code == 2
-    for words in (
-        "Refused: --compiler: TrainingCompilerConfig.backend='tpu'",
-        "--rounds 0 would launch nothing",
-        "--device-time is part of an emulation, and without --cluster there is none",
-        "nowhere.py' is not a file",
-    ):
-        assert sum(words in line for line in said.err.splitlines()) == 1, words
-    assert find_runs() == []
-
-
-def test_options_of_compilers_want_a_compiler(smtc_lab: SmtcLab, script: Path) -> None:
-    said = smtc_lab(
-        *("compare", "--cluster", "a=local:1", "--precision", "bf16", "--ablation"),
-        *("--no-parity", "--fallback", "eager", "--debug-compiler", script),
-    )
-
-    assert said.exit_code == 2
-    for option in ("precision", "ablation", "no-parity", "fallback", "debug-compiler"):
-        assert f"--{option} is about compilers, and --compiler names none" in said.err
-
-
-def test_a_declared_device_time_leaves_a_compiler_nothing_to_do(
-    smtc_lab: SmtcLab, script: Path
-) -> None:
-    said = smtc_lab(
-        *("compare", "--cluster", "a=ml.p3.2xlarge:1", "--compiler", "eager,inductor"),
-        *("--device-time", "0.04", script),
-    )
-
-    assert said.exit_code == 2
-    assert "has a declared step time of 0.04 s, which no compiler can change" in said.err

@@ -24,35 +24,3 @@ def test_a_run_is_deleted_for_good(smtc_lab: SmtcLab, home: Path) -> None:
     assert (said.exit_code, said.out) == (0, "old-1: deleted.\nold-3: deleted.\n")
     assert [folder.job_name for folder in find_runs(home / "runs")] == ["old-2"]
     assert not list((home / "runs").glob(".trash/*"))
-
-
-def test_nothing_is_deleted_where_nobody_can_be_asked(smtc_lab: SmtcLab, home: Path) -> None:
-    write_run_folder(home / "runs", run_records([0.2], job_name="old-1"))
-
-    said = smtc_lab("runs", "delete", "old-1")
-
-    assert said.exit_code == 2
-    assert "Nobody can be asked whether to delete old-1. Add --yes." in said.err
-    assert len(find_runs(home / "runs")) == 1
-
-
-def test_the_whole_name_is_asked_for(smtc_lab: SmtcLab, home: Path) -> None:
-    write_run_folder(home / "runs", run_records([0.2], job_name="old-1"))
-
-    said = smtc_lab("runs", "delete", "--yes", "old")
-
-    assert said.exit_code == 1
-    assert "There is no run named 'old'" in said.err
-    assert len(find_runs(home / "runs")) == 1
-
-
-def test_a_name_of_nothing_is_told_before_anybody_is_asked(
-    smtc_lab: SmtcLab, home: Path
-) -> None:
-    write_run_folder(home / "runs", run_records([0.2], job_name="old-1"))
-
-    said = smtc_lab("runs", "delete", "old-1", "nothing")
-
-    assert said.exit_code == 1
-    assert "There is no run named 'nothing'" in said.err
-    assert "Nobody can be asked" not in said.err

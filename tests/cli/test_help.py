@@ -103,15 +103,3 @@ def test_the_installed_program_says_its_version() -> None:
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
 
     assert said.stdout.startswith("smtc-lab, version ")
-
-
-@pytest.mark.parametrize("arguments", [["fly"], ["runs", "fly"], ["compare", "--fly"]])
-def test_an_unknown_command_or_option_is_refused(
-    smtc_lab: Callable[..., object], arguments: list[str]
-) -> None:
-    said = smtc_lab(*arguments)
-
-    assert said.exit_code == 2
-    assert "fly" in said.err
-    assert "--help" in said.err
-    assert said.out == ""

@@ -69,22 +69,3 @@ def test_the_cheapest_clusters_are_shown_and_written(smtc_lab: SmtcLab, script: 
     assert found.global_batch_size == 32
     assert {one.instance_type for one in found.offers} == {"ml.g6.xlarge", "ml.g6.12xlarge"}
     assert str(found) in said.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["setup"], "'setup' is not FILE.py:FUNCTION with a file"),
-        (["{script}:other"], "has no function 'other'"),
-        (["{script}:nothing"], "nothing returned a NoneType. Let it return the model"),
-        (["{script}:setup", "--precision", "bf16"], "--precision belongs to --cheapest"),
-        (["{script}:setup", "--cheapest", "--utilization", "3"], "utilization=3 must be above"),
-    ],
-)
-def test_what_cannot_be_told_is_refused(
-    smtc_lab: SmtcLab, script: Path, arguments: list[str], words: str
-) -> None:
-    said = smtc_lab("memory", *(one.format(script=script) for one in arguments))
-
-    assert said.exit_code != 0
-    assert words in said.err.replace("\n", " ")

@@ -57,25 +57,3 @@ def test_a_script_may_stand_before_the_dashes_as_behind_them(
 
     assert before == smtc_lab(*options, "--", script, *OWN)
     assert (before.exit_code, "data folder" in before.out) == (0, True)
-
-
-def test_an_option_of_the_script_without_the_dashes_is_refused_with_a_hint(
-    smtc_lab: SmtcLab, script: Path
-) -> None:
-    said = smtc_lab(*HERE, script, "--dummy")
-
-    assert said.exit_code == 2
-    assert "No such option '--dummy'" in said.err
-    assert "stands behind --: smtc-lab compare … -- train.py --dummy" in said.err
-
-
-@pytest.mark.usefixtures("home")
-def test_a_variable_that_is_not_set_is_refused_with_all_else(
-    smtc_lab: SmtcLab, script: Path
-) -> None:
-    said = smtc_lab(*HERE, "--env", "NOT_SET_HERE", "--env", "1ST=x", script)
-
-    assert said.exit_code != 0
-    assert "--env 'NOT_SET_HERE': no such variable is set here" in said.err
-    assert "'1ST' is not a letter or '_'" in said.err
-    assert not list(find_runs())

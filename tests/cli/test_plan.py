@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from smtc_lab.planner.plan import Plan
 from smtc_lab.planner.workload_hash import workload_hash
-from smtc_lab.store.run_folder import find_runs
 from tests.kit.calibrations import calibration
 
 if TYPE_CHECKING:
@@ -48,61 +46,6 @@ def test_a_plan_is_printed_written_and_drawn(
     assert (home / "plan.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_calibration_of_another_workload_is_refused(
-    smtc_lab: SmtcLab, script: Path, calibrated: Path
-) -> None:
-    said = smtc_lab("plan", "--calibration", calibrated, "-p", "work=4", script)
-
-    assert said.exit_code == 1
-    assert "is of another workload" in said.err
-    assert "Calibrate again." in said.err
-
-
-def test_a_damaged_calibration_is_refused(
-    smtc_lab: SmtcLab, script: Path, calibrated: Path
-) -> None:
-    calibrated.write_text(json.dumps({"schema_version": 0}), encoding="utf-8")
-
-    said = smtc_lab("plan", "--calibration", calibrated, script)
-
-    assert said.exit_code == 1
-    assert "schema_version=0" in said.err
-
-
-def test_an_impossible_budget_says_what_is_beyond_it(
-    smtc_lab: SmtcLab, script: Path, calibrated: Path
-) -> None:
-    said = smtc_lab(
-        *("plan", "--calibration", calibrated, "-p", "work=3", "--budget", "0.001", script)
-    )
-
-    assert said.exit_code == 1
-    assert "No cluster is under the limits" in said.err
-    assert "beyond budget_usd_per_hour=0.001" in said.err
-
-
-def test_all_that_is_wrong_with_options_is_said_before_anything_is_measured(
-    smtc_lab: SmtcLab, home: Path
-) -> None:
-    said = smtc_lab(
-        *("plan", "--deadline", "60", "--figure", "plan.txt", "-p", "work"),
-        *("--price", "ml.p3.2xlarge", "--device-time", "-1", "--json", home, home / "no.py"),
-    )
-
-    assert said.exit_code == 2
-    for words in (
-        "SCRIPT '",
-        "--deadline is of the whole job. Give its --steps, too.",
-        "--figure 'plan.txt' is neither PNG nor SVG",
-        "Hyperparameter 'work' has no '='",
-        "device_step_time_s=-1.0 must be above 0",
-        "cannot be written: Is a directory",
-        "ml.p3.2xlarge",
-    ):
-        assert any(words in line for line in said.err.splitlines()), words
-    assert find_runs() == []
-
-
 def test_a_script_is_calibrated_where_no_calibration_is_given(
     smtc_lab: SmtcLab, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,26 +80,6 @@ def test_a_script_is_calibrated_where_no_calibration_is_given(
     told, kept = said.err.splitlines()
     assert told == "Calibrating, launch 1 of 9: resident data"
     assert "to plan again without measuring: --calibration" in kept
-
-
-@pytest.mark.parametrize(
-    ("options", "said_of"),
-    [
-        (("--device-s", "0.05"), "--device-s '0.05' is not NAME=SECONDS."),
-        (("--device-s", "V1000=0.05"), "device_s has 'V1000', which is no accelerator"),
-        (("--device-s", "p3=nan"), "must be finite seconds per step above 0"),
-        (("--families", "c55"), "families has 'c55', which no instance type has"),
-        (("--budget", "-1"), "--budget: budget_usd_per_hour=-1.0 must be a finite number"),
-    ],
-)
-def test_a_wrong_limit_is_refused_before_anything_is_measured(
-    smtc_lab: SmtcLab, home: Path, script: Path, options: tuple[str, ...], said_of: str
-) -> None:
-    said = smtc_lab("plan", *options, script)
-
-    assert said.exit_code != 0
-    assert said_of in said.err
-    assert find_runs(home) == []
 
 
 @pytest.fixture

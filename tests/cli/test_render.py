@@ -58,33 +58,6 @@ def test_a_jobset_is_printed(smtc_lab: Callable[..., Any], script: Path) -> None
     assert "activeDeadlineSeconds: 600\n" in said.out
 
 
-@pytest.mark.parametrize(
-    ("options", "refusals"),
-    [
-        (
-            ["--cluster", "a=ml.p9.2xlarge:1", "--to", "jobset"],
-            ["image is missing", "'ml.p9.2xlarge' is not one of"],
-        ),
-        (
-            ["--cluster", "a=b", "--to", "slurm", "-p", "batch_size"],
-            ["Instance type 'b' is not of the form", "'batch_size' has no '='"],
-        ),
-        ([*CLUSTER, "--to", "slurm", "--image", "x"], ["takes no option image"]),
-        ([*CLUSTER, "--to", "slurm", "--max-runtime", "0"], ["max_runtime_s=0.0 is outside"]),
-        ([*CLUSTER, "--to", "slurm", "--out", "/proc/x/y"], ["'/proc/x/y' cannot be written"]),
-    ],
-)
-def test_what_cannot_be_written_down_is_refused(
-    smtc_lab: Callable[..., Any], script: Path, options: list[str], refusals: list[str]
-) -> None:
-    said = smtc_lab("render", script, *options)
-
-    assert (said.exit_code, said.out) == (2, "")
-    assert said.err.count("Refused: ") == len(refusals)
-    for refusal in refusals:
-        assert refusal in said.err
-
-
 def test_a_job_is_spread_over_devices_by_two_options(
     smtc_lab: Callable[..., Any], script: Path
 ) -> None:
@@ -97,22 +70,3 @@ def test_a_job_is_spread_over_devices_by_two_options(
     assert said.exit_code == 0, said.err
     assert '"data": 2' in said.out
     assert '"shard": 4' in said.out
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--data", "many"), "--data 'many' is not a number. Write for example --data 4."),
-        (("--data", "0"), "--data 0 is outside 1 to 1000."),
-        (("--data", "3"), "asks for 3 trainers, but there are 8 trainers on 2 x ml.p3.8xlarge"),
-    ],
-)
-def test_a_distribution_that_cannot_be_is_refused(
-    smtc_lab: Callable[..., Any], script: Path, options: tuple[str, str], words: str
-) -> None:
-    cluster = ("--cluster", "train=ml.p3.8xlarge:2")
-
-    said = smtc_lab("render", script, *cluster, "--to", "slurm", *options)
-
-    assert said.exit_code != 0
-    assert words in said.err

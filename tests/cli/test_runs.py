@@ -117,20 +117,6 @@ def test_another_folder_of_runs_may_be_named_before_or_after_the_command(
     assert smtc_lab("runs", "show", "elsewhere").exit_code == 1
 
 
-@pytest.mark.parametrize("command", ["show", "stop"])
-def test_an_unknown_run_is_named_with_those_that_there_are(
-    smtc_lab: SmtcLab, ended_run: WriteRun, command: str
-) -> None:
-    ended_run("digits-1")
-
-    said = smtc_lab("runs", command, "digist-1")
-
-    assert said.exit_code == 1
-    assert said.out == ""
-    assert said.err.startswith("Error: There is no run named 'digist-1' in ")
-    assert "Did you mean digits-1?" in said.err
-
-
 def test_a_damaged_run_does_not_hide_the_others(smtc_lab: SmtcLab, ended_run: WriteRun) -> None:
     ended_run("good")
     state_file = ended_run("bad").folder.state_file

@@ -79,18 +79,6 @@ def test_of_a_run_that_goes_on_there_is_what_there_is_so_far(
     assert "It went on when this was saved" in (home / "so_far.html").read_text("utf-8")
 
 
-def test_a_name_of_nothing_is_told_and_nothing_is_written(
-    smtc_lab: SmtcLab, home: Path, train: Callable[[str], None]
-) -> None:
-    train("Completed")
-
-    said = smtc_lab("runs", "share", "nobody")
-
-    assert said.exit_code == 1
-    assert "'nobody'" in said.err
-    assert list(home.glob("*.html")) == []
-
-
 def test_a_study_is_shared_by_its_name_or_a_begin_that_only_it_has(
     smtc_lab: SmtcLab, home: Path
 ) -> None:

@@ -82,39 +82,3 @@ def test_work_start_up_and_instances_are_those_of_a_plan(smtc_lab: SmtcLab, home
     assert made.work_s == pytest.approx(1_000_000 * planned.prediction.step_time_s.mean)
     assert made.restart_s == calibration().startup_s.mean  # type: ignore[union-attr]
     assert made.instances == (("ml.p3.2xlarge", 1),)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("spot", "--save", "20", *MARKET, *PRICE), "Give either --hours of work, or a --plan"),
-        ((*JOB, *PRICE), "Give either --mean-time-between in seconds, or a --trace."),
-        ((*JOB, *MARKET, *PRICE, "--trace", "t.json"), "Give either --mean-time-between"),
-        (
-            (*JOB, *MARKET, *PRICE, "--cluster", "t=ml.p3.2xlarge"),
-            "--cluster is one of a --plan",
-        ),
-        ((*JOB, *MARKET, *PRICE, "--save-every", "often"), "--save-every 'often' is neither"),
-        ((*JOB, *MARKET, *PRICE, "--deadline", "9", "--within-hours", "1"), "both say when"),
-        ((*JOB, *MARKET, *PRICE, "--save", "0"), "--save: save_s=0.0 is not a number above 0"),
-        (
-            (*JOB, *MARKET, *PRICE, "--variation", "0.02"),
-            "--variation: variation=0.02 of the lifetimes",
-        ),
-        ((*JOB, *MARKET), "The spot price of the instances is not known."),
-        (
-            ("spot", "--plan", "none.json", "--save", "5", *MARKET, *PRICE),
-            "The plan none.json cannot be read",
-        ),
-        ((*JOB, "--trace", "none.json", *PRICE), "The trace none.json cannot be read"),
-    ],
-)
-def test_what_cannot_be_forecast_is_refused(
-    smtc_lab: SmtcLab, home: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    said = smtc_lab(*arguments)
-
-    assert said.exit_code == 2
-    assert f"Refused: {message}" in said.err or message in said.err
-    assert said.out == ""
-    assert list(home.iterdir()) == []
