@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from smtc_lab.metrics.parity import FLOORS, ParityTrace, judge, unjudged
 from tests.kit.compilers import parity_trace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tests.kit.golden_texts import GoldenTexts
 
 EAGER = parity_trace()
 NOISE = parity_trace(difference=1e-7)
@@ -18,134 +24,117 @@ def chaotic(first: float, *, growth: float, steps: int = 12) -> ParityTrace:
     return replace(trace, losses=trace.losses * (1 + first * growth ** np.arange(steps)))
 
 
-def test_a_difference_like_eagers_own_is_equality() -> None:
-    result = judge(parity_trace(difference=2e-7), eager=EAGER, noise=NOISE)
-
-    assert result.equal is True
-    assert result.first_step is None
-    assert result.verdict.startswith(
-        "equal to eager within its own noise: losses differ by 2e-7"
-    )
-    assert "against 1e-7 of eager with another number of threads" in result.verdict
-    assert result.weight_difference == pytest.approx(2e-7, rel=0.5)
-    assert result.steps == 8
+def with_losses(value: float, *, begin: int, trace: ParityTrace = EAGER) -> ParityTrace:
+    losses = trace.losses.copy()
+    losses[begin:] = value
+    return replace(trace, losses=losses)
 
 
-def test_more_than_eagers_noise_may_still_be_rounding() -> None:
-    result = judge(parity_trace(difference=4e-6), eager=EAGER, noise=NOISE)
-
-    assert result.equal is True
-    assert "within rounding" in result.verdict
-
-
-def test_a_wrong_step_is_named_with_the_parameter_that_moved_furthest() -> None:
-    norms = EAGER.norms.copy()
+def wrong_step() -> ParityTrace:
+    norms, losses = EAGER.norms.copy(), EAGER.losses.copy()
     norms[3:, 1] *= 1.05
-    losses = EAGER.losses.copy()
     losses[4:] *= 1.01
-
-    result = judge(replace(EAGER, norms=norms, losses=losses), eager=EAGER, noise=NOISE)
-
-    assert result.equal is False
-    assert (result.first_step, result.first_parameter) == (3, "layer.bias")
-    assert result.verdict.startswith("differs from eager from step 3 on, first in layer.bias:")
+    return replace(EAGER, norms=norms, losses=losses)
 
 
-def test_wrong_final_weights_are_found_where_the_losses_agree() -> None:
-    weights = {**EAGER.weights, "layer.bias": EAGER.weights["layer.bias"] * np.float32(1.01)}
-
-    result = judge(replace(EAGER, weights=weights), eager=EAGER, noise=NOISE)
-
-    assert result.equal is False
-    assert result.loss_difference == 0
-    assert "losses differ by 0" in result.verdict
+def with_bias(values: NDArray[np.float32] | None) -> ParityTrace:
+    """Return eager's trace with another last weight; None: without it."""
+    weights = {name: each for name, each in EAGER.weights.items() if name != "layer.bias"}
+    return replace(EAGER, weights=weights | ({} if values is None else {"layer.bias": values}))
 
 
-def test_a_chaotic_network_is_judged_by_what_eager_makes_of_rounding() -> None:
-    eager = parity_trace(steps=12)
-    noise = chaotic(1e-7, growth=4.0)
-    like = chaotic(5e-7, growth=4.0)
+BIAS = EAGER.weights["layer.bias"]
+LONG = parity_trace(steps=12)
+NEAR = {"eager": EAGER, "noise": NOISE}
+CASES: dict[str, tuple[ParityTrace, dict[str, Any], bool | None, int | None]] = {
+    "like eager's own noise": (parity_trace(difference=2e-7), NEAR, True, None),
+    "more than noise, within rounding": (parity_trace(difference=4e-6), NEAR, True, None),
+    "a wrong step": (wrong_step(), NEAR, False, 3),
+    "wrong final weights, losses agree": (
+        with_bias(BIAS * np.float32(1.01)),
+        NEAR,
+        False,
+        None,
+    ),
+    "chaos like eager's": (
+        chaotic(5e-7, growth=4.0),
+        {"eager": LONG, "noise": chaotic(1e-7, growth=4.0)},
+        True,
+        None,
+    ),
+    "chaos, eager has none": (
+        chaotic(5e-7, growth=4.0),
+        {"eager": LONG, "noise": LONG},
+        False,
+        3,
+    ),
+    "an early error in chaos": (
+        chaotic(1e-3, growth=4.0),
+        {"eager": LONG, "noise": chaotic(1e-7, growth=4.0)},
+        False,
+        0,
+    ),
+    "chaos in which few steps can tell": (
+        chaotic(1e-7, growth=10.0),
+        {"eager": LONG, "noise": chaotic(1e-7, growth=10.0)},
+        True,
+        None,
+    ),
+    "a loss that is no number": (with_losses(np.nan, begin=2), NEAR, False, 2),
+    "an eager loss that is no number": (
+        EAGER,
+        {"eager": with_losses(np.inf, begin=5)},
+        None,
+        None,
+    ),
+    "no noise trace, within the floor": (
+        parity_trace(difference=FLOORS["highest"] / 2),
+        {"eager": EAGER},
+        True,
+        None,
+    ),
+    "no noise trace, beyond the floor": (
+        parity_trace(difference=2 * FLOORS["highest"]),
+        {"eager": EAGER},
+        False,
+        0,
+    ),
+    "too far for fp32": (parity_trace(difference=1e-2), NEAR, False, 0),
+    "near enough for bf16": (
+        parity_trace(difference=1e-2),
+        {**NEAR, "precision": "bf16"},
+        True,
+        None,
+    ),
+    "a lost parameter": (with_bias(None), {"eager": EAGER}, False, 0),
+    "a parameter of another shape": (
+        with_bias(np.zeros(5, dtype=np.float32)),
+        {"eager": EAGER},
+        False,
+        0,
+    ),
+    "no step": (parity_trace(steps=0), {"eager": EAGER}, None, None),
+}
 
-    assert judge(like, eager=eager, noise=noise).equal is True
-    assert judge(like, eager=eager, noise=parity_trace(steps=12)).equal is False
 
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_trace_is_judged_to_be(golden_texts: GoldenTexts, case: str) -> None:
+    trace, by, equal, first_step = CASES[case]
 
-def test_a_chaotic_network_still_shows_an_early_error() -> None:
-    noise = chaotic(1e-7, growth=4.0)
+    result = judge(trace, **by)
 
-    result = judge(chaotic(1e-3, growth=4.0), eager=parity_trace(steps=12), noise=noise)
-
-    assert result.equal is False
-    assert result.first_step == 0
-
-
-def test_a_verdict_says_how_few_steps_can_tell_in_a_chaotic_network() -> None:
-    noise = chaotic(1e-7, growth=10.0)
-
-    result = judge(noise, eager=parity_trace(steps=12), noise=noise)
-
-    assert "multiplies rounding so much that only its first 5 steps can tell" in result.verdict
-
-
-def test_a_loss_that_is_not_a_number_is_no_equality() -> None:
-    losses = EAGER.losses.copy()
-    losses[2:] = np.nan
-
-    result = judge(replace(EAGER, losses=losses), eager=EAGER, noise=NOISE)
-
-    assert result.equal is False
-    assert result.first_step == 2
-    assert result.loss_difference is None
-    assert "differ by a number that is not finite" in result.verdict
+    assert (result.equal, result.first_step) == (equal, first_step)
     assert type(result).model_validate_json(result.model_dump_json()) == result
+    golden_texts("parity", {"verdict": result.verdict})
 
 
-def test_an_eager_loss_that_is_not_a_number_cannot_be_judged() -> None:
-    losses = EAGER.losses.copy()
-    losses[5] = np.inf
+def test_a_judgement_has_its_numbers() -> None:
+    like = judge(parity_trace(difference=2e-7), eager=EAGER, noise=NOISE)
+    wrong = judge(wrong_step(), eager=EAGER, noise=NOISE)
 
-    result = judge(EAGER, eager=replace(EAGER, losses=losses))
-
-    assert result.equal is None
-    assert result.verdict == "not judged: the eager loss is inf in step 5 already"
-
-
-def test_without_a_noise_trace_the_floor_decides_and_says_so() -> None:
-    floor = FLOORS["highest"]
-
-    assert judge(parity_trace(difference=floor / 2), eager=EAGER).equal is True
-    result = judge(parity_trace(difference=2 * floor), eager=EAGER)
-    assert result.equal is False
-    assert "eager's own noise was not measured, 2e-5 counts as rounding" in result.verdict
-
-
-def test_lower_precision_may_differ_by_more() -> None:
-    candidate = parity_trace(difference=1e-2)
-
-    assert judge(candidate, eager=EAGER, noise=NOISE).equal is False
-    assert judge(candidate, eager=EAGER, noise=NOISE, precision="bf16").equal is True
-
-
-@pytest.mark.parametrize("name", ["layer.weight", "layer.bias"])
-def test_a_lost_parameter_is_another_model(name: str) -> None:
-    rest = {key: values for key, values in EAGER.weights.items() if key != name}
-
-    result = judge(replace(EAGER, weights=rest), eager=EAGER)
-
-    assert result.equal is False
-    assert result.verdict == (
-        f"not the same model: 1 parameters are in the eager one only, such as {name}"
-    )
-
-
-def test_a_parameter_of_another_shape_is_another_model() -> None:
-    weights = {**EAGER.weights, "layer.bias": np.zeros(5, dtype=np.float32)}
-
-    assert "layer.bias has the shape (5,) rather than (4,)" in (
-        judge(replace(EAGER, weights=weights), eager=EAGER).verdict
-    )
-
-
-def test_no_step_cannot_be_judged() -> None:
-    assert judge(parity_trace(steps=0), eager=EAGER).equal is None
+    assert like.weight_difference == pytest.approx(2e-7, rel=0.5)
+    assert like.steps == 8
+    assert wrong.first_parameter == "layer.bias"
+    assert judge(with_bias(BIAS * np.float32(1.01)), eager=EAGER).loss_difference == 0
+    assert judge(with_losses(np.nan, begin=2), eager=EAGER).loss_difference is None
     assert unjudged("it crashed").verdict == "not judged: it crashed"

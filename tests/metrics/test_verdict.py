@@ -1,9 +1,8 @@
-# ruff: noqa: RUF001  a verdict is typeset: multiplication sign, en dash, minus sign
-
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +15,9 @@ from smtc_lab.metrics.compared.verdict import (
 )
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import Interval, is_wide
+
+if TYPE_CHECKING:
+    from tests.kit.golden_texts import GoldenTexts
 
 
 def clause(
@@ -51,144 +53,61 @@ DEARER = (-0.2, -0.3, -0.1)
 SAME_COST = (0.01, -0.03, 0.05)
 
 
-def test_faster_and_cheaper_is_one_statement() -> None:
-    assert clause(FASTER, CHEAPER) == (
-        "heterogeneous is 5.8× faster (95 % interval 5.6–6.0) and 74 % cheaper per step "
-        "(95 % interval 72–75 %) than homogeneous"
-    )
-
-
-def test_faster_but_more_expensive_is_a_contrast() -> None:
-    assert clause(FASTER, DEARER) == (
-        "heterogeneous is 5.8× faster (95 % interval 5.6–6.0) but 20 % more expensive per step "
-        "(95 % interval 10–30 %) than homogeneous"
-    )
-
-
-def test_slower_turns_the_ratio_round() -> None:
-    assert clause(SLOWER, DEARER) == (
-        "heterogeneous is 2.0× slower (95 % interval 1.2–2.5) and 20 % more expensive per step "
-        "(95 % interval 10–30 %) than homogeneous"
-    )
-
-
-def test_an_interval_that_spans_one_shows_no_difference() -> None:
-    assert clause(ALIKE, DEARER) == (
-        "heterogeneous against homogeneous: no difference seen in step time: ratio 1.01 (95 % "
-        "interval 0.97–1.05); heterogeneous is 20 % more expensive per step (95 % interval "
-        "10–30 %)"
-    )
-
-
-def test_unlike_steps_are_judged_per_sample() -> None:
-    """A step that is half as fast has four times the samples; an hour costs twice as much."""
-    assert clause((0.5, 0.45, 0.55), (-3.0, -3.4, -2.6), times_the_samples=4) == (
-        "heterogeneous trains 2.0× the samples a second (95 % interval 1.8–2.2) of "
-        "homogeneous; no difference seen in cost per sample: 0 % saved (95 % interval −10 % "
-        "to 10 %)"
-    )
-    assert clause((0.5, 0.45, 0.55), (-0.6, -0.7, -0.5), times_the_samples=4) == (
-        "heterogeneous trains 2.0× the samples a second (95 % interval 1.8–2.2) of homogeneous "
-        "and is 60 % cheaper per sample (95 % interval 57–62 %)"
-    )
-    assert clause((0.2, 0.19, 0.21), (-5.0, -5.2, -4.8), times_the_samples=4) == (
-        "heterogeneous trains 0.80× the samples a second (95 % interval 0.76–0.84) of "
-        "homogeneous and is 50 % more expensive per sample (95 % interval 45–55 %)"
-    )
-    assert clause((0.25, 0.24, 0.26), (0.1, 0.05, 0.2), times_the_samples=4).startswith(
-        "heterogeneous against homogeneous: no difference seen in samples a second: ratio 1.00 "
-    )
-
-
-@pytest.mark.parametrize("speedup", [(1.0, 1.0, 1.0), (1.1, 1.0, 1.2), (0.9, 0.8, 1.0)])
-def test_an_interval_that_touches_one_shows_no_difference(
-    speedup: tuple[float, float, float],
+def test_a_clause_tells_speed_and_cost_as_far_as_intervals_do(
+    golden_texts: GoldenTexts,
 ) -> None:
-    assert "no difference seen in step time" in clause(speedup, CHEAPER)
+    told = {
+        "faster and cheaper": clause(FASTER, CHEAPER),
+        "faster but dearer": clause(FASTER, DEARER),
+        "slower: the ratio is turned round": clause(SLOWER, DEARER),
+        "an interval that spans one": clause(ALIKE, DEARER),
+        "a saving that spans zero": clause(FASTER, SAME_COST),
+        "no difference in either": clause(ALIKE, SAME_COST),
+        "nothing is minus zero": clause(ALIKE, (0.001, -0.001, 0.2)),
+        "close numbers are kept apart": clause((2.231, 2.224, 2.238), (0.4652, 0.4641, 0.4663)),
+        "an interval of four times": clause((1.0, 0.5, 2.0), CHEAPER),
+        "one price is unknown": clause(FASTER, None, "ml.p5e.48xlarge"),
+        "two prices are unknown": clause(ALIKE, None, "local", "ml.p5e.48xlarge"),
+        "this machine": clause(FASTER, None, "local"),
+        "a baseline that costs nothing": clause(FASTER, None),
+    }
+    for ends in ((1.0, 1.0, 1.0), (1.1, 1.0, 1.2), (0.9, 0.8, 1.0)):
+        told[f"an interval that touches one: {ends}"] = clause(ends, CHEAPER)
+    for ends in ((0.9, 0.1, 8.0), (1.0, 0.4, 1.7), (1.0, 0.0, 2.0)):
+        told[f"an interval that tells nothing: {ends}"] = clause(ends, (0.1, -6.0, 0.9))
+    # half as fast with four times the samples, where an hour costs twice as much
+    for ends, saving in (
+        ((0.5, 0.45, 0.55), (-3.0, -3.4, -2.6)),
+        ((0.5, 0.45, 0.55), (-0.6, -0.7, -0.5)),
+        ((0.2, 0.19, 0.21), (-5.0, -5.2, -4.8)),
+        ((0.25, 0.24, 0.26), (0.1, 0.05, 0.2)),
+    ):
+        words = clause(ends, saving, times_the_samples=4)
+        told[f"four times the samples: {ends}, {saving}"] = words
+
+    golden_texts("verdicts", told)
 
 
-def test_a_saving_that_spans_zero_shows_no_difference_in_cost() -> None:
-    assert clause(FASTER, SAME_COST) == (
-        "heterogeneous is 5.8× faster (95 % interval 5.6–6.0) than homogeneous; no difference "
-        "seen in cost per step: 1 % saved (95 % interval −3 % to 5 %)"
-    )
-
-
-def test_no_difference_in_either_says_so_twice() -> None:
-    text = clause(ALIKE, SAME_COST)
-
-    assert "no difference seen in step time: ratio 1.01" in text
-    assert "; no difference seen in cost per step" in text
-
-
-@pytest.mark.parametrize("speedup", [(0.9, 0.1, 8.0), (1.0, 0.4, 1.7), (1.0, 0.0, 2.0)])
-def test_an_interval_so_wide_that_it_tells_nothing_is_not_printed(
-    speedup: tuple[float, float, float],
+def test_a_verdict_is_one_sentence_with_its_scale_and_remarks(
+    golden_texts: GoldenTexts,
 ) -> None:
-    assert clause(speedup, (0.1, -6.0, 0.9)) == (
-        "heterogeneous against homogeneous: no difference seen in step time, and none ruled "
-        "out (more rounds tell more); no difference seen in cost per step, and none ruled out "
-        "(more rounds tell more)"
-    )
-
-
-def test_an_interval_four_times_as_high_as_low_is_still_printed() -> None:
-    assert "ratio 1.00 (95 % interval 0.50–2.00)" in clause((1.0, 0.5, 2.0), CHEAPER)
-
-
-def test_an_unknown_price_makes_the_cost_unknown() -> None:
-    assert clause(FASTER, None, "ml.p5e.48xlarge").endswith(
-        "than homogeneous; cost unknown: ml.p5e.48xlarge has no price"
-    )
-    assert "local, ml.p5e.48xlarge have no price" in clause(
-        ALIKE, None, "local", "ml.p5e.48xlarge"
-    )
-    assert clause(FASTER, None, "local").endswith("; this machine has no price")
-
-
-def test_a_baseline_that_costs_nothing_is_not_compared() -> None:
-    assert clause(FASTER, None).endswith("costs not compared: homogeneous costs nothing")
-
-
-def test_close_numbers_get_the_decimals_that_keep_them_apart() -> None:
-    text = clause((2.231, 2.224, 2.238), (0.4652, 0.4641, 0.4663))
-
-    assert "2.23× faster (95 % interval 2.22–2.24)" in text
-    assert "46.5 % cheaper per step (95 % interval 46.4–46.6 %)" in text
-
-
-def test_nothing_is_minus_zero() -> None:
-    assert "−0 " not in clause(ALIKE, (0.001, -0.001, 0.2))
-
-
-def test_the_scale_of_an_emulation_is_named() -> None:
     scale = {"cores_per_vcpu": 0.045, "device_step_time_s": 0.04}
+    step = Interval(mean=0.2, low=0.19, high=0.21)
 
-    assert emulation_clause(scale) == "emulated device, scale 1 vCPU = 0.045 cores"
-    assert (
-        emulation_clause({**scale, "device_step_time_s": None})
-        == "emulated, scale 1 vCPU = 0.045 cores"
+    golden_texts(
+        "verdicts",
+        {
+            "an emulated device": emulation_clause(scale),
+            "no device": emulation_clause({**scale, "device_step_time_s": None}),
+            "unknown scale": emulation_clause(dict.fromkeys(scale)),
+            "nothing emulated": emulation_clause(None),
+            "clauses and a remark": verdict(
+                ["a", "b"], emulation="emulated", remarks=[caution("care", "Careful.")]
+            ),
+            "one clause": verdict(["a"]),
+            "one cluster": single_clause("homogeneous", step),
+        },
     )
-    assert (
-        emulation_clause({"cores_per_vcpu": None, "device_step_time_s": None})
-        == "emulated, scale unknown"
-    )
-    assert emulation_clause(None) == ""
-
-
-def test_a_verdict_is_one_sentence_with_remarks_behind_it() -> None:
-    assert (
-        verdict(["a", "b"], emulation="emulated", remarks=[caution("care", "Careful.")])
-        == "a; b; emulated. Careful."
-    )
-    assert verdict(["a"]) == "a."
-
-
-def test_a_single_cluster_is_compared_with_nothing() -> None:
-    text = single_clause("homogeneous", Interval(mean=0.2, low=0.19, high=0.21))
-
-    assert text.startswith("homogeneous takes 0.2 s for a step (95 % interval 0.19–0.21)")
-    assert "no other cluster" in text
 
 
 WIDE = Path(__file__).parent.parent / "fixtures" / "wide_intervals.json"

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial, backend_batches
-from smtc_lab.views.batch.sizes import batch_sizes_text, trial_text
+from smtc_lab.views.batch.sizes import batch_sizes_text, published_text, trial_text
+
+if TYPE_CHECKING:
+    from tests.kit.golden_texts import GoldenTexts
 
 
 def trial(batch_size: int, speed: float | None = None, reason: str | None = None) -> BatchTrial:
@@ -31,32 +36,15 @@ def sizes(*, memory_limit_bytes: int | None = 2**31) -> BatchSizes:
     )
 
 
-def test_the_table_shows_every_trial_of_every_compiler() -> None:
-    lines = batch_sizes_text(sizes()).splitlines()
-
-    assert lines[1].split() == ["batch", "eager", "inductor", "xla"]
-    assert lines[2].split() == ["8", "80.0/s", "110.0/s", "does", "not", "fit"]
-    assert lines[3].split() == ["16", "95.5/s", "does", "not", "fit", "-"]
-    assert lines[4].split() == ["24", "does", "not", "fit", "-", "-"]
-
-
-def test_a_batch_that_is_smaller_than_eager_is_told_as_nothing_unusual() -> None:
-    text = batch_sizes_text(sizes())
-
-    assert "eager: the largest batch that fits is 16 (24 does not: out of memory" in text
-    assert "inductor: the largest batch that fits is 8 " in text
-    assert text.count("which is nothing unusual") == 1
-    assert "less than eager's 16" in text
-    assert "xla: no batch fits. out of memory" in text
-
-
-def test_the_memory_limit_is_named_where_there_is_one() -> None:
-    assert "Memory limit: 2.00 GiB" in batch_sizes_text(sizes())
-    assert "Memory limit" not in batch_sizes_text(sizes(memory_limit_bytes=None))
-
-
-def test_a_trial_is_one_line() -> None:
-    assert trial_text("xla", trial(8, 80.0)) == "xla: batch size 8 fits, 80.0/s"
-    assert trial_text("xla", trial(8, reason="no data")) == (
-        "xla: batch size 8 does not fit: no data"
+def test_trials_and_batches_in_words(golden_texts: GoldenTexts) -> None:
+    golden_texts(
+        "batches",
+        {
+            "with a memory limit": batch_sizes_text(sizes()),
+            "without one": batch_sizes_text(sizes(memory_limit_bytes=None)),
+            "a trial that fits": trial_text("xla", trial(8, 80.0)),
+            "a trial that does not": trial_text("xla", trial(8, reason="no data")),
+            "published": published_text("gpt2"),
+            "not published": published_text("lenet"),
+        },
     )

@@ -22,7 +22,6 @@ from smtc_lab.views.plan.words import (
     measured_sentence,
     plan_text,
     table_cells,
-    table_points,
 )
 from tests.kit.calibrations import PATHS, calibration, worker_point
 from tests.kit.hostile import HOSTILE_TEXTS, markup_of
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.display import PlanDisplayed
     from smtc_lab.views.plan.info import Evidence
+    from tests.kit.golden_texts import GoldenTexts
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "plan_info.json"
 INERT = {"div", "em", "span", "strong"} | {
@@ -51,7 +51,8 @@ def made() -> Plan:
 
 def texts_of(figure: Figure) -> str:
     texts = [text.get_text() for axes in figure.axes for text in axes.texts]
-    return " ".join([*texts, *(axes.get_title(loc="left") for axes in figure.axes)])
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    return "\n".join([*texts, *titles])
 
 
 def test_the_browser_reads_the_same_plan() -> None:
@@ -67,7 +68,6 @@ def test_a_plan_is_described_with_its_front_its_limits_and_what_was_left_out(
 
     assert info.limits == "5,000 steps, at most $60.00/h, families p3, c5, g5"
     assert made.cheapest.cluster.instance_groups[0].instance_type in info.sentence
-    assert "The device is emulated: declared 10 ms a step." in info.basis
     assert sum(point.is_pareto for point in info.points) == len(made.front)
     assert {name for point in info.points for name in point.names} == {
         "best",
@@ -79,7 +79,6 @@ def test_a_plan_is_described_with_its_front_its_limits_and_what_was_left_out(
         point.step_time_s.value for point in info.points
     )
     assert "The network was not measured." in info.notes
-    assert any("not of the chosen families" in note for note in info.notes)
 
 
 def test_named_clusters_are_explained_and_have_code_that_launches_them(made: Plan) -> None:
@@ -98,59 +97,42 @@ def test_only_so_many_clusters_are_drawn_and_the_front_is_among_them(made: Plan)
     assert all(any(one is point for point in shown) for one in made.pareto)
 
 
-def test_the_text_fits_a_terminal_and_names_what_stands_out(made: Plan) -> None:
+def test_the_text_of_a_plan_fits_a_terminal(made: Plan) -> None:
     text = plan_text(describe_plan(made))
 
     table = [line for line in text.splitlines() if line.startswith("1 \u00d7 ")]
+    assert table
     assert all(len(line) <= 130 for line in table)
-    assert "best, cheapest" in text
-    assert "fastest" in text
-    assert "prices: list 20" in text
-    assert "Note: The network was not measured." in text
+    assert all(note in " ".join(text.split()) for note in describe_plan(made).notes)
 
 
-def test_the_table_says_unknown_where_a_price_is() -> None:
-    point = example_point("1 \u00d7 ml.p3.8xlarge", step_s=0.2, usd_per_hour=None)
-
-    cells = table_cells(point)
-
-    assert cells[1].startswith("0.200 (0.188")
-    assert cells[2:5] == ("unknown", "unknown", "unknown")
-    assert cells[7] == "unknown"
-
-
-def test_an_old_price_is_marked_in_table_and_text() -> None:
+def test_a_plan_in_words(golden_texts: GoldenTexts) -> None:
     info = example_plan()
-
-    assert all(cells[7].endswith(", old") for cells in map(table_cells, table_points(info)))
-    assert "prices: historical 2022-10-27, old" in plan_text(info)
-
-
-def test_a_run_is_told_beside_the_error_of_its_prediction() -> None:
-    (run,) = example_plan().measured
-
-    assert error_words(run) == "predicted 4.59 % too fast"
-    assert "emulated 0.109 s (0.107\u20130.111) a step, predicted 4.59 %" in measured_sentence(
-        run
-    )
+    bare = tuple(replace(point, job_s=None, usd_per_job=None) for point in info.points)
+    unpriced = example_point("1 \u00d7 ml.p3.8xlarge", step_s=0.2, usd_per_hour=None)
+    (run,) = info.measured
     growing = replace(run, has_ended=False, error_fraction=0.021)
-    assert "a step so far, predicted 2.1 % too slow" in measured_sentence(growing)
+
+    golden_texts(
+        "plan",
+        {
+            "old prices, start-up in the costs": plan_text(info),
+            "no costs of jobs": plan_text(replace(info, points=bare)),
+            "no price": " | ".join(table_cells(unpriced)),
+            "a run": f"{measured_sentence(run)}\n{error_words(run)}",
+            "a growing run": measured_sentence(growing),
+            "figure": texts_of(plan_figure(info)),
+            "figure without prices": texts_of(
+                plan_figure(replace(example_plan(measured=False), points=(unpriced,)))
+            ),
+        },
+    )
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
-def test_the_figure_names_points_stages_and_the_error(theme: object) -> None:
-    figure = plan_figure(example_plan(), theme=theme)  # type: ignore[arg-type]
+def test_light_and_dark_tell_the_same() -> None:
+    light, dark = (plan_figure(example_plan(), theme=theme) for theme in (LIGHT, DARK))
 
-    said = texts_of(figure)
-    for words in (
-        "best, knee",
-        "cheapest",
-        "fastest",
-        "the bottleneck",
-        "4.59 % too fast",
-        "2022-10-27",
-    ):
-        assert words in said
+    assert texts_of(light) == texts_of(dark)
 
 
 @pytest.mark.parametrize(
@@ -177,29 +159,6 @@ def test_limits_are_lines_on_axes_of_their_own_kind(
     chart = figure.axes[0]
     assert (chart.get_xlabel(), chart.get_ylabel()) == labels
     assert chart.get_legend_handles_labels()[1] == keys
-
-
-def test_costs_of_jobs_are_told_with_the_start_up_that_is_in_them() -> None:
-    without = replace(
-        example_plan(),
-        points=tuple(
-            replace(point, job_s=None, usd_per_job=None) for point in example_plan().points
-        ),
-    )
-
-    assert "this machine's start-up and end: a cloud's own add minutes" in plan_text(
-        example_plan()
-    )
-    assert "start-up" not in plan_text(without)
-
-
-def test_a_figure_without_prices_says_so() -> None:
-    point = example_point("1 \u00d7 ml.p3.8xlarge", step_s=0.2, usd_per_hour=None)
-    info = replace(example_plan(measured=False), points=(point,))
-
-    figure = plan_figure(info)
-
-    assert "No cluster within the limits has a known price." in texts_of(figure)
 
 
 def test_the_figure_is_written_as_its_name_says(tmp_path: Path) -> None:
@@ -246,7 +205,12 @@ def test_a_plan_says_what_its_best_cluster_rests_on(evidence: Evidence) -> None:
 
 
 def test_the_bundle_of_what_is_shown_needs_no_calibration() -> None:
-    assert "4.59 % too fast" in info_bundle(example_plan())["text/html"].replace("\u00a0", " ")
+    assert set(info_bundle(example_plan())) == {
+        PLAN_MIME,
+        "text/html",
+        "image/png",
+        "text/plain",
+    }
 
 
 def test_parts_of_a_plan_are_shown_too(made: Plan) -> None:
