@@ -62,7 +62,7 @@ def test_no_file_is_replaced_without_force(
     forced = smtc_lab("runs", "share", "train-r1", "--to", path, "--force")
 
     assert refused.exit_code == 2
-    assert f"{str(path)!r} is there already. Name another file with --to" in refused.err
+    assert str(path) in refused.err
     assert kept == "mine"
     assert forced.exit_code == 0
     assert "train-r1" in path.read_text(encoding="utf-8")

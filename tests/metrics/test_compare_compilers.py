@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +22,9 @@ from tests.kit.records import interleaved_runs
 if TYPE_CHECKING:
     from smtc_lab.metrics.parity import ParityResult
     from smtc_lab.metrics.records.records import RunRecords
+    from tests.kit.golden_texts import GoldenTexts
+
+FEW = {"few_launches", "few_steps", "price"}
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +40,6 @@ def compared(runs: list[RunRecords], **parity: ParityResult) -> Comparison:
         machine={},
         parity=parity,
     )
-
-
-def test_a_verdict_names_compilers_and_when_they_pay(example: Comparison) -> None:
-    assert "inductor is 1.30" in example.verdict
-    assert "than eager and has earned its overhead back after 16" in example.verdict
-    assert "cost" not in example.verdict
-    assert "xla is 1.5" in example.verdict
 
 
 def test_every_set_up_has_its_compiler(example: Comparison) -> None:
@@ -75,68 +71,59 @@ def test_a_comparison_without_compilers_has_none_and_old_json_is_read() -> None:
     assert Comparison.from_json(json.dumps(wire)) == plain
 
 
-def test_a_compiler_that_learns_something_else_is_warned_of_first(example: Comparison) -> None:
-    assert example.warnings[0].startswith("xla does not learn what eager learns: differs from")
+def one_run(**report: Any) -> RunRecords:
+    told = compiler_report(INDUCTOR, **report)
+    return compiled_run(INDUCTOR, name="inductor", step_time_s=0.1, report=told)
 
 
-def test_several_settings_at_once_are_told_where_one_was_not_measured_alone() -> None:
-    runs = [
-        compiled_run(config, name=config.backend, step_time_s=time_s, number=number)
-        for number in range(3)
-        for config, time_s in ((PLAIN, 0.2), (INDUCTOR, 0.1))
-    ]
-
-    (warning,) = compared(runs).warnings
-
-    assert warning.startswith(
-        "inductor and eager differ in backend and fused optimizer at once"
+def test_what_must_be_known_of_compilers_is_told(
+    example: Comparison, golden_texts: GoldenTexts
+) -> None:
+    eager = compiled_run(FUSED, name="eager", step_time_s=0.1)
+    fell_back = compared(
+        [eager, one_run(backend="eager", fell_back_because="train.py:3 changes its shape.")],
+        inductor=unjudged("its launch ended as Failed"),
     )
-
-
-def test_an_ablation_needs_no_such_warning(example: Comparison) -> None:
-    assert not [warning for warning in example.warnings if "at once" in warning]
-
-
-def test_a_fallback_is_told() -> None:
-    report = compiler_report(
-        INDUCTOR, backend="eager", fell_back_because="train.py:3 changes its shape each step."
+    several = compared(
+        [
+            compiled_run(config, name=config.backend, step_time_s=time_s, number=number)
+            for number in range(3)
+            for config, time_s in ((PLAIN, 0.2), (INDUCTOR, 0.1))
+        ]
     )
-    runs = [
-        compiled_run(FUSED, name="eager", step_time_s=0.1),
-        compiled_run(INDUCTOR, name="inductor", step_time_s=0.1, report=report),
-    ]
+    unreported = compiled_run(INDUCTOR, name="inductor", step_time_s=0.1)
+    unreported.compiler.clear()
+    results = {
+        "an ablation": example,
+        "several settings at once": several,
+        "a fallback, not judged": fell_back,
+        "a lost report": compared([unreported]),
+        "nothing compiled": compared([one_run(compile_time=None)]),
+    }
 
-    result = compared(runs, inductor=unjudged("its launch ended as Failed"))
-
-    assert (
-        "inductor ran eagerly, not with what was asked for: train.py:3 changes its shape each "
-        "step."
-    ) in result.warnings
-    assert (
-        "Whether inductor learns what eager learns was not judged: its launch ended as Failed."
-    ) in result.warnings
-    assert result.clusters[1].compiler is not None
-    assert result.clusters[1].compiler.backends == ("eager",)
-
-
-def test_a_lost_report_is_told() -> None:
-    run = compiled_run(INDUCTOR, name="inductor", step_time_s=0.1)
-    run.compiler.clear()
-
-    result = compared([run])
-
-    assert any("inductor left no report of its compiler" in text for text in result.warnings)
-    assert result.clusters[0].compiler is not None
-    assert result.clusters[0].compiler.backend == "inductor"
-
-
-def test_a_compiler_that_compiled_nothing_is_told() -> None:
-    report = compiler_report(INDUCTOR, compile_time=None)
-    run = compiled_run(INDUCTOR, name="it", step_time_s=0.1, report=report)
-
-    told = [text for text in compared([run]).warnings if "no compilation" in text]
-
-    assert told[0].startswith("it names inductor as its backend, but tells of no compilation")
+    assert {
+        case: [each.kind for each in result.findings if each.kind not in FEW]
+        for case, result in results.items()
+    } == {
+        "an ablation": ["parity"],
+        "several settings at once": ["unlike_settings"],
+        "a fallback, not judged": ["fallback", "parity"],
+        "a lost report": ["no_report"],
+        "nothing compiled": ["no_compilation"],
+    }
+    assert example.findings[0].kind == "parity"
+    assert fell_back.clusters[1].compiler is not None
+    assert fell_back.clusters[1].compiler.backends == ("eager",)
+    lost = results["a lost report"].clusters[0].compiler
+    assert lost is not None
+    assert lost.backend == "inductor"
+    golden_texts(
+        "compiler",
+        {
+            case: "\n".join([result.verdict, *result.warnings])
+            for case, result in results.items()
+        },
+    )
 
 
 def test_different_settings_under_one_name_are_refused() -> None:
