@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,6 +16,10 @@ from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.plan import Plan, plan
 from tests.kit.calibrations import PATHS, calibration, measured, worker_point
 
+if TYPE_CHECKING:
+    from smtc_lab.planner.planned_cluster import PlannedCluster
+    from tests.kit.golden_texts import GoldenTexts
+
 HEAVY = {"worker_points": tuple(worker_point(0.02, path=path) for path in PATHS)}
 
 
@@ -24,7 +28,12 @@ def planned(fields: dict[str, Any] | None = None, **limits: Any) -> Plan:
     return plan(calibration(**(HEAVY | (fields or {}))), families=families, **limits)
 
 
-def test_advice_begins_with_what_costs_nothing() -> None:
+def explained(made: PlannedCluster) -> str:
+    """Return the explanation without its price, which grows old."""
+    return "\n".join(made.explain().splitlines()[:-1])
+
+
+def test_advice_begins_with_what_costs_nothing(golden_texts: GoldenTexts) -> None:
     advice = planned().cluster("t=ml.g5.4xlarge", num_loader_workers=4).advice()
 
     assert [each.kind for each in advice] == [
@@ -33,20 +42,21 @@ def test_advice_begins_with_what_costs_nothing() -> None:
         "data_group",
         "transforms",
     ]
-    assert advice[0].sentence.startswith("Use 16 data workers instead of 4")
     assert advice[1].cluster is not None
     assert advice[1].cluster.instance_groups[0].instance_type.startswith("ml.g5.")
     assert advice[2].cluster is not None
     assert advice[2].cluster.is_heterogeneous
     assert advice[3].evidence == "at most"
-    assert advice[0].fix == "Use 16 data workers instead of 4."
+    golden_texts("plan", {each.kind: f"{each.sentence}\n{each.fix}" for each in advice})
     assert isinstance(advice[0], Finding)
     assert advice[0].cost is not None
     assert advice[0].cost.fraction == pytest.approx(1 - 1 / (advice[0].speedup or 0))
 
 
 @pytest.mark.parametrize("own", [0, 1, 2, 4])
-def test_a_script_is_predicted_with_its_own_data_workers(own: int) -> None:
+def test_a_script_is_predicted_with_its_own_data_workers(
+    golden_texts: GoldenTexts, own: int
+) -> None:
     """A sample takes 20 ms of CPU, a batch of 100 two seconds, on 16 vCPUs of 8 cores."""
     scripts, told = planned({"script_num_workers": own}), planned()
 
@@ -57,19 +67,13 @@ def test_a_script_is_predicted_with_its_own_data_workers(own: int) -> None:
     fed = "t=ml.g5.4xlarge,d=ml.c5.9xlarge:4"
     assert scripts.cluster(fed).prediction == told.cluster(fed).prediction
     advice = alone.advice()
-    assert advice[0].sentence.startswith(
-        f"Raise num_workers of the script's dataloader from {own} to 16: a step is "
-    )
     assert advice[0].prediction is not None
     assert advice[0].prediction.step_time_s == (
         told.cluster("t=ml.g5.4xlarge").prediction.step_time_s
     )
-    who = (
-        "trainers, which prepare their samples themselves, feed"
-        if own == 0
-        else (f"{own} data worker{'s' if own > 1 else ''} feed")
+    golden_texts(
+        "plan", {"bound": alone.explain().splitlines()[0], "advice": advice[0].sentence}
     )
-    assert who in alone.explain()
 
 
 def test_no_instance_is_added_where_more_data_workers_are_enough() -> None:
@@ -80,8 +84,6 @@ def test_no_instance_is_added_where_more_data_workers_are_enough() -> None:
     assert [each.kind for each in made.advice()] == ["workers", "transforms"]
     best = planned({"script_num_workers": 1} | light).best
     assert not best.candidate.is_heterogeneous
-    enough = planned({"script_num_workers": 16} | light).cluster("t=ml.g5.4xlarge")
-    assert "could feed" in enough.explain()
 
 
 def test_each_advice_tells_its_gain_and_its_cost() -> None:
@@ -94,8 +96,6 @@ def test_each_advice_tells_its_gain_and_its_cost() -> None:
     )
     assert group.saving_fraction is not None
     assert group.saving_fraction > 0
-    assert "times as fast" in group.sentence
-    assert "% less per step (predicted)" in group.sentence
 
 
 def test_one_worker_for_each_core_is_not_told_to_have_more() -> None:
@@ -104,7 +104,7 @@ def test_one_worker_for_each_core_is_not_told_to_have_more() -> None:
     assert "workers" not in kinds
 
 
-def test_a_device_bound_cluster_is_told_of_the_step_itself() -> None:
+def test_a_device_bound_cluster_is_told_of_the_step_itself(golden_texts: GoldenTexts) -> None:
     points = tuple(
         DevicePoint(batch_size=size, step_s=measured(time_s))
         for size, time_s in ((100, 5.0), (200, 6.0))
@@ -115,8 +115,8 @@ def test_a_device_bound_cluster_is_told_of_the_step_itself() -> None:
     assert [each.kind for each in made.advice()] == ["batch_size", "compile"]
     assert made.advice()[0].speedup == pytest.approx(2 * 5 / 6, rel=0.02)
     assert made.advice()[1].evidence == "unknown"
-    assert "Device-bound" in made.explain()
-    assert "a data group would only add cost" in made.explain()
+    assert made.prediction.bottleneck == "device"
+    golden_texts("plan", {"explained": explained(made)})
 
 
 def test_a_declared_device_time_says_nothing_of_larger_batches() -> None:
@@ -126,14 +126,15 @@ def test_a_declared_device_time_says_nothing_of_larger_batches() -> None:
     assert [each.kind for each in made.cluster("t=ml.g5.8xlarge").advice()] == ["compile"]
 
 
-def test_an_explanation_says_what_bounds_a_step_and_what_the_data_group_does() -> None:
-    text = planned().cluster("t=ml.g5.4xlarge,d=ml.c5.9xlarge:3").explain()
+def test_an_explanation_says_what_bounds_a_step_and_what_the_data_group_does(
+    golden_texts: GoldenTexts,
+) -> None:
+    fed = planned().cluster("t=ml.g5.4xlarge,d=ml.c5.9xlarge:3")
+    light = {"worker_points": tuple(worker_point(0.0005, path=path) for path in PATHS)}
+    enough = planned({"script_num_workers": 16} | light).cluster("t=ml.g5.4xlarge")
 
-    assert text.startswith("CPU-bound: 16 vCPUs feed ")
-    assert "Adding 3 × ml.c5.9xlarge: a step is " in text  # noqa: RUF001  as AWS writes it
-    assert "It is then CPU-bound." in text
-    assert "emulated" in text
-    assert "2026-" in text.splitlines()[-1]
+    assert "2026-" in fed.explain().splitlines()[-1]
+    golden_texts("plan", {"fed": explained(fed), "enough workers": explained(enough)})
 
 
 def test_the_best_cluster_becomes_a_job_with_its_emulated_device() -> None:

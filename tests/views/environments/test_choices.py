@@ -7,7 +7,7 @@ import shutil
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,6 +30,9 @@ from smtc_lab.views.environments.choices import (
 )
 from smtc_lab.views.environments.told import environments_json
 from smtc_lab.views.environments.xla_maker import Making
+
+if TYPE_CHECKING:
+    from tests.kit.golden_texts import GoldenTexts
 
 HERE = Path(sys.executable)
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "environments.json"
@@ -83,28 +86,22 @@ def test_each_environment_has_the_torch_that_its_interpreter_tells() -> None:
     assert (mine.name, mine.torch, mine.problem) == ("mine", today.torch, "")
 
 
-def test_an_environment_that_no_job_can_run_in_is_told_with_the_reason() -> None:
-    add_environment("false", Path(shutil.which("false") or ""))
-
-    choice = asked_choices().choices[1]
-
-    assert choice.torch is None
-    assert "does not answer as a Python does" in choice.problem
-    assert "Remove it with 'smtc-lab environment remove false'" in choice.problem
-
-
-def test_an_interpreter_that_is_gone_is_a_reason() -> None:
+def test_why_no_job_can_run_in_an_environment(golden_texts: GoldenTexts) -> None:
+    answers_nothing = shutil.which("false") or ""
+    add_environment("false", Path(answers_nothing))
     folder_of("gone").mkdir(parents=True)
     keep_environment(PythonEnvironment(name="gone", python="/nowhere/bin/python"))
 
-    assert "cannot be started" in asked_choices().choices[1].problem
+    _, *others = asked_choices().choices
 
-
-def test_a_job_that_names_a_missing_environment_has_a_problem_with_what_to_do() -> None:
-    (problem,) = named_choices().problems(job("gone"))
-
-    assert problem.startswith("There is no environment named 'gone'.")
-    assert "'smtc-lab environment make gone --requirements FILE'" in problem
+    problems = named_choices().problems(job("missing"))
+    assert [each.torch for each in others] == [None, None]
+    assert len(problems) == 1
+    golden_texts(
+        "environments",
+        {each.name: each.problem.replace(answers_nothing, "false") for each in others}
+        | {"missing": problems[0]},
+    )
 
 
 def test_what_is_wrong_with_a_named_environment_is_wrong_with_the_job() -> None:
@@ -195,5 +192,5 @@ def test_a_missing_environment_is_a_problem_of_its_set_up_alone() -> None:
     checked = checked_set_ups(values, 3)
 
     assert checked.problems[0] == ()
-    assert checked.problems[1][0].startswith("There is no environment named 'gone'.")
+    assert list(checked.problems[1]) == named_choices().problems(job("gone"))
     assert checked.code == ""
