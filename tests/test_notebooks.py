@@ -68,7 +68,7 @@ def test_compare_clusters_writes_the_comparison_and_shows_the_verdict(
     # Of equal size: an instance with a small part of two cores would take long to start.
     trainer = "dnn_group=ml.p3.2xlarge:1"
     clusters = [f"homogeneous@{trainer}", f"heterogeneous@{trainer},data_group=ml.c5.2xlarge:1"]
-    short = {"steps": 8, "rounds": 1, "work": 1}
+    short = {"steps": 8, "rounds": 1, "work": 1, "batch_size": 16}
 
     notebook = execute("compare_clusters", clusters=clusters, **short, out_dir="out")
 

@@ -68,7 +68,8 @@ def own_cpu_speed() -> OwnCpuSpeed:
         found = measured_cpu_speed(_SECONDS)
     except BenchmarkError as error:
         raise CatalogError(
-            f"{error} Give cores_per_vcpu, the cores of this machine that stand for one vCPU."
+            f"{error} Without it no instance type can be emulated here; launch with "
+            "--no-emulation (emulation=None)."
         ) from error
     _keep(found.rate)
     return found

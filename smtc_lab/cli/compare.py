@@ -113,15 +113,15 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     of each in one set-up, the second in the next.
 
     By default each instance is a process tree of this machine with a CPU quota in proportion to
-    its type's vCPUs: a scale model, marked as emulated. With --on ray it is a node of the Ray
-    cluster at $RAY_ADDRESS, as it is, or with --scale a part of it. SCRIPT needs no change.
-    What stands behind it and -- is its own.
+    its type's vCPUs, slowed down alike with its accelerator: emulated, and told in cluster
+    time. With --on ray it is a node of the Ray cluster at $RAY_ADDRESS, as it is, or with
+    --scale a part of it. SCRIPT needs no change. What stands behind it and -- is its own.
 
     \b
     Examples:
       smtc-lab compare --cluster dnn_group=ml.p3.2xlarge:1 \\
         --cluster dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1 \\
-        --steps 100 --device-time 0.04 --json comparison.json train.py
+        --steps 20 --device-time 0.04 --json comparison.json train.py
       smtc-lab compare --compiler eager,inductor,xla --steps 200 train.py
       smtc-lab compare --python-environment today,torch-2.9 --steps 200 train.py
       smtc-lab compare --cluster here=local --data 1,2 --steps 200 train.py

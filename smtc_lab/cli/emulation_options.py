@@ -1,4 +1,4 @@
-"""The options of a scale model: declared device time and network, scale, CPU speeds."""
+"""The options of an emulation: declared device time and network, dilation, CPU speeds."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 EMULATION_OPTIONS = {
     "--device-time": "device_time",
     "--link": "link",
+    "--dilation": "dilation",
     "--scale": "scale",
     "--cpu-speed": "cpu_speeds",
 }
@@ -33,14 +34,20 @@ _OPTIONS = (
         "--device-time",
         type=float,
         metavar="SECONDS",
-        help="Declared step time of an emulated accelerator.",
+        help="Seconds of one step on the real accelerator, which is emulated.",
     ),
     LINK,
+    click.option(
+        "--dilation",
+        type=float,
+        metavar="FACTOR",
+        help="Seconds here for one second of the clusters. Default: the least that fits.",
+    ),
     click.option(
         "--scale",
         type=float,
         metavar="CORES",
-        help="Cores of this machine for one vCPU. Default: what does 1/64 of a vCPU's work.",
+        help="Cores of this machine for one vCPU: an older way to give --dilation.",
     ),
     click.option(
         "--cpu-speed",
@@ -58,22 +65,25 @@ _OPTIONS = (
 
 
 def EMULATION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as click's own
-    """Add the options of a scale model to a command."""
+    """Add the options of an emulation to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def emulation(options: dict[str, Any], refusals: Refusals) -> Emulation | None:
-    """Return the scale model of clusters; this machine as it is has none."""
+    """Return the emulation of clusters; this machine as it is has none."""
     speeds = dict(
         filter(None, (refusals.tried(_speed, text) for text in options["cpu_speeds"]))
     )
     link = given_link(options["link"], refusals)
+    if options["dilation"] is not None and options["scale"] is not None:
+        refusals.problems.append("--dilation and --scale ask for the same. Give one of them.")
     if options["no_emulation"] or not options["clusters"]:
         return None
     made: Emulation | None = refusals.tried(
         Emulation,
+        time_dilation=options["dilation"],
         cores_per_vcpu=options["scale"],
         device_step_time_s=options["device_time"],
         link=link,

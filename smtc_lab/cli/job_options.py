@@ -88,6 +88,7 @@ _OPTIONS = {
     "TrainingCompilerConfig.backend": "--compiler",
     "TrainingCompilerConfig.fallback": "--fallback",
     "TrainingCompilerConfig.precision": "--precision",
+    "Emulation.time_dilation": "--dilation",
     "Emulation.cores_per_vcpu": "--scale",
     "Emulation.device_step_time_s": "--device-time",
     "Emulation.link": "--link",

@@ -13,10 +13,10 @@ from smtc_lab.cli.say import say
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, is_billed, runs_here
 from smtc_lab.launchers.run import Run, launcher_named
-from smtc_lab.metrics.cost import usd_of_run, usd_per_job
+from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.ended_early import ENDED_EARLY
 from smtc_lab.metrics.pipeline.timed import pipeline_times
-from smtc_lab.metrics.records.facts import number_fact
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.run_summary import RunSummary, summarize
 from smtc_lab.rules.find import find
@@ -27,7 +27,8 @@ from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.named import thing_named
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
 from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
-from smtc_lab.views.text.format import cores, plain, seconds, state_word
+from smtc_lab.views.text.emulated import of_run
+from smtc_lab.views.text.format import plain, seconds, state_word
 from smtc_lab.views.text.pipeline import pipeline_lines
 from smtc_lab.views.text.script import script_words
 
@@ -95,7 +96,14 @@ def show(
     summary = summarize(records, usd_per_hour=usd_per_hour)
     billed_s = state.billed_s or 0.0
     evidence = evidence_of(run.job)
-    pipeline = pipeline_times(records.pipeline, evidence=evidence)
+    dilation = dilation_of_job(run.job)
+    pipeline = pipeline_times(records.pipeline, evidence=evidence, dilation=dilation)
+    told_usd = usd_of_run(
+        evidence=evidence,
+        whole_s=billed_s,
+        steps_s=summary.bill.steps_s,
+        usd_per_hour=usd_per_hour,
+    )
     if as_json:
         values = {
             "job_name": run.job_name,
@@ -104,7 +112,7 @@ def show(
             "evidence": evidence,
             **summary.as_dict(),
             "usd_per_hour": usd_per_hour,
-            "usd_per_job": usd_per_job(billed_s=billed_s, usd_per_hour=usd_per_hour),
+            "usd_per_job": told_usd,
             "pipeline": None if pipeline is None else pipeline.model_dump(mode="json"),
         }
         say(json.dumps(values, indent=1))
@@ -116,12 +124,6 @@ def show(
     for each in find(records, usd_per_hour=usd_per_hour):
         if each.kind == ENDED_EARLY:
             say(f"  note       {each.text}")
-    told_usd = usd_of_run(
-        evidence=evidence,
-        whole_s=billed_s,
-        steps_s=summary.bill.steps_s,
-        usd_per_hour=usd_per_hour,
-    )
     billed = is_billed(str(read_plan(run.folder).get("launcher", "")))
     say(
         f"  cost       {_cost(told_usd, usd_per_hour, what_is_priced(evidence), billed=billed)}"
@@ -238,13 +240,7 @@ def _evidence(records: RunRecords, folder: RunFolder) -> str:
     if evidence_of(records.job) == "measured":
         is_here = runs_here(str(read_plan(folder).get("launcher", "")))
         return "measured on this machine" if is_here else "measured"
-    scale = number_fact(records, "cores_per_vcpu")
-    device_s = number_fact(records, "device_step_time_s")
-    device = "no device" if device_s is None else f"device {device_s:g} s per step"
-    link = None if records.job.emulation is None else records.job.emulation.link
-    network = "" if link is None else f", network {link}"
-    told = "? cores" if scale is None else cores(scale)
-    return f"emulated, 1 vCPU = {told}, {device}{network}"
+    return f"emulated, {of_run(records.job)}"
 
 
 def _usd_per_hour(folder: RunFolder) -> float | None:

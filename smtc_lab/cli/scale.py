@@ -115,7 +115,7 @@ def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own paramet
     \b
     Example:
       smtc-lab scale --cluster dnn_group=ml.p3.2xlarge:1 --devices 1,2,4 \\
-        --steps 100 --device-time 0.04 --json scaling.json train.py
+        --steps 20 --device-time 0.04 --json scaling.json train.py
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     jobs, devices, catalog = _given(options)
     # heavy, so after all that can be refused

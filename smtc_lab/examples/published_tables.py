@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.errors import RunFailedError
 from smtc_lab.examples import example
-from smtc_lab.launchers.scale import fitting_scale
+from smtc_lab.launchers.dilation import common_dilation
 from smtc_lab.machine.cores import available_cores
-from smtc_lab.metrics.columns import STEP, step_columns
+from smtc_lab.metrics.columns import STEP, steps_of
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
@@ -106,11 +106,11 @@ def scale_model(
     catalog = published_catalog()
     clusters = [Cluster.parse(text) for text in (table.homogeneous, table.heterogeneous)]
     probes = [_job(table, cluster, None, steps=2, seed=seed) for cluster in clusters]
-    scale = fitting_scale(probes, catalog, cores=available_cores())
-    first = _job(table, clusters[0], Emulation(cores_per_vcpu=scale), steps=12, seed=seed)
+    dilation = common_dilation(probes, catalog, cores=available_cores())
+    first = _job(table, clusters[0], Emulation(time_dilation=dilation), steps=12, seed=seed)
     calibration = compare([first], rounds=1, root=root, catalog=catalog).comparison
     emulation = Emulation(
-        cores_per_vcpu=scale,
+        time_dilation=dilation,
         device_step_time_s=calibration.clusters[0].step_time_s.mean * table.device_share,
     )
     jobs = [_job(table, cluster, emulation, steps=steps, seed=seed) for cluster in clusters]
@@ -157,7 +157,7 @@ def beside_published(table: PublishedTable, outcome: ComparisonOutcome) -> dict[
 
 def _row(run: RunRecords) -> dict[str, object]:
     """Return the recorded steps of one launch, in seconds, the warm-up first."""
-    times_s = step_columns(run.steps.values())[STEP["step_time_s"]]
+    times_s = steps_of(run)[STEP["step_time_s"]]
     return {"cluster": run.label, "step_time_s": [round(float(x), 5) for x in times_s]}
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 HOST_COLUMNS = ("time_s", "cpu", "memory_bytes", "received_per_s", "sent_per_s", "gpu")
 """Columns of a host's table: seconds since the begin of the run; CPU time used over CPU time
-at hand, 0 to 1; resident memory; bytes per second that its own processes receive and send;
-NVML's GPU utilization, 0 to 1. NaN: not known."""
+at hand, 0 to 1; resident memory; bytes per second, in cluster time, that its own processes
+receive and send; NVML's GPU utilization, 0 to 1. NaN: not known."""
 
 _SHORTEST_S = 0.1
 """CPU time is counted in ticks of 10 ms, and bytes in whole messages, so a shorter interval, as
@@ -32,14 +32,16 @@ class HostTable:
     Args:
         path: Its record file.
         name: Name of the table.
+        dilation: Time dilation of its run.
     """
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: Path, name: str, *, dilation: float = 1.0) -> None:
         self.path = path
         self.table = LiveTable(name, HOST_COLUMNS)
         self.samples = Growing(len(SYSTEM_COLUMNS))
         """All samples as they were recorded."""
         self._latest_s = 0.0
+        self._dilation = dilation
 
     def look(
         self, *, begin_s: float, quota_cores: float | None, num_cores: float | None
@@ -70,8 +72,8 @@ class HostTable:
                 time_s,
                 np.minimum(cpu, 1.0),
                 new[SYSTEM["memory_bytes"]],
-                _per_s(new, before, "network_received_bytes"),
-                _per_s(new, before, "network_sent_bytes"),
+                self._dilation * _per_s(new, before, "network_received_bytes"),
+                self._dilation * _per_s(new, before, "network_sent_bytes"),
                 new[SYSTEM["gpu_utilization_fraction"]],
             ]
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.communication.ranks import RANK_MEANS
+from smtc_lab.metrics.records.cluster_time import in_cluster_time
 from smtc_lab.store.query import columns_there
 from smtc_lab.store.steps.rank_bins import no_bins, rank_bins
 
@@ -24,9 +26,13 @@ class RankBins:
     """The steps of ranks. Bins that are full are read once.
 
     What it tells depends on the number of steps alone, and not on when it looked.
+
+    Args:
+        dilation: Time dilation of the run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, dilation: float = 1.0) -> None:
+        self._dilation = dilation
         self.width = 1
         """Steps of each bin, a power of two; the last one may hold fewer."""
         self._paths: tuple[Path, ...] = ()
@@ -80,4 +86,6 @@ class RankBins:
         return means
 
     def _read(self, first: int, end: int) -> BinsOfRanks:
-        return rank_bins(self._paths, first, end, self.width, there=self._there)
+        bins = rank_bins(self._paths, first, end, self.width, there=self._there)
+        in_cluster_time(bins.mean, RANK_MEANS, dilation=self._dilation)
+        return bins

@@ -24,6 +24,7 @@ from smtc_lab.metrics.columns import STEP, STEP_COLUMNS
 from smtc_lab.metrics.measured_columns import measured_columns
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.metrics.pipeline.timed import pipeline_times
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.spec.distribution import Distribution
@@ -74,10 +75,15 @@ class RunFollower:
         """The launch plan as it was written; empty: it cannot be read."""
         self.state: RunState = current_state(folder)
         """Where the run stood at the last look."""
-        self.steps = StepTable(rank_files(folder, self.plan), f"{prefix}steps")
+        self.dilation = dilation_of_job(self.job)
+        """Time dilation of its emulation, by whose cluster time its steps are told."""
+        files = rank_files(folder, self.plan)
+        self.steps = StepTable(files, f"{prefix}steps", dilation=self.dilation)
         """The steps of the job."""
         self.hosts = {
-            host: HostTable(folder.system_records(host), f"{prefix}system:{host}")
+            host: HostTable(
+                folder.system_records(host), f"{prefix}system:{host}", dilation=self.dilation
+            )
             for host in self.job.cluster.hosts()
         }
         """The instances, by host."""
@@ -168,7 +174,8 @@ class RunFollower:
         spread = self.job.distribution
         if not isinstance(spread, Distribution) or spread.pipeline == 1:
             return None
-        return pipeline_times(read_pipeline(self.folder), evidence=evidence_of(self.job))
+        records, evidence = read_pipeline(self.folder), evidence_of(self.job)
+        return pipeline_times(records, evidence=evidence, dilation=self.dilation)
 
     def read(self, table: str, first: int, end: int, most: int) -> Frame | None:
         """Return rows that were asked for in more detail; None: of another table."""
@@ -232,7 +239,8 @@ class RunFollower:
         planned = rank_files(self.folder, self.plan)
         present = [path for path in planned if StepColumns([path]).has_rows()]
         if present and present != list(self.steps.paths):
-            self.steps = StepTable(present, self.steps.table.name)
+            name = self.steps.table.name
+            self.steps = StepTable(present, name, dilation=self.dilation)
 
 
 def read_plan(folder: RunFolder) -> dict[str, Any]:

@@ -39,14 +39,15 @@ class StepTable:
     Args:
         paths: The record file of each rank.
         name: Name of the table.
+        dilation: Time dilation of the job.
     """
 
-    def __init__(self, paths: Sequence[Path], name: str) -> None:
+    def __init__(self, paths: Sequence[Path], name: str, *, dilation: float = 1.0) -> None:
         self.paths = tuple(paths)
         self.table = LiveTable(name, STEP_TABLE_COLUMNS)
         self.num_rows = 0
         """Steps that are in the table."""
-        self._columns = StepColumns(self.paths)
+        self._columns = StepColumns(self.paths, dilation=dilation)
         self._begin_s = 0.0
         self._latest_s = 0.0
         self._num_returns = 0

@@ -109,7 +109,7 @@ def describe_instance(
         num_loader_workers=job.num_loader_workers,
         seed=job.seed,
         max_steps=job.max_steps,
-        device_step_time_s=job.emulation.stretched_device_s if job.emulation else None,
+        device_step_time_s=job.emulation.dilated_device_s if job.emulation else None,
         link=declared_link(plan.facts),
         compiler=config.model_dump_json() if config is not None and config.enabled else None,
         parity_steps=special.get(PARITY_STEPS),

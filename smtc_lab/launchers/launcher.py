@@ -213,10 +213,10 @@ class Launcher(Protocol):
         """
         ...
 
-    def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
-        """Return the cores per vCPU at which each of several jobs fits here.
+    def common_dilation(self, jobs: Sequence[TrainingJob]) -> float | None:
+        """Return the least time dilation at which each of several jobs fits here.
 
-        None: an emulation that names no scale takes the machines as they are.
+        None: an emulation that names none takes the machines as they are.
         """
         ...
 

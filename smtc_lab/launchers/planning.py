@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from smtc_lab.spec.channel import Channel
     from smtc_lab.spec.cluster import InstanceGroup, Role
     from smtc_lab.spec.job import TrainingJob
+
+ROUNDING = 1e-6
+"""Part of a core that is nothing: what a quota times a time dilation is beside whole cores."""
 
 _REMEDY_S3 = (
     "Copy it here with 'aws s3 sync' and give the folder, or launch the job on='sagemaker'."
@@ -183,10 +187,11 @@ def num_workers(
 
     Several trainers have as many each as the job says, or share the cores.
 
-    A trainer that is fed by a data group, and has less than a core to itself, keeps it.
+    A trainer that is fed by a data group, and has less than a core to itself, keeps it. Of an
+    emulated instance its cores on the cluster decide, and few processes here stand for many.
 
     Args:
-        job: What is run.
+        job: What is run, at its time dilation.
         role: What the instance does.
         quota: Cores that stand for it; None: no limit.
         num_cpus: What it takes for its number of CPUs.
@@ -197,9 +202,11 @@ def num_workers(
         return asked
     is_fed = role == "train" and job.cluster.is_heterogeneous
     sharing = max(1, num_trainers)
+    here = max(1, num_cpus // sharing)
     if is_fed and quota is not None:
-        return int(quota / sharing)
-    return max(1, num_cpus // sharing)
+        dilation = 1.0 if job.emulation is None else job.emulation.dilation
+        return min(here, math.floor(quota * dilation / sharing + ROUNDING))
+    return here
 
 
 def named(job: TrainingJob) -> TrainingJob:

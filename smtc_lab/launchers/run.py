@@ -15,6 +15,7 @@ from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.machine.installed import loaded
 from smtc_lab.metrics.pipeline.timed import pipeline_times
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.run_summary import summarize
@@ -186,7 +187,8 @@ class Run(LiveDisplayed):
         Raises:
             StoreError: A file of the run is damaged.
         """
-        return pipeline_times(read_pipeline(self.folder), evidence=evidence_of(self.job))
+        records, dilation = read_pipeline(self.folder), dilation_of_job(self.job)
+        return pipeline_times(records, evidence=evidence_of(self.job), dilation=dilation)
 
     def __repr__(self) -> str:
         return f"<Run {self.job_name} {self.status}>"

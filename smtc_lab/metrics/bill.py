@@ -1,9 +1,8 @@
 """Where the billed time of a launch goes: start-up, steps, interruptions, end. Told in one way.
 
 The parts add up to the billed time, since they meet at the first step's begin and at the last
-step's end. Where the run was a scale model, only its steps were on the model's scale: no CPU
-quota holds start-up and end. So these two have no price there, and nothing is added up with
-them.
+step's end. Where the run was emulated, only its steps are told in the cluster's time: start-up,
+interruptions and end are this machine's own seconds, have no price, and are not added to them.
 """
 
 from __future__ import annotations
@@ -31,8 +30,9 @@ class Bill(Result):
     no step, or no start known."""
 
     steps_s: float | None
-    """From there to the end of the last step of any rank, in seconds: warm-up, compiling and
-    what the script does between steps included, interruptions not. None: no step."""
+    """From there to the end of the last step of any rank, in seconds, of an emulated run in
+    cluster time: warm-up, compiling and what the script does between steps included,
+    interruptions not. None: no step."""
 
     end_s: float | None
     """From there to the end of the last instance, in seconds: what the script does after its
@@ -40,8 +40,8 @@ class Bill(Result):
     or no step."""
 
     billed_s: float | None
-    """All of it, in seconds: the sum of the parts where they are known. None: not ended, or no
-    start known."""
+    """All of it, in seconds of the clock: the sum of the parts where they are known and the
+    steps are not told in cluster time. None: not ended, or no start known."""
 
     startup_usd: float | None
     """Price of ``startup_s`` in USD; None: that or a price is unknown, or it was emulated."""
@@ -54,7 +54,7 @@ class Bill(Result):
 
     billed_usd: float | None
     """Price of ``billed_s`` in USD; None: that or a price is unknown, or it was emulated and
-    would add up two scales."""
+    would add up two clocks."""
 
     num_interruptions: float | None = None
     """Interruptions; of several launches their mean. None, as in what follows: none."""
@@ -70,7 +70,7 @@ class Bill(Result):
     """Time without instances after interruptions, in seconds. It is not billed."""
 
     evidence: Evidence
-    """``emulated``: the steps are a scale model's, start-up and end are this machine's own."""
+    """``emulated``: the steps are in cluster time, start-up and end are this machine's own."""
 
     @property
     def around_fraction(self) -> float | None:
@@ -88,6 +88,7 @@ def bill_of(  # noqa: PLR0913  options by name
     usd_per_hour: float | None,
     evidence: Evidence,
     interrupted: Interrupted | None = None,
+    dilation: float = 1.0,
 ) -> Bill:
     """Return where the time of one launch went.
 
@@ -98,8 +99,9 @@ def bill_of(  # noqa: PLR0913  options by name
         steps: Begin of the first step and end of the last one, of any rank; None: no step.
         ended_s: When the last instance ended; None: it has not.
         usd_per_hour: Price of the whole cluster; None: unknown.
-        evidence: Whether the launch was a scale model.
+        evidence: Whether the launch was emulated.
         interrupted: What interruptions took; None: there were none.
+        dilation: Time dilation of the launch, by which the time of its steps is divided.
     """
     taken = interrupted or Interrupted()
     if ended_s is not None and started_s is not None:
@@ -115,13 +117,12 @@ def bill_of(  # noqa: PLR0913  options by name
     last_s = min(max(steps[1], first_s), most_s)
     early_s, late_s = taken.around_s
     between_s = taken.lost_s + taken.waited_s - early_s - late_s
-    parts_s = (
-        None if started_s is None else max(0.0, first_s - started_s - early_s),
-        max(0.0, last_s - first_s - between_s),
-        taken.lost_s,
-        None if ended_s is None else max(0.0, ended_s - last_s - late_s),
-    )
-    return _priced(parts_s, _total(parts_s), usd_per_hour, evidence, taken)
+    startup_s = None if started_s is None else max(0.0, first_s - started_s - early_s)
+    steps_s = max(0.0, last_s - first_s - between_s)
+    end_s = None if ended_s is None else max(0.0, ended_s - last_s - late_s)
+    billed_s = _total([startup_s, steps_s, taken.lost_s, end_s])
+    parts_s = (startup_s, steps_s / dilation, taken.lost_s, end_s)
+    return _priced(parts_s, billed_s, usd_per_hour, evidence, taken)
 
 
 def mean_bill(bills: Sequence[Bill], *, usd_per_hour: float | None) -> Bill | None:
@@ -141,9 +142,7 @@ def mean_bill(bills: Sequence[Bill], *, usd_per_hour: float | None) -> Bill | No
         _mean([bill.interruptions_s or 0.0 for bill in bills]) or 0.0,
         _mean([bill.end_s for bill in bills]),
     )
-    billed_s = _total(parts_s)
-    if billed_s is None:
-        billed_s = _mean([bill.billed_s for bill in bills])
+    billed_s = _mean([bill.billed_s for bill in bills])
     is_measured = all(bill.evidence == "measured" for bill in bills)
     evidence: Evidence = "measured" if is_measured else "emulated"
     taken = Interrupted(

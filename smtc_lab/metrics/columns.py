@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.records.across_ranks import TOGETHER, RankFold, parts_of_rank
+from smtc_lab.metrics.records.cluster_time import dilation_of_job, in_cluster_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.records.records import StepRecord, SystemSample
+    from smtc_lab.metrics.records.records import RunRecords, StepRecord, SystemSample
 
 STEP_COLUMNS = (
     "step",
@@ -101,7 +102,7 @@ _FIELDS_OF = attrgetter(*_FIELDS)
 
 
 def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
-    """Return the steps that every rank has recorded, shape (C, S), in order.
+    """Return the steps that every rank has recorded, as recorded, shape (C, S), in order.
 
     Args:
         ranks: The records of each rank. A rank without any is left out.
@@ -119,6 +120,12 @@ def step_columns(ranks: Iterable[Sequence[StepRecord]]) -> NDArray[np.float64]:
             group.add(parts_of_rank(STEP_COLUMNS, fields), 1)
         job.add(group.parts, group.num_ranks)
     return job.columns()
+
+
+def steps_of(run: RunRecords) -> NDArray[np.float64]:
+    """Return the steps that every rank of a run has recorded, in cluster time, shape (C, S)."""
+    columns = step_columns(run.steps.values())
+    return in_cluster_time(columns, STEP_COLUMNS, dilation=dilation_of_job(run.job))
 
 
 def system_columns(samples: Iterable[SystemSample]) -> NDArray[np.float64]:

@@ -49,10 +49,10 @@ def usd_of_run(
 ) -> float | None:
     """Return the cost of a run in USD; of an emulated one, of its steps alone.
 
-    The rest of an emulated run, such as its start-up, is on another scale.
+    The rest of an emulated run, such as its start-up, is not in cluster time.
 
     Args:
-        evidence: Whether the run is a scale model.
+        evidence: Whether the run is emulated.
         whole_s: From the start of the instances to their end, or until now, in seconds; None:
             it has not begun.
         steps_s: From the first step to the end of the last one, in seconds; None: no step.

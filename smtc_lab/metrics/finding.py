@@ -13,7 +13,7 @@ Severity = Literal["warning", "note"]
 CostEvidence = Literal[
     "measured", "emulated", "predicted", "extrapolated", "estimated", "at most"
 ]
-"""How a cost is known. ``emulated``: of a scale model. ``at most``: it cannot be more."""
+"""How a cost is known. ``emulated``: in cluster time. ``at most``: it cannot be more."""
 
 
 class Cost(Result):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.bill import bill_of
-from smtc_lab.metrics.columns import step_columns, system_columns
+from smtc_lab.metrics.columns import steps_of, system_columns
 from smtc_lab.metrics.measured_columns import MeasuredColumns, measured_columns
 from smtc_lab.metrics.records.attempts import waited_s
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import number_fact
 from smtc_lab.metrics.records.interrupted import interrupted
 from smtc_lab.metrics.result import evidence_of
@@ -51,6 +52,7 @@ class MeasuredLaunch(MeasuredColumns):
             interrupted=interrupted(
                 self.run.attempts, self.recorded_times_s, ended_s=self.run.ended_s
             ),
+            dilation=dilation_of_job(self.run.job),
         )
 
 
@@ -59,7 +61,7 @@ def measured_launch(run: RunRecords) -> MeasuredLaunch | None:
 
     Only steps that every rank has recorded count, and they are as in ``measured_columns``.
     """
-    steps = step_columns(run.steps.values())
+    steps = steps_of(run)
     found = measured_columns(
         steps,
         cluster=run.job.cluster,

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
 
 Evidence = Literal["measured", "emulated"]
-"""``measured``: on the hardware that is named. ``emulated``: a scale model of it."""
+"""``measured``: on the hardware that is named. ``emulated``: stood in for, in cluster
+time."""
 
 IntervalEvidence = Literal["measured", "emulated", "predicted", "estimated", "unknown"]
 """Where a mean comes from: as ``Evidence``; ``predicted``: of what was not run; ``estimated``:

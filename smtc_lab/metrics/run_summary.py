@@ -32,7 +32,7 @@ class RunSummary:
     """Steps left out at its begin."""
 
     mean_step_time_s: float | None
-    """Mean step time in seconds; None: no measured step."""
+    """Mean step time in seconds, of an emulated run in cluster time; None: no measured step."""
 
     data_wait_fraction: float | None
     """Share of the step time in which trainers waited for a batch; None: no measured step."""

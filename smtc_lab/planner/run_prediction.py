@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
 from smtc_lab.launchers.emulation.emulated_link import declared_link
 from smtc_lab.launchers.engines import runs_here
+from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.machine.beneath import MIB
 from smtc_lab.machine.stored_text import stored_json
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.result import Evidence, Interval, Result, evidence_of
 from smtc_lab.planner.forecast.declared_wires import launched_wires
 from smtc_lab.planner.model.predict import predict
@@ -51,7 +54,7 @@ class RunPrediction(Result):
     """Its instances."""
 
     evidence: Evidence
-    """What its step times are: of the hardware that is named, or of a scale model. The
+    """What its step times are: of the hardware that is named, or emulated. The
     prediction is of the same."""
 
     prediction: Prediction
@@ -78,7 +81,7 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
     """Return a run of this machine beside its prediction, and keep that in the run's folder.
 
     The run's CPU quotas, data workers and declared device time are those of its launch plan,
-    so an emulated run is predicted as the scale model that it is.
+    and an emulated run is predicted in cluster time.
 
     Args:
         calibration: Of the same script with the same hyperparameters, on this machine.
@@ -159,26 +162,28 @@ def _check(calibration: Calibration, job: TrainingJob, name: str) -> None:
 
 
 def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> Setup:
-    """Return what a launch plan asks of this machine."""
+    """Return what a launch plan asks of this machine, in cluster time."""
     instances = plan["instances"]
     trainers = [each for each in instances if each["role"] == "train"]
     feeders = [each for each in instances if each["role"] == "data"]
-    device_s = None if job.emulation is None else job.emulation.stretched_device_s
-    on_each, workers = trainers[0].get("num_trainers", 1), trainers[0]["num_workers"]
-    if not feeders and job.num_loader_workers is None:
-        own = calibration.script_num_workers
-        workers = workers if own is None else own
+    device_s = None if job.emulation is None else job.emulation.device_step_time_s
+    dilation, on_each = dilation_of_job(job), trainers[0].get("num_trainers", 1)
+    asked = job.num_loader_workers
+    if not feeders and asked is None:
+        asked = calibration.script_num_workers
+    is_fed = job.cluster.is_heterogeneous
+    workers = _workers(trainers[0], asked, dilation, is_fed=is_fed)
     return Setup(
-        trainer_cores=_cores(trainers[0]),
-        loader_workers=float(workers * on_each),
+        trainer_cores=_cores(trainers[0], dilation),
+        loader_workers=workers,
         trainers=float(len(trainers)),
         devices=float(on_each),
         data_instances=float(len(feeders)),
-        data_cores=_cores(feeders[0]) if feeders else 0.0,
-        data_workers=float(feeders[0]["num_workers"]) if feeders else 0.0,
+        data_cores=_cores(feeders[0], dilation) if feeders else 0.0,
+        data_workers=_workers(feeders[0], job.num_data_workers, dilation) if feeders else 0.0,
         device_s=device_s,
         reducers=float(len(feeders)) if _reduces(job) else 0.0,
-        **launched_wires(declared_link(plan.get("facts", {}))),
+        **launched_wires(declared_link(plan.get("facts", {})), dilation=dilation),
     )
 
 
@@ -187,9 +192,25 @@ def _reduces(job: TrainingJob) -> bool:
     return isinstance(spread, Distribution) and spread.reduce_on == "data_group"
 
 
-def _cores(instance: dict[str, Any]) -> float:
+def _cores(instance: dict[str, Any], dilation: float) -> float:
+    """Return the cores of an instance, in cluster time."""
     quota = instance["cpu_quota_cores"]
-    return float(instance["num_cpus"] if quota is None else quota)
+    return float(instance["num_cpus"]) if quota is None else float(quota) * dilation
+
+
+def _workers(
+    instance: dict[str, Any], asked: int | None, dilation: float, *, is_fed: bool = False
+) -> float:
+    """Return the data workers of an instance; those of an emulated one stand for its vCPUs."""
+    on_each = instance.get("num_trainers") or 1
+    if asked is not None:
+        return float(asked * on_each)
+    if instance["cpu_quota_cores"] is None:
+        return float(instance["num_workers"] * on_each)
+    cores = _cores(instance, dilation)
+    if is_fed:
+        return float(on_each * math.floor(cores / on_each + ROUNDING))
+    return float(on_each * max(1, math.ceil(cores - ROUNDING) // on_each))
 
 
 def _launch_plan(folder: RunFolder) -> dict[str, Any]:

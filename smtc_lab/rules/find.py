@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.pipeline.timed import pipeline_times
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.rules.all_steps import AllStepsRule
 from smtc_lab.rules.communication import CommunicationRule
@@ -142,7 +143,11 @@ def find(
         measured_launch(run),
         run.compiler,
         ranks=[name for name, records in run.steps.items() if records],
-        pipeline=pipeline_times(run.pipeline, evidence=evidence_of(run.job)),
+        pipeline=pipeline_times(
+            run.pipeline,
+            evidence=evidence_of(run.job),
+            dilation=dilation_of_job(run.job),
+        ),
         usd_per_hour=usd_per_hour,
         has_ended=True,
         has_completed=run.state == "Completed",

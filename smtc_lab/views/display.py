@@ -18,6 +18,7 @@ from smtc_lab.study.folder import StudyFolder
 from smtc_lab.views.batch.sizes import batch_sizes_text
 from smtc_lab.views.kinds import kind_at
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.emulated import of_jobs
 from smtc_lab.views.text.rendering import render
 
 _LONGEST_VALUE = 120
@@ -101,13 +102,7 @@ def _environment_facts(job: TrainingJob) -> list[tuple[str, str]]:
 def _emulation_facts(job: TrainingJob) -> list[tuple[str, str]]:
     if job.emulation is None or evidence_of(job) == "measured":
         return []
-    scale, device_s = job.emulation.cores_per_vcpu, job.emulation.device_step_time_s
-    words = [
-        "scale chosen at launch" if scale is None else f"1 vCPU = {fmt.cores(scale)}",
-        "no device" if device_s is None else f"device {fmt.seconds(device_s)} per step",
-        *([] if job.emulation.link is None else [f"network {job.emulation.link}"]),
-    ]
-    return [("emulated", ", ".join(words))]
+    return [("emulated", of_jobs([job]))]
 
 
 def _size(cluster: Cluster) -> str:

@@ -85,5 +85,5 @@ def test_a_benchmark_that_fails_says_what_to_give(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(own, "cpu_rate", fail)
 
-    with pytest.raises(CatalogError, match=r"no figure \(killed\)\. Give cores_per_vcpu"):
+    with pytest.raises(CatalogError, match=r"no figure \(killed\)\. .*--no-emulation"):
         own.own_cpu_speed()

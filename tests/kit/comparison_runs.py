@@ -122,7 +122,7 @@ def example_runs(
     Args:
         example: The cluster.
         place: Its place in the comparison, from 1.
-        emulation: The scale model; None: the hardware is there.
+        emulation: How it is emulated; None: the hardware is there.
         device_step_time_s: Time that the device computes in each step, in seconds.
         rng: Draws the step times.
     """
@@ -130,14 +130,15 @@ def example_runs(
     for launch in range(1, example.launches + 1):
         started_s = _BEGIN_S + 120.0 * launch
         step_time_s = _drawn_step_times(example, rng)
-        ends_s = started_s + STARTUP_S + np.cumsum(step_time_s)
+        slower = 1.0 if emulation is None else emulation.dilation
+        ends_s = started_s + STARTUP_S + np.cumsum(step_time_s * slower)
         steps = [
             StepRecord(
                 step=step,
                 end_time_s=float(end_s),
-                step_time_s=float(time_s),
-                data_wait_s=max(0.0, float(time_s) - device_step_time_s - 0.01),
-                device_time_s=min(device_step_time_s, float(time_s)),
+                step_time_s=slower * float(time_s),
+                data_wait_s=slower * max(0.0, float(time_s) - device_step_time_s - 0.01),
+                device_time_s=slower * min(device_step_time_s, float(time_s)),
                 num_samples=BATCH_SIZE,
                 synchronized=True,
             )

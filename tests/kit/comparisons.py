@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.bill import mean_bill
+from smtc_lab.metrics.columns import STEP, steps_of
 from smtc_lab.metrics.compared.comparison import (
     ClusterResult,
     Comparison,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records.records import RunRecords
     from tests.kit.comparison_runs import ExampleCluster, ExampleGroup
 
+_DILATION = 32.0
 _CREATED = "2026-11-03T10:15:00+00:00"
 
 
@@ -50,13 +52,17 @@ def example_comparison(
     Args:
         clusters: What was compared, the baseline first.
         emulated: Whether the hardware was stood in for.
-        cores_per_vcpu: Scale of the emulation.
+        cores_per_vcpu: Cores of the machine that stood for one vCPU.
         device_step_time_s: Time that the device computes in each step, in seconds.
         seed: Seed of the drawn step times.
     """
     rng = np.random.default_rng(seed)
     emulation = (
-        Emulation(cores_per_vcpu=cores_per_vcpu, device_step_time_s=device_step_time_s)
+        Emulation(
+            time_dilation=_DILATION,
+            cores_per_vcpu=cores_per_vcpu,
+            device_step_time_s=device_step_time_s,
+        )
         if emulated
         else None
     )
@@ -74,7 +80,11 @@ def example_comparison(
         entry_point="train_images.py",
         evidence="emulated" if emulated else "measured",
         emulation=(
-            {"cores_per_vcpu": cores_per_vcpu, "device_step_time_s": device_step_time_s}
+            {
+                "time_dilation": _DILATION,
+                "cores_per_vcpu": cores_per_vcpu,
+                "device_step_time_s": device_step_time_s,
+            }
             if emulated
             else None
         ),
@@ -100,9 +110,7 @@ def _cluster_result(
     example: ExampleCluster, runs: list[RunRecords], cores_per_vcpu: float | None
 ) -> ClusterResult:
     warm_up = min(8, example.steps // 3)
-    measured = np.array(
-        [step.step_time_s for run in runs for step in run.steps["algo-1-rank0"][warm_up:]]
-    )
+    measured = np.concatenate([steps_of(run)[STEP["step_time_s"], warm_up:] for run in runs])
     step_time_s = _interval_of(measured)
     prices = [group.usd_per_hour for group in example.groups]
     known = [price for price in prices if price is not None]
@@ -111,7 +119,7 @@ def _cluster_result(
     job_s = np.mean(
         [run.ended_s - run.started_s for run in runs if run.ended_s and run.started_s]
     )
-    device_s = [step.device_time_s or 0.0 for step in runs[0].steps["algo-1-rank0"][warm_up:]]
+    device_s = steps_of(runs[0])[STEP["device_time_s"], warm_up:]
     return ClusterResult(
         name=runs[0].label,
         instance_groups=tuple(
@@ -124,7 +132,11 @@ def _cluster_result(
         step_time_s=step_time_s,
         usd_per_1000_steps=usd_per_step.scaled(1000) if usd_per_step else None,
         usd_per_step=usd_per_step,
-        usd_per_job=float(job_s) * usd_per_hour / 3600 if usd_per_hour else None,
+        usd_per_job=(
+            float(job_s) * usd_per_hour / 3600
+            if usd_per_hour and cores_per_vcpu is None
+            else None
+        ),
         startup_s=STARTUP_S,
         samples_per_s=_inverse(step_time_s, BATCH_SIZE),
         data_wait_fraction=max(0.0, 1 - (device_s[0] + 0.01) / step_time_s.mean),

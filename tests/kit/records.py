@@ -109,7 +109,7 @@ class ExampleRun:
     """Device time of each step in seconds; None: not known."""
 
     emulation: Emulation | None = None
-    """The scale model that the run was; None: the hardware was there."""
+    """How the run was emulated; None: the hardware was there."""
 
     cpu_quota_cores: float | None = 1.0
     """CPU quota of each instance in cores; None: no quota."""
@@ -129,14 +129,17 @@ def run_records(
 
     Args:
         step_time_s: Step times in seconds, warm-up included. The steps follow each other
-            without a pause.
+            without a pause. Those of an emulation are in cluster time, as it is told, and are
+            recorded as they were here.
         example: Fields of ``ExampleRun``.
     """
     how = ExampleRun(**example)
     cluster = Cluster.parse(how.cluster) if isinstance(how.cluster, str) else how.cluster
     steps = []
     end_time_s = STARTED_S + how.startup_s
-    for number, time_s in enumerate(step_time_s):
+    slower = 1.0 if how.emulation is None else how.emulation.dilation
+    for number, told_s in enumerate(step_time_s):
+        time_s = told_s * slower
         end_time_s += time_s
         steps.append(
             step_record(
@@ -144,7 +147,7 @@ def run_records(
                 end_time_s=end_time_s,
                 step_time_s=time_s,
                 data_wait_s=time_s * how.data_wait_fraction,
-                device_time_s=how.device_time_s,
+                device_time_s=None if how.device_time_s is None else how.device_time_s * slower,
                 num_samples=how.num_samples,
             )
         )
@@ -197,6 +200,7 @@ def interleaved_runs(rounds: int = 3, **example: Any) -> list[RunRecords]:  # no
 def _facts(how: ExampleRun, cluster: Cluster) -> dict[str, object]:
     return {
         "cpu_quota_mechanism": "none" if how.cpu_quota_cores is None else "cgroup-v2",
+        "time_dilation": how.emulation.time_dilation if how.emulation else None,
         "cores_per_vcpu": how.emulation.cores_per_vcpu if how.emulation else None,
         "cpu_quota_cores": dict.fromkeys(cluster.hosts(), how.cpu_quota_cores),
         "device_step_time_s": how.emulation.device_step_time_s if how.emulation else None,

@@ -13,11 +13,11 @@ from smtc_lab.spec.job import TrainingJob
 CATALOG = Catalog.load()
 
 
-def job(cluster: str, link: EmulatedLink | None, time_stretch: float = 1.0) -> TrainingJob:
+def job(cluster: str, link: EmulatedLink | None, dilation: float = 1.0) -> TrainingJob:
     return TrainingJob(
         entry_point="train.py",
         cluster=Cluster.parse(cluster),
-        emulation=Emulation(link=link, time_stretch=time_stretch),
+        emulation=Emulation(link=link, time_dilation=dilation),
     )
 
 

@@ -65,12 +65,13 @@ def test_without_emulation_nothing_is_limited(
 def test_a_scale_that_does_not_fit_is_refused_with_one_that_does(
     make_job: MakeJob, launcher: LocalLauncher
 ) -> None:
-    job = make_job("", emulation=Emulation(cores_per_vcpu=100.0))
+    large = "a=ml.p4d.24xlarge:100"
+    job = make_job("", cluster=large, emulation=Emulation(time_dilation=1.0))
 
     (problem,) = launcher.check(job)
 
-    assert "need 800.00 cores, but this machine has" in problem
-    assert "Lower cores_per_vcpu to" in problem
+    assert "cores, but this machine has" in problem
+    assert "Raise time_dilation to" in problem
 
 
 def test_more_trainers_than_memory_are_refused_with_how_many_fit(

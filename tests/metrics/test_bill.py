@@ -73,7 +73,8 @@ def test_the_means_over_launches_add_up_too(parts_s: list[tuple[float, float, fl
     assert mean.startup_s is not None
     assert mean.steps_s is not None
     assert mean.end_s is not None
-    assert mean.startup_s + mean.steps_s + mean.end_s == mean.billed_s
+    told_s = mean.startup_s + mean.steps_s + mean.end_s
+    assert told_s == pytest.approx(mean.billed_s, rel=1e-12)
     expected_s = sum(map(sum, parts_s)) / len(parts_s)
     assert mean.billed_s == pytest.approx(expected_s, abs=1e-5)
     assert mean.billed_usd == pytest.approx(expected_s * 0.002, abs=1e-7)

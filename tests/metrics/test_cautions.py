@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records.records import RunRecords
     from tests.kit.golden_texts import GoldenTexts
 
-EMULATION = Emulation(cores_per_vcpu=0.045, device_step_time_s=0.04)
+EMULATION = Emulation(time_dilation=20.0, cores_per_vcpu=0.045, device_step_time_s=0.04)
 
 
 def comparison(runs: list[RunRecords], catalog: Catalog | None = None) -> Comparison:
@@ -108,12 +108,12 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
         ["ended_early", "ended_early", "price"],
     ),
     "a script that made its steps": (with_steps(40), ["price"]),
-    "another scale": (
+    "an older version's clock": (
         another(emulation=Emulation(cores_per_vcpu=0.09, device_step_time_s=0.04)),
         ["unlike_scales", *FEW],
     ),
     "another device time": (
-        another(emulation=Emulation(cores_per_vcpu=0.045, device_step_time_s=0.08)),
+        another(emulation=Emulation(time_dilation=9.0, device_step_time_s=0.08)),
         ["unlike_devices", *FEW],
     ),
     "emulated and measured": (

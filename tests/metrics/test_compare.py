@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records.records import RunRecords
     from tests.kit.golden_texts import GoldenTexts
 
-EMULATION = Emulation(cores_per_vcpu=0.045, device_step_time_s=0.04)
+EMULATION = Emulation(time_dilation=20.0, cores_per_vcpu=0.045, device_step_time_s=0.04)
 
 
 def comparison(runs: list[RunRecords], catalog: Catalog | None = None) -> Comparison:
@@ -47,7 +47,11 @@ def test_a_faster_and_cheaper_cluster_is_told_in_one_sentence(
     result = comparison(interleaved_runs(emulation=EMULATION, device_time_s=0.04))
 
     assert result.evidence == "emulated"
-    assert result.emulation == {"cores_per_vcpu": 0.045, "device_step_time_s": 0.04}
+    assert result.emulation == {
+        "time_dilation": 20.0,
+        "cores_per_vcpu": 0.045,
+        "device_step_time_s": 0.04,
+    }
     assert result.speedup is not None
     assert result.speedup.mean == pytest.approx(6.0, rel=0.02)
     assert result.saving_fraction is not None
@@ -97,7 +101,6 @@ def test_every_interval_says_whether_it_was_measured(
 def test_the_numbers_of_a_cluster_are_those_of_its_measured_steps() -> None:
     run = run_records(
         [9.0, *[0.2] * 39],
-        emulation=EMULATION,
         device_time_s=0.05,
         data_wait_fraction=0.25,
         startup_s=3.0,
@@ -290,8 +293,11 @@ def test_steps_that_are_cheaper_in_launches_that_are_dearer_are_told_with_the_ve
     assert result.pairs[0].saving_per_job_fraction == pytest.approx(-0.14, abs=0.01)
     assert caution.text in result.verdict
     assert caution.text in result.pairs[0].verdict
-    of_a_model = comparison(short_launches(EMULATION)).verdict
-    golden_texts("verdicts", {"measured": result.verdict, "of a scale model": of_a_model})
+    golden_texts("verdicts", {"measured": result.verdict})
+    # of an emulation, start-up and end have no price
+    emulated = comparison(short_launches(EMULATION))
+    assert "opposite_costs" not in {each.kind for each in emulated.findings}
+    assert emulated.pairs[0].saving_per_job is None
 
 
 def test_costs_that_say_the_same_are_not_told_twice() -> None:
@@ -369,14 +375,17 @@ def test_a_type_that_is_not_in_the_catalog_is_refused() -> None:
 def test_facts_of_another_kind_are_taken_as_unknown() -> None:
     run = run_records(emulation=EMULATION)
     run.facts.update(
-        cores_per_vcpu="many", num_cores=True, cpu_quota_cores=[1], cpu_quota_mechanism=None
+        cores_per_vcpu="many",
+        time_dilation=[],
+        num_cores=True,
+        cpu_quota_cores=[1],
+        cpu_quota_mechanism=None,
     )
     result = comparison([run])
 
     assert result.emulation == {"cores_per_vcpu": None, "device_step_time_s": 0.04}
     assert result.clusters[0].instance_groups[0].cpu_quota_cores is None
     assert result.clusters[0].cpu_quota_mechanism == "none"
-    assert "scale unknown" in result.verdict
 
 
 def test_warnings_of_an_earlier_version_are_findings() -> None:
@@ -409,7 +418,7 @@ def test_a_comparison_goes_to_json_and_back_unchanged() -> None:
 def test_the_hyperparameters_and_the_speed_of_the_machine_are_kept() -> None:
     runs = [run_records(emulation=EMULATION), run_records(cluster=HETEROGENEOUS)]
     job = runs[0].job.model_copy(update={"hyperparameters": {"lr": 0.1}})
-    known = {"time_stretch": 1.5, "cpu_speed": 0.9, "cpu_rate": 640.0}
+    known = {"time_dilation": 20.0, "cpu_speed": 0.9, "cpu_rate": 640.0}
     facts = {**runs[0].facts, **known, "cpu_benchmark_version": 2}
     first = type(runs[0])(**{**vars(runs[0]), "job": job, "facts": facts})
 

@@ -12,7 +12,7 @@ from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.emulation import Emulation
 from tests.kit.records import interleaved_runs
 
-EMULATION = Emulation(cores_per_vcpu=0.045, device_step_time_s=0.04)
+EMULATION = Emulation(time_dilation=20.0, cores_per_vcpu=0.045, device_step_time_s=0.04)
 CREATED = "2026-11-23T00:00:00+00:00"
 
 EXACT = {

@@ -27,11 +27,11 @@ CALIBRATION = calibration(
 )
 
 
-def job(cluster: str, link: EmulatedLink, time_stretch: float = 1.0) -> TrainingJob:
+def job(cluster: str, link: EmulatedLink, dilation: float = 1.0) -> TrainingJob:
     return TrainingJob(
         entry_point="train.py",
         cluster=Cluster.parse(cluster),
-        emulation=Emulation(link=link, time_stretch=time_stretch),
+        emulation=Emulation(link=link, time_dilation=dilation),
     )
 
 
@@ -71,13 +71,12 @@ def test_a_predicted_all_reduce_is_what_the_emulation_holds_gradients_back_for(
 
 
 def test_a_launch_and_what_is_typed_give_the_planner_the_same_network() -> None:
-    typed = declared_wires(LINK, rated_gbps=25.0, time_stretch=4.0)
-    launched = launched_wires(
-        declared_link(link_facts(job("a=ml.p3.8xlarge:2", LINK, 4.0), CATALOG))
-    )
+    typed = declared_wires(LINK, rated_gbps=25.0)
+    declared = declared_link(link_facts(job("a=ml.p3.8xlarge:2", LINK, 4.0), CATALOG))
 
-    assert launched == typed  # to the bit
-    assert float(launched["between_alpha_s"]) == pytest.approx(1.2e-3)
+    assert launched_wires(declared, dilation=4.0) == typed  # to the bit
+    here = launched_wires(declared)
+    assert float(here["between_alpha_s"]) == pytest.approx(1.2e-3)
 
 
 def test_a_bandwidth_that_is_not_declared_is_the_rated_one_and_inside_this_machines() -> None:

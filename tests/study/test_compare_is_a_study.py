@@ -98,7 +98,11 @@ def test_it_has_a_folder_that_is_followed_while_it_goes_on_and_opened_at_its_end
     assert [(run.label, run.round) for run in study.state.runs] == [("a <b>&", 1), ("b", 1)]
     assert study.comparison == compared.outcome.comparison
     assert study.wait(PATIENCE_S) == compared.outcome
-    assert study.request.jobs == tuple(compared.jobs)
+    asked = [job.model_copy(update={"emulation": None}) for job in compared.jobs]
+    kept = [job.model_copy(update={"emulation": None}) for job in study.request.jobs]
+    assert kept == asked
+    dilations = {job.emulation and job.emulation.time_dilation for job in study.request.jobs}
+    assert len(dilations) == 1  # all set-ups have the same
     kinds = [row["kind"] for row in run_rows(compared.root, last=20)]
     assert sorted(kinds) == ["comparison", *["run"] * 2]
 

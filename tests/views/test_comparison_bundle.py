@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
+from smtc_lab.metrics.columns import STEP, steps_of
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -84,7 +85,7 @@ def test_an_outcome_keeps_the_steps_of_its_launches_too_in_little_room() -> None
     kept = own(outcome._repr_mimebundle_())
 
     first, launched = kept["tables"]["0/steps"], kept["info"]["launched"]
-    times_s = [step.step_time_s for step in runs[0].steps["algo-1-rank0"]]
+    times_s = steps_of(runs[0])[STEP["step_time_s"]]
     assert [launch["label"] for launch in launched[:2]] == [runs[0].label, runs[1].label]
     assert {launch["set_up"] for launch in launched} == {0, 1}
     assert launched[0]["steps"] == first["num_rows"] == len(times_s)

@@ -33,7 +33,7 @@ def snapshot(tmp_path: Path) -> RunSnapshot:
     run = run_records(
         [1.0, *jittered(0.2, 60)],
         cluster=HETEROGENEOUS,
-        emulation=Emulation(cores_per_vcpu=0.05, device_step_time_s=0.05),
+        emulation=Emulation(time_dilation=20.0, device_step_time_s=0.05),
         device_time_s=0.05,
     )
     return take_snapshot(write_run_folder(tmp_path, run))
@@ -66,7 +66,7 @@ def test_a_bundle_that_cannot_be_made_says_why(tmp_path: Path) -> None:
 def test_a_saved_run_says_what_its_numbers_are(snapshot: RunSnapshot) -> None:
     words = words_of(RUN.html(snapshot))
 
-    assert "emulated, scale model: 1 vCPU = 0.05 cores of this machine" in words
+    assert "emulated, cluster time (1 s of it took 20 s here)" in words
     assert "declared device time 50 ms per step" in words
     assert "cost of 1,000 steps" in words
     assert f"group data_group: 1 {TIMES} ml.c5.9xlarge, data" in words

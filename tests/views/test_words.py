@@ -10,6 +10,7 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.report import explanations
 from smtc_lab.views.text import words
+from smtc_lab.views.text.emulated import emulation_words, of_jobs
 from tests.kit.comparison_runs import C5, HETEROGENEOUS, HOMOGENEOUS, P3
 from tests.kit.comparisons import example_comparison
 
@@ -42,25 +43,6 @@ def _with_pairs(*pairs: PairResult) -> Comparison:
     return example_comparison()[0].model_copy(update={"pairs": pairs})
 
 
-def _with_quotas(**cores: float) -> Comparison:
-    """Return a comparison whose instances had these quotas, by group."""
-    comparison, _ = example_comparison()
-    clusters = [
-        cluster.model_copy(
-            update={
-                "instance_groups": tuple(
-                    group.model_copy(
-                        update={"cpu_quota_cores": cores[group.instance_group_name]}
-                    )
-                    for group in cluster.instance_groups
-                )
-            }
-        )
-        for cluster in comparison.clusters
-    ]
-    return comparison.model_copy(update={"clusters": tuple(clusters)})
-
-
 def _waiting_jobs(emulation: Emulation | None) -> list[TrainingJob]:
     clusters = (
         "dnn_group=ml.p3.2xlarge:1",
@@ -80,11 +62,8 @@ def test_findings_headlines_prices_and_scales_in_words(golden_texts: GoldenTexts
         [HOMOGENEOUS, HETEROGENEOUS, replace(HETEROGENEOUS, name="new", groups=(P3, priced))]
     )
     slow = _pair(SLOWER, CHEAPER).model_copy(update={"candidate": "slow"})
-    names = [group.instance_group_name for group in two.clusters[1].instance_groups]
-    slowed = {"cores_per_vcpu": 0.01, "device_step_time_s": 0.03, "time_stretch": 1.5}
-    emulation = Emulation(
-        cores_per_vcpu=0.01, device_step_time_s=0.03, relative_cpu_speed={"c5": 1.5}
-    )
+    older = {"cores_per_vcpu": 0.01, "device_step_time_s": 0.03, "time_stretch": 1.5}
+    emulation = Emulation(device_step_time_s=0.03, relative_cpu_speed={"c5": 1.5})
 
     golden_texts(
         "report",
@@ -99,16 +78,13 @@ def test_findings_headlines_prices_and_scales_in_words(golden_texts: GoldenTexts
             ),
             "headline of one cluster": words.headline(measured),
             "each price once": words.price_line(three),
-            "one scale": words.scale_line(two),
-            "a scale of each type": words.scale_line(
-                _with_quotas(**dict(zip(names, (0.08, 0.54), strict=True)))
+            "cluster time": words.scale_line(two),
+            "an older version's seconds": words.scale_line(
+                two.model_copy(update={"emulation": older})
             ),
-            "one core": words.scale_words(1.0, None),
-            "a device that was slowed down": words.scale_line(
-                two.model_copy(update={"emulation": slowed})
-            ),
-            "scale of jobs that wait": words.scale_of_jobs(_waiting_jobs(emulation)),
-            "jobs without a scale": words.scale_of_jobs(_waiting_jobs(None)),
+            "jobs that wait": of_jobs(_waiting_jobs(emulation)),
+            "a device alone": emulation_words("", 0.03),
+            "measured": of_jobs(_waiting_jobs(None)),
         },
     )
 
@@ -118,11 +94,11 @@ def test_what_a_report_explains(golden_texts: GoldenTexts) -> None:
     measured, _ = example_comparison(emulated=False)
     equal, _ = example_comparison([HOMOGENEOUS, replace(HETEROGENEOUS, steps=40)])
     one, runs = example_comparison([HOMOGENEOUS])
-    slowed = {"cores_per_vcpu": 0.01, "device_step_time_s": 0.03, "time_stretch": 1.5}
+    older = {"cores_per_vcpu": 0.01, "device_step_time_s": 0.03, "time_stretch": 1.5}
     told = {
         "an emulation": explanations.emulation_sentences(two),
-        "of a slowed device": explanations.emulation_sentences(
-            two.model_copy(update={"emulation": slowed})
+        "of an older version": explanations.emulation_sentences(
+            two.model_copy(update={"emulation": older})
         ),
         "nothing emulated": explanations.emulation_sentences(measured),
         "savings of unequal work": explanations.saving_sentences(two),

@@ -201,7 +201,7 @@ describe('the monitor', () => {
     ]);
     expect(el.textContent).toContain('train-fed-b-b-r1-1121-225315-123');
     expect(el.textContent).toContain('historical 2022-10-27');
-    expect(el.textContent).toContain('Run all clusters at one cores_per_vcpu.');
+    expect(el.textContent).toContain('Launch all of them again.');
   });
 
   it('says why one that failed before its first step has no charts', () => {
@@ -225,9 +225,9 @@ describe('the monitor', () => {
     );
   });
 
-  it('says emulated with the scale', () => {
+  it('says emulated, and what its seconds are', () => {
     expect(el.querySelector('.smtc-emulated')?.textContent).toBe('emulated');
-    expect(el.textContent).toContain('1 vCPU = 0.04 cores');
+    expect(el.textContent).toContain('1 s of it took 40 s here');
   });
 
   it('draws the rounds of a set-up as one line in its colour', () => {

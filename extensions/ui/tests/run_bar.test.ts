@@ -58,25 +58,25 @@ function shownBar(value: readonly unknown[]): {
   return { model, setUps, bar };
 }
 
-it('has a field for the cores of each vCPU, which says once what is wrong with them', () => {
+it('has a field for the time dilation, which says once what is wrong with it', () => {
   const job = {
     entry_point: 'train.py',
     cluster,
-    emulation: { device_step_time_s: 0.03, cores_per_vcpu: 0.5 }
+    emulation: { device_step_time_s: 0.03, time_dilation: 40 }
   };
   const { model, setUps, bar } = shownBar([job, job]);
-  const field = labelled(bar.element, 'Emulation: cores for each vCPU');
-  expect(field.value).toBe('0.5');
+  const field = labelled(bar.element, 'Emulation: time dilation');
+  expect(field.value).toBe('40');
 
   field.value = '0';
   field.dispatchEvent(new Event('input'));
   const told = model.get('value') as (typeof job)[];
   expect(told.map(each => each.emulation)).toEqual([
-    { device_step_time_s: 0.03, cores_per_vcpu: 0 },
-    { device_step_time_s: 0.03, cores_per_vcpu: 0 }
+    { device_step_time_s: 0.03, time_dilation: 0 },
+    { device_step_time_s: 0.03, time_dilation: 0 }
   ]);
 
-  const problem = 'Emulation.cores_per_vcpu=0.0 must be above 0. Raise it.';
+  const problem = 'Emulation.time_dilation=0.0 must be 1 or above. Raise it.';
   model.set('problems', [[problem], [problem]]);
   setUps.update();
   bar.update();
@@ -95,21 +95,20 @@ it('has a field for the cores of each vCPU, which says once what is wrong with t
 it('folds what few need of the emulation, until it is said or wrong', () => {
   const plain = { entry_point: 'train.py', cluster };
   const { model, setUps, bar } = shownBar([plain]);
-  const fold = labelled(bar.element, 'Emulation: cores for each vCPU').closest(
+  const fold = labelled(bar.element, 'Emulation: time dilation').closest(
     'details'
   );
   expect(fold?.open).toBe(false);
 
-  model.set('problems', [['Emulation.cores_per_vcpu=0.0 must be above 0.']]);
+  model.set('problems', [['Emulation.time_dilation=0.0 must be 1 or above.']]);
   setUps.update();
   bar.update();
   expect(fold?.open).toBe(true);
 
-  const said = shownBar([{ ...plain, emulation: { cores_per_vcpu: 0.5 } }]);
-  const open = labelled(
-    said.bar.element,
-    'Emulation: cores for each vCPU'
-  ).closest('details');
+  const said = shownBar([{ ...plain, emulation: { time_dilation: 40 } }]);
+  const open = labelled(said.bar.element, 'Emulation: time dilation').closest(
+    'details'
+  );
   expect(open?.open).toBe(true);
   if (open !== null) {
     open.open = false;

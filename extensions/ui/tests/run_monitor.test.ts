@@ -55,7 +55,7 @@ describe('the run monitor', () => {
     expect(el.querySelector('.smtc-badge')?.textContent).toBe('Running');
     expect(el.textContent).toContain('$3.60/h');
     expect(el.textContent).toContain('emulated');
-    expect(el.textContent).toContain('1 vCPU = 0.05 cores of this machine');
+    expect(el.textContent).toContain('1 s of it took 20 s here');
   });
 
   it('tells what SageMaker tells of a run in progress', () => {
@@ -232,16 +232,16 @@ describe('the run monitor', () => {
     expect(text).toBe('trainerstepwaits for data');
   });
 
-  it('tells where the time went, and prices the scale model alone', () => {
+  it('tells where the time went, and prices cluster time alone', () => {
     const facts = [...el.querySelectorAll('.smtc-run-numbers .smtc-facts div')];
     const told = facts
       .map(fact => fact.textContent)
       .filter(words => /^(start-up|all steps|end)/.test(words));
 
     expect(told).toEqual([
-      "start-up2 s this machine's own, not on the scale of the model: no price",
+      "start-up2 s this machine's own seconds, not cluster time: no price",
       'all steps9.5 s $0.0095, warm-up included',
-      "end500 ms this machine's own, not on the scale of the model: no price"
+      "end500 ms this machine's own seconds, not cluster time: no price"
     ]);
 
     model.change({ bill: null });
@@ -288,7 +288,7 @@ describe('the run monitor', () => {
     model.rows('steps', STEPS, [0, 1, 0.2, 0.1, NaN, NaN]);
 
     expect(charts.has('Cost so far')).toBe(true);
-    expect(el.textContent).toContain('cost so far$0.012 at $3.60/h');
+    expect(el.textContent).toContain('cost so far$0.193 at $3.60/h');
   });
 
   it('draws what was predicted behind the step times, also when it comes late', () => {

@@ -25,17 +25,17 @@ BYTES_PER_GBIT = 1e9 / 8
 def link_facts(job: TrainingJob, catalog: Catalog) -> dict[str, Any]:
     """Return what a run keeps of its declared network; empty: none is declared.
 
-    Bandwidths are in bytes per second and latencies in seconds of this machine: where the
-    scale model runs slower, so does its network.
+    Bandwidths are in bytes per second and latencies in seconds of this machine: the network is
+    slower by the time dilation.
     """
     emulation = job.emulation
     if emulation is None or emulation.link is None:
         return {}
-    link, stretch = emulation.link, emulation.time_stretch
+    link, dilation = emulation.link, emulation.dilation
     between_gbps = _between_gbps(job, link, catalog)
     declared = LinkDeclaration(
-        inside=_wire(link.inside_gbps, link.inside_latency_s, stretch),
-        between=_wire(between_gbps, link.between_latency_s, stretch),
+        inside=_wire(link.inside_gbps, link.inside_latency_s, dilation),
+        between=_wire(between_gbps, link.between_latency_s, dilation),
     )
     return {LINK: declared.to_values()}
 
@@ -83,9 +83,9 @@ def _exchanging_types(job: TrainingJob, catalog: Catalog) -> Iterator[str]:
             yield group.instance_type
 
 
-def _wire(gbps: float | None, latency_s: float, stretch: float) -> DeclaredWire | None:
+def _wire(gbps: float | None, latency_s: float, dilation: float) -> DeclaredWire | None:
     if gbps is None:
         return None
     return DeclaredWire(
-        latency_s=latency_s * stretch, bytes_per_s=gbps * BYTES_PER_GBIT / stretch
+        latency_s=latency_s * dilation, bytes_per_s=gbps * BYTES_PER_GBIT / dilation
     )

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.instance.variables import RUN_VARIABLE
+from smtc_lab.launchers.dilation import common_dilation
 from smtc_lab.launchers.launcher import LaunchPlan, Leftover
 from smtc_lab.launchers.local.plan import check, make_plan
 from smtc_lab.launchers.local.run import write_run
-from smtc_lab.launchers.scale import common_scale
 from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
 from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.cores import available_cores
@@ -47,9 +47,9 @@ class LocalLauncher(SupervisedLauncher):
         grace_s = DEFAULT_GRACE_S if job.market is None else job.market.notice_s
         return make_plan(job, self._catalog, grace_s=grace_s, root=self._root)
 
-    def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
-        """Return the standard scale, or less where the largest of several jobs needs less."""
-        return common_scale(jobs, self._catalog, cores=available_cores())
+    def common_dilation(self, jobs: Sequence[TrainingJob]) -> float | None:
+        """Return the least time dilation at which the largest of several jobs fits here."""
+        return common_dilation(jobs, self._catalog, cores=available_cores())
 
     def _write(self, folder: RunFolder, plan: LaunchPlan) -> None:
         write_run(folder, plan)

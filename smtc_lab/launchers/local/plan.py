@@ -12,6 +12,13 @@ import psutil
 from smtc_lab.catalog.roles import roles
 from smtc_lab.catalog.trainers import total_trainers, trainers_per_instance
 from smtc_lab.errors import SpecError
+from smtc_lab.launchers.dilation import (
+    at_dilation,
+    common_dilation,
+    dilation_problems,
+    emulation_facts,
+    number_problems,
+)
 from smtc_lab.launchers.emulation.emulated_devices import device_facts
 from smtc_lab.launchers.emulation.emulated_link import link_facts, link_problems
 from smtc_lab.launchers.job_environment import environment_problems, job_environment
@@ -28,13 +35,6 @@ from smtc_lab.launchers.planning import (
     speed_units_of_type,
 )
 from smtc_lab.launchers.reduction import with_reduction
-from smtc_lab.launchers.scale import (
-    at_scale,
-    common_scale,
-    emulation_facts,
-    number_problems,
-    scale_problems,
-)
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.machine.gpu import visible_gpus
 from smtc_lab.spec.cluster import LOCAL
@@ -66,7 +66,7 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     if not problems:
         problems = [
             *group_problems(job, catalog, devices_here=_devices_of_each(job, visible_gpus())),
-            *scale_problems(job, catalog, cores=available_cores()),
+            *dilation_problems(job, catalog, cores=available_cores()),
             *link_problems(job, catalog),
         ]
     return problems or _memory_problems(job, catalog)
@@ -90,8 +90,8 @@ def make_plan(
         raise SpecError(problems)
     cores = available_cores()
     job, reduction = with_reduction(named(job), catalog, root=root)
-    if job.emulation is not None and job.emulation.cores_per_vcpu is None:
-        job = at_scale(job, common_scale([job], catalog, cores=cores))
+    if job.emulation is not None:
+        job = at_dilation(job, common_dilation([job], catalog, cores=cores))
     instances = _instances(job, catalog, cores)
     environment = job_environment(job)
     facts = {

@@ -50,8 +50,9 @@ def make_plan(
 ) -> LaunchPlan:
     """Return what will be asked of a cluster. Addresses and sizes are those of its nodes.
 
-    An emulation that names its scale gives each instance that CPU quota; one that does not, and
-    a job without any, use the nodes as they are.
+    An emulation that names cores_per_vcpu or a time dilation gives each instance that quota,
+    with a node's cores taken for vCPUs of relative speed 1; one that names neither, and a job
+    without any, use the nodes as they are. Nothing is slowed down that does not say so.
 
     Args:
         job: What to run.
@@ -64,10 +65,11 @@ def make_plan(
     """
     if problems := check(job, catalog):
         raise SpecError(problems)
-    job, reduction = with_reduction(named(job), catalog)
+    job, reduction = with_reduction(_as_fast_as_asked(named(job)), catalog)
     instances = _instances(job, catalog)
     facts = {
-        "cores_per_vcpu": job.emulation.cores_per_vcpu if job.emulation else None,
+        "time_dilation": job.emulation.time_dilation if job.emulation else None,
+        "cores_per_vcpu": _cores_per_vcpu(job),
         "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
         **link_facts(job, catalog),
         **device_facts(job, catalog),
@@ -88,7 +90,7 @@ def make_plan(
 
 
 def _instances(job: TrainingJob, catalog: Catalog) -> tuple[InstancePlan, ...]:
-    scale = job.emulation.cores_per_vcpu if job.emulation else None
+    scale = _cores_per_vcpu(job)
     role_of = roles(job.cluster, catalog)
     trainers = trainers_per_instance(job, role_of, catalog)
 
@@ -109,3 +111,20 @@ def _instances(job: TrainingJob, catalog: Catalog) -> tuple[InstancePlan, ...]:
         )
 
     return instance_plans(job, role_of, slot_of)
+
+
+def _as_fast_as_asked(job: TrainingJob) -> TrainingJob:
+    """Return a job whose emulation names its time dilation: none but what it asks for."""
+    if job.emulation is None or job.emulation.time_dilation is not None:
+        return job
+    emulation = job.emulation.model_copy(update={"time_dilation": 1.0})
+    return job.model_copy(update={"emulation": emulation})
+
+
+def _cores_per_vcpu(job: TrainingJob) -> float | None:
+    """Return the cores of a node that stand for one vCPU; None: the node is as it is."""
+    emulation = job.emulation
+    if emulation is None:
+        return None
+    scale, dilation = emulation.cores_per_vcpu, emulation.dilation
+    return 1 / dilation if scale is None and dilation > 1 else scale

@@ -83,8 +83,8 @@ class SupervisedLauncher:
         hashed = {FINGERPRINTS_VARIABLE: "1"} if plan.facts.get(FINGERPRINTS) else None
         start_supervisor(folder, detach=detach, environment=hashed)
 
-    def common_scale(self, jobs: Sequence[TrainingJob]) -> float | None:
-        """Return nothing: an emulation that names no scale takes the machines as they are."""
+    def common_dilation(self, jobs: Sequence[TrainingJob]) -> float | None:
+        """Return nothing: an emulation that names none takes the machines as they are."""
         del jobs
         return None
 

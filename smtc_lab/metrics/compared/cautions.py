@@ -9,7 +9,8 @@ from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cau
 from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataloaders
 from smtc_lab.metrics.ended_early import ended_early, steps_made
 from smtc_lab.metrics.finding import caution
-from smtc_lab.metrics.records.facts import cpu_quota_mechanism, number_fact
+from smtc_lab.metrics.records.cluster_time import OLD_CLOCK
+from smtc_lab.metrics.records.facts import cpu_quota_mechanism
 from smtc_lab.metrics.records.records import SAME_SAMPLES
 from smtc_lab.metrics.result import evidence_of
 
@@ -32,7 +33,7 @@ LEAST_LAUNCHES = 3
 LEAST_STEPS = 30
 """Measured steps of a job below which an interval is rough."""
 
-FEWER_CORES = "with fewer cores for each vCPU (cores_per_vcpu, --scale)"
+FEWER_CORES = "at a larger time dilation (time_dilation, --dilation)"
 """What to do where the machine was too small, by its names in Python and on a command line."""
 
 TRAINS_APART = "trainers_apart"
@@ -115,13 +116,13 @@ def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:
             "their step times cannot be compared.",
             "Emulate all clusters, or none.",
         )
-    scales = {number_fact(run, "cores_per_vcpu") for run in runs if run.job.emulation}
-    if len(scales) > 1:
+    clocks = {run.job.emulation.time_dilation is None for run in runs if run.job.emulation}
+    if len(clocks) > 1:
         yield caution(
             "unlike_scales",
-            f"The runs were emulated at different scales ({_listed(scales)} cores for each "
-            "vCPU), so their step times cannot be compared.",
-            "Give all clusters the same cores for each vCPU (cores_per_vcpu, --scale).",
+            "Some of the runs are told in cluster time and others, which an older version "
+            f"emulated, in {OLD_CLOCK}, so their step times cannot be compared.",
+            "Launch all of them again.",
         )
     devices_s = {run.job.emulation.device_step_time_s for run in runs if run.job.emulation}
     if len(devices_s) > 1:

@@ -164,6 +164,8 @@ def _mean_startup_s(measured: MeasuredCluster) -> float:
 
 
 def _mean_usd_per_job(measured: MeasuredCluster, usd_per_hour: float | None) -> float | None:
+    if measured.evidence == "emulated":  # start-up and end are this machine's own
+        return None
     billed_s = [launch.billed_s() for launch in measured.launches]
     costs_usd = [
         usd_per_job(billed_s=seconds, usd_per_hour=usd_per_hour)

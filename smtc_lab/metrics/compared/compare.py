@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.parity import ParityResult
     from smtc_lab.metrics.records.records import RunRecords
 
-_FACTS_OF_SCALE = ("time_stretch", "cpu_speed", "cpu_rate", "cpu_benchmark_version")
+_FACTS_OF_SCALE = ("time_dilation", "cpu_speed", "cpu_rate", "cpu_benchmark_version")
 
 
 def compare_runs(  # noqa: PLR0913  all that a comparison is made of
@@ -241,7 +241,7 @@ def _declared_link(runs: Sequence[RunRecords]) -> str | None:
 
 
 def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
-    """Return the scale model of the first emulated run, or None: the hardware was there."""
+    """Return how the first emulated run was emulated, or None: the hardware was there."""
     for run in runs:
         if run.job.emulation is not None and evidence_of(run.job) == "emulated":
             known = {name: number_fact(run, name) for name in _FACTS_OF_SCALE}

@@ -99,8 +99,8 @@ class ClusterResult(Result):
 
     usd_per_job: float | None
     """Mean cost of one launch in USD, from its start to the end of its last instance, start-up
-    and end included; None: a price is unknown. Of emulated launches it adds up two scales:
-    ``bill`` keeps them apart."""
+    and end included; None: a price is unknown, or it was emulated: ``bill`` has what is known
+    of the parts."""
 
     startup_s: float
     """Mean time from the start of a launch to the begin of its first step, in seconds."""
@@ -186,10 +186,11 @@ class Comparison(BundleDisplayed, Result):
     """Whether the hardware was there or emulated."""
 
     emulation: dict[str, float | None] | None
-    """``cores_per_vcpu`` and ``device_step_time_s`` of the scale model, and where known
-    ``time_stretch`` (declared device times took so many times longer), ``cpu_speed`` (of one
-    vCPU of this machine, 1.0 for ml.p3.2xlarge), ``cpu_rate`` and ``cpu_benchmark_version``
-    (what was measured for it, and how); None: no emulation."""
+    """``cores_per_vcpu`` and ``device_step_time_s``, and where known ``time_dilation`` (seconds
+    of this machine that one second of the clusters took: all times here are divided by it; an
+    older version did not), ``cpu_speed`` (of one vCPU of this machine, 1.0 for ml.p3.2xlarge),
+    ``cpu_rate`` and ``cpu_benchmark_version`` (what was measured for it, and how); None: no
+    emulation."""
 
     declared_link: str | None = None
     """Network that was declared between trainers, as ``EmulatedLink.parse`` reads it; None:

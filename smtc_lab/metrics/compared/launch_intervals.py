@@ -50,7 +50,9 @@ def launch_intervals(measured: MeasuredCluster, result: ClusterResult) -> dict[s
     launches = measured.launches
     found: dict[str, Interval | None] = {
         "startup_s": _of_times([launch.startup_s() for launch in launches]),
-        "usd_per_job": _usd_per_job(launches, result.usd_per_hour),
+        "usd_per_job": (
+            None if result.usd_per_job is None else _usd_per_job(launches, result.usd_per_hour)
+        ),
         "data_wait_fraction": _share(
             result.data_wait_fraction, [data_wait_fraction(each.steps) for each in launches]
         ),

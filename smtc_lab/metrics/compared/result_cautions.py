@@ -69,12 +69,7 @@ def _opposite_costs(
         f"{candidate.name} is {_words(saving.mean)} per step than {baseline.name}, but its "
         f"launches were {_words(saving_per_job.mean)}{_why(baseline, candidate)}."
     )
-    fix = (
-        "Read the cost per step: start-up and end ran at this machine's own speed, not on the "
-        "scale of the model."
-        if pair.evidence == "emulated"
-        else "The more steps a job has, the more its cost is that of its steps."
-    )
+    fix = "The more steps a job has, the more its cost is that of its steps."
     return [caution("opposite_costs", sentence, fix)]
 
 
@@ -182,8 +177,7 @@ def _bound_by_own_steps(result: ClusterResult) -> Iterator[Finding]:
             "time though its batches come from the data group: the script's own forward and "
             "backward passes, which an emulation computes on the CPU beside the declared "
             "device time, hold up its steps. An accelerator would be faster.",
-            "Emulate with a smaller model, or with more cores for each vCPU (cores_per_vcpu, "
-            "--scale).",
+            "Emulate with a smaller model.",
         )
 
 

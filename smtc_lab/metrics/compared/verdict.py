@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import NO_PRICE_HERE
+from smtc_lab.metrics.records.cluster_time import clock_words
 from smtc_lab.metrics.result import NO_CLAIM, Interval, is_wide
 from smtc_lab.spec.cluster import LOCAL
 
@@ -108,16 +109,13 @@ def emulation_clause(emulation: Mapping[str, float | None] | None) -> str:
     """Return how hardware was stood in for, or nothing when it was there.
 
     Args:
-        emulation: ``cores_per_vcpu`` and ``device_step_time_s`` of the scale model, or None.
+        emulation: That of a ``Comparison``, or None.
     """
     if emulation is None:
         return ""
     device = " device" if emulation.get("device_step_time_s") is not None else ""
-    cores_per_vcpu = emulation.get("cores_per_vcpu")
-    told = "?" if cores_per_vcpu is None else f"{cores_per_vcpu:.2g}"
-    cores = "core" if told == "1" else "cores"
-    scale = "unknown" if cores_per_vcpu is None else f"1 vCPU = {told} {cores}"
-    return f"emulated{device}, scale {scale}"
+    clock = clock_words(emulation)
+    return f"emulated{device}, {clock}" if clock else f"emulated{device}"
 
 
 def verdict(

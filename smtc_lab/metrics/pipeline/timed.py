@@ -13,6 +13,7 @@ from smtc_lab.metrics.pipeline.times import (
     RankTimes,
     StageTimes,
 )
+from smtc_lab.metrics.records.cluster_time import pipeline_in_cluster_time
 from smtc_lab.metrics.records.pipeline_records import FORWARD
 
 if TYPE_CHECKING:
@@ -29,14 +30,16 @@ _UNEVEN = 1.1
 
 
 def pipeline_times(
-    records: PipelineRecords | None, *, evidence: Evidence
+    records: PipelineRecords | None, *, evidence: Evidence, dilation: float = 1.0
 ) -> PipelineTimes | None:
     """Return a pipeline in numbers; None: its ranks have not all told yet how it is cut.
 
     Args:
         records: What the ranks of a run recorded so far.
         evidence: What times of the run are.
+        dilation: Time dilation of the run, by which its times are divided.
     """
+    records = pipeline_in_cluster_time(records, dilation=dilation)
     found = _first_pipeline(records)
     if records is None or found is None:
         return None

@@ -162,7 +162,7 @@ class PipelineTimes(Result):
     """Version of this schema."""
 
     evidence: Evidence
-    """Whether the times are those of the hardware that is named, or of a scale model."""
+    """Whether the times are those of the hardware that is named, or emulated."""
 
     schedule: str
     """In which order stages compute."""

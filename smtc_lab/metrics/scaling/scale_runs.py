@@ -12,6 +12,7 @@ from smtc_lab.metrics.compared.cautions import TRAINS_APART
 from smtc_lab.metrics.compared.measured_cluster import measured_clusters, speedup_of
 from smtc_lab.metrics.compared.result_cautions import UNLIKE_SAMPLES
 from smtc_lab.metrics.cost import usd_per_step
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.scaling.advice import advice
 from smtc_lab.metrics.scaling.efficiency import (
     cost_efficiency,
@@ -268,7 +269,7 @@ def _parts(launch: MeasuredLaunch) -> NDArray[np.float64]:
         [[_recorded(records[step], unknown) for step in common] for records in by_rank],
         dtype=np.float64,
     )
-    return parts_of_steps(*np.moveaxis(columns, 2, 0))
+    return parts_of_steps(*np.moveaxis(columns, 2, 0) / dilation_of_job(launch.run.job))
 
 
 def _recorded(record: StepRecord, unknown: float | None) -> tuple[float | None, ...]:

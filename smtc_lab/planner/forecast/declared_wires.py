@@ -16,36 +16,38 @@ if TYPE_CHECKING:
 _GBIT_BYTES = 1e9 / 8
 
 
-def declared_wires(
-    link: EmulatedLink | None, *, rated_gbps: Numbers, time_stretch: Numbers = 1.0
-) -> dict[str, Any]:
+def declared_wires(link: EmulatedLink | None, *, rated_gbps: Numbers) -> dict[str, Any]:
     """Return the fields of a ``Setup`` that a declared network gives; empty: none is declared.
 
     Args:
         link: What is declared.
         rated_gbps: Bandwidth between instances that the catalog has, in Gbit/s, where the
             declaration leaves it out; NaN: unknown.
-        time_stretch: How many times slower than declared the scale model runs.
     """
     if link is None:
         return {}
     between_gbps = rated_gbps if link.between_gbps is None else link.between_gbps
-    inside, stretch = link.inside_gbps, np.asarray(time_stretch)
-    fields = _between(
-        np.asarray(between_gbps) * _GBIT_BYTES / stretch, link.between_latency_s * stretch
-    )
+    inside = link.inside_gbps
+    fields = _between(np.asarray(between_gbps) * _GBIT_BYTES, link.between_latency_s)
     if inside is not None:
-        fields |= _inside(inside * _GBIT_BYTES / stretch, link.inside_latency_s * stretch)
+        fields |= _inside(inside * _GBIT_BYTES, link.inside_latency_s)
     return fields
 
 
-def launched_wires(declared: LinkDeclaration | None) -> dict[str, Any]:
-    """Return the same of a launch, whose network is in seconds of this machine already."""
+def launched_wires(
+    declared: LinkDeclaration | None, *, dilation: float = 1.0
+) -> dict[str, Any]:
+    """Return the same of a launch, whose network is in seconds of this machine.
+
+    Args:
+        declared: Its network; None: none is.
+        dilation: Time dilation of the launch.
+    """
     fields: dict[str, Any] = {}
-    if declared is not None and declared.between is not None:
-        fields |= _between(declared.between.bytes_per_s, declared.between.latency_s)
-    if declared is not None and declared.inside is not None:
-        fields |= _inside(declared.inside.bytes_per_s, declared.inside.latency_s)
+    if declared is not None and (wire := declared.between) is not None:
+        fields |= _between(wire.bytes_per_s * dilation, wire.latency_s / dilation)
+    if declared is not None and (wire := declared.inside) is not None:
+        fields |= _inside(wire.bytes_per_s * dilation, wire.latency_s / dilation)
     return fields
 
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.catalog.own_cpu_speed import own_cpu_speed
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import SpecError
-from smtc_lab.launchers.scale import SHARE_FOR_INSTANCES, speed_units, standard_scale
+from smtc_lab.launchers.dilation import most_units
 from smtc_lab.planner.forecast.launched import LaidOut, fits_distribution, laid_out, setup_of
 from smtc_lab.spec.cluster import MAX_INSTANCE_GROUPS, Cluster, InstanceGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from smtc_lab.catalog.catalog import Catalog
@@ -55,26 +54,8 @@ class _Changed:
     """The clusters."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Scaled:
-    """The scale of clusters, each of them in one comparison with the other set-ups."""
-
-    scale: NDArray[np.float64]
-    """Cores of this machine that stand for one vCPU, shape (K,)."""
-
-    time_stretch: NDArray[np.float64]
-    """How many times longer than declared the device takes, shape (K,)."""
-
-    fits: NDArray[np.bool_]
-    """Whether this machine has the cores that it needs, shape (K,)."""
-
-    cores: float
-    """Cores of this machine."""
-
-
 def exchanges(
     asked: AskedSetUp,
-    others: Sequence[AskedSetUp],
     model: Model,
     table: TypeTable,
     around: Surroundings,
@@ -83,7 +64,6 @@ def exchanges(
 
     Args:
         asked: The set-up.
-        others: The rest of the comparison, which shares its scale.
         model: The model without draws, of its workload.
         table: The instance types, with the speeds that the set-up gives.
         around: Catalog and machine.
@@ -108,7 +88,7 @@ def exchanges(
     usd_per_hour = [np.full(shape, np.nan) for shape in shapes]
     if changed:
         laid = LaidOut.joined([each.laid for each in changed])
-        found_s = _step_s(asked, laid, _scale(asked, others, laid.units, around), model, table)
+        found_s = _step_s(asked, laid, around, model, table)
         begin = 0
         for each in changed:
             end = begin + len(each.columns)
@@ -170,14 +150,15 @@ def _laid(
 
 
 def _step_s(
-    asked: AskedSetUp, laid: LaidOut, scaled: _Scaled, model: Model, table: TypeTable
+    asked: AskedSetUp, laid: LaidOut, around: Surroundings, model: Model, table: TypeTable
 ) -> NDArray[np.float64]:
     """Return the mean step time of clusters, shape (K,)."""
     declared_s = asked.emulation.device_step_time_s
     found = np.full(laid.units.shape, np.nan)
     if (declared_s is None) != (model.calibration.emulated_device_s is None):
         return found
-    is_possible = laid.is_possible & scaled.fits & fits_distribution(asked.job, laid, table)
+    is_possible = laid.is_possible & fits_distribution(asked.job, laid, table)
+    is_possible &= laid.units <= most_units(asked.emulation, cores=around.cores)
     if model.inputs.remote is None:
         is_possible &= laid.data_instances == 0
     kept = np.flatnonzero(is_possible)
@@ -186,41 +167,11 @@ def _step_s(
             asked.job,
             laid,
             table,
-            scale=scaled.scale,
-            device_s=None if declared_s is None else declared_s * scaled.time_stretch,
+            scale=1 / own_cpu_speed().value,
+            device_s=declared_s,
             link=asked.emulation.link,
-            time_stretch=scaled.time_stretch,
-            cores=scaled.cores,
+            cores=around.cores,
             own_workers=model.calibration.script_num_workers,
         )
         found[kept] = model.times(setup.pick(kept)).step_s[:, 0]
     return found
-
-
-def _scale(
-    asked: AskedSetUp,
-    others: Sequence[AskedSetUp],
-    units: NDArray[np.float64],
-    around: Surroundings,
-) -> _Scaled:
-    """Return the scale of each cluster, in a comparison with the other set-ups.
-
-    As ``common_scale`` and ``at_scale`` of the launcher say it: the largest set-up decides.
-    """
-    cores, given = around.cores, asked.emulation
-    if given.cores_per_vcpu is not None:
-        scale, stretch = np.full(units.shape, given.cores_per_vcpu), np.ones(units.shape)
-    else:
-        largest = max(
-            (speed_units(each.job, around.catalog) for each in others if each.job.emulation),
-            default=0.0,
-        )
-        most = np.maximum(np.where(units > 0, units, 1.0), largest)
-        scale = np.minimum(cores * SHARE_FOR_INSTANCES / most, standard_scale())
-        stretch = np.maximum(1.0, standard_scale() / scale)
-    return _Scaled(
-        scale=scale,
-        time_stretch=given.time_stretch * stretch,
-        fits=scale * units <= cores,  # else the launcher refuses it
-        cores=cores,
-    )

@@ -11,11 +11,16 @@ import numpy as np
 from smtc_lab.catalog.roles import roles
 from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import CatalogError, PlannerError, SpecError
-from smtc_lab.launchers.scale import scale_problems, speed_units
+from smtc_lab.launchers.dilation import (
+    at_one_dilation,
+    common_dilation,
+    dilation_problems,
+    speed_units,
+)
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
 from smtc_lab.planner.forecast.launched import (
     Surroundings,
-    launched_jobs,
     refuse_unknown,
 )
 from smtc_lab.planner.forecast.launched_setup import launched_setup
@@ -43,7 +48,7 @@ class Foreseen:
     """What is predicted of a set-up, as its launch in this comparison will be."""
 
     prediction: Prediction
-    """Step time and cost. Of an emulated set-up it is that of the scale model."""
+    """Step time and cost. Of an emulated set-up it is in cluster time."""
 
     setup: Setup
     """Its quotas and data workers, as the model has them."""
@@ -62,7 +67,7 @@ class Foreseen:
     """Whether it has data instances."""
 
     whole_s: float | None
-    """A launch from start to end in seconds, whatever its scales; None: not known."""
+    """A launch from start to end in seconds, by this machine's clock; None: not known."""
 
     of_groups: tuple[Exchange, ...]
     """For each instance group what every type of the catalog would be there."""
@@ -98,17 +103,16 @@ def forecast(
     if not any(models[place] for place in sound):
         return found
     try:
-        jobs = launched_jobs([set_ups[place].job for place in sound], catalog, cores=cores)
+        jobs = _launched([set_ups[place].job for place in sound], catalog, cores)
     except CatalogError as error:
         return [problem or str(error) for problem in problems]
     for place, job in zip(sound, jobs, strict=True):
         known = models[place]
         if known is None:
             continue
-        others = [set_ups[other] for other in sound if other != place]
         try:
             with np.errstate(all="ignore"):  # what is no finite number is refused below
-                found[place] = _foreseen(set_ups[place], job, others, known, around)
+                found[place] = _foreseen(set_ups[place], known, around, dilation_of_job(job))
         except (PlannerError, CatalogError) as error:
             found[place] = str(error)
         except (ArithmeticError, ValueError) as error:
@@ -119,6 +123,11 @@ def forecast(
     return found
 
 
+def _launched(jobs: Sequence[TrainingJob], catalog: Catalog, cores: float) -> list[TrainingJob]:
+    """Return jobs at the time dilation that they would be launched at together."""
+    return at_one_dilation(jobs, lambda some: common_dilation(some, catalog, cores=cores))
+
+
 def _problem(job: TrainingJob, catalog: Catalog, cores: float) -> str:
     """Return why a set-up is not launched, or not known to the model; empty: neither."""
     try:
@@ -126,7 +135,7 @@ def _problem(job: TrainingJob, catalog: Catalog, cores: float) -> str:
         refuse_unknown(job, role_of)
         trainers_per_instance(job, role_of, catalog)
         speed_units(job, catalog)  # of a type whose speed nobody knows it says so
-        problems = scale_problems(job, catalog, cores=cores)
+        problems = dilation_problems(job, catalog, cores=cores)
     except (SpecError, CatalogError, PlannerError) as error:
         return str(error)
     return "".join(problems)
@@ -134,14 +143,13 @@ def _problem(job: TrainingJob, catalog: Catalog, cores: float) -> str:
 
 def _foreseen(
     asked: AskedSetUp,
-    launched: TrainingJob,
-    others: Sequence[AskedSetUp],
     known: CalibratedModel,
     around: Surroundings,
+    dilation: float,
 ) -> Foreseen:
     catalog, cores = around.catalog, around.cores
     table, model = type_table(asked.job, catalog), known.model
-    launched = with_known_reduction(launched, catalog, known)
+    launched = with_known_reduction(asked.job, catalog, known)
     own = known.calibration.script_num_workers
     setup = launched_setup(launched, catalog, table, cores=cores, own_workers=own)
     job, is_emulated = asked.job, asked.job.emulation is not None
@@ -155,7 +163,7 @@ def _foreseen(
     made = predictions(model, setup, [terms])[0]
     _refuse_endless(made)
     parts = made.parts
-    *of_groups, with_data = exchanges(asked, others, known.of_means, table, around)
+    *of_groups, with_data = exchanges(asked, known.of_means, table, around)
     return Foreseen(
         prediction=made,
         setup=setup,
@@ -163,7 +171,9 @@ def _foreseen(
         job_s=parts.steps_s if parts is not None and is_emulated else made.job_s,
         usd_per_job=parts.steps_usd if parts is not None and is_emulated else made.usd_per_job,
         has_data=bool(np.any(setup.data_instances)),
-        whole_s=None if parts is None else parts.whole_s.mean,
+        whole_s=(
+            None if parts is None else parts.whole_s.mean + (dilation - 1) * parts.steps_s.mean
+        ),
         of_groups=tuple(of_groups),
         with_data=with_data,
     )

@@ -1,4 +1,4 @@
-"""What each set-up of a local comparison becomes: its scale, and its quotas as the model's."""
+"""What each set-up of a local comparison becomes in cluster time, as the model has it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from smtc_lab.catalog.own_cpu_speed import own_cpu_speed
 from smtc_lab.errors import PlannerError
-from smtc_lab.launchers.scale import MOST_INSTANCES, at_one_scale, common_scale, number_problems
+from smtc_lab.launchers.dilation import MOST_INSTANCES, number_problems
+from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.metrics.communication.reducing import LEAST_GAIN, launched_share
 from smtc_lab.planner.forecast.declared_wires import declared_wires
 from smtc_lab.planner.model.setup import Setup
@@ -88,20 +90,15 @@ class LaidOut:
         return cls(**columns)
 
 
-def launched_jobs(
-    jobs: Sequence[TrainingJob], catalog: Catalog, *, cores: float
-) -> list[TrainingJob]:
-    """Return the jobs of a comparison at the scale that they would be launched at.
+def cores_of_vcpu(job: TrainingJob) -> float | None:
+    """Return the cores of this machine that do the work of one vCPU of relative speed 1.
 
-    Args:
-        jobs: The set-ups.
-        catalog: Where the instance types are looked up.
-        cores: Cores of this machine.
+    None: nothing is emulated.
 
     Raises:
-        CatalogError: The speed of a type, or of this machine, is not known.
+        CatalogError: The speed of this machine is not known.
     """
-    return at_one_scale(jobs, lambda emulated: common_scale(emulated, catalog, cores=cores))
+    return None if job.emulation is None else 1 / own_cpu_speed().value
 
 
 def laid_out(
@@ -154,20 +151,18 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     scale: Numbers | None,
     device_s: Numbers | None,
     link: EmulatedLink | None,
-    time_stretch: Numbers,
     cores: float,
     own_workers: int | None = None,
 ) -> Setup:
-    """Return clusters as set-ups of the model, with the quotas of the local launcher.
+    """Return clusters as set-ups of the model, in cluster time.
 
     Args:
         job: What is run; its cluster does not count.
         laid: The clusters.
         table: The instance types.
-        scale: Cores of this machine that stand for one vCPU; None: nothing is emulated.
+        scale: Cores of this machine that do a vCPU's work; None: nothing is emulated.
         device_s: Time of the emulated device for a step in seconds; None: there is none.
         link: Declared network; None: none is.
-        time_stretch: How many times slower than declared it is.
         cores: Cores of this machine.
         own_workers: Data workers of the script's own dataloader; None: as for a calibration.
     """
@@ -180,7 +175,7 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     devices = devices_of(job, laid, table)
     loader_workers = devices * np.where(
         is_fed,
-        np.floor(trainer_quota / devices),
+        np.floor(trainer_quota / devices + ROUNDING),
         np.maximum(1.0, np.floor(trainer_cpus / devices)),
     )
     if own_workers is not None:
@@ -206,7 +201,7 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         ),
         data_workers=np.where(has_data, data_workers, 0.0),
         device_s=device_s,
-        **declared_wires(link, rated_gbps=rated_gbps, time_stretch=time_stretch),
+        **declared_wires(link, rated_gbps=rated_gbps),
     )
 
 
@@ -297,4 +292,4 @@ def _quota(
 
 
 def _num_cpus(quota: NDArray[np.float64], cores: float) -> NDArray[np.float64]:
-    return np.maximum(1.0, np.ceil(np.where(np.isnan(quota), cores, quota)))
+    return np.maximum(1.0, np.ceil(np.where(np.isnan(quota), cores, quota) - ROUNDING))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.catalog.roles import roles
-from smtc_lab.planner.forecast.launched import laid_out, setup_of
+from smtc_lab.planner.forecast.launched import cores_of_vcpu, laid_out, setup_of
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
@@ -24,10 +24,10 @@ def launched_setup(
     cores: float,
     own_workers: int | None = None,
 ) -> Setup:
-    """Return a job that has its scale as a set-up of the model.
+    """Return a job as a set-up of the model, in cluster time.
 
     Args:
-        job: The job, as ``launched_jobs`` returns it.
+        job: The job.
         catalog: Where the instance types are looked up.
         table: The same as columns.
         cores: Cores of this machine.
@@ -40,10 +40,9 @@ def launched_setup(
         job,
         laid,
         table,
-        scale=None if emulation is None else emulation.cores_per_vcpu,
-        device_s=None if emulation is None else emulation.stretched_device_s,
+        scale=cores_of_vcpu(job),
+        device_s=None if emulation is None else emulation.device_step_time_s,
         link=None if emulation is None else emulation.link,
-        time_stretch=1.0 if emulation is None else emulation.time_stretch,
         cores=cores,
         own_workers=own_workers,
     )

@@ -10,7 +10,6 @@ from smtc_lab.catalog.roles import instances_of_roles
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.metrics.communication.reducing import LEAST_GAIN
-from smtc_lab.planner.forecast.launched import launched_jobs
 from smtc_lab.planner.forecast.launched_setup import launched_setup
 from smtc_lab.planner.forecast.type_table import type_table
 from smtc_lab.spec.cluster import LOCAL
@@ -63,11 +62,10 @@ def launched_setups(job: TrainingJob, catalog: Catalog) -> Sequence[Setup]:
     spread = job.distribution
     assert isinstance(spread, Distribution)  # noqa: S101  the callers have looked
     cores = float(available_cores())
-    (scaled,) = launched_jobs([job], catalog, cores=cores)
     made = []
     for reduce_on in ("data_group", None):
         decided = spread.model_copy(update={"reduce_on": reduce_on})
-        asked = scaled.model_copy(update={"distribution": decided})
+        asked = job.model_copy(update={"distribution": decided})
         table = type_table(asked, catalog)
         made.append(launched_setup(asked, catalog, table, cores=cores))
     return made

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.errors import PlannerError
-from smtc_lab.metrics.columns import STEP, step_columns
+from smtc_lab.metrics.columns import STEP, steps_of
 from smtc_lab.metrics.records.attempts import Attempt, AttemptRecord
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.saves import saves_of
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.spec.cluster import LOCAL
@@ -59,7 +60,7 @@ def times_of(run: Run) -> RunTimes:
         StoreError: A file of it is damaged.
     """
     records = run.records()
-    steps = step_columns(records.steps.values())
+    steps = steps_of(records)
     restarts_s = _restarts_s(records.attempts, steps, _begins(run))
     bill = summarize(records).bill
     if records.state != "Completed" or bill.steps_s is None or not restarts_s:
@@ -69,8 +70,9 @@ def times_of(run: Run) -> RunTimes:
             "seconds of work."
         )
     saves = saves_of(records.events)
-    held_s = sum(save.stall_s for save in saves) / max(1, len(records.steps))
-    step_s = float((steps[STEP["end_time_s"]] - steps[STEP["begin_time_s"]]).mean())
+    dilation = dilation_of_job(records.job)
+    held_s = sum(save.stall_s for save in saves) / max(1, len(records.steps)) / dilation
+    step_s = float((steps[STEP["end_time_s"]] - steps[STEP["begin_time_s"]]).mean()) / dilation
     work_s = max(step_s, bill.steps_s + (bill.end_s or 0.0) - held_s)
     between = _steps_between(saves)
     return RunTimes(

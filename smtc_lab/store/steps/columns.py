@@ -10,6 +10,7 @@ import numpy as np
 from smtc_lab.errors import StoreError
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.across_ranks import ACROSS, TOGETHER, RankFold
+from smtc_lab.metrics.records.cluster_time import in_cluster_time
 from smtc_lab.store.query import columns_there, damage, numbers, query
 from smtc_lab.store.steps.bins import Bins, OpenBins
 from smtc_lab.store.steps.sql import bins_sql, rows_sql
@@ -43,10 +44,12 @@ class StepColumns:
 
     Args:
         paths: One record file for each rank, at least one.
+        dilation: Time dilation of the run, by whose cluster time steps are told.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], *, dilation: float = 1.0) -> None:
         self._paths = tuple(paths)
+        self._dilation = dilation
         self._there: frozenset[str] | None = None
 
     def count(self) -> int:
@@ -92,10 +95,11 @@ class StepColumns:
             StoreError: A file is damaged or cannot be read.
         """
         try:
-            return self._read(first, end, tuple(columns))
+            found = self._read(first, end, tuple(columns))
         except StoreError:
             self._name_one(lambda rank: rank.read(first, end, columns=columns))
             raise
+        return in_cluster_time(found, columns, dilation=self._dilation)
 
     def bins(self, first: int, end: int, width: int) -> Bins:
         """Return what charts draw in bins, each ``width`` rows wide.
@@ -111,10 +115,13 @@ class StepColumns:
         if len(self._paths) > TOGETHER:
             return self._bins_of_rows(first, end, width)
         try:
-            return self._bins_of_files(first, end, width)
+            found = self._bins_of_files(first, end, width)
         except StoreError:
             self._name_one(lambda rank: rank.bins(first, end, width))
             raise
+        for columns in (found.low, found.high, found.mean):
+            in_cluster_time(columns, CHART_COLUMNS, dilation=self._dilation)
+        return found
 
     def _read(
         self, first: int, end: int | None, columns: tuple[str, ...]

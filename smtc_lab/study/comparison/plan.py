@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.catalog.own_types import own_types
 from smtc_lab.errors import SpecError
-from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
+from smtc_lab.launchers.dilation import at_one_dilation
+from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named
-from smtc_lab.launchers.scale import at_one_scale
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.study.folder import StudyRequest
@@ -31,7 +31,7 @@ class ComparisonPlan:
     """What a comparison launches."""
 
     jobs: tuple[TrainingJob, ...]
-    """One for each cluster, the baseline first; all emulations of one scale."""
+    """One for each cluster, the baseline first; all emulations of one time dilation."""
 
     launches: tuple[LaunchPlan, ...]
     """Every launch, in the order in which they run."""
@@ -111,7 +111,7 @@ def plan_comparison(  # noqa: PLR0913  as above
 def _comparable(
     jobs: Sequence[TrainingJob], rounds: int, within: float | None, launcher: Launcher
 ) -> list[TrainingJob]:
-    """Return the jobs with one common scale, or say why they cannot be compared."""
+    """Return the jobs at one time dilation, or say why they cannot be compared."""
     labels = [job.cluster.label for job in jobs]
     problems = []
     if len(jobs) < 1:
@@ -129,8 +129,7 @@ def _comparable(
     problems += _launch_problems(jobs, launcher)
     if problems:
         raise SpecError(problems)
-    is_here = bool(runs_here(launcher.name))
-    return at_one_scale(jobs, launcher.common_scale, is_here=is_here)
+    return at_one_dilation(jobs, launcher.common_dilation)
 
 
 def _unlike_clocks(jobs: Sequence[TrainingJob]) -> Iterator[str]:

@@ -26,7 +26,7 @@ _FIRST_CLUSTERS = (
     "heterogeneous@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1",
 )
 _FIRST_STEPS = 32
-_DEVICE_STEP_TIME_S = 0.03
+_DEVICE_STEP_TIME_S = 0.005
 _LONGEST_NAME = 64
 
 
@@ -97,7 +97,7 @@ def first_jobs() -> list[TrainingJob]:
         TrainingJob(
             entry_point=example("digits"),
             cluster=Cluster.parse(text),
-            hyperparameters={"batch_size": 32, "work": 3},
+            hyperparameters={"batch_size": 64, "work": 20},
             emulation=Emulation(device_step_time_s=_DEVICE_STEP_TIME_S),
             max_steps=_FIRST_STEPS,
         )

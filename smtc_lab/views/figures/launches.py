@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.bill import bill_of
-from smtc_lab.metrics.columns import STEP, step_columns
+from smtc_lab.metrics.columns import STEP, steps_of
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.interrupted import interrupted
 from smtc_lab.metrics.result import evidence_of
 
@@ -44,7 +45,7 @@ class Launch:
     @cached_property
     def columns(self) -> Floats:
         """The steps of the job, shape (C, steps), as in ``metrics.columns.STEP_COLUMNS``."""
-        return step_columns(self.run.steps.values())
+        return steps_of(self.run)
 
     @property
     def step_time_s(self) -> Floats:
@@ -78,6 +79,7 @@ class Launch:
                 self.columns[[STEP["begin_time_s"], STEP["end_time_s"]]],
                 ended_s=self.run.ended_s,
             ),
+            dilation=dilation_of_job(self.run.job),
         )
 
 

@@ -78,7 +78,7 @@ class ForecastSetUp:
     """What it is predicted with; None: there is none, or it is not the reason."""
 
     is_emulated: bool = False
-    """Whether it is predicted as the scale model that its run here would be."""
+    """Whether its run here would be emulated, which is told in cluster time."""
 
     step_time_s: Estimate | None = None
     """Mean step time in seconds."""

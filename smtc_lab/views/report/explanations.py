@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.records.cluster_time import OLD_CLOCK
 from smtc_lab.views.figures.launches import launches_of, measured_step_times
 from smtc_lab.views.text import format as fmt
 
@@ -34,10 +35,6 @@ _INTERVAL = (
     "because they do not show how much launches differ."
 )
 _FEW_LAUNCHES = 5
-_TWO_SCALES = (
-    "The cost of an emulated job adds up two scales: its steps are the model's, its start-up "
-    "and its end are this machine's own. Read the cost per step."
-)
 
 
 def warm_up_sentence(cluster: ClusterResult) -> str:
@@ -77,10 +74,7 @@ def statistics_sentences(comparison: Comparison) -> list[str]:
 
 def saving_sentences(comparison: Comparison) -> list[str]:
     """Return what each cluster saves per step and per job against the baseline."""
-    sentences = [_saving_sentence(pair) for pair in comparison.pairs]
-    if sentences and comparison.evidence == "emulated":
-        sentences.append(_TWO_SCALES)
-    return sentences
+    return [_saving_sentence(pair) for pair in comparison.pairs]
 
 
 def emulation_sentences(comparison: Comparison) -> list[str]:
@@ -89,7 +83,7 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
         return ["Nothing was emulated: the steps ran on the machines that are named."]
     emulation = comparison.emulation or {}
     scale, device_s = emulation.get("cores_per_vcpu"), emulation.get("device_step_time_s")
-    stretch = emulation.get("time_stretch") or 1.0
+    dilation = emulation.get("time_dilation")
     sentences = ["The named instances were not there; one machine stood in for all of them."]
     if scale is not None:
         sentences.append(
@@ -97,11 +91,13 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
             "vCPUs and their relative speed: one vCPU of the reference CPU was "
             f"{fmt.cores(scale)} of this machine."
         )
-    if round(stretch, 2) > 1:
+    if dilation is None and scale is not None:
+        sentences.append(f"An older version emulated it: its times are {OLD_CLOCK}.")
+    elif dilation is not None and dilation != 1:
         sentences.append(
-            "The clusters are too large for the standard scale on this machine, so the model "
-            f"ran {stretch:.2f} times slower, vCPUs and accelerator alike: seconds grew, and "
-            "ratios stayed."
+            f"Everything of the clusters went {dilation:.3g} times slower here: vCPUs, "
+            "accelerator and declared network alike. Times, rates and costs of steps are told "
+            "in cluster time, which is what was measured divided by that."
         )
     if device_s is not None:
         sentences.append(
@@ -115,12 +111,11 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
         )
     sentences.append(
         "A quota begins with the first step, and is lifted when the job's max_steps are taken "
-        "or its script ends: start-up and end were not on the scale of the model."
+        "or its script ends: start-up and end are this machine's own seconds."
     )
     sentences.append(
-        "So this is a scale model: true of the pipeline (queues, network path, overlap, "
-        "shut-down), not of the hardware. Read the ratios between the clusters; seconds and "
-        "dollars of the model are not those of the real machines."
+        "So this is true of the pipeline (queues, overlap, shut-down), and of the hardware as "
+        "far as the declared device time and the catalog's CPU speeds are."
     )
     return sentences
 
@@ -151,6 +146,8 @@ def _saving_sentence(pair: PairResult) -> str:
     told = fmt.percent_interval(saving)
     if saving.side_of(0) == 0:
         told = f"{told}, no difference seen"
+    if pair.evidence == "emulated":
+        return f"{names}: saving per {pair.unit} {told}."
     if pair.saving_per_job_fraction is None:
         return (
             f"{names}: saving per {pair.unit} {told}. Their launches did different work, so "

@@ -28,6 +28,7 @@ from smtc_lab.views.run.spread import spread_of
 from smtc_lab.views.run.summary import RunSummarizer
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import compile_time_words
+from smtc_lab.views.text.emulated import of_run
 from smtc_lab.views.text.findings import told
 from smtc_lab.views.text.script import script_words
 
@@ -110,7 +111,7 @@ class RunDescriber:
             max_steps=job.max_steps,
             steps=follower.steps.num_rows if follower.has_looked else None,
             evidence=evidence,
-            cores_per_vcpu=follower.fact("cores_per_vcpu") if emulated else None,
+            emulation=of_run(job),
             device_step_time_s=follower.fact("device_step_time_s") if emulated else None,
             groups=self._groups(),
             spread=spread_of(follower),
@@ -144,6 +145,7 @@ class RunDescriber:
             usd_per_hour=usd_per_hour,
             evidence=evidence_of(self._follower.job),
             interrupted=interrupted(state.attempts, summarizer.times_s, ended_s=state.ended_s),
+            dilation=self._follower.dilation,
         )
 
     def _interruptions(self, usd_per_hour: float | None) -> tuple[InterruptionInfo, ...]:

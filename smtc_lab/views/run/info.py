@@ -177,11 +177,10 @@ class RunInfo:
     """Steps that all ranks have recorded; None: they were not counted yet."""
 
     evidence: Literal["measured", "emulated"]
-    """What its step times are: of the hardware that is named, or of a scale model."""
+    """What its step times are: of the hardware that is named, or emulated, in cluster time."""
 
-    cores_per_vcpu: float | None
-    """The scale: cores of this machine that stood for one vCPU; None: not emulated, not known.
-    """
+    emulation: str
+    """How it is emulated, and what its seconds are, in words; empty: it is not emulated."""
 
     device_step_time_s: float | None
     """Declared time of the emulated device for a step, in seconds; None: no such device."""

@@ -92,7 +92,7 @@ def interruption_infos(
             epoch; None: it has none.
         begin_s: Begin of the run, in seconds since the epoch; None: it has not begun.
         usd_per_hour: Price of the whole cluster; None: unknown.
-        evidence: Whether it is a scale model, of which only steps have a price.
+        evidence: Whether it is emulated, of which only steps have a price.
     """
     if begin_s is None:
         return ()

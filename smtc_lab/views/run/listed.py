@@ -14,6 +14,7 @@ from smtc_lab.follow.run_follower import rank_files, read_plan
 from smtc_lab.launchers.engines import is_billed
 from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.measured_launch import probe_steps
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.warm_up import measured_from
@@ -65,6 +66,7 @@ class ListedRun(Listed):
         self._state_s = 0.0
         self._lasted_s: float | None = None
         self._window_s: tuple[float, float] | None = None
+        self._dilation = 1.0
 
     @property
     def has_ended(self) -> bool:
@@ -94,6 +96,7 @@ class ListedRun(Listed):
         job, plan = read_job(self.folder), read_plan(self.folder)
         self._ranks = rank_files(self.folder, plan)
         self._is_compiled = job.compiler_config is not None
+        self._dilation = dilation_of_job(job)
         return {
             **self.row,
             "cluster": job.cluster.label,
@@ -129,21 +132,22 @@ class ListedRun(Listed):
         """Return what it costs so far; of an emulated run, what is on its steps' scale."""
         begin_s, end_s = self._window_s or (0.0, 0.0)
         waited_s = 0.0 if self._state is None else self._state.waited_s
+        steps_s = max(0.0, end_s - begin_s - waited_s) / self._dilation
         return usd_of_run(
             evidence=self.row["evidence"],
             whole_s=self._lasted_s,
-            steps_s=max(0.0, end_s - begin_s - waited_s) if self._window_s else None,
+            steps_s=steps_s if self._window_s else None,
             usd_per_hour=self.row["usd_per_hour"],
         )
 
     def _count(self) -> None:
         if self.has_ended and self._state is not None and len(self._state.attempts) > 1:
             self._steps = Growing(len(_COLUMNS))  # some were done again since
-        new = StepColumns(self._ranks).read(
-            self._steps.num_rows, columns=(*_COLUMNS, "end_time_s")
+        new = StepColumns(self._ranks, dilation=self._dilation).read(
+            self._steps.num_rows, columns=(*_COLUMNS, "begin_time_s", "end_time_s")
         )
-        self._steps.append(new[:-1])
-        self._widen(new[1], new[2])
+        self._steps.append(new[: len(_COLUMNS)])
+        self._widen(*new[len(_COLUMNS) :])
         mean_s, num_steps = self.row["step_time_s"], self._steps.num_rows
         if num_steps and (self.has_ended or time.monotonic() >= self._mean_s + _MEAN_EVERY_S):
             self._mean_s = time.monotonic()
@@ -153,11 +157,11 @@ class ListedRun(Listed):
             {**self.row, "steps": num_steps, "step_time_s": mean_s, "usd_so_far": cost_usd}
         )
 
-    def _widen(self, time_s: NDArray[np.float64], end_s: NDArray[np.float64]) -> None:
+    def _widen(self, begins_s: NDArray[np.float64], end_s: NDArray[np.float64]) -> None:
         """Take in when new steps began and ended; the steps are let go at the end."""
         if len(end_s):
             begin_s, last_s = self._window_s or (np.inf, -np.inf)
-            first_s = float((end_s - time_s).min())
+            first_s = float(begins_s.min())
             self._window_s = min(begin_s, first_s), max(last_s, float(end_s.max()))
 
     def _mean_step_time_s(self) -> float:

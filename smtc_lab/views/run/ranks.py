@@ -30,10 +30,14 @@ _DIGITS = 3
 
 
 class RankSummarizer:
-    """Sums up the trainers of a growing run, each by itself and over its steps."""
+    """Sums up the trainers of a growing run, each by itself and over its steps.
 
-    def __init__(self) -> None:
-        self._bins = RankBins()
+    Args:
+        dilation: Time dilation of the run.
+    """
+
+    def __init__(self, *, dilation: float = 1.0) -> None:
+        self._bins = RankBins(dilation=dilation)
         self.latest: tuple[RankInfo, ...] = ()
         """Means of each trainer over the measured steps, by rank; empty: there is one."""
         self.map: RankMapInfo | None = None

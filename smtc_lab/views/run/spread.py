@@ -86,7 +86,7 @@ def _wires(
     """Return the declared networks between instances and inside one.
 
     Args:
-        emulation: The scale model; None: the hardware was there.
+        emulation: How it is emulated; None: the hardware was there.
         facts: What the plan was kept with, which knows the catalog's bandwidth.
     """
     link = None if emulation is None else emulation.link
@@ -99,8 +99,8 @@ def _wires(
             told.get("between") if isinstance(told, dict) else None, "bytes_per_s"
         )
         # kept in seconds of the machine
-        stretched = None if bytes_per_s is None else bytes_per_s / BYTES_PER_GBIT
-        between = None if stretched is None else stretched * emulation.time_stretch
+        here = None if bytes_per_s is None else bytes_per_s / BYTES_PER_GBIT
+        between = None if here is None else here * emulation.dilation
     return _wire(between, link.between_latency_s), _wire(
         link.inside_gbps, link.inside_latency_s
     )

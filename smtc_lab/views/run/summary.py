@@ -42,7 +42,7 @@ class RunSummarizer:
     def __init__(self, follower: RunFollower) -> None:
         self._follower = follower
         self._rules = RunRules(follower.job)
-        self.ranks = RankSummarizer()
+        self.ranks = RankSummarizer(dilation=follower.dilation)
         """Its trainers, each by itself."""
         self.pipeline: PipelineInfo | None = None
         """The stages of its model; None: it is not cut, or not yet."""

@@ -25,16 +25,10 @@ _BITS = ((1.0, "Gbit/s"), (1e-3, "Mbit/s"), (1e-6, "kbit/s"))
 
 
 def evidence_words(info: RunInfo) -> str:
-    """Return what the numbers are: measured, or emulated with the scale of the model."""
+    """Return what the numbers are: measured, or emulated and how."""
     if info.evidence == "measured":
         return "measured on this machine" if info.runs_here else "measured"
-    scale = "? cores" if info.cores_per_vcpu is None else fmt.cores(info.cores_per_vcpu)
-    device = (
-        "no device"
-        if info.device_step_time_s is None
-        else f"declared device time {fmt.seconds(info.device_step_time_s)} per step"
-    )
-    return f"emulated, scale model: 1 vCPU = {scale} of this machine, {device}"
+    return f"emulated, {info.emulation}"
 
 
 def run_rows(run: RunSnapshot) -> list[tuple[str, str]]:

@@ -54,7 +54,7 @@ class Shared:
     """When it began, or was made; None: not known."""
 
     is_emulated: bool
-    """Whether its step times are of a scale model."""
+    """Whether its step times are emulated."""
 
     goes_on: bool
     """Whether more will come: this is what there is so far."""

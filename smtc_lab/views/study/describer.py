@@ -18,8 +18,8 @@ from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.study.money import launch_cost_of, steps_cost_so_far
 from smtc_lab.views.study.pictured import part_use, pictured_groups
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.emulated import of_jobs
 from smtc_lab.views.text.findings import told
-from smtc_lab.views.text.words import scale_of_jobs
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
@@ -54,7 +54,7 @@ class StudyDescriber:
             launches=follower.num_launches,
             rounds=request.rounds,
             evidence=evidence_of(*jobs),
-            scale=scale_of_jobs(jobs),
+            scale=of_jobs(jobs),
             sentence="",
             is_verdict=False,
             set_ups=tuple(

@@ -117,6 +117,7 @@ class FollowedLaunch:
             interrupted=interrupted(
                 state.attempts, measured.recorded_times_s, ended_s=state.ended_s
             ),
+            dilation=self.follower.dilation,
         )
 
     def billed_s(self) -> float:

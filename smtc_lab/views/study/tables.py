@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.follow.host_table import HOST_COLUMNS
-from smtc_lab.metrics.columns import STEP, step_columns
+from smtc_lab.metrics.columns import STEP, steps_of
 from smtc_lab.views.run.snapshot import curve, steps_curve
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _most_bins(numbers: int, columns: Sequence[str], tables: int) -> int:
 
 def _steps_in(run: RunRecords) -> NDArray[np.float64]:
     """Return the steps that all ranks made, shape (5, N), columns as they are drawn."""
-    steps = step_columns(run.steps.values())
+    steps = steps_of(run)
     device = np.full(steps.shape[1], np.nan)
     rank_time_s = steps[STEP["rank_time_s"]]
     np.divide(steps[STEP["device_time_s"]], rank_time_s, out=device, where=rank_time_s > 0)

@@ -22,8 +22,8 @@ COST_LABEL = "cost of a launch"
 """What a row with the parts in USD is called."""
 
 SCALES_NOTE = (
-    "Only steps are on the scale of the model. Start-up and end, before and after the CPU "
-    "quota, are this machine's own: they have no price, and are not added to that of the steps."
+    "Steps are told in cluster time. Start-up and end, before and after the CPU quota, are "
+    "this machine's own seconds: they have no price, and are not added to those of the steps."
 )
 """What is to be known of the parts of emulated launches."""
 
@@ -38,15 +38,18 @@ def time_lines(
 ) -> tuple[str, ...]:
     """Return the parts in seconds, each with its share of the whole: ``end 4.4 s, 32 %``.
 
+    Parts of an emulated launch are of two clocks, so that they have no shares.
+
     Args:
         bill: Of a launch, or the mean of several.
         intervals: Of its fields by name, ``bill.end_s`` and so on, as far as they are known.
     """
     if bill is None:
         return (fmt.UNKNOWN,)
+    whole_s = None if bill.evidence == "emulated" else bill.billed_s
     return tuple(
         f"{name} {_with_interval(part_s, intervals.get(f'bill.{field}_s'), in_usd=False)}"
-        f"{_share(part_s, bill.billed_s)}"
+        f"{_share(part_s, whole_s)}"
         for name, field, part_s, _ in _parts(bill)
     )
 

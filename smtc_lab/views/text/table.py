@@ -115,7 +115,11 @@ def cost_rows(comparison: Comparison) -> list[ComparisonRow]:
     return [
         _row("per step", clusters, lambda c: (fmt.usd_interval(c.usd_per_step),)),
         _row("per 1,000 steps", clusters, lambda c: (fmt.usd_interval(c.usd_per_1000_steps),)),
-        _row("per job, start-up and end included", clusters, cells.usd_per_job),
+        *(
+            []
+            if comparison.evidence == "emulated"
+            else [_row("per job, start-up and end included", clusters, cells.usd_per_job)]
+        ),
         _row("start-up of a job", clusters, cells.startup),
         *([_row("parts of a job", clusters, cells.cost_parts)] if has_bills else []),
     ]

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import NO_PRICE_HERE
-from smtc_lab.catalog.cpu_speed import relative_cpu_speed
-from smtc_lab.errors import CatalogError
-from smtc_lab.metrics.result import NO_CLAIM, evidence_of
+from smtc_lab.metrics.records.cluster_time import clock_words
+from smtc_lab.metrics.result import NO_CLAIM
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import has_compilers
+from smtc_lab.views.text.emulated import emulation_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison, GroupResult
+    from smtc_lab.metrics.compared.comparison import Comparison, GroupResult
     from smtc_lab.metrics.compared.pair_result import PairResult
     from smtc_lab.metrics.result import Interval
-    from smtc_lab.spec.job import TrainingJob
 
 ONE_LAUNCH = "no claim from one launch"
 """What is said of a difference that one launch shows."""
@@ -113,89 +109,19 @@ def cost_finding(saving_fraction: Interval) -> str:
 
 
 def scale_line(comparison: Comparison) -> str:
-    """Return the scale of the emulation in one line; empty when the hardware was there."""
+    """Return how it was emulated in one line; empty when the hardware was there."""
     if comparison.evidence == "measured":
         return ""
     emulation = comparison.emulation or {}
-    return scale_words(
-        emulation.get("cores_per_vcpu"),
+    return emulation_words(
+        clock_words(emulation),
         emulation.get("device_step_time_s"),
-        of_types=scales_of_types(comparison.clusters),
-        time_stretch=emulation.get("time_stretch"),
         link=comparison.declared_link or "",
     )
 
 
-def scale_words(
-    scale: float | None,
-    device_s: float | None,
-    *,
-    of_types: Mapping[str, float] | None = None,
-    time_stretch: float | None = None,
-    link: str = "",
-) -> str:
-    """Return the scale of an emulation in words.
-
-    Args:
-        scale: Cores that stand for a vCPU of relative speed 1; None: unknown.
-        device_s: Declared time of the device for a step in seconds; None: no such device.
-        of_types: Cores that stand for a vCPU, by instance type; None: not known.
-        time_stretch: How many times longer than declared the device took; None: not known.
-        link: The declared network as its line; empty: none is.
-    """
-    named = {fmt.plain(name): cores for name, cores in (of_types or {}).items()}
-    parts = []
-    if len(set(map(fmt.number, named.values()))) > 1:
-        (first, cores), *others = named.items()
-        parts = [f"1 vCPU of {first} = {fmt.cores(cores)}"]
-        parts += [f"of {name} {fmt.number(each)}" for name, each in others]
-    elif scale is not None:
-        parts = [f"1 vCPU = {fmt.cores(next(iter(named.values()), scale))}"]
-    if device_s is not None:
-        parts.append(f"declared device time {fmt.seconds(device_s)} per step")
-        if time_stretch is not None and round(time_stretch, 2) > 1:
-            parts.append(f"{fmt.seconds(device_s * time_stretch)} at the pace of this machine")
-    if link:
-        parts.append(f"declared network {link}")
-    return f"scale model: {', '.join(parts) or 'scale unknown'}"
-
-
-def scale_of_jobs(jobs: Sequence[TrainingJob]) -> str:
-    """Return the scale of jobs that have not run yet; empty: the first is not emulated."""
-    emulation = jobs[0].emulation
-    if emulation is None or evidence_of(*jobs) == "measured":
-        return ""
-    scale, speeds = emulation.cores_per_vcpu, emulation.relative_cpu_speed
-    groups = [group for job in jobs for group in job.cluster.instance_groups]
-    of_types = {}
-    for name in dict.fromkeys(group.instance_type for group in groups):
-        with contextlib.suppress(CatalogError):  # "local", or a type that only a user knows
-            of_types[name] = (scale or 0.0) * relative_cpu_speed(name, speeds).value
-    return scale_words(
-        scale,
-        emulation.device_step_time_s,
-        of_types=of_types if scale is not None else None,
-        time_stretch=emulation.time_stretch,
-        link="" if emulation.link is None else str(emulation.link),
-    )
-
-
-def scales_of_types(clusters: Iterable[ClusterResult]) -> dict[str, float]:
-    """Return the cores of this machine that stood for one vCPU, by instance type.
-
-    A type's vCPU has the scale of all times its own speed. A type without a quota, or whose
-    vCPUs are not known, is left out.
-    """
-    return {
-        group.instance_type: group.cpu_quota_cores / group.vcpus
-        for cluster in clusters
-        for group in cluster.instance_groups
-        if group.cpu_quota_cores and group.vcpus
-    }
-
-
 def evidence_line(comparison: Comparison) -> str:
-    """Return what the numbers are: measured, or emulated with the scale of the model."""
+    """Return what the numbers are: measured, or emulated and how."""
     scale = scale_line(comparison)
     return f"Emulated, {scale}" if scale else "Measured on the hardware that is named"
 

@@ -25,6 +25,7 @@ from smtc_lab.views.study.describer import StudyDescriber
 from smtc_lab.views.study.snapshot import study_snapshot
 from smtc_lab.views.study.words import study_text
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.emulated import of_run
 from tests.kit.calibrations import calibration
 from tests.kit.real_runs import HOSTILE_NAME, paced_pair
 from tests.kit.runs import processes_after, wait_until
@@ -128,9 +129,8 @@ def test_the_description_of_an_ended_comparison_is_its_verdict(ended: Comparison
     assert info.is_verdict
     assert info.ended
     assert info.evidence == "emulated"
-    assert info.scale == (
-        "scale model: 1 vCPU of ml.p3.2xlarge = 0.05 cores, of ml.c5.xlarge 0.0724"
-    )
+    assert info.scale == of_run(ended.request.jobs[0])
+    assert "of it took" in info.scale
     assert [set_up.label for set_up in info.set_ups] == ["slow", HOSTILE_NAME]
     left_out = {
         name: steps
@@ -210,7 +210,7 @@ def test_a_table_that_is_kept_while_it_goes_on_tells_what_its_sentence_tells(
     rows = {row.label: row.cells for row in kept.info.rows}
     assert kept.comparison.speedup is not None
     assert rows["speed-up"][1] == (fmt.times_interval(kept.comparison.speedup),)
-    # of an emulation, only the steps are on the scale of the model
+    # of an emulation, only the steps are in cluster time
     assert all(cell[0].startswith("steps $0.0") for cell in rows["cost so far"])
 
 

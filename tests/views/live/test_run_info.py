@@ -39,7 +39,7 @@ def test_the_fixture_that_the_browser_reads_is_what_python_tells(tmp_path: Path)
         cluster=HETEROGENEOUS,
         state="Failed",
         device_time_s=0.05,
-        emulation=Emulation(cores_per_vcpu=0.05, device_step_time_s=0.05),
+        emulation=Emulation(time_dilation=20.0, device_step_time_s=0.05),
     )
     run.events.insert(
         0, EventRecord(time_s=STARTED_S + 1, kind="warning", host="algo-2", message="Late.")

@@ -368,34 +368,33 @@ export interface Distribution {
 /**
  * How the local launcher stands in for instance types that this machine is not.
  *
- * Every instance gets a CPU quota in proportion to its vCPUs and the relative speed of its
- * CPU. Step times of such a run are a scale model: true of the pipeline (queues, overlap,
- * shut-down), not of the hardware. They carry the word ``emulated`` everywhere.
- *
- * A vCPU of the model does the same work in a second on every machine: 1/64 of a real one's
- * (``STANDARD_SCALE``). So a faster core gives less of itself, as a CPU benchmark of this
- * machine says, and the declared device time, in seconds of the model, weighs the same
- * everywhere. Where the clusters of a comparison would need more than half of this machine,
- * the whole model runs slower, its device too (``time_stretch``): seconds grow, ratios stay.
- * With ``cores_per_vcpu`` given nothing is benchmarked or stretched, and the ratio between CPU
- * and device is the giver's.
+ * Everything of the cluster goes slower by one factor, the time dilation D: a vCPU does 1/D of
+ * the work that one of its type does in a second, the declared device takes D times as long,
+ * latencies of the declared network are D times as long and its bandwidths 1/D. So the ratios
+ * are the cluster's, and what was timed is divided by D where it is told: that is cluster
+ * time. Such numbers carry the word ``emulated`` everywhere.
  */
 export interface Emulation {
   /**
-   * Cores of this machine that stand for one vCPU of relative speed 1; None: as many as do
-   * ``STANDARD_SCALE`` of its work, or as let the largest cluster of the comparison fit.
+   * Seconds of this machine that one second of the cluster takes, at least 1. None: what
+   * ``cores_per_vcpu`` asks for, else the least at which the vCPUs of the largest cluster of a
+   * comparison fit into half of this machine. A launcher writes down which it took.
+   */
+  time_dilation?: number | null;
+  /**
+   * Cores of this machine that stand for one vCPU of relative speed 1: an older way to ask
+   * for a time dilation, which is the larger, the smaller this is. With ``time_dilation`` given
+   * it follows from that.
    */
   cores_per_vcpu?: number | null;
   /**
-   * Declared time that the emulated accelerator takes for one step beside vCPUs of the
-   * standard scale, in seconds; in a pipeline, for the step of all stages together. None: no
-   * emulated device, the step takes what it takes on this machine's CPU.
+   * Seconds that one step takes on the real accelerator; in a pipeline, the step of all
+   * stages together. None: no emulated device, the step takes what it takes on the emulated
+   * instance's CPU.
    */
   device_step_time_s?: number | null;
   /**
-   * How many times longer than declared the emulated device takes for a step, and the
-   * emulated link for its bytes. A launcher that has chosen a smaller scale than the standard
-   * one sets it, so that both slow down with the vCPUs.
+   * Read and ignored: an older version wrote it, which slowed devices down less than CPUs.
    */
   time_stretch?: number;
   /**
@@ -419,7 +418,7 @@ export interface Emulation {
  * the latency and the bytes of a ring over all trainers, one bucket at a time, from the
  * moment when the slowest trainer is there. What stages of a pipeline send each other comes
  * after latency and bytes from when it was computed; what a trainer sends at once queues. Its
- * seconds are those of the model, as the declared device's. It is in force for what
+ * seconds are those of the cluster, as the declared device's. It is in force for what
  * ``DistributedDataParallel`` and FSDP2 exchange, between stages, and for sums of trainers
  * that share layers.
  */

@@ -79,8 +79,9 @@ export interface IBill {
   readonly startupS: number | null;
 
   /**
-   * From there to the end of the last step of any rank, in seconds: warm-up, compiling and
-   * what the script does between steps included, interruptions not. None: no step.
+   * From there to the end of the last step of any rank, in seconds, of an emulated run in
+   * cluster time: warm-up, compiling and what the script does between steps included,
+   * interruptions not. None: no step.
    */
   readonly stepsS: number | null;
 
@@ -92,8 +93,8 @@ export interface IBill {
   readonly endS: number | null;
 
   /**
-   * All of it, in seconds: the sum of the parts where they are known. None: not ended, or no
-   * start known.
+   * All of it, in seconds of the clock: the sum of the parts where they are known and the
+   * steps are not told in cluster time. None: not ended, or no start known.
    */
   readonly billedS: number | null;
 
@@ -114,7 +115,7 @@ export interface IBill {
 
   /**
    * Price of ``billed_s`` in USD; None: that or a price is unknown, or it was emulated and
-   * would add up two scales.
+   * would add up two clocks.
    */
   readonly billedUsd: number | null;
 
@@ -140,7 +141,7 @@ export interface IBill {
   readonly waitedS: number | null;
 
   /**
-   * ``emulated``: the steps are a scale model's, start-up and end are this machine's own.
+   * ``emulated``: the steps are in cluster time, start-up and end are this machine's own.
    */
   readonly evidence: 'measured' | 'emulated';
 }
@@ -612,7 +613,7 @@ export interface IForecastSetUp {
   readonly calibration: IKeptCalibration | null;
 
   /**
-   * Whether it is predicted as the scale model that its run here would be.
+   * Whether its run here would be emulated, which is told in cluster time.
    */
   readonly isEmulated: boolean;
 
@@ -2173,15 +2174,14 @@ export interface IRunInfo {
   readonly steps: number | null;
 
   /**
-   * What its step times are: of the hardware that is named, or of a scale model.
+   * What its step times are: of the hardware that is named, or emulated, in cluster time.
    */
   readonly evidence: 'measured' | 'emulated';
 
   /**
-   * The scale: cores of this machine that stood for one vCPU; None: not emulated, not known.
-   *
+   * How it is emulated, and what its seconds are, in words; empty: it is not emulated.
    */
-  readonly coresPerVcpu: number | null;
+  readonly emulation: string;
 
   /**
    * Declared time of the emulated device for a step, in seconds; None: no such device.
@@ -2909,7 +2909,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   RankRowInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"excess_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"own_fraction":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
   Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"secondary":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]},"study":{"anyOf":[{"type":"string"},{"type":"null"}]},"launch":{"type":"string"},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"type":"object"},
   RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"type":"object"},
-  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"secondary":{"default":"","enum":["","Starting","Downloading","Training","Uploading","Interrupted","MaxRuntimeExceeded","MaxWaitTimeExceeded"],"type":"string"},"attempts":{"default":0,"type":"integer"},"can_interrupt":{"default":false,"type":"boolean"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"cores_per_vcpu":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"spread":{"anyOf":[{"$ref":"SpreadInfo"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"interruptions":{"default":[],"items":{"$ref":"InterruptionInfo"},"type":"array"},"spot":{"anyOf":[{"$ref":"SpotInfo"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"rank_map":{"anyOf":[{"$ref":"RankMapInfo"},{"type":"null"}],"default":null},"pipeline":{"anyOf":[{"$ref":"PipelineInfo"},{"type":"null"}],"default":null},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"type":"object"},
+  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"secondary":{"default":"","enum":["","Starting","Downloading","Training","Uploading","Interrupted","MaxRuntimeExceeded","MaxWaitTimeExceeded"],"type":"string"},"attempts":{"default":0,"type":"integer"},"can_interrupt":{"default":false,"type":"boolean"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"emulation":{"type":"string"},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"spread":{"anyOf":[{"$ref":"SpreadInfo"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"interruptions":{"default":[],"items":{"$ref":"InterruptionInfo"},"type":"array"},"spot":{"anyOf":[{"$ref":"SpotInfo"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"rank_map":{"anyOf":[{"$ref":"RankMapInfo"},{"type":"null"}],"default":null},"pipeline":{"anyOf":[{"$ref":"PipelineInfo"},{"type":"null"}],"default":null},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"type":"object"},
   SavedCell: {"properties":{"number":{"type":"integer"},"path":{"type":"string"},"problem":{"type":"string"}},"type":"object"},
   ScaledCurve: {"properties":{"name":{"type":"string"},"knee":{"anyOf":[{"type":"integer"},{"type":"null"}]},"points":{"items":{"$ref":"ScaledPoint"},"type":"array"}},"type":"object"},
   ScaledPoint: {"properties":{"set_up":{"type":"integer"},"devices":{"type":"integer"},"speedup":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"marginal_efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"step_time_s":{"type":"number"},"ideal_step_time_s":{"type":"number"},"lost":{"items":{"$ref":"LostInfo"},"type":"array"},"usd_per_million_samples":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"usd_per_epoch":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"type":"object"},

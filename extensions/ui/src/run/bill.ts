@@ -7,7 +7,7 @@ import type { Fact } from '../monitor/facts.js';
  * Return where the time of a run went, as far as it is known. Whether it is billed is said beside
  * its cost.
  *
- * Start-up and end of an emulated run are not on the scale of its steps and have no price.
+ * Start-up and end of an emulated run are not in cluster time and have no price.
  */
 export function billFacts({ bill, spot }: IRunInfo): readonly Fact[] {
   if (bill === null) {
@@ -15,7 +15,7 @@ export function billFacts({ bill, spot }: IRunInfo): readonly Fact[] {
   }
   const ownNote =
     bill.evidence === 'emulated'
-      ? t("this machine's own, not on the scale of the model: no price")
+      ? t("this machine's own seconds, not cluster time: no price")
       : '';
   const parts = [
     [t('start-up'), bill.startupS, bill.startupUsd, ownNote],

@@ -3,24 +3,13 @@ import { format } from '../charts/units.js';
 import { t } from '../i18n.js';
 
 /**
- * Say what the numbers of a run are, with the scale of an emulation.
+ * Say what the numbers of a run are, or how it is emulated.
  */
 export function evidenceWords(run: IRunInfo): string {
   if (run.evidence === 'measured') {
     return run.runsHere ? t('on this machine') : t('on the instances');
   }
-  const cores = run.coresPerVcpu;
-  const scale =
-    cores === null
-      ? t('scale not known yet')
-      : cores === 1
-        ? t('1 vCPU = 1 core of this machine')
-        : t('1 vCPU = %1 cores of this machine', format(cores, 'number'));
-  const device =
-    run.deviceStepTimeS === null
-      ? t('no device')
-      : t('declared device time %1 per step', format(run.deviceStepTimeS, 's'));
-  return t('scale model: %1, %2', scale, device);
+  return run.emulation;
 }
 
 /**

@@ -7,10 +7,10 @@ import { numberField } from '../forms/number_field.js';
 /**
  * Settings of the emulation that have a field, as `Emulation` calls them.
  */
-type Setting = 'cores_per_vcpu' | 'device_step_time_s' | 'link';
+type Setting = 'time_dilation' | 'device_step_time_s' | 'link';
 
 const SETTINGS: readonly Setting[] = [
-  'cores_per_vcpu',
+  'time_dilation',
   'device_step_time_s',
   'link'
 ];
@@ -33,22 +33,22 @@ export class EmulationFields {
         changeAll(job => withSetting(job, setting, value));
       };
     this._device = numberField(host, {
-      label: t('Emulated device: seconds per step'),
+      label: t('Accelerator: seconds per step'),
       value: null,
       min: 0,
       placeholder: t('no such device'),
       onChange: onChange('device_step_time_s')
     });
     host.append(this._more);
-    this._scale = numberField(this._more, {
-      label: t('Emulation: cores for each vCPU'),
+    this._dilation = numberField(this._more, {
+      label: t('Emulation: time dilation'),
       value: null,
-      min: 0,
-      placeholder: t('as many as fit'),
+      min: 1,
+      placeholder: t('the least that fits'),
       help: t(
-        'Cores of this machine that stand for one vCPU; fewer leave more to other programs.'
+        'Seconds here for one second of the clusters; more leave more to other programs.'
       ),
-      onChange: onChange('cores_per_vcpu')
+      onChange: onChange('time_dilation')
     });
     this._link = linkField(this._more, {
       value: null,
@@ -68,17 +68,17 @@ export class EmulationFields {
       value: settingOf(first, 'device_step_time_s'),
       problems: own('device_step_time_s')
     });
-    this._scale.update({
-      value: settingOf(first, 'cores_per_vcpu'),
-      problems: own('cores_per_vcpu')
+    this._dilation.update({
+      value: settingOf(first, 'time_dilation'),
+      problems: own('time_dilation')
     });
     const link = first === undefined ? null : emulationOf(first)['link'];
     this._link.update({ value: link, problems: own('link') });
     const isSaid =
-      settingOf(first, 'cores_per_vcpu') !== null || (link ?? null) !== null;
+      settingOf(first, 'time_dilation') !== null || (link ?? null) !== null;
     this._more.open ||=
       (isSaid && !this._wasSaid) ||
-      own('cores_per_vcpu').length + own('link').length > 0;
+      own('time_dilation').length + own('link').length > 0;
     this._wasSaid = isSaid;
   }
 
@@ -87,10 +87,10 @@ export class EmulationFields {
   private readonly _more = h(
     'details',
     {},
-    h('summary', {}, t('Cores and network of the emulation'))
+    h('summary', {}, t('Time and network of the emulation'))
   );
   private readonly _device: ReturnType<typeof numberField>;
-  private readonly _scale: ReturnType<typeof numberField>;
+  private readonly _dilation: ReturnType<typeof numberField>;
   private readonly _link: ReturnType<typeof linkField>;
 }
 

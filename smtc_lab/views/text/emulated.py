@@ -1,0 +1,58 @@
+"""How something is emulated, and what its seconds are, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smtc_lab.metrics.records.cluster_time import dilation_words
+from smtc_lab.metrics.result import evidence_of
+from smtc_lab.spec.cluster import LOCAL
+from smtc_lab.views.text import format as fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.spec.job import TrainingJob
+
+
+def emulation_words(clock: str, device_s: float | None, *, link: str = "") -> str:
+    """Return how something is emulated.
+
+    Args:
+        clock: What its seconds are; empty: those of the clock.
+        device_s: Declared time of the device for a step in seconds; None: no such device.
+        link: The declared network as its line; empty: none is.
+    """
+    parts = [clock] if clock else []
+    if device_s is not None:
+        parts.append(f"declared device time {fmt.seconds(device_s)} per step")
+    if link:
+        parts.append(f"declared network {link}")
+    return ", ".join(parts) or "as fast as the cluster"
+
+
+def of_jobs(jobs: Sequence[TrainingJob]) -> str:
+    """Return how jobs are emulated that have not run yet; empty: they are not."""
+    emulation = jobs[0].emulation
+    if emulation is None or evidence_of(*jobs) == "measured":
+        return ""
+    is_open = emulation.time_dilation is None
+    return of_run(jobs[0], "time dilation chosen at launch" if is_open else None)
+
+
+def of_run(job: TrainingJob, clock: str | None = None) -> str:
+    """Return how a run was emulated; empty: it was not.
+
+    Args:
+        job: What was run.
+        clock: What its seconds are; None: by the job's time dilation.
+    """
+    emulation = job.emulation
+    if emulation is None or evidence_of(job) == "measured":
+        return ""
+    if clock is None:
+        groups = job.cluster.instance_groups
+        is_here = all(group.instance_type == LOCAL for group in groups)
+        clock = dilation_words(1.0 if is_here else emulation.time_dilation)
+    link = "" if emulation.link is None else str(emulation.link)
+    return emulation_words(clock, emulation.device_step_time_s, link=link)
