@@ -147,32 +147,35 @@ def _install_hooks() -> None:
 def _exit_code(ended: SystemExit) -> int:
     if ended.code is None:
         return 0
+    failed_ns = time.monotonic_ns()
     if isinstance(ended.code, int):
         if ended.code:
-            _say_failed(ended.code & 0xFF)
             # only a failure needs them
             from smtc_lab.runtime.script.last_lines import last_lines_said  # noqa: PLC0415
             from smtc_lab.store.said import lines_sentence  # noqa: PLC0415
 
             said = lines_sentence(last_lines_said(), "of its log")
             _failure_file_text(f"SystemExit: {ended.code}{said and f'. {said}'}")
+            _say_failed(ended.code & 0xFF, failed_ns)
         return ended.code & 0xFF  # what the system keeps of it
-    _say_failed(1)
-    print(ended.code, file=sys.stderr)  # noqa: T201  as python does
     _failure_file_text(str(ended.code))
+    _say_failed(1, failed_ns)
+    print(ended.code, file=sys.stderr)  # noqa: T201  as python does
     return 1
 
 
 def _write_failure(error: BaseException, script: str) -> None:
     """Print the traceback without our own frames, and keep its essence for the run's state."""
-    _say_failed(1)
-    _print_traceback(error)
+    failed_ns = time.monotonic_ns()
     reason = _reason(error, script)
     module = sys.modules.get("smtc_lab.runtime.script.first_failure")
     first = None if module is None else module.first_failure()
     if first is not None and first is not error:  # its traceback was printed when it came
         reason = f"{_reason(first, script)}, in a thread; then {reason}"
+    # before it is told: whoever hears of an earlier failure ends this process, too
     _failure_file_text(reason)
+    _say_failed(1, failed_ns)
+    _print_traceback(error)
 
 
 def _print_traceback(error: BaseException) -> None:
@@ -228,11 +231,11 @@ def _without_own_frames(told: traceback.TracebackException) -> list[traceback.Fr
     return list(told.stack)
 
 
-def _say_failed(code: int) -> None:
-    """Tell the agent at once: of several trainers the first to fail is named."""
+def _say_failed(code: int, failed_ns: int) -> None:
+    """Tell the agent when it failed: of several trainers the first to fail is named."""
     if descriptor := os.environ.get(READY_VARIABLE):
         with suppress(OSError):  # nobody listens any more
-            os.write(int(descriptor), f"{FAILED_WORD} {time.monotonic_ns()} {code}\n".encode())
+            os.write(int(descriptor), f"{FAILED_WORD} {failed_ns} {code}\n".encode())
 
 
 def _write_stacks_when_asked() -> None:

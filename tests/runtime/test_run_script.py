@@ -40,6 +40,31 @@ def test_the_exit_code_is_that_of_the_script(run_script: RunScript, body: str) -
     assert (ended.failure is None) == (ended.exit_code in {0, 9})
 
 
+@pytest.mark.parametrize("body", ["1 / 0", "raise SystemExit(3)", "raise SystemExit('no')"])
+def test_why_it_failed_is_kept_before_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    """Who hears of it may end the process at once, as another one had failed before."""
+    script = tmp_path / "train.py"
+    script.write_text(body, encoding="utf-8")
+    kept = tmp_path / "output" / "failure"
+    kept.parent.mkdir()
+    monkeypatch.setenv("SAGEMAKER_BASE_DIR", str(tmp_path))
+    told: list[bool] = []
+    monkeypatch.setattr(
+        run_script_module, "_say_failed", lambda *_: told.append(bool(kept.read_text()))
+    )
+
+    try:
+        exec(compile(body, script, "exec"), {})  # noqa: S102  our own line
+    except SystemExit as ended:
+        run_script_module._exit_code(ended)
+    except ZeroDivisionError as error:
+        run_script_module._write_failure(error, str(script))
+
+    assert told == [True]
+
+
 @pytest.mark.parametrize(
     ("role", "printed"), [("train", "served\nleft\ntaken apart\n"), ("data", "served\nleft\n")]
 )
