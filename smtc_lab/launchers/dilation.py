@@ -58,9 +58,7 @@ def most_units(emulation: Emulation, *, cores: float) -> float:
     Raises:
         CatalogError: The speed of this machine is not known.
     """
-    given = emulation.time_dilation
-    if given is None and emulation.cores_per_vcpu is not None:
-        given = dilation_of(emulation.cores_per_vcpu)
+    given = asked_dilation(emulation)
     share = SHARE_FOR_INSTANCES if given is None else 1.0
     slowest = MOST_DILATION if given is None else given
     return 0.0 if slowest > MOST_DILATION else slowest * cores * share * own_cpu_speed().value
@@ -78,11 +76,8 @@ def at_dilation(job: TrainingJob, dilation: float) -> TrainingJob:
         return job
     chosen: dict[str, float] = {"time_dilation": 1.0}
     if _has_emulated(job):
-        given, scale = emulation.time_dilation, emulation.cores_per_vcpu
-        if given is not None:
-            dilation = given
-        elif scale is not None:
-            dilation = dilation_of(scale)
+        asked = asked_dilation(emulation)
+        dilation = dilation if asked is None else asked
         speed = own_cpu_speed().value
         chosen = {"time_dilation": dilation, "cores_per_vcpu": 1 / (dilation * speed)}
     return job.model_copy(update={"emulation": emulation.model_copy(update=chosen)})
@@ -106,12 +101,16 @@ def at_one_dilation(
     return [at_dilation(job, dilation) for job in jobs]
 
 
-def dilation_of(cores_per_vcpu: float) -> float:
-    """Return the time dilation at which so many cores of this machine stand for one vCPU.
+def asked_dilation(emulation: Emulation) -> float | None:
+    """Return the time dilation that an emulation names; None: it names none.
 
-    At most the cores that do its whole work do: nothing goes faster here than on the cluster.
+    Cores for one vCPU name that at which so many do its work, and at most those that do all of
+    it: nothing goes faster here than on the cluster.
     """
-    return max(1.0, 1 / (cores_per_vcpu * own_cpu_speed().value))
+    given, scale = emulation.time_dilation, emulation.cores_per_vcpu
+    if given is not None or scale is None:
+        return given
+    return max(1.0, 1 / (scale * own_cpu_speed().value))
 
 
 def number_problems(job: TrainingJob) -> list[str]:
@@ -143,12 +142,12 @@ def dilation_problems(job: TrainingJob, catalog: Catalog, *, cores: float) -> li
         )
         return [why]
     units = speed_units(job, catalog)
-    made = at_dilation(job, common_dilation([job], catalog, cores=cores)).emulation
+    fitting = common_dilation([job], catalog, cores=cores)
+    made = at_dilation(job, fitting).emulation
     if made is None or made.cores_per_vcpu is None:
         return []
     wanted = made.cores_per_vcpu * units
     if wanted > cores:
-        fitting = common_dilation([job], catalog, cores=cores)
         why = (
             f"At time_dilation={made.dilation:.4g} (cores_per_vcpu={made.cores_per_vcpu:.4g}) "
             f"the instances need {wanted:.2f} cores, but this machine has {cores:g}. Raise "

@@ -16,6 +16,7 @@ from smtc_lab.catalog.trainers import total_trainers, trainers_per_instance
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.instance.plan import InstancePlan
 from smtc_lab.launchers.compiler_checks import compiler_problems
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
@@ -204,8 +205,8 @@ def num_workers(
     sharing = max(1, num_trainers)
     here = max(1, num_cpus // sharing)
     if is_fed and quota is not None:
-        dilation = 1.0 if job.emulation is None else job.emulation.dilation
-        return min(here, math.floor(quota * dilation / sharing + ROUNDING))
+        cores = quota * dilation_of_job(job)
+        return min(here, math.floor(cores / sharing + ROUNDING))
     return here
 
 
