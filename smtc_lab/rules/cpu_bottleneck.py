@@ -73,15 +73,17 @@ def _finding(
         if device is None
         else f"the device works in {100 * device:.0f} % of each step"
     )
+    more = (
+        "More or larger instances in the data group"
+        if seen.job.cluster.is_heterogeneous
+        else "More data workers, a larger size or a data group"
+    )
     return Finding(
         kind=_KIND,
         sentence=(
             f"CPU-bound: the CPUs that prepare data are {100 * cpu:.0f} % busy, while {idle}."
         ),
-        fix=(
-            "More data workers, a larger size or a data group; a plan tells what each of them "
-            "brings and costs."
-        ),
+        fix=f"{more}; a plan tells what each of them brings and costs.",
         action=f"smtc_lab.plan(smtc_lab.calibrate({seen.job.entry_point!r})).best.explain()",
         cost=cost,
     )

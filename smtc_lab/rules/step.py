@@ -101,12 +101,16 @@ def _data_wait(seen: Observation) -> Iterable[Finding]:
     yield Finding(
         kind="data_wait",
         sentence=f"The trainer waits for data in {100 * wait:.0f} % of each step{limit}.",
-        fix=(
-            "Prepare data faster first: more data workers, or a data group of CPU instances "
-            "(a heterogeneous cluster)."
-        ),
+        fix=f"Prepare data faster first: {_more_data(seen)}.",
         cost=seen.cost_in_steps(seen.measured.steps[STEP["data_wait_s"]]),
     )
+
+
+def _more_data(seen: Observation) -> str:
+    """Return what prepares data faster: no data group for a run that has one."""
+    if seen.job.cluster.is_heterogeneous:
+        return "more or larger instances in the data group"
+    return "more data workers, or a data group of CPU instances (a heterogeneous cluster)"
 
 
 def _small_batch(seen: Observation, num_samples: int | None) -> Iterable[Finding]:

@@ -57,3 +57,15 @@ def test_a_wait_counts_without_a_device_time_when_each_step_was_synchronized() -
 
 def test_the_cpus_of_the_data_group_count_where_there_is_one() -> None:
     assert kinds(cluster=HETEROGENEOUS) == ["cpu_bottleneck"]
+
+
+def test_no_data_group_is_advised_to_a_run_that_has_one() -> None:
+    busy = {"cpu_used_fraction": 0.95, "data_wait_fraction": 0.6, "device_time_s": 0.06}
+    for run in (busy, {**busy, "cpu_used_fraction": 0.5}):  # CPU-bound, and a wait alone
+        (alone,), (fed,) = (
+            find(run_records(**run)),
+            find(run_records(**run, cluster=HETEROGENEOUS)),
+        )
+
+        assert "a data group" in alone.fix
+        assert "ore or larger instances in the data group" in fed.fix
