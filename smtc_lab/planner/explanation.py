@@ -73,7 +73,8 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
     if said.bottleneck == "cpu":
         workers = start_workers(planned)
         who = f"{vcpus:.0f} vCPUs" if workers is None else _worker_words(workers)
-        return f"{bound}{tie}: {who} feed {busy:.0f} % of the devices. {time}"
+        verb = "feeds" if workers == 1 else "feed"
+        return f"{bound}{tie}: {who} {verb} {busy:.0f} % of the devices. {time}"
     if is_cpu_step and said.bottleneck == "device" and not outlook.settings.device_s:
         return (
             f"Bound by the step itself{tie}, which CPUs compute in {busy:.0f} % of its time. "
@@ -81,9 +82,13 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
             f"not say: {GIVE_DEVICE_TIMES}. {time}"
         )
     cpu_s, step_s = said.stages_s["cpu"] or 0.0, said.step_time_s.mean
-    spare = f"{vcpus:.0f} vCPUs could feed {step_s / cpu_s:.2g} times as much" if cpu_s else ""
+    spare = f"{vcpus:.0f} vCPUs could feed {_times(step_s / cpu_s)} times as much" if cpu_s else ""
     no_group = f"{spare}, so a data group would only add cost. " if spare else ""
     return f"{bound}{tie}: the devices work in {busy:.0f} % of each step. {no_group}{time}"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.2g}" if factor < 99.5 else f"{factor:,.0f}"
 
 
 def _worker_words(count: int) -> str:
