@@ -10,7 +10,7 @@ import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import distribution_options, job_options
-from smtc_lab.cli.emulation_options import EMULATION, EMULATION_OPTIONS, emulation
+from smtc_lab.cli.emulation_options import EMULATION, EMULATION_OPTIONS, emulations
 from smtc_lab.cli.say import say, say_cautions
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE
 from smtc_lab.spec.cluster import Cluster
@@ -130,10 +130,14 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     jobs, catalog = _given(options)
     # heavy, so after all that can be refused
     from smtc_lab.study.comparison.compare import compare as run_comparison  # noqa: PLC0415
+    from smtc_lab.study.comparison.duration import least_time_here  # noqa: PLC0415
     from smtc_lab.study.comparison.parity_launches import ParityLaunches  # noqa: PLC0415
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
     say_cautions(jobs, catalog)
+    launcher = job_options.launcher(options, catalog)
+    if took := least_time_here(jobs, launcher, rounds=options["rounds"]):
+        say(took, err=True)
     set_ups = options["compiler"] or options["environments"]
     checks_parity = set_ups and not options["no_parity"]
     with ProgressLine(quiet=options["quiet"]) as line:
@@ -141,8 +145,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
             jobs,
             rounds=options["rounds"],
             within=options["within"],
-            on=options["on"],
-            root=options["runs_dir"],
+            on=launcher,
             catalog=catalog,
             progress=line.show,
             parity=ParityLaunches(jobs=tuple(jobs)) if checks_parity else None,
@@ -162,18 +165,20 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
     overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
     catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
     given = job_options.script_values(options, refusals)
-    scale_model = emulation(options, refusals)
     clusters = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
+    clusters = clusters if options["clusters"] else _this_machine()
+    emulated = emulations(options, clusters, catalog, refusals)
     jobs = [
         job
-        for cluster in (filter(None, clusters) if options["clusters"] else _this_machine())
+        for cluster, emulation in zip(clusters, emulated, strict=True)
+        if cluster is not None
         if (
             job := refusals.tried(
                 TrainingJob,
                 entry_point=str(options["script"]),
                 cluster=cluster,
                 **given,
-                emulation=scale_model,
+                emulation=emulation,
                 seed=options["seed"],
                 max_steps=options["steps"],
                 num_loader_workers=options["loader_workers"],
@@ -246,9 +251,7 @@ def _launch_problems(
     jobs: list[TrainingJob], catalog: Catalog, options: dict[str, Any]
 ) -> list[str]:
     """Return why the jobs cannot run here, so that it is said with all the rest."""
-    from smtc_lab.launchers.run import launcher_named  # noqa: PLC0415  the help needs no launcher
-
-    launcher = launcher_named(options["on"], root=options["runs_dir"], catalog=catalog)
+    launcher = job_options.launcher(options, catalog)
     problems = [problem for job in jobs for problem in launcher.check(job)]
     if not jobs and not options["script"].is_file():
         problems.append(f"SCRIPT {str(options['script'])!r} is not a file. Correct the path.")

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from smtc_lab.catalog.device_times import DeviceTimes
 from smtc_lab.spec.emulation import EmulatedLink, Emulation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.cli.job_options import Refusals
+    from smtc_lab.spec.cluster import Cluster
 
 EMULATION_OPTIONS = {
     "--device-time": "device_time",
@@ -32,9 +35,9 @@ LINK = click.option(
 _OPTIONS = (
     click.option(
         "--device-time",
-        type=float,
         metavar="SECONDS",
-        help="Seconds of one step on the real accelerator, which is emulated.",
+        help="Seconds of one step on the real accelerator, which is emulated; of several kinds "
+        "V100=0.03,A100=0.012. Time a few steps there, or take a published throughput.",
     ),
     LINK,
     click.option(
@@ -71,8 +74,49 @@ def EMULATION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802 
     return command
 
 
-def emulation(options: dict[str, Any], refusals: Refusals) -> Emulation | None:
-    """Return the emulation of clusters; this machine as it is has none."""
+def emulations(
+    options: dict[str, Any],
+    clusters: Sequence[Cluster | None],
+    catalog: Catalog,
+    refusals: Refusals,
+) -> list[Emulation | None]:
+    """Return the emulation of each cluster; this machine as it is has none.
+
+    Args:
+        options: What was typed.
+        clusters: The clusters; None: one that is refused.
+        catalog: Knows their accelerators.
+        refusals: Takes what is wrong.
+    """
+    text = options["device_time"]
+    times = None if text is None else refusals.tried(DeviceTimes.parse, text)
+    shared, known = _shared(options, refusals), [one for one in clusters if one is not None]
+    if shared is None or times is None:
+        return [shared] * len(clusters)
+    if unused := refusals.tried(times.unused, known, catalog):
+        refusals.problems.append(
+            f"--device-time names {', '.join(unused)}, but no cluster has such an accelerator. "
+            "Drop it, or correct its name."
+        )
+    return [
+        None if cluster is None else _on(cluster, shared, times, catalog, refusals)
+        for cluster in clusters
+    ]
+
+
+def _on(
+    cluster: Cluster,
+    shared: Emulation,
+    times: DeviceTimes,
+    catalog: Catalog,
+    refusals: Refusals,
+) -> Emulation:
+    seconds = refusals.tried(times.on, cluster, catalog)
+    return shared.model_copy(update={"device_step_time_s": seconds})
+
+
+def _shared(options: dict[str, Any], refusals: Refusals) -> Emulation | None:
+    """Return what all clusters have in common."""
     speeds = dict(
         filter(None, (refusals.tried(_speed, text) for text in options["cpu_speeds"]))
     )
@@ -85,7 +129,6 @@ def emulation(options: dict[str, Any], refusals: Refusals) -> Emulation | None:
         Emulation,
         time_dilation=options["dilation"],
         cores_per_vcpu=options["scale"],
-        device_step_time_s=options["device_time"],
         link=link,
         relative_cpu_speed=speeds,
     )

@@ -15,6 +15,9 @@ from smtc_lab.spec.job import parse_hyperparameter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.launchers.launcher import Launcher
+
 HYPERPARAMETERS = click.option(
     "-p",
     "--hyperparameter",
@@ -91,6 +94,7 @@ _OPTIONS = {
     "Emulation.time_dilation": "--dilation",
     "Emulation.cores_per_vcpu": "--scale",
     "Emulation.device_step_time_s": "--device-time",
+    "device_time": "--device-time",
     "Emulation.link": "--link",
     "EmulatedLink.between_gbps": "--link",
     "EmulatedLink.between_latency_s": "--link",
@@ -170,6 +174,13 @@ def compiler_config(options: dict[str, Any]) -> TrainingCompilerConfig:
     given = {"precision": options["precision"], "fallback": options["fallback"]}
     chosen = {name: value for name, value in given.items() if value is not None}
     return TrainingCompilerConfig(debug=options["debug_compiler"], **chosen)
+
+
+def launcher(options: dict[str, Any], catalog: Catalog) -> Launcher:
+    """Return what launches, as ``--on`` and ``--runs-dir`` say."""
+    from smtc_lab.launchers.run import launcher_named  # noqa: PLC0415  the help needs no launcher
+
+    return launcher_named(options["on"], root=options["runs_dir"], catalog=catalog)
 
 
 def unwritable(*targets: Path | None) -> list[str]:

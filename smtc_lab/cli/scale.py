@@ -10,7 +10,7 @@ import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import distribution_options, job_options
-from smtc_lab.cli.emulation_options import EMULATION, emulation
+from smtc_lab.cli.emulation_options import EMULATION, emulations
 from smtc_lab.cli.say import say, say_cautions
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
@@ -150,14 +150,15 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], list[int], Catal
         # the numbers of devices say how many replicas there are
         "distribution": distribution_options.distribution(options, refusals),
         "entry_point": str(options["script"]),
-        "emulation": emulation(options, refusals),
         "seed": options["seed"],
         "max_steps": options["steps"],
     }
     clusters = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
+    emulated = emulations(options, clusters, catalog, refusals)
     jobs = [
-        refusals.tried(TrainingJob, cluster=cluster, **shared)
-        for cluster in filter(None, clusters)
+        refusals.tried(TrainingJob, cluster=cluster, emulation=emulation, **shared)
+        for cluster, emulation in zip(clusters, emulated, strict=True)
+        if cluster is not None
     ]
     refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
     refusals.raise_if_any()

@@ -51,6 +51,7 @@ def test_a_plain_script_is_compared_and_its_run_can_be_looked_at(
     assert "alone" in said.out
     assert "emulated" in said.out
     assert f"Comparison: {home / 'new' / 'comparison.json'}" in said.out
+    assert "This takes at least " in said.err
     assert "launch 1 of 1: alone" in said.err
     assert (home / "report.html").stat().st_size > 10_000
 

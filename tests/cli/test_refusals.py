@@ -50,6 +50,8 @@ REFUSED = {
         --cluster here=local:1 train.py --dummy
         --cluster here=local:1 --env NOT_SET_HERE --env 1ST=x train.py
         --fly
+        --cluster a@g=ml.p3.2xlarge:1 --cluster b@g=ml.g4dn.xlarge:1
+            --device-time V100=0.03,A100=0.012 train.py
         --compiler eager,tpu --rounds 0 --device-time 0.04 nowhere.py
         --cluster a=local:1 --precision bf16 --ablation --no-parity --fallback eager
             --debug-compiler train.py

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.device_times import DeviceTimes
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -16,6 +18,7 @@ from smtc_lab.study.comparison.compare_compilers import compiler_jobs, set_ups, 
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
 
 def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[TrainingJob, ...]:
@@ -35,10 +38,7 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
         schedule=options.schedule,
         tensor=options.tensor,
     )
-    emulation = None
-    if clusters:
-        link = None if options.link is None else EmulatedLink.parse(options.link)
-        emulation = Emulation(device_step_time_s=options.device_time, link=link)
+    emulated = _emulated(clusters, options) if clusters else [None]
     here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
     jobs = tuple(
         TrainingJob(
@@ -51,7 +51,7 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
             environment={"PYTHONPATH": here},  # a cell imports what its notebook can import
             emulation=emulation,
         )
-        for cluster in clusters or [this_machine()]
+        for cluster, emulation in zip(clusters or [this_machine()], emulated, strict=True)
     )
     if options.compiler is None:
         return jobs
@@ -59,6 +59,20 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
     config = TrainingCompilerConfig(**{k: v for k, v in given.items() if v is not None})
     names = [name.strip() for name in options.compiler.split(",") if name.strip()]
     return compiler_jobs(jobs, set_ups(names, config, ablation=False))
+
+
+def _emulated(
+    clusters: Sequence[Cluster], options: argparse.Namespace
+) -> list[Emulation | None]:
+    """Return the emulation of each cluster."""
+    link = None if options.link is None else EmulatedLink.parse(options.link)
+    if options.device_time is None:
+        return [Emulation(link=link) for _ in clusters]
+    times, catalog = DeviceTimes.parse(options.device_time), Catalog.load()
+    return [
+        Emulation(device_step_time_s=times.on(cluster, catalog), link=link)
+        for cluster in clusters
+    ]
 
 
 def _refuse_what_has_no_effect(options: argparse.Namespace) -> None:

@@ -1,0 +1,101 @@
+"""Declared times of a step on an accelerator: one for all, or one for each kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import SpecError
+from smtc_lab.spec.cluster import LOCAL
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.spec.cluster import Cluster
+
+_REMEDY = "Write seconds of a step, 0.03, or for each accelerator V100=0.03,A100=0.012."
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceTimes:
+    """Seconds of one step on the real accelerator."""
+
+    of_all: float | None = None
+    """On whatever the cluster has; None: each kind has its own."""
+
+    of_each: Mapping[str, float] = field(default_factory=dict)
+    """By the accelerator's name, with or without its maker."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the times of ``0.03``, or of ``V100=0.03,A100=0.012``.
+
+        Raises:
+            SpecError: The text is neither.
+        """
+        if "=" not in text:
+            return cls(of_all=_seconds(text, text))
+        pairs = [part.partition("=") for part in text.split(",")]
+        return cls(of_each={name.strip(): _seconds(value, text) for name, _, value in pairs})
+
+    def on(self, cluster: Cluster, catalog: Catalog) -> float | None:
+        """Return the time of a cluster; None: it trains on no accelerator.
+
+        Where several kinds train together, the slowest one decides.
+
+        Raises:
+            CatalogError: An instance type is not in the catalog.
+            SpecError: The time of an accelerator is missing.
+        """
+        if self.of_all is not None:
+            return self.of_all
+        role_of = roles(cluster, catalog)
+        trains = {
+            name
+            for group in cluster.instance_groups
+            if role_of[group.instance_group_name] == "train" and group.instance_type != LOCAL
+            if (name := catalog.get(group.instance_type).accelerator) is not None
+        }
+        return max((self._of(name, cluster) for name in trains), default=None)
+
+    def _of(self, accelerator: str, cluster: Cluster) -> float:
+        for name, seconds in self.of_each.items():
+            if _is_called(accelerator, name):
+                return seconds
+        known = ", ".join(self.of_each)
+        raise SpecError(
+            f"{cluster.label} trains on {accelerator}, but device times are given for {known}. "
+            f"Add {accelerator.rsplit(maxsplit=1)[-1]}=SECONDS."
+        )
+
+    def unused(self, clusters: Collection[Cluster], catalog: Catalog) -> list[str]:
+        """Return the names that no cluster has an accelerator of.
+
+        Raises:
+            CatalogError: An instance type is not in the catalog.
+        """
+        types = {group.instance_type for each in clusters for group in each.instance_groups}
+        there = {catalog.get(name).accelerator for name in types - {LOCAL}} - {None}
+        return [
+            name
+            for name in self.of_each
+            if not any(_is_called(str(accelerator), name) for accelerator in there)
+        ]
+
+
+def _is_called(accelerator: str, name: str) -> bool:
+    """Return whether ``V100`` or ``NVIDIA V100`` is meant by a name."""
+    full = accelerator.casefold()
+    return name.casefold() in {full, full.partition(" ")[2]}
+
+
+def _seconds(value: str, text: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise SpecError(f"device_time={text[:80]!r} is no time above 0. {_REMEDY}")
+    return seconds
