@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.instance.context import InstanceContext
 from smtc_lab.launchers.local.launcher import LocalLauncher
-from smtc_lab.machine.duty_cycle import DutyCycle
+from smtc_lab.machine.quota.duty_cycle import DutyCycle
+from smtc_lab.runtime.cpu.system_sampler import SystemSampler
 from smtc_lab.runtime.step_timer import StepTimer
-from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import TrainingJob

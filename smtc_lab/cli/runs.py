@@ -13,8 +13,8 @@ from smtc_lab.cli.say import say
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, is_billed, runs_here
 from smtc_lab.launchers.run import Run, launcher_named
+from smtc_lab.metrics.cautions.ended_early import ENDED_EARLY
 from smtc_lab.metrics.cost import usd_of_run
-from smtc_lab.metrics.ended_early import ENDED_EARLY
 from smtc_lab.metrics.pipeline.timed import pipeline_times
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.result import evidence_of

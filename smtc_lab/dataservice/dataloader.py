@@ -95,6 +95,10 @@ class DataLoader(IteratedLoader[_T_co]):
         ValueError: An argument of torch's is wrong.
     """
 
+    are_vcpus = True
+    """Whether each data worker is held to one vCPU where those are emulated; without, their
+    number was chosen for this machine, and they stand for all of them."""
+
     def __init__(  # noqa: PLR0913, PLR0917  torch's own arguments, in torch's order
         self,
         dataset: Dataset[_T_co],
@@ -243,6 +247,7 @@ class DataLoader(IteratedLoader[_T_co]):
                 own_workers=max(1, self.num_local_workers or self.num_workers),
                 is_auto=self._is_auto,
                 most_local_workers=self._most_local_workers,
+                are_vcpus=self.are_vcpus and not self._is_auto,
                 keeps_local_workers=self.persistent_workers,
                 credits_per_link=self._fixed_credits,
                 tls=self.tls,

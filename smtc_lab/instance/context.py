@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance import variables as names
-from smtc_lab.instance.description import Measure, TrainerLayout
+from smtc_lab.instance.description import Measure
 from smtc_lab.instance.link import LinkDeclaration
+from smtc_lab.instance.mesh import TrainerLayout
 from smtc_lab.instance.progress import StepCounters
 from smtc_lab.store.run_folder import RunFolder
 
@@ -158,8 +159,7 @@ class InstanceContext:
     """Compiler settings of this trainer; None: its steps run as they are."""
 
     parity_steps: int | None
-    """Steps of a parity launch, which leaves dropout out and records losses and weights; None:
-    an ordinary launch."""
+    """Steps of a launch that records losses and weights; None: it is an ordinary one."""
 
     permutes_samples: bool
     """Whether a parity launch permutes the samples of each batch."""

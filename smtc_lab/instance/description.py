@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.link import LinkDeclaration
+from smtc_lab.instance.mesh import TrainerLayout
 from smtc_lab.version import __version__
 
 if TYPE_CHECKING:
@@ -56,50 +57,6 @@ class Rendezvous:
 
     in_folder: bool = False
     """Whether all trainers see one run folder, and meet there in a file; else at the port."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainerLayout:
-    """How the trainers of a job share its model: its ``distribution`` with no number open."""
-
-    data: int
-    """Replicas of the model; times ``shard``, ``pipeline`` and ``tensor`` all trainers."""
-
-    shard: int = 1
-    """Trainers that share the parameters of one replica, by consecutive ranks."""
-
-    reduce_on: Literal["data_group"] | None = None
-    """``data_group``: data instances also reduce gradients. None: the trainers do."""
-
-    pipeline: int = 1
-    """Trainers that each run a stage, or some, of one replica."""
-
-    microbatches: int = 1
-    """Parts of a batch that go through the stages one after the other."""
-
-    schedule: str = "1f1b"
-    """In which order they do."""
-
-    memory_weight: float = 0.0
-    """What stages are cut by: 0 time, 1 memory."""
-
-    tensor: int = 1
-    """Trainers that each have a part of every layer, by consecutive ranks."""
-
-    activation_checkpointing: bool = False
-    """Whether layers keep their inputs alone and are computed again for the backward pass."""
-
-    activation_offload: bool = False
-    """Whether what layers keep for the backward pass waits in host memory."""
-
-    pins: Mapping[str, int] = field(default_factory=dict)
-    """Stage of a module and all inside it, by its name."""
-
-    default_partition: int | None = None
-    """Stage of all other modules; None: where it is best."""
-
-    limit_bytes: float | None = None
-    """What each trainer of a pipeline may hold; None: there is no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +128,14 @@ class InstanceDescription:
 
     cpu_quota_cores: float | None
     """Cores that the instance may use, all its trainers together; None: no limit."""
+
+    vcpu_cores: float | None = None
+    """Cores that one of its vCPUs is, to which each process is held that loads; None: they are
+    held to nothing but the limit of the instance."""
+
+    passes_outside_quota: bool = False
+    """Whether that limit is for what prepares data alone, and its trainers compute in place of
+    an emulated device."""
 
     num_workers: int | None = None
     """Data workers that fit each process of it; None: not known."""

@@ -1,11 +1,56 @@
-"""Where a trainer stands among those that share a model."""
+"""How the trainers of a job share its model, and where one of them stands among the others."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from smtc_lab.instance.description import TrainerLayout
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainerLayout:
+    """How the trainers of a job share its model: its ``distribution`` with no number open."""
+
+    data: int
+    """Replicas of the model; times ``shard``, ``pipeline`` and ``tensor`` all trainers."""
+
+    shard: int = 1
+    """Trainers that share the parameters of one replica, by consecutive ranks."""
+
+    reduce_on: Literal["data_group"] | None = None
+    """``data_group``: data instances also reduce gradients. None: the trainers do."""
+
+    pipeline: int = 1
+    """Trainers that each run a stage, or some, of one replica."""
+
+    microbatches: int = 1
+    """Parts of a batch that go through the stages one after the other."""
+
+    schedule: str = "1f1b"
+    """In which order they do."""
+
+    memory_weight: float = 0.0
+    """What stages are cut by: 0 time, 1 memory."""
+
+    tensor: int = 1
+    """Trainers that each have a part of every layer, by consecutive ranks."""
+
+    activation_checkpointing: bool = False
+    """Whether layers keep their inputs alone and are computed again for the backward pass."""
+
+    activation_offload: bool = False
+    """Whether what layers keep for the backward pass waits in host memory."""
+
+    pins: Mapping[str, int] = field(default_factory=dict)
+    """Stage of a module and all inside it, by its name."""
+
+    default_partition: int | None = None
+    """Stage of all other modules; None: where it is best."""
+
+    limit_bytes: float | None = None
+    """What each trainer of a pipeline may hold; None: there is no limit."""
 
 
 class MeshPlace(NamedTuple):

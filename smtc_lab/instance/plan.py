@@ -38,6 +38,13 @@ class InstancePlan:
     cpu_quota_cores: float | None
     """Cores of this machine that stand for it; None: no limit."""
 
+    vcpu_cores: float | None = None
+    """Cores of this machine that each of its data workers may use, as one of its vCPUs; None:
+    they stand for all of them, or nothing is emulated."""
+
+    passes_outside_quota: bool = False
+    """Whether its trainers' own processes compute without that limit, in place of a device."""
+
     num_cpus: int
     """What it takes for its number of CPUs."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from smtc_lab.instance.resource_config import (
 )
 from smtc_lab.instance.sm_environment import sm_environment
 from smtc_lab.instance.variables import PROGRESS_VARIABLE, RENDEZVOUS_FOLDER_VARIABLE
+from smtc_lab.machine.quota.vcpu import COUNTER_VARIABLE, VCPU_VARIABLE, CpuCounter
 
 if TYPE_CHECKING:
     from smtc_lab.instance.description import InstanceDescription, Trainer
@@ -76,6 +78,7 @@ def process_environment(
         ),
         **told.environment,
         **process_variables(told, trainer),
+        **_vcpu(told, folder, trainer),
         **_of_several(told, folder, trainer),
     }
 
@@ -117,6 +120,31 @@ def _interfaces(told: InstanceDescription) -> dict[str, str]:
     variables = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
     given = {**os.environ, **told.environment}
     return {variable: name for variable in variables if name and variable not in given}
+
+
+def _vcpu(
+    told: InstanceDescription, folder: RunFolder, trainer: Trainer | None
+) -> dict[str, str]:
+    """Return what a process is told of the vCPUs that it is held to."""
+    if told.vcpu_cores is None:
+        return {}
+    variables = {VCPU_VARIABLE: repr(told.vcpu_cores)}
+    if told.passes_outside_quota and trainer is not None:
+        variables[COUNTER_VARIABLE] = str(_counter_file(told, folder, trainer))
+    return variables
+
+
+def loading_counters(told: InstanceDescription, folder: RunFolder) -> list[CpuCounter]:
+    """Return what trainers outside the quota count of their loading; of a full disk nothing."""
+    if not told.passes_outside_quota:
+        return []
+    with suppress(OSError):
+        return [CpuCounter(_counter_file(told, folder, each)) for each in told.trainers]
+    return []
+
+
+def _counter_file(told: InstanceDescription, folder: RunFolder, trainer: Trainer) -> Path:
+    return folder.instance(told.host) / f"loading-rank{trainer.rank}"
 
 
 def _write_hosts_file(path: Path, hosts: dict[str, str]) -> None:

@@ -10,9 +10,9 @@ from smtc_lab.instance.description import (
     InstanceDescription,
     Measure,
     Rendezvous,
-    TrainerLayout,
     trainers_of,
 )
+from smtc_lab.instance.mesh import TrainerLayout
 from smtc_lab.instance.variables import RESUME_VARIABLE
 from smtc_lab.launchers.compiler_environment import compiler_environment
 from smtc_lab.launchers.emulation.emulated_devices import limit_bytes
@@ -79,10 +79,7 @@ def describe_instance(
         role=instance.role,
         hosts={item.host: item.address for item in plan.instances},
         data_hosts=tuple(item.host for item in plan.instances if item.role == "data"),
-        instance_groups=tuple(
-            (group.instance_group_name, group.instance_type, group.instance_count)
-            for group in job.cluster.instance_groups
-        ),
+        instance_groups=_groups(job),
         trainers=trainers_of(instance.ranks, instance.devices),
         rendezvous=_rendezvous(plan, instance, in_folder=place.is_shared),
         distribution=_layout(plan),
@@ -105,6 +102,8 @@ def describe_instance(
         num_cpus=instance.num_cpus,
         num_gpus=place.num_gpus,
         cpu_quota_cores=instance.cpu_quota_cores,
+        vcpu_cores=instance.vcpu_cores,
+        passes_outside_quota=instance.passes_outside_quota,
         num_workers=instance.num_workers,
         num_loader_workers=job.num_loader_workers,
         seed=job.seed,
@@ -117,6 +116,14 @@ def describe_instance(
         measure=None if measure is None else Measure(**measure),
         memory_limit_bytes=special.get(MEMORY_LIMIT_BYTES),
         grace_s=plan.facts["grace_s"],
+    )
+
+
+def _groups(job: TrainingJob) -> tuple[tuple[str, str, int], ...]:
+    """Return name, instance type and count of each group."""
+    return tuple(
+        (group.instance_group_name, group.instance_type, group.instance_count)
+        for group in job.cluster.instance_groups
     )
 
 

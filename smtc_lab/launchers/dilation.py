@@ -37,7 +37,7 @@ def common_dilation(jobs: Collection[TrainingJob], catalog: Catalog, *, cores: f
 
     Returns:
         1 where no job has an emulated instance, or the largest needs no more than this machine
-        has.
+        has, and no vCPU of it is faster than a core.
 
     Raises:
         CatalogError: The speed of a type, or of this machine, is not known.
@@ -45,7 +45,9 @@ def common_dilation(jobs: Collection[TrainingJob], catalog: Catalog, *, cores: f
     units = max((speed_units(job, catalog) for job in jobs), default=0.0)
     if units == 0:
         return 1.0
-    return max(1.0, units / (cores * SHARE_FOR_INSTANCES * own_cpu_speed().value))
+    own = own_cpu_speed().value
+    fastest = max(_fastest_vcpu(job, catalog) for job in jobs)
+    return max(1.0, fastest / own, units / (cores * SHARE_FOR_INSTANCES * own))
 
 
 def most_units(emulation: Emulation, *, cores: float) -> float:
@@ -198,6 +200,17 @@ def speed_units(job: TrainingJob, catalog: Catalog) -> float:
             for group in job.cluster.instance_groups
             if group.instance_type != LOCAL
         )
+    )
+
+
+def _fastest_vcpu(job: TrainingJob, catalog: Catalog) -> float:
+    """Return the relative speed of the fastest vCPU among the emulated ones of a job."""
+    return max(
+        (
+            speed_units_of_type(job, catalog, name) / catalog.get(name).vcpus
+            for name in {group.instance_type for group in job.cluster.instance_groups} - {LOCAL}
+        ),
+        default=0.0,
     )
 
 

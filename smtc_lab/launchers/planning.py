@@ -128,6 +128,12 @@ class Slot:
     cpu_quota_cores: float | None = None
     """Cores that stand for it; None: no limit."""
 
+    vcpu_cores: float | None = None
+    """Cores that stand for one of its vCPUs; None: its CPUs are what they are."""
+
+    has_device: bool = False
+    """Whether a device of its own is emulated, where it trains."""
+
     num_trainers: int = 1
     """Trainers on it, where it trains."""
 
@@ -159,6 +165,8 @@ def instance_plans(
                 instance_type=group.instance_type,
                 role=role,
                 cpu_quota_cores=slot.cpu_quota_cores,
+                vcpu_cores=slot.vcpu_cores if _workers_are_vcpus(job, role) else None,
+                passes_outside_quota=slot.has_device and num_trainers > 0,
                 num_cpus=slot.num_cpus,
                 num_workers=num_workers(
                     job,
@@ -174,6 +182,37 @@ def instance_plans(
         )
         rank += num_trainers
     return tuple(instances)
+
+
+def emulated_slot(
+    job: TrainingJob, catalog: Catalog, instance_type: str, *, cores_per_vcpu: float
+) -> Slot:
+    """Return what an instance of an emulated type gets, but for its address and trainers.
+
+    Args:
+        job: The job.
+        catalog: Where the type is looked up.
+        instance_type: The type.
+        cores_per_vcpu: Cores that stand for one vCPU of relative speed 1.
+    """
+    quota = cores_per_vcpu * speed_units_of_type(job, catalog, instance_type)
+    known, emulation = catalog.get(instance_type), job.emulation
+    is_declared = emulation is not None and emulation.device_step_time_s is not None
+    return Slot(
+        address="",
+        num_cpus=max(1, math.ceil(quota)),
+        cpu_quota_cores=quota,
+        vcpu_cores=quota / known.vcpus,
+        has_device=is_declared and known.accelerator is not None,
+    )
+
+
+def _workers_are_vcpus(job: TrainingJob, role: Role) -> bool:
+    """Return whether the data workers of an instance are as many as on the cluster.
+
+    A number that is chosen for this machine is smaller, and stands for all vCPUs.
+    """
+    return role == "train" or job.num_data_workers is not None
 
 
 def num_workers(

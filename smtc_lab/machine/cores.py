@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from smtc_lab.machine.cgroups import own_limit_cores
+from smtc_lab.machine.quota.cgroups import own_limit_cores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process

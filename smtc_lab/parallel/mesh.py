@@ -10,7 +10,7 @@ import torch.distributed as dist
 from smtc_lab.instance.mesh import MeshPlace, mesh_place, mesh_sizes
 
 if TYPE_CHECKING:
-    from smtc_lab.instance.description import TrainerLayout
+    from smtc_lab.instance.mesh import TrainerLayout
 
 
 class TrainerMesh:

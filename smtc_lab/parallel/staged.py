@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from smtc_lab.instance.description import TrainerLayout
+    from smtc_lab.instance.mesh import TrainerLayout
     from smtc_lab.parallel.mesh import TrainerMesh
     from smtc_lab.parallel.pipeline.pipeline import ModelPipeline
     from smtc_lab.parallel.tensor.model import TensorModel

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from smtc_lab.errors import EntryPointError
-from smtc_lab.instance.description import TrainerLayout
-from smtc_lab.instance.mesh import mesh_sizes, num_batches
+from smtc_lab.instance.mesh import TrainerLayout, mesh_sizes, num_batches
 from smtc_lab.parallel.activations.kept import keep_less
 from smtc_lab.parallel.full_state import full_state, load_full_state
 from smtc_lab.parallel.gradients import clip_grad_norm, microbatches

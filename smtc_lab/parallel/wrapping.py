@@ -14,7 +14,7 @@ from smtc_lab.parallel.replicas import take_from_first
 from smtc_lab.parallel.units import shard_units
 
 if TYPE_CHECKING:
-    from smtc_lab.instance.description import TrainerLayout
+    from smtc_lab.instance.mesh import TrainerLayout
 
 _MIB = 2**20
 _FIRST_BUCKET_MIB = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.ended_early import ended_early, steps_made
+from smtc_lab.metrics.cautions.ended_early import ended_early, steps_made
 from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:

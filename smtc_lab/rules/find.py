@@ -14,6 +14,7 @@ from smtc_lab.rules.cpu_bottleneck import CpuBottleneckRule
 from smtc_lab.rules.graphs import GraphRule
 from smtc_lab.rules.host import HostRule
 from smtc_lab.rules.observation import Observation
+from smtc_lab.rules.passes import PassesRule
 from smtc_lab.rules.pipeline import PipelineRule
 from smtc_lab.rules.shapes import ShapeRule
 from smtc_lab.rules.step import StepRule
@@ -39,6 +40,7 @@ RULES: tuple[type[Rule], ...] = (
     CpuBottleneckRule,
     CommunicationRule,
     PipelineRule,
+    PassesRule,
     AllStepsRule,
 )
 """Every rule."""

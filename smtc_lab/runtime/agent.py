@@ -24,23 +24,20 @@ from smtc_lab.errors import EntryPointError, StoreError
 from smtc_lab.instance.description import InstanceDescription
 from smtc_lab.instance.instance_exit import InstanceExit
 from smtc_lab.instance.prepare import prepare_instance
-from smtc_lab.machine.cpu_quota import MECHANISM_VARIABLE, open_quota
 from smtc_lab.machine.processes import (
     become_subreaper,
     end_below,
     reap,
     signals_as_bytes,
 )
-from smtc_lab.machine.wakefulness import AWAKE_VARIABLE, wake_cores
+from smtc_lab.runtime.cpu.cpu_limit import CpuLimit
 from smtc_lab.runtime.ranks.hang_watch import LOOK_S, HangWatch
 from smtc_lab.runtime.ranks.step_counts import unequal_steps
 from smtc_lab.runtime.starting.entry_points import EntryPoints
-from smtc_lab.runtime.system_sampler import SystemSampler
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
-    from smtc_lab.machine.cpu_quota import CpuQuota
     from smtc_lab.runtime.entry_point import EntryPoint
     from smtc_lab.runtime.ranks.hang_watch import Hung
     from smtc_lab.store.tables import RecordSink
@@ -58,19 +55,17 @@ class Agent:
     def __init__(self, told: InstanceDescription) -> None:
         self._told = told
         self._folder = RunFolder(Path(told.run_folder))
-        self._quota: CpuQuota = open_quota(f"{self._folder.job_name}-{told.host}")
+        self._entry_points: list[EntryPoint] = []
+        self._cpu = CpuLimit(told, self._folder)
         self._events = selectors.DefaultSelector()
         self._started: EntryPoints | None = None
-        self._entry_points: list[EntryPoint] = []
         self._writer: RecordSink | None = None
-        self._sampler: SystemSampler | None = None
         self._problems: list[str] = []
         self._asked_to_stop = False
         self._hang_watch: HangWatch | None = None
         self._hung: Hung | None = None
         self._stop_s: float | None = None
         """When entry points were asked to end, by the monotonic clock; None: they were not."""
-        self._is_limited = False
 
     def run(self) -> InstanceExit:
         """Run the entry points and return how they ended, once nothing of them is left."""
@@ -99,7 +94,7 @@ class Agent:
             hung_s=None if hung is None else hung.seconds,
             asked_to_stop=self._asked_to_stop,
             cpu_quota_mechanism=(
-                "none" if self._told.cpu_quota_cores is None else self._quota.name
+                "none" if self._told.cpu_quota_cores is None else self._cpu.quota.name
             ),
             problems=self._problems,
         )
@@ -113,12 +108,12 @@ class Agent:
                 f"The entry point was not started: its interpreter {told.command[0]!r} is "
                 "gone. Bring its environment back, or name another python_environment."
             )
-        self._started = EntryPoints(told, self._folder, self._quota)
-        self._entry_points = self._started.all
+        self._started = EntryPoints(told, self._folder, self._cpu.quota)
+        self._entry_points = self._cpu.entry_points = self._started.all
         self._hang_watch = HangWatch(told, self._folder, self._entry_points)
         try:
             self._writer = open_sink(self._folder.system_records(told.host))
-            self._sampler = SystemSampler(self._quota, self._writer)
+            self._cpu.sample(self._writer)
         except StoreError as error:
             self._problems.append(str(error))
 
@@ -137,7 +132,8 @@ class Agent:
             starting -= heard
             if is_due and (not starting or time.monotonic() >= quota_at):
                 is_due = False
-                self._limit()
+                if (problem := self._cpu.apply()) is not None:
+                    self._problems.append(problem)
             self._listen(listening & heard)
             if wake in heard and (decisive := self._heard_signal(wake)) is not None:
                 return decisive
@@ -217,42 +213,14 @@ class Agent:
             return None
         return time.time() - (time.monotonic() - decisive.blamed_s)
 
-    def _limit(self) -> None:
-        cores = self._told.cpu_quota_cores
-        if cores is None:
-            return
-        try:
-            self._quota.limit(cores)
-        except OSError as error:
-            self._problems.append(
-                f"The CPU quota of {cores:.3f} cores could not be set on {self._told.host} "
-                f"through {self._quota.name}: {error}. "
-                f"Set {MECHANISM_VARIABLE}=duty-cycle."
-            )
-            return
-        if awake := os.environ.get(AWAKE_VARIABLE):
-            wake_cores(int(awake))
-        self._is_limited = True
-        if self._sampler is not None:
-            self._sampler.quota_applies(cores)
-
     def _lift_when_done(self) -> None:
         """Lift the quota once no entry point takes a further step, as there was none before."""
         if all(each.exit_code is not None or each.is_done for each in self._entry_points):
-            self._lift()
-
-    def _lift(self) -> None:
-        if not self._is_limited:
-            return
-        self._is_limited = False
-        if self._sampler is not None:
-            self._sampler.quota_ends()
-        with contextlib.suppress(OSError):  # the end takes longer then, and nothing else
-            self._quota.lift()
+            self._cpu.lift()
 
     def _stop(self) -> None:
         """End the entry points that still run, in good order."""
-        self._lift()
+        self._cpu.lift()
         if self._stop_s is None:
             self._stop_s = time.monotonic()
         end_below(grace_s=self._told.grace_s, collect=self._collect)
@@ -264,9 +232,7 @@ class Agent:
     def _end(self) -> None:
         """End what the entry points left behind, and close what the agent holds."""
         end_below(grace_s=0.0)
-        if self._sampler is not None:
-            self._sampler.close()
-        self._quota.close()
+        self._cpu.close()
         if self._writer is not None:
             try:
                 self._writer.close()

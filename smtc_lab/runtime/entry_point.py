@@ -17,12 +17,13 @@ from smtc_lab.instance.hyperparameters import user_args
 from smtc_lab.instance.prepare import process_environment
 from smtc_lab.instance.variables import FAILED_WORD, READY_VARIABLE, STORE_FD_VARIABLE
 from smtc_lab.machine.processes import die_with_parent, hide_behind_hosts_file
+from smtc_lab.machine.quota.members import MEMBERS_VARIABLE, QUOTA_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from smtc_lab.instance.description import InstanceDescription, Trainer
-    from smtc_lab.machine.cpu_quota import CpuQuota
+    from smtc_lab.machine.quota.cpu_quota import CpuQuota
     from smtc_lab.store.run_folder import RunFolder
 
 
@@ -69,6 +70,9 @@ class EntryPoint:
         self._log = folder.log_file(told.host, self.rank)
         self.ready, self._ready_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         """Readable when the script says that its work begins, or has ended."""
+        if told.passes_outside_quota:
+            self._environment[MEMBERS_VARIABLE] = os.pathsep.join(map(str, quota.member_files))
+            self._environment[QUOTA_VARIABLE] = str(told.cpu_quota_cores or "")
         self._environment[READY_VARIABLE] = str(self._ready_write)
         self.descriptors = [self._ready_write]
         """What the process inherits."""
@@ -178,7 +182,8 @@ class EntryPoint:
     def _become_entry_point(self) -> None:
         os.setsid()
         die_with_parent()
-        self._quota.join()
+        if not self._told.passes_outside_quota:
+            self._quota.join()
         hide_behind_hosts_file(self._hosts_file)
         if (limit := self._told.memory_limit_bytes) is not None:
             # not RLIMIT_AS, which counts the libraries that are mapped: 4 GB for torch alone

@@ -133,10 +133,14 @@ class Session(ResumableTraining):
         it is.
         """
         options = self._rank_options(dataset, options)
-        self._runtime.sets_num_workers |= "num_workers" not in options
+        is_chosen_here = "num_workers" not in options
+        self._runtime.sets_num_workers |= is_chosen_here
         options.setdefault("num_workers", self._context.num_workers or 0)
         options.setdefault("persistent_workers", options["num_workers"] > 0)
-        return dataloader_class(self._runtime)(dataset, **options)
+        loader = dataloader_class(self._runtime)(dataset, **options)
+        if is_chosen_here and self._context.num_loader_workers is None:
+            loader.are_vcpus = False
+        return loader
 
     def compile(
         self,

@@ -6,8 +6,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.instance.mesh import counts_samples
+from smtc_lab.machine.quota.vcpu import own_vcpu
 from smtc_lab.metrics.columns import COMMUNICATION_FIELDS
 from smtc_lab.metrics.records.records import StepRecord
+from smtc_lab.runtime.drawn import Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,29 +20,6 @@ if TYPE_CHECKING:
 NO_COMMUNICATION: tuple[float | None, ...] = (None,) * len(COMMUNICATION_FIELDS)
 _Taken = tuple[float | None, float, int | None]
 """Begin, data wait and samples of a step; begin None: now."""
-
-
-class _Drawn:
-    """What was drawn from one source of batches since the last step."""
-
-    __slots__ = (
-        "batches",
-        "begin_s",
-        "in_a_row",
-        "is_for_training",
-        "num_samples",
-        "source",
-        "wait_s",
-    )
-
-    def __init__(self, source: int, begin_s: float, *, is_for_training: bool) -> None:
-        self.source = source
-        self.begin_s = begin_s
-        self.is_for_training = is_for_training
-        self.wait_s = 0.0
-        self.num_samples: int | None = None
-        self.batches = 0
-        self.in_a_row = 0
 
 
 class StepTimer:
@@ -87,8 +66,8 @@ class StepTimer:
         self._counts_samples = layout is None or counts_samples(context.rank or 0, layout)
         """Of trainers that take the same samples one counts them."""
 
-        self._drawn: dict[int, _Drawn] = {}
-        self._asking = _Drawn(0, 0.0, is_for_training=True)
+        self._drawn: dict[int, Drawn] = {}
+        self._asking = Drawn(0, 0.0, is_for_training=True)
         self._asked_s = 0.0
         self.got_s = 0.0
         """When the newest batch was there; later by what an emulated device waits for since."""
@@ -96,6 +75,8 @@ class StepTimer:
         self._marked: tuple[_Taken, float, float] | None = None
         self._is_ready = False
         self._progress = context.progress()
+        self._vcpu = own_vcpu(is_counted=True)
+        """What loading in this process is held to; None: it takes what it takes."""
         self._held: list[tuple[object, ...]] | None = None
         self.num_steps = 0
         """Steps that have ended in this process."""
@@ -130,15 +111,17 @@ class StepTimer:
             self._say_ready()
         if self._progress is not None:
             self._progress.gave_sign()
+        if self._vcpu is not None:
+            self._vcpu.begin()
         self._asked_s = self.clock.perf_counter()
         if (drawn := self._drawn.get(source)) is None:
-            drawn = _Drawn(source, self._asked_s, is_for_training=is_for_training)
+            drawn = Drawn(source, self._asked_s, is_for_training=is_for_training)
             self._drawn[source] = drawn
         if source != self._asking.source:
             self._leave_out_evaluation(drawn)
         self._asking = drawn
 
-    def _leave_out_evaluation(self, drawn: _Drawn) -> None:
+    def _leave_out_evaluation(self, drawn: Drawn) -> None:
         """Forget what was drawn from other sources and not to be trained on."""
         for source, other in list(self._drawn.items()):
             if other is drawn:
@@ -153,11 +136,13 @@ class StepTimer:
         Args:
             num_samples: Samples in it; None: not known.
         """
+        if self._vcpu is not None:
+            self._vcpu.wait()
         self.got_s = self.clock.perf_counter()
         drawn, asked_s = self._asking, self._asked_s
         if drawn.source not in self._drawn:  # a step ended since, in another thread
             asked_s = max(asked_s, self._unopened[0] or asked_s)
-            drawn = _Drawn(drawn.source, asked_s, is_for_training=drawn.is_for_training)
+            drawn = Drawn(drawn.source, asked_s, is_for_training=drawn.is_for_training)
             self._drawn[drawn.source] = self._asking = drawn
         drawn.wait_s += self.got_s - asked_s
         if num_samples is not None:

@@ -11,9 +11,10 @@ import pytest
 
 from smtc_lab.dataservice.client import spare_cpu
 from smtc_lab.dataservice.client.spare_cpu import CpuUse, CpuWatch, own_cores
-from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.cores import available_cores
-from smtc_lab.machine.cpu_quota import open_quota
+from smtc_lab.machine.quota.cgroups import remove_leftover_groups
+from smtc_lab.machine.quota.cpu_quota import open_quota
+from smtc_lab.machine.quota.members import QUOTA_VARIABLE
 from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -219,3 +220,18 @@ def test_the_trainers_of_an_instance_share_its_cores(
         monkeypatch.setenv("LOCAL_WORLD_SIZE", num_trainers)
 
     assert own_cores() == available_cores() / part
+
+
+def test_a_trainer_that_stands_for_a_device_counts_on_the_quota_and_uses_none_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(QUOTA_VARIABLE, "0.8")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+
+    watch = CpuWatch(())
+    until_s = time.process_time() + 0.01
+    while time.process_time() < until_s:
+        pass
+    seen = observe(watch)
+
+    assert (seen.cores, seen.trainer_cores) == (0.4, 0.0)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from smtc_lab.instance.description import TrainerLayout
-from smtc_lab.instance.mesh import batch_place, counts_samples, mesh_place, num_batches
+from smtc_lab.instance.mesh import (
+    TrainerLayout,
+    batch_place,
+    counts_samples,
+    mesh_place,
+    num_batches,
+)
 
 MESH = TrainerLayout(data=2, shard=3, pipeline=2, tensor=2)
 RANKS = range(2 * 3 * 2 * 2)

@@ -54,12 +54,44 @@ def test_quotas_are_in_proportion_to_vcpus_and_cpu_speed(
     assert plan.price_notes[0] == "ml.p3.2xlarge: $3.825/h, historical, 2022-10-27"
 
 
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ((HETEROGENEOUS, 0.03, None), [(0.01, True), (None, False), (None, False)]),
+        ((HETEROGENEOUS, 0.03, 4), [(0.01, True), (0.015, False), (0.015, False)]),
+        ((HETEROGENEOUS, None, None), [(0.01, False), (None, False), (None, False)]),
+        (("cpu_group=ml.c5.9xlarge:1", 0.03, None), [(0.015, False)]),
+    ],
+)
+def test_data_workers_are_vcpus_and_passes_are_those_of_the_declared_device(
+    make_job: MakeJob,
+    launcher: LocalLauncher,
+    asked: tuple[str, float | None, int | None],
+    expected: list[tuple[float | None, bool]],
+) -> None:
+    """Data workers whose number was chosen for this machine stand for all vCPUs."""
+    cluster, device_s, num_data_workers = asked
+    emulation = Emulation(
+        cores_per_vcpu=0.01,
+        device_step_time_s=device_s,
+        relative_cpu_speed={"p3": 1.0, "c5": 1.5},
+    )
+    job = make_job("", cluster=cluster, emulation=emulation, num_data_workers=num_data_workers)
+
+    planned = launcher.plan(job).instances
+
+    assert [each.passes_outside_quota for each in planned] == [is_so for _, is_so in expected]
+    for each, (cores, _) in zip(planned, expected, strict=True):
+        assert each.vcpu_cores == (None if cores is None else pytest.approx(cores))
+
+
 def test_without_emulation_nothing_is_limited(
     make_job: MakeJob, launcher: LocalLauncher
 ) -> None:
     plan = launcher.plan(make_job("", cluster=HETEROGENEOUS))
 
     assert {item.cpu_quota_cores for item in plan.instances} == {None}
+    assert {item.vcpu_cores for item in plan.instances} == {None}
 
 
 def test_a_scale_that_does_not_fit_is_refused_with_one_that_does(

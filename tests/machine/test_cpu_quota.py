@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.machine.cgroups import CGROUP_PREFIX, remove_leftover_groups
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
-from smtc_lab.machine.cpu_quota import MECHANISM_VARIABLE, MECHANISMS, open_quota
+from smtc_lab.machine.quota.cgroups import CGROUP_PREFIX, remove_leftover_groups
+from smtc_lab.machine.quota.cpu_quota import MECHANISM_VARIABLE, MECHANISMS, open_quota
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ MEASURED_S = 1.2
 
 AGENT = """
     import json, os, subprocess, sys, time
-    from smtc_lab.machine.cpu_quota import open_quota
+    from smtc_lab.machine.quota.cpu_quota import open_quota
     from smtc_lab.machine.processes import TreeClock, descendants
 
     tree_name, asked_cores, measured_s = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
@@ -168,7 +168,7 @@ def test_without_control_groups_the_duty_cycle_is_taken(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv(MECHANISM_VARIABLE, raising=False)
-    monkeypatch.setattr("smtc_lab.machine.cgroups._MOUNT", tmp_path)
+    monkeypatch.setattr("smtc_lab.machine.quota.cgroups._MOUNT", tmp_path)
 
     assert open_quota("test").name == "duty-cycle"
 
@@ -191,7 +191,7 @@ def test_affinity_gives_the_instances_of_a_job_different_cores() -> None:
         pytest.skip("there is one core only")
     program = """
         import os, subprocess, sys
-        from smtc_lab.machine.duty_cycle import Affinity
+        from smtc_lab.machine.quota.duty_cycle import Affinity
         child = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
         for host in ("algo-1", "algo-2"):
             Affinity(f"job-{host}").limit(0.5)

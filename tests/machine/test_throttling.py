@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtc_lab.machine.throttling import AskedCpu, Throttling, asked_cpu_s
+from smtc_lab.machine.quota.throttling import AskedCpu, Throttling, asked_cpu_s
 
 SECONDS = st.floats(0, 1e6)
 

@@ -150,7 +150,7 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
     ),
     "a trainer that its own passes hold up": (
         held_up(0.01),
-        ["own_steps", "few_launches", "few_steps", "price"],
+        ["long_passes", "few_launches", "few_steps", "price"],
     ),
     "a trainer that its device holds up": (
         held_up(0.08),

@@ -44,7 +44,7 @@ def comparison(runs: list[RunRecords], catalog: Catalog | None = None) -> Compar
 def test_a_faster_and_cheaper_cluster_is_told_in_one_sentence(
     golden_texts: GoldenTexts,
 ) -> None:
-    result = comparison(interleaved_runs(emulation=EMULATION, device_time_s=0.04))
+    result = comparison(interleaved_runs(emulation=EMULATION))
 
     assert result.evidence == "emulated"
     assert result.emulation == {

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 VALUES = Model(calibration(), 0)
 
 
+ON_GPU = {"emulated_device_s": None, "machine": {"cores": 2, "gpus": ["NVIDIA T4"]}}
+"""What a calibration says that was made beside a real GPU."""
+
+
 def predicted(fields: dict[str, Any] | None = None, **setup: Any) -> Prediction:
     return predict(calibration(**(fields or {})), Setup(**{"trainer_cores": 2.0, **setup}))
 
@@ -60,9 +64,11 @@ def test_a_trainer_without_data_workers_prepares_and_computes_one_after_the_othe
 def test_the_host_work_of_the_step_is_taken_from_the_data_workers_cores() -> None:
     busy = DevicePoint(batch_size=100, step_s=measured(0.01), cpu_s_per_step=measured(0.01))
 
-    said = predicted({"device_points": (busy,)})
+    said = predicted({"device_points": (busy,), **ON_GPU})
+    emulated = predicted({"device_points": (busy,)})
 
     assert said.stages_s["cpu"] == pytest.approx((0.1 + 0.01) / 2)
+    assert emulated.stages_s["cpu"] == pytest.approx(0.1 / 2)  # it stood in for the device
 
 
 def test_a_host_that_waits_for_its_device_adds_its_own_work_to_it() -> None:
@@ -76,7 +82,7 @@ def test_a_quota_bounds_the_sum_of_a_trainers_work_and_not_its_pace() -> None:
     busy = DevicePoint(batch_size=100, step_s=measured(0.01), cpu_s_per_step=measured(0.008))
 
     said = predicted(
-        {"device_points": (busy,)},
+        {"device_points": (busy,), **ON_GPU},
         trainer_cores=0.4,
         loader_workers=0.0,
         data_instances=1.0,

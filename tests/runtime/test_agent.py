@@ -73,6 +73,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Instance]]:
         program: str,
         *,
         cpu_quota_cores: float | None = None,
+        passes_outside_quota: bool = False,
         hyperparameters: dict[str, object] | None = None,
         prepare: Callable[[RunFolder], None] = lambda _: None,
         python: str | Path = sys.executable,
@@ -100,6 +101,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Instance]]:
             num_cpus=3,
             num_gpus=0,
             cpu_quota_cores=cpu_quota_cores,
+            passes_outside_quota=passes_outside_quota,
             grace_s=grace_s,
         )
         folder.agent_file("algo-1").write_text(told.to_json(), encoding="utf-8")
@@ -283,6 +285,43 @@ def test_a_quota_ends_when_the_last_trainer_is_done(
     instance.agent.terminate()
 
     assert instance.end()["asked_to_stop"]
+
+
+@pytest.mark.parametrize("mechanism", ["", "duty-cycle"])
+def test_passes_that_stand_for_a_device_are_outside_the_quota_and_data_workers_are_not(
+    start: Callable[..., Instance], mechanism: str
+) -> None:
+    program = """
+        import multiprocessing, os, time
+        from smtc_lab.machine.quota.members import limit_children
+
+        limit_children()
+        worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+        worker.start()
+        for pid in (os.getpid(), worker.pid):
+            with open(f"/proc/{pid}/cgroup") as file:
+                print(pid, "smtc-" in file.read(), flush=True)
+        model = bytearray(10**8)
+        os.write(int(os.environ["SMTC_READY_FD"]), b"ready\\n")
+        while True:
+            pass
+    """
+    instance = start(
+        program, cpu_quota_cores=0.25, passes_outside_quota=True, SMTC_CPU_QUOTA=mechanism
+    )
+    path = instance.folder.system_records("algo-1")
+
+    def limited() -> list[SystemSample]:
+        return [each for each in read_records(path, SystemSample)[0] if each.cpu_quota_cores]
+
+    wait_until(lambda: len(limited()) > 2, what="samples with the quota")
+    sample = limited()[-1]
+    instance.agent.terminate()
+
+    joins = instance.end()["cpu_quota_mechanism"].startswith("cgroup")
+    assert [line.split()[1] for line in instance.log.splitlines()] == ["False", str(joins)]
+    assert sample.cpu_used_s < 0.1 * sample.interval_s  # a data worker that sleeps
+    assert sample.memory_bytes > 1e8  # the trainer's, too
 
 
 def test_an_agent_that_cannot_work_says_why(start: Callable[..., Instance]) -> None:

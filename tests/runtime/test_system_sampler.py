@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.machine.gpu import GpuProbe
-from smtc_lab.machine.throttling import Throttling
+from smtc_lab.machine.quota.throttling import Throttling
 from smtc_lab.metrics.records.records import SystemSample
-from smtc_lab.runtime.system_sampler import SystemSampler
+from smtc_lab.runtime.cpu.system_sampler import SystemSampler
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.writer import RecordWriter
 from tests.kit.runs import wait_until

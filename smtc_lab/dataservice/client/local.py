@@ -77,6 +77,7 @@ class LocalWorkers:
             {settings.loader: settings.source},
             num_data_workers=settings.most_local_workers,
             host=host_name(),
+            are_vcpus=settings.are_vcpus,
         )
         self._workers: dict[int, _Local] = {}
         self._stillborn = 0

@@ -46,6 +46,10 @@ class ClientSettings:
     most_local_workers: int
     """What ``get_worker_info`` tells them of their number; it does not change."""
 
+    are_vcpus: bool
+    """Whether each of them is held to one vCPU where those are emulated; else they are few that
+    stand for all."""
+
     keeps_local_workers: bool
     """Whether those live on between epochs, or see the dataset anew in each epoch."""
 

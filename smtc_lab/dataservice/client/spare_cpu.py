@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice.client.sharing import Period
 from smtc_lab.machine.cores import available_cores
+from smtc_lab.machine.quota.members import QUOTA_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +26,9 @@ def own_cores() -> float:
     Not seen: a quota of a group further up, and one that is kept up by stopping the processes.
     """
     num_trainers = os.environ.get("LOCAL_WORLD_SIZE", "")
-    return available_cores() / max(1, int(num_trainers) if num_trainers.isdecimal() else 1)
+    quota = os.environ.get(QUOTA_VARIABLE)
+    cores = float(quota) if quota else available_cores()
+    return cores / max(1, int(num_trainers) if num_trainers.isdecimal() else 1)
 
 
 class CpuWatch:
@@ -107,7 +110,7 @@ class CpuUse:
     """How long that was ready and did not run; None: this kernel does not count it."""
 
     used_s: float
-    """CPU time of this process."""
+    """CPU time of this process; 0 where it stands for a device, and not for its host."""
 
     local_s: dict[int, float]
     """CPU time of each of the other processes that is there."""
@@ -118,7 +121,7 @@ def _look(local_pids: Iterable[int]) -> CpuUse:
         time_s=time.monotonic(),
         thread_id=threading.get_native_id(),
         delay_s=_delay_s(),
-        used_s=time.process_time(),
+        used_s=0.0 if os.environ.get(QUOTA_VARIABLE) else time.process_time(),
         local_s={pid: used_s for pid in local_pids if (used_s := _used_s(pid)) is not None},
     )
 

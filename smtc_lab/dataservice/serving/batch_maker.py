@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.protocol.leaves import Share
     from smtc_lab.dataservice.protocol.messages import BatchRequest
     from smtc_lab.dataservice.source import BatchPlace, LoaderSource
+    from smtc_lab.machine.quota.vcpu import Vcpu
 
 
 _MOST_TOLD = 64
@@ -62,12 +63,14 @@ class BatchMaker:
         *,
         share: Share | None,
         landmarks: Landmarks | None = None,
+        vcpu: Vcpu | None = None,
     ) -> None:
         self._sources = dict(sources)
         self._landmarks = landmarks
         self._told: deque[str] = deque()
         self._identity = identity
         self._share = share
+        self._vcpu = vcpu
         self._current: LoaderSource | None = None
         self._initialized: set[str] = set()
         self._streams = OpenStreams()
@@ -102,6 +105,8 @@ class BatchMaker:
                 self._learn(request)
                 return self.hello()
             batch = self._make(request)
+            if self._vcpu is not None:  # before it says how long it took
+                self._vcpu.wait()
             return pack(
                 Kind.BATCH,
                 number,

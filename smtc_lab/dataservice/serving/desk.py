@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.dataservice.protocol.messages import BatchRequest, ToldLoader
     from smtc_lab.dataservice.serving.batch_maker import BatchMaker
+    from smtc_lab.machine.quota.vcpu import Vcpu
 
 CLOSED = b"-"
 """What a data worker writes to its control socket for each connection that ended."""
@@ -42,11 +43,13 @@ class Desk:
         *,
         release: Callable[[int], None] | None,
         tls: ssl.SSLContext | None,
+        vcpu: Vcpu | None = None,
     ) -> None:
         self._control = control
         self._maker = maker
         self._release = release
         self._tls = tls
+        self._vcpu = vcpu
         self._poll = select.epoll()
         self._poll.register(control, select.EPOLLIN)
         self._connections: dict[int, WorkerConnection] = {}
@@ -77,6 +80,8 @@ class Desk:
     ) -> None:
         if not connection.is_open:
             return
+        if self._vcpu is not None:
+            self._vcpu.begin()
         started_s = time.perf_counter()
         message = self._maker.answer(number, request, put_wait_s=connection.take_put_wait_s())
         # What the dataset printed would otherwise die with the process.
@@ -86,6 +91,8 @@ class Desk:
         self._quick_run = self._quick_run + 1 if is_quick else 0
         next_is_its = bool(self._asked) and self._asked[0][0] is connection
         connection.reply(message, more_follows=self._quick_run >= _QUICK_RUN and next_is_its)
+        if self._vcpu is not None:
+            self._vcpu.note()
 
     def _look_s(self) -> float:
         """Return how long to wait for requests; negative: for as long as it takes."""

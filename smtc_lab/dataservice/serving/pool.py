@@ -30,7 +30,7 @@ _JOIN_S = 5.0
 class DataWorkers:
     """Starts, connects and ends data workers. Every call comes from one thread."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a server or a trainer gives them
         self,
         sources: Mapping[str, LoaderSource],
         *,
@@ -38,6 +38,7 @@ class DataWorkers:
         host: str,
         tls: ssl.SSLContext | None = None,
         landmarks: Landmarks | None = None,
+        are_vcpus: bool = True,
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -47,8 +48,11 @@ class DataWorkers:
             host: What messages call this instance.
             tls: What connections are encrypted with; None: they are not.
             landmarks: What the script has here, of which trainers may speak; None: nothing.
+            are_vcpus: Whether each is held to one vCPU where those are emulated; else they
+                stand for all of them.
         """
         self._landmarks = landmarks
+        self._are_vcpus = are_vcpus
         self._sources = sources
         self._tls = tls
         self._num_data_workers = num_data_workers
@@ -89,6 +93,7 @@ class DataWorkers:
                 "file": file,
                 "tls": self._tls,
                 "landmarks": self._landmarks,
+                "is_a_vcpu": self._are_vcpus,
             },
             name=f"data worker {number}",
             daemon=True,

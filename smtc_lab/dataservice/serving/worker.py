@@ -17,6 +17,7 @@ from smtc_lab.dataservice.protocol.segments import SharedPlaces
 from smtc_lab.dataservice.serving.batch_maker import BatchMaker, Identity
 from smtc_lab.dataservice.serving.collating import collate_into
 from smtc_lab.dataservice.serving.desk import Desk
+from smtc_lab.machine.quota.vcpu import own_vcpu
 
 if TYPE_CHECKING:
     import socket
@@ -47,6 +48,7 @@ def run(  # noqa: PLR0913  what a process is given
     file: SharedFile | None,
     tls: ssl.SSLContext | None,
     landmarks: Landmarks | None = None,
+    is_a_vcpu: bool = True,
 ) -> NoReturn:
     """Make batches until the control socket ends. The main function of the process.
 
@@ -60,18 +62,21 @@ def run(  # noqa: PLR0913  what a process is given
         file: Memory that it shares with its only client; None: it shares none.
         tls: What connections are encrypted with; None: they are not.
         landmarks: What the script has here, of which trainers may speak; None: nothing.
+        is_a_vcpu: Whether it is held to one vCPU where those are emulated.
     """
     try:
         _leave_parent(parent_pid, dies_with_thread=dies_with_thread)
         places = None if file is None else SharedPlaces(file)
         collate_into(LandingPool().take if places is None else places.take)
         share = None if places is None else places.share
-        maker = BatchMaker(sources, identity, share=share, landmarks=landmarks)
+        vcpu = own_vcpu() if is_a_vcpu else None
+        maker = BatchMaker(sources, identity, share=share, landmarks=landmarks, vcpu=vcpu)
         Desk(
             control,
             maker,
             release=None if places is None else places.release,
             tls=tls,
+            vcpu=vcpu,
         ).work()
     except BaseException:  # noqa: BLE001  the last chance to say why the process ends
         traceback.print_exc()

@@ -15,8 +15,8 @@ from smtc_lab.launchers.supervision.gang import Exit
 from smtc_lab.launchers.supervision.gang_supervisor import supervise_instances
 from smtc_lab.launchers.supervision.instances import InstanceEnd, instance_end
 from smtc_lab.launchers.supervision.last_words import last_words
-from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.processes import become_subreaper, descendants, end_all, reap
+from smtc_lab.machine.quota.cgroups import remove_leftover_groups
 from smtc_lab.machine.wakefulness import AWAKE_VARIABLE, keep_cores_awake
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from smtc_lab.launchers.launcher import LaunchPlan, Leftover
 from smtc_lab.launchers.local.plan import check, make_plan
 from smtc_lab.launchers.local.run import write_run
 from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
-from smtc_lab.machine.cgroups import remove_leftover_groups
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.machine.processes import end_all, processes_with_variable
+from smtc_lab.machine.quota.cgroups import remove_leftover_groups
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import is_in_good_hands
 

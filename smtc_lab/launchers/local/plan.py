@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import replace
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,13 @@ from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import (
     Slot,
     channel_problems,
+    emulated_slot,
     entry_point_problems,
     group_problems,
     instance_plans,
     instance_type_problems,
     named,
     price_notes,
-    speed_units_of_type,
 )
 from smtc_lab.launchers.reduction import with_reduction
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
@@ -129,14 +130,13 @@ def _instances(job: TrainingJob, catalog: Catalog, cores: float) -> tuple[Instan
 
     def slot_of(host: str, group: InstanceGroup) -> Slot:
         del host
-        quota = None
-        num_trainers = trainers[group.instance_group_name]
-        if scale is not None and group.instance_type != LOCAL:
-            quota = scale * speed_units_of_type(job, catalog, group.instance_type)
-        return Slot(
+        num_trainers, kind = trainers[group.instance_group_name], group.instance_type
+        slot = Slot(address="", num_cpus=max(1, math.ceil(cores)))
+        if scale is not None and kind != LOCAL:
+            slot = emulated_slot(job, catalog, kind, cores_per_vcpu=scale)
+        return replace(
+            slot,
             address=f"{prefix}.{next(numbers)}",
-            num_cpus=max(1, math.ceil(cores if quota is None else quota)),
-            cpu_quota_cores=quota,
             num_trainers=num_trainers,
             devices=tuple(islice(free, of_each)) or None if num_trainers else None,
         )

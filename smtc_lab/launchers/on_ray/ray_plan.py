@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
@@ -14,13 +14,13 @@ from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import (
     Slot,
+    emulated_slot,
     entry_point_problems,
     group_problems,
     instance_plans,
     instance_type_problems,
     named,
     price_notes,
-    speed_units_of_type,
 )
 from smtc_lab.launchers.reduction import with_reduction
 from smtc_lab.launchers.source_archive import source_problems
@@ -102,13 +102,8 @@ def _instances(job: TrainingJob, catalog: Catalog) -> tuple[InstancePlan, ...]:
         if scale is None:
             cpus = catalog.get(kind).vcpus
             return Slot(address="", num_cpus=cpus, num_trainers=num_trainers)
-        quota = scale * speed_units_of_type(job, catalog, kind)
-        return Slot(
-            address="",
-            num_cpus=max(1, math.ceil(quota)),
-            cpu_quota_cores=quota,
-            num_trainers=num_trainers,
-        )
+        slot = emulated_slot(job, catalog, kind, cores_per_vcpu=scale)
+        return replace(slot, num_trainers=num_trainers)
 
     return instance_plans(job, role_of, slot_of)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.cautions.ended_early import ended_early, steps_made
+from smtc_lab.metrics.cautions.long_passes import long_passes
 from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cautions
 from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataloaders
-from smtc_lab.metrics.ended_early import ended_early, steps_made
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.cluster_time import OLD_CLOCK
 from smtc_lab.metrics.records.facts import cpu_quota_mechanism
@@ -76,6 +77,18 @@ def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
             fix = f"Measure again {FEWER_CORES}, or on a quieter machine."
             found.append(caution("unlike_delivered", sentence, fix))
     return found
+
+
+def passes_held_up(measured: Sequence[MeasuredCluster]) -> list[Finding]:
+    """Return the caution that passes outlast the declared device, of the first such cluster.
+
+    The passes are those of one script everywhere.
+    """
+    told = (
+        long_passes(cluster.launches[0].run.job, cluster.launches, of=f" of {cluster.label}")
+        for cluster in measured
+    )
+    return list(islice(filter(None, told), 1))
 
 
 def cautions(

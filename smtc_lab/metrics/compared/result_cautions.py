@@ -1,15 +1,13 @@
 """What a reader would else take from results: of costs, and of a declared device time.
 
 Cost per step and cost of whole launches may say the opposite of each other. A declared device
-time is no speed of an accelerator, and an emulation computes the script's own steps on the CPU
-beside it.
+time is no speed of an accelerator.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.compared.prepared import data_group_share
 from smtc_lab.metrics.finding import caution
 from smtc_lab.spec.cluster import LOCAL
 
@@ -26,15 +24,6 @@ UNLIKE_SAMPLES = "unlike_samples"
 
 _ALIKE = 0.01
 """Share by which the samples of two steps may differ: a last batch may be smaller."""
-
-_FED = 0.95
-"""Share of the batches from a data group above which trainers prepare next to none."""
-
-_FULL = 0.9
-"""Share of its CPU time above which a group is held up by it."""
-
-_IDLE = 0.5
-"""Share of the time below which a device is not what holds up a step."""
 
 
 def pair_cautions(
@@ -140,8 +129,6 @@ def emulated_devices(
     if device_step_time_s is None:
         return
     yield from _unlike_accelerators(results, device_step_time_s, catalog)
-    for result in results:
-        yield from _bound_by_own_steps(result)
 
 
 def _unlike_accelerators(
@@ -160,24 +147,6 @@ def _unlike_accelerators(
             f"{listed} have the same declared device time, {device_step_time_s:g} s a step, so "
             "nothing here tells which accelerator is faster.",
             "Compare clusters with one accelerator, or measure on both.",
-        )
-
-
-def _bound_by_own_steps(result: ClusterResult) -> Iterator[Finding]:
-    share, device = data_group_share(result), result.utilization.device
-    if share is None or share < _FED or device is None or device >= _IDLE:
-        return
-    for group in result.instance_groups:
-        cpu = result.utilization.cpu.get(group.instance_group_name)
-        if group.role == "data" or cpu is None or cpu < _FULL:
-            continue
-        yield caution(
-            "own_steps",
-            f"{group.instance_group_name} of {result.name} uses {100 * cpu:.0f} % of its CPU "
-            "time though its batches come from the data group: the script's own forward and "
-            "backward passes, which an emulation computes on the CPU beside the declared "
-            "device time, hold up its steps. An accelerator would be faster.",
-            "Emulate with a smaller model.",
         )
 
 

@@ -11,7 +11,7 @@ from smtc_lab.parallel.group import is_joined, trainer_device
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.instance.description import TrainerLayout
+    from smtc_lab.instance.mesh import TrainerLayout
 
 
 def keep_less(

@@ -155,7 +155,9 @@ def inputs_of(calibration: Calibration, draws: Draws) -> ModelInputs:
         ),
         device_overhead_s=_overhead_s(points, calibration.emulated_device_s),
         host_core_s=tuple(
-            _host_core_s(point, draws, cores if is_device_cpu else 0.0) * launches.slowness()
+            # passes that were computed in place of a declared device are the device's
+            _host_core_s(point, draws, cores if is_device_cpu else 0.0)
+            * (0.0 if is_emulated else launches.slowness())
             for point in points
         ),
         is_device_cpu=is_device_cpu,

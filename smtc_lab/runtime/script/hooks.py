@@ -42,6 +42,7 @@ def install_hooks() -> None:
     )
 
     from smtc_lab.dataservice.iterators import SeededIterator  # noqa: PLC0415  needs torch
+    from smtc_lab.dataservice.serving.torch_workers import hold_workers  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.torch_names import needed  # noqa: PLC0415  others do without torch
     from smtc_lab.runtime.data_instance import use_data_service  # noqa: PLC0415  needs torch
 
@@ -71,6 +72,7 @@ def install_hooks() -> None:
             watch_exchange(runtime)
         _Counted.by_backward = BackwardSteps(runtime, _end_step)
         register_optimizer_step_post_hook(_optimizer_stepped)
+        hold_workers()
     theirs = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")  # where batches pass
     ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
     theirs.__next__ = _timed_next(_counted_next(theirs.__next__, but_for=ours))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from smtc_lab.instance.description import InstanceDescription, Trainer
-    from smtc_lab.machine.cpu_quota import CpuQuota
+    from smtc_lab.machine.quota.cpu_quota import CpuQuota
     from smtc_lab.store.run_folder import RunFolder
 
 

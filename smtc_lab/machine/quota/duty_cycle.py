@@ -10,9 +10,16 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from smtc_lab.machine.processes import TreeClock, descendants, send_signal
-from smtc_lab.machine.throttling import Throttling
+from smtc_lab.machine.quota.throttling import Throttling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    Outside = Callable[[], Collection[int]]
+    """Returns the processes below the agent that the quota is not for."""
 
 _SLICE_S = 0.02
 _LOOK_FOR_NEW_S = 0.5
@@ -28,9 +35,12 @@ class DutyCycle:
 
     name = "duty-cycle"
 
-    def __init__(self, tree_name: str) -> None:
+    member_files: tuple[Path, ...] = ()
+
+    def __init__(self, tree_name: str, outside: Outside = tuple) -> None:
         del tree_name  # every mechanism takes it; this one leaves no trace that needs a name
         self._root = os.getpid()  # the agent: everything below it is the instance
+        self._outside = outside
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._at_limit_s = 0.0
@@ -54,7 +64,7 @@ class DutyCycle:
 
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
-        return descendants(self._root)
+        return _below(self._root, self._outside)
 
     def used_s(self) -> float | None:
         """None: the threads of the tree know."""
@@ -99,7 +109,10 @@ class Affinity:
 
     name = "affinity"
 
-    def __init__(self, tree_name: str) -> None:
+    member_files: tuple[Path, ...] = ()
+
+    def __init__(self, tree_name: str, outside: Outside = tuple) -> None:
+        self._outside = outside
         number = re.search(r"(\d+)$", tree_name)
         self._place = int(number[1]) - 1 if number else 0
         self._root = os.getpid()
@@ -119,7 +132,7 @@ class Affinity:
 
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
-        return descendants(self._root)
+        return _below(self._root, self._outside)
 
     def used_s(self) -> float | None:
         """None: the threads of the tree know."""
@@ -137,6 +150,11 @@ class Affinity:
             for thread in _threads(pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.sched_setaffinity(thread, cores)
+
+
+def _below(root: int, outside: Outside) -> list[int]:
+    spared = set(outside())
+    return [pid for pid in descendants(root) if pid not in spared]
 
 
 def _threads(pid: int) -> list[int]:

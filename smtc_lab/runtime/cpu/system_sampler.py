@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.gpu import GpuProbe
 from smtc_lab.machine.processes import TreeClock
+from smtc_lab.machine.quota.throttling import AskedCpu, Throttling
 from smtc_lab.machine.socket_traffic import SocketTraffic
-from smtc_lab.machine.throttling import AskedCpu, Throttling
 from smtc_lab.metrics.records.records import SystemSample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
-    from smtc_lab.machine.cpu_quota import CpuQuota
+    from smtc_lab.machine.quota.cpu_quota import CpuQuota
+    from smtc_lab.machine.quota.vcpu import CpuCounter
     from smtc_lab.store.tables import RecordSink
 
 DEFAULT_INTERVAL_S = 0.5
@@ -29,19 +30,32 @@ class SystemSampler:
     """Writes a ``SystemSample`` every half second until it is closed.
 
     Costs at most 1 % of a core at 2 Hz (``notebooks/bench_overhead.ipynb``).
+
+    Args:
+        quota: That of the instance, which knows its processes.
+        writer: Gets the samples.
+        outside: Returns processes that are the instance's, and not under its quota: their
+            memory and connections count, and of their CPU time what ``loaded`` has.
+        loaded: What they count themselves.
+        interval_s: Time between samples in seconds.
+        now: Tells the time.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  one is for tests
         self,
         quota: CpuQuota,
         writer: RecordSink,
         *,
+        outside: Callable[[], Collection[int]] = tuple,
+        loaded: Collection[CpuCounter] = (),
         interval_s: float = DEFAULT_INTERVAL_S,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._now = now
         self._num_cores = os.cpu_count() or 1
         self._quota = quota
+        self._outside = outside
+        self._loaded = loaded
         self._writer = writer
         self._interval_s = interval_s
         self._clock = TreeClock()
@@ -106,7 +120,8 @@ class SystemSampler:
                 held_s=now.throttling.held_s - before.throttling.held_s,
             ),
         )
-        received_bytes, sent_bytes = self._traffic.look(self._quota.pids()) or (None, None)
+        everyone = [*{*self._quota.pids(), *self._outside()}]
+        received_bytes, sent_bytes = self._traffic.look(everyone) or (None, None)
         gpu_utilization, gpu_memory = self._gpu.look()
         return SystemSample(
             time_s=time.time(),
@@ -114,7 +129,7 @@ class SystemSampler:
             cpu_used_s=cpu_used_s,
             cpu_asked_s=cpu_asked_s,
             cpu_quota_cores=quota_cores,
-            memory_bytes=_resident_bytes(self._quota.pids()),
+            memory_bytes=_resident_bytes(everyone),
             network_received_bytes=received_bytes,
             network_sent_bytes=sent_bytes,
             gpu_utilization_fraction=gpu_utilization,
@@ -126,7 +141,8 @@ class SystemSampler:
         counted_s = self._quota.used_s()
         return _TreeUse(
             time_s=self._now(),
-            used_s=used_s if counted_s is None else counted_s,
+            used_s=(used_s if counted_s is None else counted_s)
+            + sum(one.used_s for one in self._loaded),
             waited_s=waited_s,
             throttling=self._quota.throttling(),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from smtc_lab.machine.throttling import Throttling
+from smtc_lab.machine.quota.throttling import Throttling
 
 CGROUP_PREFIX = "smtc-"
 """How the names of all our groups begin, so that left-over ones can be found."""
@@ -33,10 +33,12 @@ class CgroupV2:
             (parent / "cgroup.subtree_control").write_text("+cpu")
         self._period_us = _LONG_PERIOD_US
         self._group = _made(parent / f"{CGROUP_PREFIX}{tree_name}", needed="cpu.max")
+        self.member_files: tuple[Path, ...] = (self._group / "cgroup.procs",)
 
     def join(self) -> None:
         """Put the calling process under this quota."""
-        _write(self._group / "cgroup.procs", "0")
+        for file in self.member_files:
+            _write(file, "0")
 
     def limit(self, cores: float) -> None:
         """Let the tree use at most ``cores`` cores."""
@@ -83,12 +85,13 @@ class CgroupV1:
         except OSError:
             _removed(self._cpu)
             raise
+        groups = dict.fromkeys((self._cpu, self._account))
+        self.member_files: tuple[Path, ...] = tuple(group / "cgroup.procs" for group in groups)
 
     def join(self) -> None:
         """Put the calling process under this quota."""
-        _write(self._cpu / "cgroup.procs", "0")
-        if self._account != self._cpu:
-            _write(self._account / "cgroup.procs", "0")
+        for file in self.member_files:
+            _write(file, "0")
 
     def limit(self, cores: float) -> None:
         """Let the tree use at most ``cores`` cores."""

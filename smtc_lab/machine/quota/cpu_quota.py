@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Protocol
 
-from smtc_lab.machine.cgroups import CgroupV1, CgroupV2
-from smtc_lab.machine.duty_cycle import Affinity, DutyCycle
+from smtc_lab.machine.quota.cgroups import CgroupV1, CgroupV2
+from smtc_lab.machine.quota.duty_cycle import Affinity, DutyCycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from smtc_lab.machine.throttling import Throttling
+    from smtc_lab.machine.quota.duty_cycle import Outside
+    from smtc_lab.machine.quota.throttling import Throttling
 
 MECHANISM_VARIABLE = "SMTC_CPU_QUOTA"
 """Environment variable that forces a mechanism by its name, for trying each of them."""
@@ -26,6 +28,10 @@ class CpuQuota(Protocol):
 
     name: str
     """What results call this mechanism."""
+
+    member_files: tuple[Path, ...]
+    """Files that take the number of a process in, which puts it under this quota, and all that
+    it starts later. Empty: all processes below the agent are, but those that were left out."""
 
     def join(self) -> None:
         """Put the calling process, and all it starts later, under this quota."""
@@ -56,20 +62,23 @@ class CpuQuota(Protocol):
         ...
 
 
-MECHANISMS: dict[str, Callable[[str], CpuQuota]] = {
-    "cgroup-v2": CgroupV2,
-    "cgroup-v1": CgroupV1,
+MECHANISMS: dict[str, Callable[[str, Outside], CpuQuota]] = {
+    "cgroup-v2": lambda tree_name, _: CgroupV2(tree_name),
+    "cgroup-v1": lambda tree_name, _: CgroupV1(tree_name),
     "duty-cycle": DutyCycle,
     "affinity": Affinity,
 }
-"""By name, best first. Each takes the tree's name and raises OSError where it cannot work."""
+"""By name, best first. Each takes the tree's name and what is left out, as ``open_quota``, and
+raises OSError where it cannot work."""
 
 
-def open_quota(tree_name: str) -> CpuQuota:
+def open_quota(tree_name: str, outside: Outside = tuple) -> CpuQuota:
     """Return the first mechanism that works on this machine, tried by using it.
 
     Args:
         tree_name: Name of the tree, unique on this machine: run and host.
+        outside: Returns the processes below this one that the quota is not for. (In control
+            groups those are that join none.)
 
     Raises:
         OSError: The mechanism that ``SMTC_CPU_QUOTA`` forces does not work here.
@@ -81,10 +90,10 @@ def open_quota(tree_name: str) -> CpuQuota:
                 f"{MECHANISM_VARIABLE}={forced!r} is no CPU quota mechanism. Choose among "
                 f"{', '.join(MECHANISMS)}, or unset it."
             )
-        return MECHANISMS[forced](tree_name)
+        return MECHANISMS[forced](tree_name, outside)
     for mechanism in (CgroupV2, CgroupV1):
         try:
             return mechanism(tree_name)
         except OSError:
             continue
-    return DutyCycle(tree_name)
+    return DutyCycle(tree_name, outside)

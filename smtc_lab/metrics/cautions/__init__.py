@@ -1,0 +1,1 @@
+"""What runs and comparisons both caution of."""

@@ -1,0 +1,1 @@
+"""What an instance uses, and the limit that it is under."""
