@@ -82,7 +82,9 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
             f"not say: {GIVE_DEVICE_TIMES}. {time}"
         )
     cpu_s, step_s = said.stages_s["cpu"] or 0.0, said.step_time_s.mean
-    spare = f"{vcpus:.0f} vCPUs could feed {_times(step_s / cpu_s)} times as much" if cpu_s else ""
+    spare = (
+        f"{vcpus:.0f} vCPUs could feed {_times(step_s / cpu_s)} times as much" if cpu_s else ""
+    )
     no_group = f"{spare}, so a data group would only add cost. " if spare else ""
     return f"{bound}{tie}: the devices work in {busy:.0f} % of each step. {no_group}{time}"
 
