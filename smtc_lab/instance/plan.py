@@ -38,6 +38,9 @@ class InstancePlan:
     cpu_quota_cores: float | None
     """Cores of this machine that stand for it; None: no limit."""
 
+    vcpus: int | None = None
+    """vCPUs that those stand for; None: nothing is emulated."""
+
     vcpu_cores: float | None = None
     """Cores of this machine that each of its data workers may use, as one of its vCPUs; None:
     they stand for all of them, or nothing is emulated."""

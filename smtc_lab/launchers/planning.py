@@ -128,8 +128,8 @@ class Slot:
     cpu_quota_cores: float | None = None
     """Cores that stand for it; None: no limit."""
 
-    vcpu_cores: float | None = None
-    """Cores that stand for one of its vCPUs; None: its CPUs are what they are."""
+    vcpus: int | None = None
+    """vCPUs that those cores stand for; None: its CPUs are what they are."""
 
     has_device: bool = False
     """Whether a device of its own is emulated, where it trains."""
@@ -165,7 +165,8 @@ def instance_plans(
                 instance_type=group.instance_type,
                 role=role,
                 cpu_quota_cores=slot.cpu_quota_cores,
-                vcpu_cores=slot.vcpu_cores if _workers_are_vcpus(job, role) else None,
+                vcpus=slot.vcpus,
+                vcpu_cores=_vcpu_cores(job, role, slot),
                 passes_outside_quota=slot.has_device and num_trainers > 0,
                 num_cpus=slot.num_cpus,
                 num_workers=num_workers(
@@ -202,17 +203,20 @@ def emulated_slot(
         address="",
         num_cpus=max(1, math.ceil(quota)),
         cpu_quota_cores=quota,
-        vcpu_cores=quota / known.vcpus,
+        vcpus=known.vcpus,
         has_device=is_declared and known.accelerator is not None,
     )
 
 
-def _workers_are_vcpus(job: TrainingJob, role: Role) -> bool:
-    """Return whether the data workers of an instance are as many as on the cluster.
+def _vcpu_cores(job: TrainingJob, role: Role, slot: Slot) -> float | None:
+    """Return the cores of each data worker, where they are as many as on the cluster.
 
     A number that is chosen for this machine is smaller, and stands for all vCPUs.
     """
-    return role == "train" or job.num_data_workers is not None
+    are_vcpus = role == "train" or job.num_data_workers is not None
+    if slot.cpu_quota_cores is None or slot.vcpus is None or not are_vcpus:
+        return None
+    return slot.cpu_quota_cores / slot.vcpus
 
 
 def num_workers(

@@ -173,13 +173,17 @@ def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> 
         asked = calibration.script_num_workers
     is_fed = job.cluster.is_heterogeneous
     workers = _workers(trainers[0], asked, dilation, is_fed=is_fed)
+    trainer_cores, trainer_speed = _cores(trainers[0], dilation)
+    data_cores, data_speed = _cores(feeders[0], dilation) if feeders else (0.0, 1.0)
     return Setup(
-        trainer_cores=_cores(trainers[0], dilation),
+        trainer_cores=trainer_cores,
+        trainer_speed=trainer_speed,
         loader_workers=workers,
         trainers=float(len(trainers)),
         devices=float(on_each),
         data_instances=float(len(feeders)),
-        data_cores=_cores(feeders[0], dilation) if feeders else 0.0,
+        data_cores=data_cores,
+        data_speed=data_speed,
         data_workers=_workers(feeders[0], job.num_data_workers, dilation) if feeders else 0.0,
         device_s=device_s,
         reducers=float(len(feeders)) if _reduces(job) else 0.0,
@@ -192,10 +196,13 @@ def _reduces(job: TrainingJob) -> bool:
     return isinstance(spread, Distribution) and spread.reduce_on == "data_group"
 
 
-def _cores(instance: dict[str, Any], dilation: float) -> float:
-    """Return the cores of an instance, in cluster time."""
-    quota = instance["cpu_quota_cores"]
-    return float(instance["num_cpus"]) if quota is None else float(quota) * dilation
+def _cores(instance: dict[str, Any], dilation: float) -> tuple[float, float]:
+    """Return the cores of an instance in cluster time, and the speed of each."""
+    quota, vcpus = instance["cpu_quota_cores"], instance.get("vcpus")
+    if quota is None:
+        return float(instance["num_cpus"]), 1.0
+    cores = float(quota) * dilation
+    return (cores, 1.0) if vcpus is None else (float(vcpus), cores / vcpus)
 
 
 def _workers(
@@ -207,9 +214,9 @@ def _workers(
         return float(asked * on_each)
     if instance["cpu_quota_cores"] is None:
         return float(instance["num_workers"] * on_each)
-    cores = _cores(instance, dilation)
+    cores, speed = _cores(instance, dilation)
     if is_fed:
-        return float(on_each * math.floor(cores / on_each + ROUNDING))
+        return cores if cores * speed / on_each + ROUNDING >= 1 else 0.0
     return float(on_each * max(1, math.ceil(cores - ROUNDING) // on_each))
 
 

@@ -14,6 +14,7 @@ from smtc_lab.launchers.dilation import MOST_INSTANCES, number_problems
 from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.metrics.communication.reducing import LEAST_GAIN, launched_share
 from smtc_lab.planner.forecast.declared_wires import declared_wires
+from smtc_lab.planner.forecast.emulated_cores import num_cpus_of, quota_of, vcpus_of
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.spec.distribution import Distribution
 
@@ -167,16 +168,21 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         own_workers: Data workers of the script's own dataloader; None: as for a calibration.
     """
     trainer_quota, data_quota = (
-        _quota(rows, table, scale) for rows in (laid.trainer, laid.data)
+        quota_of(rows, table, scale) for rows in (laid.trainer, laid.data)
     )
-    trainer_cpus, data_cpus = (_num_cpus(quota, cores) for quota in (trainer_quota, data_quota))
+    trainer_cpus, data_cpus = (
+        num_cpus_of(quota, cores) for quota in (trainer_quota, data_quota)
+    )
     # a trainer that is fed, and has less than a core to itself, keeps it
     is_fed = laid.is_heterogeneous & ~np.isnan(trainer_quota)
     devices = devices_of(job, laid, table)
-    loader_workers = devices * np.where(
+    trainer_cores, trainer_speed = vcpus_of(laid.trainer, table, trainer_quota, trainer_cpus)
+    data_cores, data_speed = vcpus_of(laid.data, table, data_quota, data_cpus)
+    # few data workers of an emulated instance stand for all of its vCPUs
+    loader_workers = np.where(
         is_fed,
-        np.floor(trainer_quota / devices + ROUNDING),
-        np.maximum(1.0, np.floor(trainer_cpus / devices)),
+        np.where(trainer_quota / devices + ROUNDING >= 1, trainer_cores, 0.0),
+        np.maximum(devices, devices * np.floor(trainer_cores / devices)),
     )
     if own_workers is not None:
         is_own = laid.data_instances == 0
@@ -184,21 +190,21 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     if job.num_loader_workers is not None:
         loader_workers = devices * float(job.num_loader_workers)
     asked = job.num_data_workers
-    data_workers = data_cpus if asked is None else np.full(data_cpus.shape, float(asked))
+    data_workers = data_cores if asked is None else np.full(data_cores.shape, float(asked))
     has_data = laid.data_instances > 0
     reduces = _reduces(job, laid, table, link)
     own_gbps, data_gbps = (table.network_gbps[rows] for rows in (laid.trainer, laid.data))
     rated_gbps = np.where(reduces, np.minimum(own_gbps, data_gbps), own_gbps)
     return Setup(
-        trainer_cores=np.where(np.isnan(trainer_quota), trainer_cpus, trainer_quota),
+        trainer_cores=trainer_cores,
+        trainer_speed=trainer_speed,
         loader_workers=loader_workers,
         trainers=laid.trainers,
         devices=devices,
         reducers=np.where(reduces, laid.data_instances, 0.0),
         data_instances=laid.data_instances,
-        data_cores=np.where(
-            has_data, np.where(np.isnan(data_quota), data_cpus, data_quota), 0.0
-        ),
+        data_cores=np.where(has_data, data_cores, 0.0),
+        data_speed=data_speed,
         data_workers=np.where(has_data, data_workers, 0.0),
         device_s=device_s,
         **declared_wires(link, rated_gbps=rated_gbps),
@@ -280,16 +286,3 @@ def refuse_unknown(job: TrainingJob, role_of: Mapping[str, Role]) -> None:
 
 
 _DOES = {"train": "train", "data": "prepare data"}
-
-
-def _quota(
-    rows: NDArray[np.intp], table: TypeTable, scale: Numbers | None
-) -> NDArray[np.float64]:
-    """Return the CPU quota of an instance in cores; NaN: it has none."""
-    if scale is None:
-        return np.full(rows.shape, np.nan)
-    return np.where(rows == table.local, np.nan, scale * table.units[rows])
-
-
-def _num_cpus(quota: NDArray[np.float64], cores: float) -> NDArray[np.float64]:
-    return np.maximum(1.0, np.ceil(np.where(np.isnan(quota), cores, quota) - ROUNDING))

@@ -29,6 +29,9 @@ class TypeTable:
     units: NDArray[np.float64]
     """vCPUs of one instance, weighted by their speed; 0 for ``local``, which has no quota."""
 
+    vcpus: NDArray[np.float64]
+    """vCPUs of one instance; NaN for ``local``."""
+
     usd_per_hour: NDArray[np.float64]
     """Price of one instance in USD per hour; NaN for ``local``, which has none."""
 
@@ -53,6 +56,7 @@ def type_table(job: TrainingJob, catalog: Catalog) -> TypeTable:
     return TypeTable(
         row_of={name: row for row, name in enumerate((*types, LOCAL))},
         units=np.array([*(_units(job, catalog, name) for name in types), 0.0]),
+        vcpus=np.array([*(float(each.vcpus) for each in types.values()), math.nan]),
         usd_per_hour=np.array(
             [
                 *(
