@@ -147,4 +147,4 @@ def test_the_command_line_compares_where_it_is_told_to(
     done = CliRunner().invoke(cli, ["compare", "--on", "ray", "--cluster", HOMOGENEOUS, script])
 
     assert done.exit_code != 0
-    assert asked["on"] == "ray"
+    assert isinstance(asked["on"], RayLauncher)
