@@ -55,3 +55,21 @@ def test_what_takes_long_is_told_with_what_makes_it_shorter(told: Any) -> None:
 @pytest.mark.parametrize("changes", [{"max_steps": None}, {"device_step_time_s": None}])
 def test_what_nothing_is_known_of_is_not_told(told: Any, changes: dict[str, Any]) -> None:
     assert told(**changes) == ""
+
+
+def test_of_unlike_devices_the_quickest_step_is_the_least(tmp_path: Path) -> None:
+    launcher = launcher_named("local", root=tmp_path)
+    jobs = [
+        TrainingJob(
+            entry_point="train.py",
+            cluster=Cluster.parse(f"{seconds}@g=ml.p3.2xlarge:1"),
+            emulation=Emulation(time_dilation=20.0, device_step_time_s=seconds),
+            max_steps=10,
+        )
+        for seconds in (0.03, 0.01)
+    ]
+
+    said = least_time_here(jobs, launcher, rounds=1)
+
+    assert said.startswith("This takes at least 11 s here: 2 launches of 10 steps")
+    assert "at least 0.2 s (time dilation 20)" in said

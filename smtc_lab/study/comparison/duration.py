@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.launchers.dilation import at_one_dilation
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,29 +35,30 @@ def least_time_here(jobs: Sequence[TrainingJob], launcher: Launcher, *, rounds: 
         made = at_one_dilation(jobs, launcher.common_dilation)
     except SmtcLabError:  # whoever launches them says so
         return ""
-    seconds, steps = len(made) * rounds * _LAUNCH_S, 0
-    step_s = 0.0
-    for job in made:
-        emulation = job.emulation
-        if emulation is None or emulation.dilated_device_s is None or job.max_steps is None:
-            return ""
-        steps = max(steps, job.max_steps)
-        step_s += rounds * emulation.dilated_device_s
-        seconds += rounds * job.max_steps * emulation.dilated_device_s
-    first = made[0].emulation
-    assert first is not None  # noqa: S101  looked at above
+    steps = [job.max_steps for job in made if job.max_steps is not None]
+    steps_s = [each for job in made if (each := _device_s(job)) is not None]
+    if min(len(steps), len(steps_s)) < len(made):
+        return ""
+    launches, dilation = len(made) * rounds, dilation_of_job(made[0])
+    seconds = launches * _LAUNCH_S + rounds * sum(
+        count * step_s for count, step_s in zip(steps, steps_s, strict=True)
+    )
     told = (
-        f"This takes at least {_time(seconds)} here: {len(made) * rounds} launches of {steps} "
-        f"steps, each of which takes at least {first.dilated_device_s:.3g} s (time dilation "
-        f"{first.dilation:.3g})."
+        f"This takes at least {_time(seconds)} here: {launches} launches of {max(steps)} "
+        f"steps, each of which takes at least {min(steps_s):.3g} s (time dilation "
+        f"{dilation:.3g})."
     )
     if seconds <= LONG_S:
         return told
-    fitting = max(1, int((LONG_S - len(made) * rounds * _LAUNCH_S) / step_s))
+    fitting = max(1, int((LONG_S - launches * _LAUNCH_S) / (rounds * sum(steps_s))))
     return (
         f"{told} With {fitting} steps (max_steps, --steps) it would be 10 min; smaller "
         "instance types make it shorter, too, and a plan (smtc-lab plan) needs no such launch."
     )
+
+
+def _device_s(job: TrainingJob) -> float | None:
+    return None if job.emulation is None else job.emulation.dilated_device_s
 
 
 def _time(seconds: float) -> str:
