@@ -10,7 +10,7 @@ from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.cluster import Cluster
@@ -39,6 +39,29 @@ class DeviceTimes:
             return cls(of_all=_seconds(text, text))
         pairs = [part.partition("=") for part in text.split(",")]
         return cls(of_each={name.strip(): _seconds(value, text) for name, _, value in pairs})
+
+    def on_each(self, clusters: Sequence[Cluster], catalog: Catalog) -> list[float | None]:
+        """Return the time of each cluster, as ``on`` does.
+
+        Raises:
+            CatalogError: An instance type is not in the catalog.
+            SpecError: The time of an accelerator is missing, or one is given that no cluster
+                has; all reasons at once.
+        """
+        problems, found = [], []
+        if unused := self.unused(clusters, catalog):
+            problems.append(
+                f"--device-time names {', '.join(unused)}, but no cluster has such an "
+                "accelerator. Drop it, or correct its name."
+            )
+        for cluster in clusters:
+            try:
+                found.append(self.on(cluster, catalog))
+            except SpecError as error:
+                problems += error.problems
+        if problems:
+            raise SpecError(problems)
+        return found
 
     def on(self, cluster: Cluster, catalog: Catalog) -> float | None:
         """Return the time of a cluster; None: it trains on no accelerator.

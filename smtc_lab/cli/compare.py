@@ -17,6 +17,7 @@ from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
+    from smtc_lab.launchers.launcher import Launcher
     from smtc_lab.study.comparison.compare import ComparisonOutcome
 
 _COMPILER_OPTIONS = {
@@ -127,7 +128,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
       smtc-lab compare --cluster here=local --data 1,2 --steps 200 train.py
       smtc-lab compare --compiler eager,inductor -- train.py --dummy --lr 0.1
     """  # noqa: D301  \b is click's mark for text that is not wrapped
-    jobs, catalog = _given(options)
+    jobs, launcher, catalog = _given(options)
     # heavy, so after all that can be refused
     from smtc_lab.study.comparison.compare import compare as run_comparison  # noqa: PLC0415
     from smtc_lab.study.comparison.duration import least_time_here  # noqa: PLC0415
@@ -135,7 +136,6 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
     say_cautions(jobs, catalog)
-    launcher = job_options.launcher(options, catalog)
     if took := least_time_here(jobs, launcher, rounds=options["rounds"]):
         say(took, err=True)
     set_ups = options["compiler"] or options["environments"]
@@ -153,8 +153,8 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     _show(outcome, options["json_file"], options["report"])
 
 
-def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
-    """Return the jobs that the options describe, or refuse all that is wrong at once."""
+def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Launcher, Catalog]:
+    """Return what the options describe, and what launches it, or refuse all that is wrong."""
     if not (options["clusters"] or options["compiler"] or options["environments"]):
         raise click.UsageError(
             "Missing option '--cluster', '--compiler' or '--python-environment'."
@@ -165,13 +165,12 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
     overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
     catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
     given = job_options.script_values(options, refusals)
-    clusters = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
-    clusters = clusters if options["clusters"] else _this_machine()
+    parsed = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
+    clusters = list(filter(None, parsed)) if parsed else _this_machine()
     emulated = emulations(options, clusters, catalog, refusals)
     jobs = [
         job
         for cluster, emulation in zip(clusters, emulated, strict=True)
-        if cluster is not None
         if (
             job := refusals.tried(
                 TrainingJob,
@@ -191,10 +190,13 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Catalog]:
         jobs = refusals.tried(_in_environments, jobs, options["environments"]) or []
     if options["compiler"]:
         jobs = refusals.tried(_under_compilers, jobs, options) or []
-    refusals.problems += _launch_problems(jobs, catalog, options)
+    from smtc_lab.launchers.run import launcher_named  # noqa: PLC0415  the help needs no launcher
+
+    launcher = launcher_named(options["on"], root=options["runs_dir"], catalog=catalog)
+    refusals.problems += _launch_problems(jobs, launcher, options)
     refusals.problems += _option_problems(options)
     refusals.raise_if_any()
-    return list(jobs), catalog
+    return list(jobs), launcher, catalog
 
 
 def _this_machine() -> list[Cluster]:
@@ -248,10 +250,9 @@ def _under_compilers(jobs: list[TrainingJob], options: dict[str, Any]) -> list[T
 
 
 def _launch_problems(
-    jobs: list[TrainingJob], catalog: Catalog, options: dict[str, Any]
+    jobs: list[TrainingJob], launcher: Launcher, options: dict[str, Any]
 ) -> list[str]:
     """Return why the jobs cannot run here, so that it is said with all the rest."""
-    launcher = job_options.launcher(options, catalog)
     problems = [problem for job in jobs for problem in launcher.check(job)]
     if not jobs and not options["script"].is_file():
         problems.append(f"SCRIPT {str(options['script'])!r} is not a file. Correct the path.")

@@ -75,44 +75,23 @@ def EMULATION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802 
 
 
 def emulations(
-    options: dict[str, Any],
-    clusters: Sequence[Cluster | None],
-    catalog: Catalog,
-    refusals: Refusals,
+    options: dict[str, Any], clusters: Sequence[Cluster], catalog: Catalog, refusals: Refusals
 ) -> list[Emulation | None]:
     """Return the emulation of each cluster; this machine as it is has none.
 
     Args:
         options: What was typed.
-        clusters: The clusters; None: one that is refused.
+        clusters: The clusters.
         catalog: Knows their accelerators.
         refusals: Takes what is wrong.
     """
-    text = options["device_time"]
-    times = None if text is None else refusals.tried(DeviceTimes.parse, text)
-    shared, known = _shared(options, refusals), [one for one in clusters if one is not None]
-    if shared is None or times is None:
+    text, found = options["device_time"], None
+    if text is not None and (times := refusals.tried(DeviceTimes.parse, text)) is not None:
+        found = refusals.tried(times.on_each, clusters, catalog)
+    shared = _shared(options, refusals)
+    if shared is None or found is None:
         return [shared] * len(clusters)
-    if unused := refusals.tried(times.unused, known, catalog):
-        refusals.problems.append(
-            f"--device-time names {', '.join(unused)}, but no cluster has such an accelerator. "
-            "Drop it, or correct its name."
-        )
-    return [
-        None if cluster is None else _on(cluster, shared, times, catalog, refusals)
-        for cluster in clusters
-    ]
-
-
-def _on(
-    cluster: Cluster,
-    shared: Emulation,
-    times: DeviceTimes,
-    catalog: Catalog,
-    refusals: Refusals,
-) -> Emulation:
-    seconds = refusals.tried(times.on, cluster, catalog)
-    return shared.model_copy(update={"device_step_time_s": seconds})
+    return [shared.model_copy(update={"device_step_time_s": each}) for each in found]
 
 
 def _shared(options: dict[str, Any], refusals: Refusals) -> Emulation | None:

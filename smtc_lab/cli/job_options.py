@@ -15,9 +15,6 @@ from smtc_lab.spec.job import parse_hyperparameter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.launchers.launcher import Launcher
-
 HYPERPARAMETERS = click.option(
     "-p",
     "--hyperparameter",
@@ -174,13 +171,6 @@ def compiler_config(options: dict[str, Any]) -> TrainingCompilerConfig:
     given = {"precision": options["precision"], "fallback": options["fallback"]}
     chosen = {name: value for name, value in given.items() if value is not None}
     return TrainingCompilerConfig(debug=options["debug_compiler"], **chosen)
-
-
-def launcher(options: dict[str, Any], catalog: Catalog) -> Launcher:
-    """Return what launches, as ``--on`` and ``--runs-dir`` say."""
-    from smtc_lab.launchers.run import launcher_named  # noqa: PLC0415  the help needs no launcher
-
-    return launcher_named(options["on"], root=options["runs_dir"], catalog=catalog)
 
 
 def unwritable(*targets: Path | None) -> list[str]:

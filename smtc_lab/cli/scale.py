@@ -153,12 +153,12 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], list[int], Catal
         "seed": options["seed"],
         "max_steps": options["steps"],
     }
-    clusters = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
+    parsed = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
+    clusters = list(filter(None, parsed))
     emulated = emulations(options, clusters, catalog, refusals)
     jobs = [
         refusals.tried(TrainingJob, cluster=cluster, emulation=emulation, **shared)
         for cluster, emulation in zip(clusters, emulated, strict=True)
-        if cluster is not None
     ]
     refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
     refusals.raise_if_any()

@@ -57,3 +57,13 @@ def test_what_is_no_time_is_refused_with_how_to_write_one(text: str) -> None:
         SpecError, match=r"is no time above 0\. Write seconds of a step, 0\.03, or"
     ):
         DeviceTimes.parse(text)
+
+
+def test_all_that_is_wrong_with_the_times_of_several_clusters_is_told_at_once() -> None:
+    clusters = [Cluster.parse("a@g=ml.p3.2xlarge:1"), Cluster.parse("b@g=ml.g4dn.xlarge:1")]
+
+    with pytest.raises(SpecError) as refused:
+        BOTH.on_each(clusters, CATALOG)
+
+    assert [problem.split()[1] for problem in refused.value.problems] == ["names", "trains"]
+    assert DeviceTimes.parse("V100=3,T4=2").on_each(clusters, CATALOG) == [3.0, 2.0]

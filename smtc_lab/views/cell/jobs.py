@@ -68,11 +68,8 @@ def _emulated(
     link = None if options.link is None else EmulatedLink.parse(options.link)
     if options.device_time is None:
         return [Emulation(link=link) for _ in clusters]
-    times, catalog = DeviceTimes.parse(options.device_time), Catalog.load()
-    return [
-        Emulation(device_step_time_s=times.on(cluster, catalog), link=link)
-        for cluster in clusters
-    ]
+    times = DeviceTimes.parse(options.device_time).on_each(clusters, Catalog.load())
+    return [Emulation(device_step_time_s=each, link=link) for each in times]
 
 
 def _refuse_what_has_no_effect(options: argparse.Namespace) -> None:
