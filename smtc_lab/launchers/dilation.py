@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.own_cpu_speed import known_cpu_speed, own_cpu_speed
-from smtc_lab.launchers.planning import speed_units_of_type
+from smtc_lab.launchers.planning import speed_units_of_type, vcpu_speed
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.spec.emulation import MOST_DILATION
 
@@ -207,7 +207,7 @@ def _fastest_vcpu(job: TrainingJob, catalog: Catalog) -> float:
     """Return the relative speed of the fastest vCPU among the emulated ones of a job."""
     return max(
         (
-            speed_units_of_type(job, catalog, name) / catalog.get(name).vcpus
+            vcpu_speed(job, catalog, name)
             for name in {group.instance_type for group in job.cluster.instance_groups} - {LOCAL}
         ),
         default=0.0,

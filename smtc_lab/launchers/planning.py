@@ -266,9 +266,13 @@ def named(job: TrainingJob) -> TrainingJob:
 
 def speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float:
     """Return the vCPUs of an instance type, weighted by their relative speed."""
-    instance_type = catalog.get(name)
+    return catalog.get(name).vcpus * vcpu_speed(job, catalog, name)
+
+
+def vcpu_speed(job: TrainingJob, catalog: Catalog, name: str) -> float:
+    """Return the relative speed of a vCPU of an instance type, as a job has it."""
     overrides = job.emulation.relative_cpu_speed if job.emulation else {}
-    return instance_type.vcpus * relative_cpu_speed(instance_type, overrides).value
+    return relative_cpu_speed(catalog.get(name), overrides).value
 
 
 def price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:

@@ -128,12 +128,6 @@ def emulated_devices(
     """
     if device_step_time_s is None:
         return
-    yield from _unlike_accelerators(results, device_step_time_s, catalog)
-
-
-def _unlike_accelerators(
-    results: Sequence[ClusterResult], device_step_time_s: float, catalog: Catalog
-) -> Iterator[Finding]:
     found: dict[str, str] = {}
     for result in results:
         for name in _trainer_types(result):
