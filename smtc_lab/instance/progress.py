@@ -5,13 +5,15 @@ Written at each step, so it must cost next to nothing: no call of the system, no
 
 from __future__ import annotations
 
-import mmap
 from typing import TYPE_CHECKING
+
+from smtc_lab.machine.mapped_file import mapped_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.store.run_folder import RunFolder
+
 
 _NUM_BYTES = 16
 
@@ -32,10 +34,7 @@ class StepCounters:
     """
 
     def __init__(self, path: Path) -> None:
-        with path.open("a+b") as file:
-            if file.tell() < _NUM_BYTES:
-                file.truncate(_NUM_BYTES)
-            self._counts = memoryview(mmap.mmap(file.fileno(), _NUM_BYTES)).cast("Q")
+        self._counts = mapped_file(path, _NUM_BYTES).cast("Q")
 
     @property
     def num_steps(self) -> int:

@@ -38,17 +38,17 @@ class CgroupV2:
     def join(self) -> None:
         """Put the calling process under this quota."""
         for file in self.member_files:
-            _write(file, "0")
+            write_existing(file, "0")
 
     def limit(self, cores: float) -> None:
         """Let the tree use at most ``cores`` cores."""
         self._period_us = period_us = _period_us(cores)
-        _write(self._group / "cpu.max", f"{round(cores * period_us)} {period_us}")
-        _write(self._group / "cpu.weight", str(_WEIGHT))
+        write_existing(self._group / "cpu.max", f"{round(cores * period_us)} {period_us}")
+        write_existing(self._group / "cpu.weight", str(_WEIGHT))
 
     def lift(self) -> None:
         """Let the tree use what it can again."""
-        _write(self._group / "cpu.max", f"max {self._period_us}")
+        write_existing(self._group / "cpu.max", f"max {self._period_us}")
 
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
@@ -91,18 +91,18 @@ class CgroupV1:
     def join(self) -> None:
         """Put the calling process under this quota."""
         for file in self.member_files:
-            _write(file, "0")
+            write_existing(file, "0")
 
     def limit(self, cores: float) -> None:
         """Let the tree use at most ``cores`` cores."""
         self._period_us = period_us = _period_us(cores)
-        _write(self._cpu / "cpu.cfs_period_us", str(period_us))
-        _write(self._cpu / "cpu.cfs_quota_us", str(round(cores * period_us)))
-        _write(self._cpu / "cpu.shares", str(_SHARES))
+        write_existing(self._cpu / "cpu.cfs_period_us", str(period_us))
+        write_existing(self._cpu / "cpu.cfs_quota_us", str(round(cores * period_us)))
+        write_existing(self._cpu / "cpu.shares", str(_SHARES))
 
     def lift(self) -> None:
         """Let the tree use what it can again."""
-        _write(self._cpu / "cpu.cfs_quota_us", "-1")
+        write_existing(self._cpu / "cpu.cfs_quota_us", "-1")
 
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
@@ -211,7 +211,7 @@ def _statistics(path: Path) -> dict[str, int]:
     return {name: int(value) for name, value in (line.split() for line in lines)}
 
 
-def _write(path: Path, text: str) -> None:
+def write_existing(path: Path | str, text: str) -> None:
     """Write without creating: these files exist or the mechanism does not work."""
     descriptor = os.open(path, os.O_WRONLY)
     try:

@@ -7,10 +7,11 @@ import os
 from contextlib import suppress
 from typing import Any
 
+from smtc_lab.machine.quota.cgroups import write_existing
+
 MEMBERS_VARIABLE = "SMTC_CPU_QUOTA_MEMBERS"
 """Files that take the number of a process in and so put it under the quota, as in ``PATH``;
 unset: nothing is to be done."""
-
 
 QUOTA_VARIABLE = "SMTC_CPU_QUOTA_CORES"
 """Cores of that quota, for a process that is not under it itself; unset: it is, or has none."""
@@ -31,14 +32,6 @@ def limit_children() -> None:
         plain(process)
         for file in files:
             with suppress(OSError):  # it has ended already
-                _write(file, str(process.pid))
+                write_existing(file, str(process.pid))
 
     every_process.start = start
-
-
-def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)

@@ -7,11 +7,12 @@ nor other processes lengthen.
 
 from __future__ import annotations
 
-import mmap
 import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any
+
+from smtc_lab.machine.mapped_file import mapped_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +38,7 @@ class CpuCounter:
     """
 
     def __init__(self, path: Path | str) -> None:
-        with open(path, "a+b") as file:  # noqa: PTH123  a path of either kind
-            if file.tell() < _NUM_BYTES:
-                file.truncate(_NUM_BYTES)
-            self._seconds = memoryview(mmap.mmap(file.fileno(), _NUM_BYTES)).cast("d")
+        self._seconds = mapped_file(path, _NUM_BYTES).cast("d")
 
     @property
     def used_s(self) -> float:
