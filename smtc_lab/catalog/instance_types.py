@@ -6,6 +6,13 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Literal
 
+GBPS_PER_FLOW = 5.0
+"""Gbit/s of one connection between two instances outside a placement group.
+
+Source:
+    Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth".
+"""
+
 PriceKind = Literal["list", "historical", "estimated", "user"]
 """Where a price comes from. ``list``: AWS's price list of that date. ``historical``: the last
 published price of a type that has left the list. ``estimated``: the EC2 price times the factor
@@ -84,6 +91,16 @@ class InstanceType:
     def has_accelerator(self) -> bool:
         """Whether the type has a GPU or a Trainium chip."""
         return self.accelerator_count > 0
+
+    @property
+    def card_gbps(self) -> float | None:
+        """Gbit/s over one network card, over which batches come; None: unknown."""
+        known = [
+            gbps
+            for gbps in (self.network_gbps, self.network_single_card_peak_gbps)
+            if gbps is not None
+        ]
+        return min(known, default=None)
 
 
 OLD_AFTER_DAYS = 90

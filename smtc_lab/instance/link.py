@@ -1,4 +1,4 @@
-"""The declared network between the trainers of an emulation, as each of them is told."""
+"""The network between the instances of an emulation, as each of them is told."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ class LinkDeclaration:
     between: DeclaredWire | None
     """Between instances; None: as fast as this machine moves values."""
 
+    batch_bytes_per_s: float | None = None
+    """Bytes that a data instance sends in a second to one trainer from each of its data
+    workers, at most; None: as many as this machine moves."""
+
     def to_values(self) -> dict[str, Any]:
         """Return what JSON can hold of it."""
         return asdict(self)
@@ -45,4 +49,5 @@ class LinkDeclaration:
         return cls(
             inside=None if inside is None else DeclaredWire(**inside),
             between=None if between is None else DeclaredWire(**between),
+            batch_bytes_per_s=values.get("batch_bytes_per_s"),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.instance.description import (
@@ -12,9 +12,11 @@ from smtc_lab.instance.description import (
     Rendezvous,
     trainers_of,
 )
+from smtc_lab.instance.link import LinkDeclaration
 from smtc_lab.instance.mesh import TrainerLayout
 from smtc_lab.instance.variables import RESUME_VARIABLE
 from smtc_lab.launchers.compiler_environment import compiler_environment
+from smtc_lab.launchers.emulation.batch_wires import BatchWires
 from smtc_lab.launchers.emulation.emulated_devices import limit_bytes
 from smtc_lab.launchers.emulation.emulated_link import declared_link
 from smtc_lab.launchers.special_launch import (
@@ -109,13 +111,25 @@ def describe_instance(
         seed=job.seed,
         max_steps=job.max_steps,
         device_step_time_s=job.emulation.dilated_device_s if job.emulation else None,
-        link=declared_link(plan.facts),
+        link=_link(plan, instance),
         compiler=config.model_dump_json() if config is not None and config.enabled else None,
         parity_steps=special.get(PARITY_STEPS),
         permutes_samples=special.get(PERMUTES, False),
         measure=None if measure is None else Measure(**measure),
         memory_limit_bytes=special.get(MEMORY_LIMIT_BYTES),
         grace_s=plan.facts["grace_s"],
+    )
+
+
+def _link(plan: LaunchPlan, instance: InstancePlan) -> LinkDeclaration | None:
+    """Return the network that an instance is told of; None: none is declared, or emulated."""
+    declared = declared_link(plan.facts)
+    batches = BatchWires.of_facts(plan.facts) if instance.role == "data" else None
+    if batches is None:
+        return declared
+    return replace(
+        declared or LinkDeclaration(inside=None, between=None),
+        batch_bytes_per_s=batches.connection_bytes_per_s,
     )
 
 

@@ -101,7 +101,7 @@ def offers_of(calibration: Calibration, settings: PlanSettings, catalog: Catalog
         threads_per_core=_column([each.threads_per_core or 1 for each in types]),
         speed=_column([value for value, _ in speeds]) / own.value,
         speed_error=np.array([math.hypot(error, own_error) for _, error in speeds]),
-        gbps=_column([_gbps(each) for each in types]),
+        gbps=_column([each.card_gbps for each in types]),
         link_gbps=_column([each.network_gbps for each in types]),
         usd_per_hour=_column(
             [None if each.price is None else each.price.usd_per_hour for each in types]
@@ -123,15 +123,6 @@ def computes_on_cpu(calibration: Calibration) -> bool:
 
 def _column(values: list[float | None] | list[float] | list[int]) -> NDArray[np.float64]:
     return np.array([math.nan if value is None else value for value in values], dtype=float)
-
-
-def _gbps(each: InstanceType) -> float | None:
-    known = [
-        value
-        for value in (each.network_gbps, each.network_single_card_peak_gbps)
-        if value is not None
-    ]
-    return min(known) if known else None
 
 
 def _speed(each: InstanceType, overrides: Mapping[str, float]) -> tuple[float | None, float]:

@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
-from smtc_lab.launchers.emulation.emulated_link import declared_link
 from smtc_lab.launchers.engines import runs_here
 from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.machine.beneath import MIB
@@ -187,7 +186,7 @@ def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> 
         data_workers=_workers(feeders[0], job.num_data_workers, dilation) if feeders else 0.0,
         device_s=device_s,
         reducers=float(len(feeders)) if _reduces(job) else 0.0,
-        **launched_wires(declared_link(plan.get("facts", {})), dilation=dilation),
+        **launched_wires(plan.get("facts", {}), dilation=dilation),
     )
 
 

@@ -142,6 +142,7 @@ def serve_until_stopped(runtime: InstanceRuntime) -> NoReturn:
         name=context.host,
         on_event=lambda message: runtime.event("data", message),
         landmarks=Landmarks.here(),
+        bytes_per_s=None if context.link is None else context.link.batch_bytes_per_s,
     )
     print(  # noqa: T201  the instance's log is its stdout
         f"smtc-lab: {context.host} serves {len(loaders)} dataloaders with "

@@ -7,12 +7,15 @@ import functools
 import os
 import select
 import socket
+import struct
 import weakref
 
 CONNECT_TIMEOUT_S = 2.0
 """Longest wait for a TCP connection."""
 
 _PEER_TIMEOUT_MS = 8000
+_SO_MAX_PACING_RATE = 47  # asm-generic/socket.h; Python has no name for it
+_MOST_BYTES_PER_S = 2**32 - 2  # the next one means that nothing is held back
 
 _closed_in_children: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
@@ -47,6 +50,12 @@ def tune_tcp(connection: socket.socket) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 2)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _PEER_TIMEOUT_MS)
+
+
+def pace(connection: socket.socket, bytes_per_s: float) -> None:
+    """Let a connection send so many bytes in a second at most, also over loopback."""
+    rate = struct.pack("=I", int(min(max(bytes_per_s, 1), _MOST_BYTES_PER_S)))
+    connection.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, rate)
 
 
 def connect_tcp(host: str, port: int) -> socket.socket:

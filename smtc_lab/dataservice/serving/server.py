@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.dataservice.placement import ServerAddress, check_secret
 from smtc_lab.dataservice.protocol.handshake import ANY_DATA_WORKER
-from smtc_lab.dataservice.protocol.sockets import StopFlag, close_in_children
+from smtc_lab.dataservice.protocol.sockets import StopFlag, close_in_children, pace
 from smtc_lab.dataservice.serving.guard import Guard, Visitor
 from smtc_lab.dataservice.serving.pool import DataWorkers
 from smtc_lab.errors import DataServiceError
@@ -54,6 +54,7 @@ class DataServer:
         max_connections: int = MAX_CONNECTIONS,
         tls: bool = False,
         landmarks: Landmarks | None = None,
+        bytes_per_s: float | None = None,
     ) -> None:
         """Listen.
 
@@ -69,6 +70,8 @@ class DataServer:
             tls: Whether to encrypt what is sent; the clients must do the same.
             landmarks: What the script has here, so that clients may tell of further loaders by
                 it; None: they may not.
+            bytes_per_s: Bytes that each connection carries in a second at most, as the network
+                that it stands for, on Linux; None: as many as there is room for.
 
         Raises:
             DataServiceError: An argument is wrong, or the address cannot be listened on.
@@ -90,6 +93,7 @@ class DataServer:
             tls=_tls_context(secret) if tls else None,
             landmarks=landmarks,
         )
+        self._bytes_per_s = bytes_per_s
         self._stop = StopFlag()
         self._selector = selectors.PollSelector()
         self._open_connections = dict.fromkeys(range(num_data_workers), 0)
@@ -198,6 +202,8 @@ class DataServer:
         if number == ANY_DATA_WORKER:
             number = self._next
             self._next = (number + 1) % self._num_data_workers
+        if self._bytes_per_s is not None:
+            pace(visitor.connection, self._bytes_per_s)
         if not self._pool.connect(number, visitor.connection):
             return False
         self._open_connections[number] += 1

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.roles import instances_of_roles, roles
 from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
 from smtc_lab.spec.distribution import Distribution
+from smtc_lab.spec.emulation import EmulatedLink
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.spec.emulation import EmulatedLink
     from smtc_lab.spec.job import TrainingJob
 
 LINK = "link"
@@ -22,22 +22,43 @@ BYTES_PER_GBIT = 1e9 / 8
 """Bytes that a Gbit/s carries in a second."""
 
 
-def link_facts(job: TrainingJob, catalog: Catalog) -> dict[str, Any]:
+def link_facts(job: TrainingJob, catalog: Catalog, *, is_rated: bool = False) -> dict[str, Any]:
     """Return what a run keeps of its declared network; empty: none is declared.
 
     Bandwidths are in bytes per second and latencies in seconds of this machine: the network is
     slower by the time dilation.
+
+    Args:
+        job: The job, with its time dilation.
+        catalog: Where the instance types are looked up.
+        is_rated: Whether instances have the catalog's network where none is declared; their
+            own, as elsewhere, is otherwise there.
     """
     emulation = job.emulation
-    if emulation is None or emulation.link is None:
+    if emulation is None:
         return {}
     link, dilation = emulation.link, emulation.dilation
+    if link is None and is_rated:
+        link = rated_link(job, catalog)
+    if link is None:
+        return {}
     between_gbps = _between_gbps(job, link, catalog)
     declared = LinkDeclaration(
         inside=_wire(link.inside_gbps, link.inside_latency_s, dilation),
         between=_wire(between_gbps, link.between_latency_s, dilation),
     )
     return {LINK: declared.to_values()}
+
+
+def rated_link(job: TrainingJob, catalog: Catalog) -> EmulatedLink | None:
+    """Return the network of the catalog between emulated instances that exchange gradients.
+
+    None: there are no two of them, or the bandwidth of one is not known.
+    """
+    link, counts = EmulatedLink(), instances_of_roles(job.cluster, catalog)
+    exchanging = counts["train"] + (counts["data"] if _reduces_on_data(job) else 0)
+    is_known = _between_gbps(job, link, catalog) is not None
+    return link if exchanging > 1 and is_known else None
 
 
 def link_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
@@ -75,12 +96,16 @@ def _between_gbps(job: TrainingJob, link: EmulatedLink, catalog: Catalog) -> flo
 
 def _exchanging_types(job: TrainingJob, catalog: Catalog) -> Iterator[str]:
     """Yield the types of the groups whose instances exchange gradients."""
-    spread = job.distribution
-    reduces = isinstance(spread, Distribution) and spread.reduce_on == "data_group"
+    reduces = _reduces_on_data(job)
     role_of = roles(job.cluster, catalog)
     for group in job.cluster.instance_groups:
         if reduces or role_of[group.instance_group_name] == "train":
             yield group.instance_type
+
+
+def _reduces_on_data(job: TrainingJob) -> bool:
+    spread = job.distribution
+    return isinstance(spread, Distribution) and spread.reduce_on == "data_group"
 
 
 def _wire(gbps: float | None, latency_s: float, dilation: float) -> DeclaredWire | None:

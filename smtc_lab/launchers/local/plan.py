@@ -20,6 +20,7 @@ from smtc_lab.launchers.dilation import (
     emulation_facts,
     number_problems,
 )
+from smtc_lab.launchers.emulation.batch_wires import batch_facts
 from smtc_lab.launchers.emulation.emulated_devices import device_facts
 from smtc_lab.launchers.emulation.emulated_link import link_facts, link_problems
 from smtc_lab.launchers.job_environment import environment_problems, job_environment
@@ -98,7 +99,8 @@ def make_plan(
     facts = {
         "num_cores": cores,
         **emulation_facts(job),
-        **link_facts(job, catalog),
+        **link_facts(job, catalog, is_rated=True),
+        **batch_facts(job, catalog, instances),
         **device_facts(job, catalog),
         **reduction,
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},

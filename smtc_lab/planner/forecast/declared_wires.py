@@ -1,4 +1,4 @@
-"""The declared network of an emulation, as a set-up of the model has it."""
+"""The network of an emulation, as a set-up of the model has it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from smtc_lab.launchers.emulation.batch_wires import BatchWires
+from smtc_lab.launchers.emulation.emulated_link import BYTES_PER_GBIT, declared_link
 from smtc_lab.planner.model.all_reduce import GOODPUT
+from smtc_lab.spec.emulation import EmulatedLink
 
 if TYPE_CHECKING:
-    from smtc_lab.instance.link import LinkDeclaration
-    from smtc_lab.planner.model.setup import Numbers
-    from smtc_lab.spec.emulation import EmulatedLink
+    from collections.abc import Mapping
 
-_GBIT_BYTES = 1e9 / 8
+    from smtc_lab.planner.model.setup import Numbers
 
 
 def declared_wires(link: EmulatedLink | None, *, rated_gbps: Numbers) -> dict[str, Any]:
@@ -28,22 +29,50 @@ def declared_wires(link: EmulatedLink | None, *, rated_gbps: Numbers) -> dict[st
         return {}
     between_gbps = rated_gbps if link.between_gbps is None else link.between_gbps
     inside = link.inside_gbps
-    fields = _between(np.asarray(between_gbps) * _GBIT_BYTES, link.between_latency_s)
+    fields = _between(np.asarray(between_gbps) * BYTES_PER_GBIT, link.between_latency_s)
     if inside is not None:
-        fields |= _inside(inside * _GBIT_BYTES, link.inside_latency_s)
+        fields |= _inside(inside * BYTES_PER_GBIT, link.inside_latency_s)
     return fields
 
 
-def launched_wires(
-    declared: LinkDeclaration | None, *, dilation: float = 1.0
+def rated_wires(
+    trainer_gbps: Numbers, data_gbps: Numbers, *, rated_gbps: Numbers
 ) -> dict[str, Any]:
+    """Return the same where nothing is declared, and the catalog's networks are emulated.
+
+    Args:
+        trainer_gbps: Bandwidth of one card of a training instance in Gbit/s; NaN: unknown,
+            here and below.
+        data_gbps: The same of a data instance.
+        rated_gbps: Bandwidth between instances that exchange gradients.
+    """
+    is_known = ~np.isnan(np.asarray(rated_gbps))
+    trainer_gbps, data_gbps = (
+        np.where(np.isnan(gbps), np.inf, gbps) for gbps in (trainer_gbps, data_gbps)
+    )
+    return {
+        "trainer_gbps": trainer_gbps,
+        "data_gbps": data_gbps,
+        "between_gbps": np.where(is_known, _carrying(rated_gbps * BYTES_PER_GBIT), np.inf),
+        "between_alpha_s": np.where(is_known, EmulatedLink().between_latency_s, np.nan),
+    }
+
+
+def launched_wires(facts: Mapping[str, Any], *, dilation: float = 1.0) -> dict[str, Any]:
     """Return the same of a launch, whose network is in seconds of this machine.
 
     Args:
-        declared: Its network; None: none is.
+        facts: Those of its plan.
         dilation: Time dilation of the launch.
     """
+    declared, batches = declared_link(facts), BatchWires.of_facts(facts)
     fields: dict[str, Any] = {}
+    if batches is not None:
+        for name, rate in (
+            ("trainer_gbps", batches.trainer_bytes_per_s),
+            ("data_gbps", batches.data_bytes_per_s),
+        ):
+            fields[name] = np.inf if rate is None else rate * dilation / BYTES_PER_GBIT
     if declared is not None and (wire := declared.between) is not None:
         fields |= _between(wire.bytes_per_s * dilation, wire.latency_s / dilation)
     if declared is not None and (wire := declared.inside) is not None:
@@ -61,4 +90,4 @@ def _inside(bytes_per_s: Numbers, latency_s: Numbers) -> dict[str, Any]:
 
 def _carrying(bytes_per_s: Numbers) -> Numbers:
     """Return the rated bandwidth in Gbit/s that carries so many bytes of gradients."""
-    return bytes_per_s / _GBIT_BYTES / GOODPUT
+    return bytes_per_s / BYTES_PER_GBIT / GOODPUT

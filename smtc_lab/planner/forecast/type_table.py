@@ -13,6 +13,8 @@ from smtc_lab.launchers.planning import speed_units_of_type
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from smtc_lab.catalog.catalog import Catalog
@@ -38,6 +40,9 @@ class TypeTable:
     network_gbps: NDArray[np.float64]
     """Bandwidth between instances in Gbit/s; NaN for ``local``."""
 
+    card_gbps: NDArray[np.float64]
+    """Bandwidth of one network card of an instance in Gbit/s; NaN for ``local``."""
+
     devices: NDArray[np.float64]
     """Accelerators of one instance; 0 for ``local``, of which the catalog knows none."""
 
@@ -57,27 +62,19 @@ def type_table(job: TrainingJob, catalog: Catalog) -> TypeTable:
         row_of={name: row for row, name in enumerate((*types, LOCAL))},
         units=np.array([*(_units(job, catalog, name) for name in types), 0.0]),
         vcpus=np.array([*(float(each.vcpus) for each in types.values()), math.nan]),
-        usd_per_hour=np.array(
-            [
-                *(
-                    math.nan if each.price is None else each.price.usd_per_hour
-                    for each in types.values()
-                ),
-                math.nan,
-            ]
+        usd_per_hour=_column(
+            None if each.price is None else each.price.usd_per_hour for each in types.values()
         ),
-        network_gbps=np.array(
-            [
-                *(
-                    math.nan if each.network_gbps is None else each.network_gbps
-                    for each in types.values()
-                ),
-                math.nan,
-            ]
-        ),
+        network_gbps=_column(each.network_gbps for each in types.values()),
+        card_gbps=_column(each.card_gbps for each in types.values()),
         devices=np.array([*(float(each.accelerator_count) for each in types.values()), 0.0]),
         has_accelerator=np.array([*(each.has_accelerator for each in types.values()), False]),
     )
+
+
+def _column(values: Iterable[float | None]) -> NDArray[np.float64]:
+    """Return what is known of the types, and that nothing is of ``local``."""
+    return np.array([math.nan if value is None else value for value in (*values, None)])
 
 
 def _units(job: TrainingJob, catalog: Catalog, name: str) -> float:

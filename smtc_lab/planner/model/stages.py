@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.catalog.instance_types import GBPS_PER_FLOW
 from smtc_lab.errors import PlannerError
 from smtc_lab.planner.model.exchange import exchange_of, slowest_rank
 from smtc_lab.planner.model.sharpness import p_norm
@@ -26,13 +27,6 @@ if TYPE_CHECKING:
     from smtc_lab.planner.model.cpu_cost import CpuCost
     from smtc_lab.planner.model.inputs import ModelInputs
     from smtc_lab.planner.model.setup import Numbers, Setup
-
-GBPS_PER_FLOW = 5.0
-"""Gbit/s of one connection between two instances outside a placement group.
-
-Source:
-    Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth".
-"""
 
 HYPERTHREAD_GAIN = 1.25
 """What all threads of a physical core do together, over what one does alone; 1.2 to 1.3."""
