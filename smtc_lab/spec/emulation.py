@@ -109,8 +109,9 @@ class Emulation(Strict):
 
     link: EmulatedLink | None = None
     """Declared network between trainers; may be given as its line,
-    ``inside=10Gbit/20us,between=1Gbit/100us``. None: they exchange as fast as this machine
-    does."""
+    ``inside=10Gbit/20us,between=1Gbit/100us``. None: instances have the rated bandwidth of the
+    catalog where this machine stands for them and it is known; else trainers exchange as fast
+    as the machine does. Batches always come over the catalog's."""
 
     relative_cpu_speed: dict[
         str, Annotated[float, Field(json_schema_extra={"minimum": 0.01, "maximum": 100})]

@@ -127,7 +127,8 @@ it('tells distribution, reduction and declared network as facts', () => {
     reduced_by: 'data_group',
     why: 'They pay.',
     between: { gbps: 0.01, latency_s: 1e-4 },
-    inside: { gbps: 10, latency_s: 2e-5 }
+    inside: { gbps: 10, latency_s: 2e-5 },
+    is_rated: false
   };
 
   expect(spreadFacts(infoOf({ spread: null }))).toEqual([]);
@@ -143,5 +144,11 @@ it('tells distribution, reduction and declared network as facts', () => {
       'between instances 10 Mbit/s, 100 µs; inside an instance 10 Gbit/s, 20 µs',
       'declared'
     ]
+  ]);
+  const rated = { ...spread, inside: null, is_rated: true };
+  expect(spreadFacts(infoOf({ spread: rated })).at(-1)).toEqual([
+    'network between trainers',
+    'between instances 10 Mbit/s, 100 µs',
+    'of the catalog'
   ]);
 });

@@ -9,6 +9,7 @@ from smtc_lab.launchers.emulation.emulated_link import BYTES_PER_GBIT, LINK
 from smtc_lab.launchers.reduction import REDUCTION
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.spec.distribution import Distribution
+from smtc_lab.spec.emulation import EmulatedLink
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class WireInfo:
-    """What a message takes from one trainer to the next, as it was declared."""
+    """What a message takes from one trainer to the next, as the emulation has it."""
 
     gbps: float
     """Bandwidth in Gbit/s, each way."""
@@ -48,10 +49,13 @@ class SpreadInfo:
     """Why it is so, where that was left open; empty: it was not."""
 
     between: WireInfo | None
-    """Declared network between instances; None: none is."""
+    """Network between instances, declared or the catalog's; None: neither is emulated."""
 
     inside: WireInfo | None
     """Declared network between trainers of one instance; None: none is."""
+
+    is_rated: bool
+    """Whether the network is that of the catalog, as none is declared."""
 
 
 def spread_of(follower: RunFollower) -> SpreadInfo | None:
@@ -77,24 +81,27 @@ def spread_of(follower: RunFollower) -> SpreadInfo | None:
         why=fmt.brief(str(why)),
         between=between,
         inside=inside,
+        is_rated=between is not None and (job.emulation is None or job.emulation.link is None),
     )
 
 
 def _wires(
     emulation: Emulation | None, facts: object
 ) -> tuple[WireInfo | None, WireInfo | None]:
-    """Return the declared networks between instances and inside one.
+    """Return the networks between instances and inside one, declared or the catalog's.
 
     Args:
         emulation: How it is emulated; None: the hardware was there.
         facts: What the plan was kept with, which knows the catalog's bandwidth.
     """
+    told = facts.get(LINK) if isinstance(facts, dict) else None
     link = None if emulation is None else emulation.link
+    if link is None and told is not None:
+        link = EmulatedLink()
     if emulation is None or link is None:
         return None, None
     between = link.between_gbps
     if between is None:
-        told = facts.get(LINK) if isinstance(facts, dict) else None
         bytes_per_s = number_of(
             told.get("between") if isinstance(told, dict) else None, "bytes_per_s"
         )

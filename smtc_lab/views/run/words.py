@@ -138,7 +138,8 @@ def _spread_rows(info: RunInfo) -> list[tuple[str, str]]:
         )
         if wire is not None
     ]
-    return [*rows, *([("network", f"{'; '.join(wires)} (declared)")] if wires else [])]
+    source = "the catalog's" if spread.is_rated else "declared"
+    return [*rows, *([("network", f"{'; '.join(wires)} ({source})")] if wires else [])]
 
 
 def _bits(gbps: float) -> str:

@@ -153,7 +153,7 @@ def test_one_trainer_has_no_map_and_is_not_spread(tmp_path: Path) -> None:
     assert info.spread is None
 
 
-def spread_folder(tmp_path: Path, *, reduce_on: str | None, link: str) -> RunFolder:
+def spread_folder(tmp_path: Path, *, reduce_on: str | None, link: str | None) -> RunFolder:
     run = run_records([0.2] * 20, cluster=HETEROGENEOUS, emulation=Emulation(link=link))
     spread = Distribution.model_validate({"data": 4, "reduce_on": reduce_on})
     run = replace(run, job=run.job.model_copy(update={"distribution": spread}))
@@ -212,6 +212,17 @@ def test_the_catalogs_bandwidth_is_told_where_the_run_took_it(tmp_path: Path) ->
     assert seen.between is not None
     assert seen.between.gbps == pytest.approx(10)
     assert seen.inside is None
+
+
+def test_a_network_that_was_not_declared_is_told_as_the_catalogs(tmp_path: Path) -> None:
+    seen = take_snapshot(spread_folder(tmp_path, reduce_on=None, link=None))
+
+    spread = seen.info.spread
+    assert spread is not None
+    assert spread.is_rated
+    assert spread.between is not None
+    assert spread.between.gbps == pytest.approx(10)
+    assert "between instances 10 Gbit/s, 100 µs (the catalog's)" in run_text(seen)
 
 
 @pytest.mark.parametrize("facts", [None, [], {"link": 3}, {"link": {"between": {}}}])

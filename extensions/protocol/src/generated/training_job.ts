@@ -399,8 +399,9 @@ export interface Emulation {
   time_stretch?: number;
   /**
    * Declared network between trainers; may be given as its line,
-   * ``inside=10Gbit/20us,between=1Gbit/100us``. None: they exchange as fast as this machine
-   * does.
+   * ``inside=10Gbit/20us,between=1Gbit/100us``. None: instances have the rated bandwidth of the
+   * catalog where this machine stands for them and it is known; else trainers exchange as fast
+   * as the machine does. Batches always come over the catalog's.
    */
   link?: EmulatedLink | null;
   /**

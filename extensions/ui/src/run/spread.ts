@@ -10,7 +10,7 @@ const BITS = [
 ] as const;
 
 /**
- * Say how a run is spread over trainers, who adds up gradients, and over which declared network.
+ * Say how a run is spread over trainers, who adds up gradients, and over which network.
  */
 export function spreadFacts({ spread }: IRunInfo): readonly Fact[] {
   return spread === null
@@ -45,7 +45,11 @@ function reduction({ reducedBy, why }: ISpreadInfo): readonly Fact[] {
   return [[t('gradients are added up by'), who, why]];
 }
 
-function network({ between, inside }: ISpreadInfo): readonly Fact[] {
+function network({
+  between,
+  inside,
+  isRated
+}: ISpreadInfo): readonly Fact[] {
   const wires = [
     ...(between === null
       ? []
@@ -54,11 +58,11 @@ function network({ between, inside }: ISpreadInfo): readonly Fact[] {
   ];
   return wires.length === 0
     ? []
-    : [[t('network between trainers'), wires.join('; '), t('declared')]];
+    : [[t('network between trainers'), wires.join('; '), t(isRated ? 'of the catalog' : 'declared')]];
 }
 
 /**
- * Say what a declared network takes.
+ * Say what a network takes.
  */
 function wireWords({ gbps, latencyS }: IWireInfo): string {
   const [size, unit] = BITS.find(([least]) => gbps >= least) ?? BITS[2];
