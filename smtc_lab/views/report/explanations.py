@@ -96,7 +96,7 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
     elif dilation is not None and dilation != 1:
         sentences.append(
             f"Everything of the clusters went {dilation:.3g} times slower here: vCPUs, "
-            "accelerator and declared network alike. Times, rates and costs of steps are told "
+            "accelerator and network alike. Times, rates and costs of steps are told "
             "in cluster time, which is what was measured divided by that."
         )
     if device_s is not None:

@@ -45,11 +45,7 @@ function reduction({ reducedBy, why }: ISpreadInfo): readonly Fact[] {
   return [[t('gradients are added up by'), who, why]];
 }
 
-function network({
-  between,
-  inside,
-  isRated
-}: ISpreadInfo): readonly Fact[] {
+function network({ between, inside, isRated }: ISpreadInfo): readonly Fact[] {
   const wires = [
     ...(between === null
       ? []
@@ -58,7 +54,13 @@ function network({
   ];
   return wires.length === 0
     ? []
-    : [[t('network between trainers'), wires.join('; '), t(isRated ? 'of the catalog' : 'declared')]];
+    : [
+        [
+          t('network between trainers'),
+          wires.join('; '),
+          t(isRated ? 'of the catalog' : 'declared')
+        ]
+      ];
 }
 
 /**
