@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
@@ -9,6 +10,8 @@ from smtc_lab.launchers.emulation.emulated_link import declared_link, link_facts
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.planner.calibration.parts import LinkPoint
 from smtc_lab.planner.forecast.declared_wires import declared_wires, launched_wires
+from smtc_lab.planner.forecast.launched_setup import launched_setup
+from smtc_lab.planner.forecast.type_table import type_table
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.plan import plan
@@ -27,7 +30,7 @@ CALIBRATION = calibration(
 )
 
 
-def job(cluster: str, link: EmulatedLink, dilation: float = 1.0) -> TrainingJob:
+def job(cluster: str, link: EmulatedLink | None, dilation: float = 1.0) -> TrainingJob:
     return TrainingJob(
         entry_point="train.py",
         cluster=Cluster.parse(cluster),
@@ -72,10 +75,10 @@ def test_a_predicted_all_reduce_is_what_the_emulation_holds_gradients_back_for(
 
 def test_a_launch_and_what_is_typed_give_the_planner_the_same_network() -> None:
     typed = declared_wires(LINK, rated_gbps=25.0)
-    declared = declared_link(link_facts(job("a=ml.p3.8xlarge:2", LINK, 4.0), CATALOG))
+    facts = link_facts(job("a=ml.p3.8xlarge:2", LINK, 4.0), CATALOG)
 
-    assert launched_wires(declared, dilation=4.0) == typed  # to the bit
-    here = launched_wires(declared)
+    assert launched_wires(facts, dilation=4.0) == typed  # to the bit
+    here = launched_wires(facts)
     assert float(here["between_alpha_s"]) == pytest.approx(1.2e-3)
 
 
@@ -90,7 +93,38 @@ def test_a_bandwidth_that_is_not_declared_is_the_rated_one_and_inside_this_machi
 
 def test_no_declared_network_says_nothing() -> None:
     assert declared_wires(None, rated_gbps=10.0) == {}
-    assert launched_wires(None) == {}
+    assert launched_wires({}) == {}
+
+
+def test_a_launch_and_its_forecast_have_the_networks_of_the_catalog() -> None:
+    dilation = 4.0
+    asked = job("a=ml.p3.8xlarge:2,b=ml.c5.xlarge:1", None, dilation)
+    facts = {
+        **link_facts(asked, CATALOG, is_rated=True),
+        "batches": {
+            "trainer_bytes_per_s": 10e9 / 8 / dilation,
+            "data_bytes_per_s": 1.25e9 / 8 / dilation,
+            "connection_bytes_per_s": 1.25e9 / 8 / dilation,
+        },
+    }
+
+    setup = launched_setup(asked, CATALOG, type_table(asked, CATALOG), cores=2.0)
+
+    launched = launched_wires(facts, dilation=dilation)
+    assert launched == {
+        name: pytest.approx(float(np.ravel(getattr(setup, name))[0])) for name in launched
+    }
+    assert sorted(launched) == ["between_alpha_s", "between_gbps", "data_gbps", "trainer_gbps"]
+
+
+def test_a_forecast_of_machines_that_are_here_has_no_network_of_the_catalog() -> None:
+    asked = job("a=local:2", None)
+
+    setup = launched_setup(asked, CATALOG, type_table(asked, CATALOG), cores=2.0)
+
+    assert np.isinf(setup.between_gbps).all()
+    assert np.isinf(setup.trainer_gbps).all()
+    assert np.isnan(np.asarray(setup.between_alpha_s)).all()
 
 
 def test_a_plan_counts_with_a_network_that_is_declared_and_its_job_declares_it() -> None:

@@ -14,7 +14,37 @@ from smtc_lab.spec.emulation import EmulatedLink
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
+    from smtc_lab.planner.forecast.type_table import TypeTable
     from smtc_lab.planner.model.setup import Numbers
+
+
+def wires_of(
+    link: EmulatedLink | None,
+    table: TypeTable,
+    rows: tuple[NDArray[np.intp], NDArray[np.intp]],
+    *,
+    reduces: NDArray[np.bool_],
+    is_emulated: bool,
+) -> dict[str, Any]:
+    """Return the fields of a ``Setup`` that networks between instances give.
+
+    Args:
+        link: What is declared, which counts first.
+        table: The instance types.
+        rows: Rows of the training and of the data instances' type, shape (K,) each.
+        reduces: Whether data instances reduce gradients, shape (K,).
+        is_emulated: Whether this machine stands for the instances; else its own network is
+            there.
+    """
+    own_gbps, data_gbps = (table.network_gbps[each] for each in rows)
+    rated_gbps = np.where(reduces, np.minimum(own_gbps, data_gbps), own_gbps)
+    declared = declared_wires(link, rated_gbps=rated_gbps)
+    if not is_emulated:
+        return declared
+    cards = (table.card_gbps[each] for each in rows)
+    return rated_wires(*cards, rated_gbps=rated_gbps) | declared
 
 
 def declared_wires(link: EmulatedLink | None, *, rated_gbps: Numbers) -> dict[str, Any]:

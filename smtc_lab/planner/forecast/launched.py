@@ -13,7 +13,7 @@ from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.dilation import MOST_INSTANCES, number_problems
 from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.metrics.communication.reducing import LEAST_GAIN, launched_share
-from smtc_lab.planner.forecast.declared_wires import declared_wires, rated_wires
+from smtc_lab.planner.forecast.declared_wires import wires_of
 from smtc_lab.planner.forecast.emulated_cores import num_cpus_of, quota_of, vcpus_of
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.spec.distribution import Distribution
@@ -205,26 +205,14 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         data_speed=data_speed,
         data_workers=np.where(has_data, data_workers, 0.0),
         device_s=device_s,
-        **_wires(laid, table, link, reduces, is_emulated=scale is not None),
+        **wires_of(
+            link,
+            table,
+            (laid.trainer, laid.data),
+            reduces=reduces,
+            is_emulated=scale is not None,
+        ),
     )
-
-
-def _wires(
-    laid: LaidOut,
-    table: TypeTable,
-    link: EmulatedLink | None,
-    reduces: NDArray[np.bool_],
-    *,
-    is_emulated: bool,
-) -> dict[str, Any]:
-    """Return the fields of the networks between instances; what is declared counts first."""
-    own_gbps, data_gbps = (table.network_gbps[rows] for rows in (laid.trainer, laid.data))
-    rated_gbps = np.where(reduces, np.minimum(own_gbps, data_gbps), own_gbps)
-    declared = declared_wires(link, rated_gbps=rated_gbps)
-    if not is_emulated:
-        return declared
-    cards = (table.card_gbps[rows] for rows in (laid.trainer, laid.data))
-    return rated_wires(*cards, rated_gbps=rated_gbps) | declared
 
 
 def _reduces(
