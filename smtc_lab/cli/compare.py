@@ -66,7 +66,9 @@ _COMPILER_OPTIONS = {
 )
 @job_options.DEBUG_COMPILER
 @job_options.FALLBACK
-@click.option("--steps", type=int, help="Steps of each launch. Default: until the script ends.")
+@click.option(
+    "--steps", type=int, help="Steps of each launch. Default: all; emulated, up to 3 minutes."
+)
 @click.option(
     "--rounds", type=int, default=3, show_default=True, help="Launches of each cluster."
 )
@@ -136,7 +138,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
     say_cautions(jobs, catalog)
-    if took := least_time_here(jobs, launcher, rounds=options["rounds"]):
+    if took := least_time_here(jobs, launcher.common_dilation, rounds=options["rounds"]):
         say(took, err=True)
     set_ups = options["compiler"] or options["environments"]
     checks_parity = set_ups and not options["no_parity"]
@@ -264,9 +266,8 @@ def _option_problems(options: dict[str, Any]) -> list[str]:
     problems = []
     if options["rounds"] < 1:
         problems.append(f"--rounds {options['rounds']} would launch nothing. Give at least 1.")
-    without = "--no-emulation wants none" if options["no_emulation"] else None
-    if without is None and not options["clusters"]:
-        without = "without --cluster there is none"
+    without = None if options["clusters"] else "without --cluster there is none"
+    without = "--no-emulation wants none" if options["no_emulation"] else without
     if without is not None:
         problems += [
             f"{name} is part of an emulation, and {without}. Drop one of them."

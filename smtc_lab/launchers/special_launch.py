@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal
 
 from smtc_lab.instance.description import Measure
+from smtc_lab.metrics.records.facts import FITTED_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +41,12 @@ def as_parity_launch(plan: LaunchPlan, *, steps: int, permutes: bool = False) ->
     job = plan.job.model_copy(update={"max_steps": steps})
     facts = {**plan.facts, PARITY_STEPS: steps, PERMUTES: permutes}
     return replace(plan, job=job, facts=facts)
+
+
+def with_fitted_steps(plan: LaunchPlan, steps: int) -> LaunchPlan:
+    """Return the plan of a launch that makes at most so many steps, which nobody asked for."""
+    job = plan.job.model_copy(update={"max_steps": steps})
+    return replace(plan, job=job, facts={**plan.facts, FITTED_STEPS: steps})
 
 
 def with_fingerprints(plan: LaunchPlan) -> LaunchPlan:

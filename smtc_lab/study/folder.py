@@ -32,7 +32,6 @@ COMPARISON = "comparison"
 """Name of the first kind of study, which requests of earlier versions are of."""
 
 _REQUEST_BYTES = 16 * MIB
-
 STOPPED_BY_USER = "The {} was stopped by its user."
 """Reason of a study that was stopped, for the name of its kind."""
 
@@ -102,7 +101,7 @@ class StudyRequest:
     """Name of the kind of study."""
 
     jobs: tuple[TrainingJob, ...]
-    """What is launched; of a comparison the baseline first, all emulations of one scale."""
+    """What is launched; of a comparison the baseline first, all emulations of one dilation."""
 
     rounds: int = 1
     """Launches of each; 0: launches differ in what they try, and are in no round."""
@@ -191,6 +190,9 @@ class StudyState:
     launches: int = 0
     """Launches in all, as far as it is known; 0: not yet known."""
 
+    note: str = ""
+    """As in ``Progress``."""
+
     runs: tuple[LaunchedRun, ...] = ()
     """The launches so far, in order; the last one is the newest."""
 
@@ -250,10 +252,9 @@ def read_study_state(folder: StudyFolder) -> StudyState:
     if state.is_terminal:
         return state
     ended_s = last_sign_s(_written_to(folder, state), begin_s=state.started_s)
+    lost = replace(state, state="Failed", reason=loss(folder.log_file), ended_s=ended_s)
     if folder.stop_file.exists():
-        lost = replace(state, state="Stopped", reason=stopped_by_user(folder), ended_s=ended_s)
-    else:
-        lost = replace(state, state="Failed", reason=loss(folder.log_file), ended_s=ended_s)
+        lost = replace(lost, state="Stopped", reason=stopped_by_user(folder))
     with contextlib.suppress(OSError):  # a folder that cannot be written can still be read
         write_study_state(folder, lost)
     return lost
@@ -261,10 +262,9 @@ def read_study_state(folder: StudyFolder) -> StudyState:
 
 def stopped_by_user(folder: StudyFolder) -> str:
     """Return the reason of a study that its user has stopped."""
-    kind = COMPARISON
     with contextlib.suppress(StoreError):
-        kind = read_request(folder).kind
-    return STOPPED_BY_USER.format(kind)
+        return STOPPED_BY_USER.format(read_request(folder).kind)
+    return STOPPED_BY_USER.format(COMPARISON)
 
 
 def write_study_state(folder: StudyFolder, state: StudyState) -> None:

@@ -129,7 +129,11 @@ class StudyKeeper:
             round=number,
         )
         with self._lock:
-            self._write(launches=self._watch.launches, runs=(*self._state.runs, launched))
+            self._write(
+                launches=self._watch.launches,
+                note=self._watch.note,
+                runs=(*self._state.runs, launched),
+            )
 
     def _found(self, job_name: str, found: Mapping[str, Any]) -> None:
         """Write down what a launch told."""

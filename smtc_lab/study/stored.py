@@ -95,6 +95,7 @@ def state_values(folder: Path, path: Path) -> tuple[dict[str, Any], list[dict[st
     fields = {
         "state": state_of(values),
         "reason": text_of(values, "reason"),
+        "note": text_of(values, "note"),
         "started_s": time_of(values, "started_s"),
         "ended_s": time_of(values, "ended_s"),
         "launches": whole_of(values, "launches", least=0, most=_MOST_LAUNCHES) or 0,

@@ -117,6 +117,7 @@ class StudyRun(LiveDisplayed):
             max_steps=first.max_steps,
             elapsed_s=0.0,
             mean_step_time_s=None,
+            note=state.note,
         )
         elapsed_s = lasted_s(state.started_s, state.ended_s) or 0.0
         if newest is None:

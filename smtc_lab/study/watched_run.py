@@ -57,6 +57,9 @@ class Progress:
     mean_step_time_s: float | None
     """Mean step time of this launch so far, warm-up included; None: no step yet."""
 
+    note: str = ""
+    """What was found before the rounds and decides them, a sentence; empty: nothing."""
+
 
 @dataclass(kw_only=True)
 class LaunchWatch:
@@ -84,6 +87,9 @@ class LaunchWatch:
     found: Callable[[str, Mapping[str, Any]], None] | None = None
     """Called with the name of a run and what it told its study, as JSON values; None: nobody
     listens."""
+
+    note: str = ""
+    """What was found before the rounds and decides them, as in ``Progress``."""
 
     study: str | None = None
     """Name of the study that they are launches of; None: they are of none."""
@@ -125,6 +131,7 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: LaunchWatch, *, nam
         max_steps=plan.job.max_steps,
         elapsed_s=0.0,
         mean_step_time_s=None,
+        note=watch.note,
     )
     if watch.study is not None:
         plan = replace(plan, facts={**plan.facts, STUDY: watch.study})

@@ -27,9 +27,14 @@ class ProgressLine:
         self._moves = self._to.isatty()
         self._launch = 0
         self._shown_s = 0.0
+        self._note = ""
 
     def show(self, progress: Progress) -> None:
-        """Show where the comparison stands."""
+        """Show where the comparison stands; once, on a line of its own, what decides it."""
+        if progress.note != self._note:
+            self._note = progress.note
+            begin = "\r\033[K" if self._moves and not self._quiet else ""
+            print(f"{begin}{plain(self._note)}", file=self._to, flush=True)
         if self._quiet:
             return
         if self._moves:

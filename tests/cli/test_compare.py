@@ -108,7 +108,7 @@ def test_a_failing_script_is_a_failed_run_behind_what_was_said_before_its_launch
 
     said = smtc_lab(
         *("compare", "--cluster", fed, "--reduce-on", "data_group", "--data", "2"),
-        *("--rounds", "1", "--json", home / "comparison.json", script),
+        *("--rounds", "1", "--steps", "5", "--json", home / "comparison.json", script),
     )
 
     assert said.exit_code == 1
@@ -130,7 +130,7 @@ def test_ctrl_c_stops_what_runs(home: Path) -> None:
     script = home / "train.py"
     script.write_text("import time\nprint('working', flush=True)\ntime.sleep(600)\n", "utf-8")
     with subprocess.Popen(
-        [PROGRAM, "compare", "--cluster", ALONE, "--quiet", script],
+        [PROGRAM, "compare", "--cluster", ALONE, "--steps", "5", "--quiet", script],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "SMTC_LAB_HOME": str(home)},

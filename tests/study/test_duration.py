@@ -32,7 +32,7 @@ def told(tmp_path: Path) -> Any:
             )
             for name in "ab"
         ]
-        return least_time_here(jobs, launcher, rounds=3)
+        return least_time_here(jobs, launcher.common_dilation, rounds=3)
 
     return told_of
 
@@ -52,9 +52,8 @@ def test_what_takes_long_is_told_with_what_makes_it_shorter(told: Any) -> None:
     assert told(time_dilation=100.0, max_steps=32).startswith("This takes at least 10 min")
 
 
-@pytest.mark.parametrize("changes", [{"max_steps": None}, {"device_step_time_s": None}])
-def test_what_nothing_is_known_of_is_not_told(told: Any, changes: dict[str, Any]) -> None:
-    assert told(**changes) == ""
+def test_what_nothing_is_known_of_is_not_told(told: Any) -> None:
+    assert told(device_step_time_s=None) == ""
 
 
 def test_of_unlike_devices_the_quickest_step_is_the_least(tmp_path: Path) -> None:
@@ -69,7 +68,14 @@ def test_of_unlike_devices_the_quickest_step_is_the_least(tmp_path: Path) -> Non
         for seconds in (0.03, 0.01)
     ]
 
-    said = least_time_here(jobs, launcher, rounds=1)
+    said = least_time_here(jobs, launcher.common_dilation, rounds=1)
 
     assert said.startswith("This takes at least 11 s here: 2 launches of 10 steps")
     assert "at least 0.2 s (time dilation 20)" in said
+
+
+def test_without_a_number_of_steps_it_is_told_how_one_is_chosen(told: Any) -> None:
+    assert told(max_steps=None) == (
+        "A launch of 10 steps first finds out how many fit into 3 min here. To choose their "
+        "number give max_steps (--steps)."
+    )

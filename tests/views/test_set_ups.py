@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from smtc_lab.catalog.own_cpu_speed import own_cpu_speed
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.views.code.set_ups import checked_set_ups, first_jobs
@@ -86,6 +87,7 @@ def test_a_type_that_the_catalog_has_not_is_a_problem_with_the_nearest() -> None
 
 
 def test_a_form_is_told_what_a_command_line_is(tmp_path: Path) -> None:
+    own_cpu_speed()
     values = [job.model_dump(mode="json") for job in first_jobs()]
     (tmp_path / "train.py").write_text("import torch\n", encoding="utf-8")
     for value in values:
@@ -95,6 +97,17 @@ def test_a_form_is_told_what_a_command_line_is(tmp_path: Path) -> None:
 
     assert checked.problems == ((), ())
     assert checked.jobs[0].entry_point == "train.py"
-    assert len(checked.cautions) == 1
+    assert len(checked.cautions) == 2
     assert "through torch's own dataloader" in checked.cautions[0]
-    assert checked_set_ups(values[:1], 3, folder=tmp_path).cautions == ()
+    assert checked.cautions[1].startswith("This takes at least ")
+    assert "6 launches of 32 steps" in checked.cautions[1]
+
+
+def test_a_form_waits_for_no_benchmark_to_tell_how_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("smtc_lab.views.code.set_ups.known_cpu_speed", lambda: None)
+
+    checked = checked_set_ups([job.model_dump(mode="json") for job in first_jobs()], 3)
+
+    assert checked.cautions == ()

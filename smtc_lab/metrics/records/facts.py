@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 NO_QUOTA = "none"
 """The quota mechanism of a run whose instances had no CPU quota."""
 
+FITTED_STEPS = "fitted_steps"
+"""Fact of a run: its steps at most, which nobody asked for: so many fit into a comparison."""
+
 
 def number_fact(run: RunRecords, name: str) -> float | None:
     """Return a fact that is a number, or None: not known.

@@ -15,8 +15,9 @@ from smtc_lab.machine.cores import machine_facts, versions
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.compared.measured_cluster import is_known_within
 from smtc_lab.metrics.finding import caution
-from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.store.said import and_then
+from smtc_lab.study.comparison.completed import failed_launch, steps_or_problem
+from smtc_lab.study.comparison.fitting_steps import with_fitting_steps
 from smtc_lab.study.comparison.plan import plan_comparison
 from smtc_lab.study.keeper import StudyKeeper
 from smtc_lab.study.supervision import keep_here, make_study
@@ -39,13 +40,6 @@ __all__ = ["ComparisonOutcome", "compare"]
 
 DEFAULT_ROUNDS = 3
 """Launches of each cluster. Five or more for figures that are published."""
-
-NO_STEP = (
-    "made no step that could be timed. Steps are seen where the script itself, not a process "
-    "that it starts, steps an optimizer of torch's or calls backward(). Let it do so, or loop "
-    "over smtc_lab.Session().steps(loader)."
-)
-"""What is wrong with a launch that completed, and what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +67,9 @@ def compare(  # noqa: PLR0913  options by name, all with a default
     """Run several jobs in interleaved rounds and compare their clusters.
 
     The order turns round from round to round (A B, B A, A B, …), so that a drift of the
-    machine's speed hits all alike. All clusters of an emulation get the same scale. A job that
+    machine's speed hits all alike. All clusters of an emulation get the same time dilation.
+    Emulated launches without ``max_steps`` take as many steps as fit into about three minutes,
+    which a launch of the baseline before the rounds finds out. A job that
     fails fails the comparison, unless its compiler settings or its environment differ from the
     baseline's: then the others are compared without it, and a warning says so.
 
@@ -120,6 +116,7 @@ def carry_out(
     """
     load = os.getloadavg()[0]
     watch.launches = len(plan.launches)
+    plan = with_fitting_steps(plan, watch)
     for place, launch in enumerate(plan.launches):
         watch.rounds[str(launch.job.job_name)] = place // len(plan.jobs) + 1
     records, left_out = _run_all(plan, watch)
@@ -155,19 +152,14 @@ def _run_all(plan: ComparisonPlan, watch: LaunchWatch) -> tuple[list[RunRecords]
             watch.launches -= 1
             continue
         run = run_watched(plan.launcher, launch, watch, name=label)
-        state = run.state
-        what = f"({label}) ended as {state.state}. {state.reason}"
-        if state.state == "Completed":
-            completed = run.records()
-            if measured_launch(completed) is not None:
-                records.append(completed)
-                continue
-            what = f"({label}) {NO_STEP}"
-        where = f"Launch {watch.begun} of {watch.launches}"
+        found = steps_or_problem(run)
+        if not isinstance(found, str):
+            records.append(found)
+            continue
         if is_like(launch.job, baseline):
-            logs = f"All logs: {run.folder.logs}"
-            raise RunFailedError(and_then(f"{where} {what}", run.where_to_look(printed=logs)))
-        failed[label] = and_then(f"{label} was left out: {where} {what}", run.where_to_look())
+            raise failed_launch(run, watch, name=label, problem=found)
+        where = f"{label} was left out: Launch {watch.begun} of {watch.launches} ({label})"
+        failed[label] = and_then(f"{where} {found}", run.where_to_look())
         if others <= failed.keys() and {run.label for run in records} <= {only}:
             break
     left_out = list(failed.values())

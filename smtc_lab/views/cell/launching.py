@@ -9,6 +9,7 @@ from smtc_lab.launchers.run import launch
 from smtc_lab.neutral_text import neutral
 from smtc_lab.rules.before_launch import launch_cautions
 from smtc_lab.study.comparison.comparison_run import ComparisonRun, launch_comparison
+from smtc_lab.study.comparison.duration import least_time_on_this_machine
 from smtc_lab.study.scaling.scale import launch_scaling
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.progress import ProgressLine
@@ -68,6 +69,8 @@ def start(
 def _compared(
     jobs: Sequence[TrainingJob], options: argparse.Namespace
 ) -> ComparisonRun | ComparisonOutcome:
+    if took := least_time_on_this_machine(jobs, Catalog.load(), rounds=options.rounds):
+        print(neutral(took))  # noqa: T201  as above
     run = launch_comparison(
         jobs,
         rounds=options.rounds,

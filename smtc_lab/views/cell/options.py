@@ -68,7 +68,8 @@ OPTIONS = (
     Option(
         ("--steps",),
         "free",
-        "Steps of each launch. Default: until the script ends.",
+        "Steps of each launch. Default: until the script ends; of several that are emulated at "
+        "most as many as fit into 3 minutes here.",
         {"type": int, "metavar": "N"},
     ),
     Option(

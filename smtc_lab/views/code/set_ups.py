@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.own_cpu_speed import known_cpu_speed
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.examples import example
 from smtc_lab.launchers.planning import is_in_s3
@@ -15,6 +16,7 @@ from smtc_lab.rules.before_launch import launch_cautions
 from smtc_lab.spec.cluster import LOCAL, Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.comparison.duration import least_time_on_this_machine
 from smtc_lab.views.code.cells import compare_code, job_code
 from smtc_lab.views.environments.choices import EnvironmentChoices, named_choices
 
@@ -38,7 +40,8 @@ class CheckedSetUps:
     """For each set-up, what is wrong with it, one sentence for each problem."""
 
     cautions: tuple[str, ...]
-    """What a user should know before they are launched, though they can be."""
+    """What a user should know before they are launched, though they can be; of an emulation
+    how long that takes here at least."""
 
     jobs: tuple[TrainingJob, ...]
     """The set-ups, ready to launch; empty while there are problems."""
@@ -80,11 +83,11 @@ def checked_set_ups(
     problems = tuple(problems for _, problems in checked)
     legal = tuple(job for job, _ in checked if job is not None)
     jobs = () if any(problems) else _told_apart(legal)
+    catalog = Catalog.load()
+    told = launch_cautions([placed(job, folder or Path()) for job in jobs], catalog)
     return CheckedSetUps(
         problems=problems,
-        cautions=tuple(
-            launch_cautions([placed(job, folder or Path()) for job in jobs], Catalog.load())
-        ),
+        cautions=tuple(filter(None, (*told, _least_time(jobs, catalog, rounds)))),
         jobs=jobs,
         code=compare_code(jobs, rounds) if jobs else "",
         cells=tuple("" if job is None else job_code(job) for job, _ in checked),
@@ -128,6 +131,13 @@ def _unknown_types(job: TrainingJob) -> list[str]:
         except CatalogError as error:
             problems.append(str(error))
     return problems
+
+
+def _least_time(jobs: Sequence[TrainingJob], catalog: Catalog, rounds: int) -> str:
+    """Return how long a comparison takes here at least; empty: nothing tells, or not yet."""
+    if known_cpu_speed() is None:  # whoever types does not wait for a benchmark
+        return ""
+    return least_time_on_this_machine(jobs, catalog, rounds=rounds) if jobs else ""
 
 
 def _told_apart(jobs: Sequence[TrainingJob]) -> tuple[TrainingJob, ...]:

@@ -102,7 +102,12 @@ class StudyDescriber:
             ),
             launched=tuple(_launch(launch, follower) for launch in follower.launches),
             rows=self._kind.rows(follower),
-            notes=tuple(filter(None, (*self._kind.notes(follower), self._price_note))),
+            notes=tuple(
+                filter(
+                    None,
+                    (follower.state.note, *self._kind.notes(follower), self._price_note),
+                )
+            ),
             findings=told(self._kind.findings(follower)),
             steps_cost=tuple(
                 part

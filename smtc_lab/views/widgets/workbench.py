@@ -65,7 +65,8 @@ class Workbench(ForecastView, LadderView, EnvironmentsView, ScriptsView, Watchin
     """For each set-up, what is wrong with it, one sentence for each problem."""
 
     cautions = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
-    """What a user should know before Run, one text for each matter; empty: nothing."""
+    """What a user should know before Run, one text for each matter, how long it takes here
+    among it; empty: nothing."""
 
     code = traitlets.Unicode(read_only=True).tag(sync=True)
     """The lines of Python that do what the Run button does; empty while there are problems."""
