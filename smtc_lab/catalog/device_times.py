@@ -40,6 +40,32 @@ class DeviceTimes:
         pairs = [part.partition("=") for part in text.split(",")]
         return cls(of_each={name.strip(): _seconds(value, text) for name, _, value in pairs})
 
+    @property
+    def slowest_s(self) -> float:
+        """The longest of them."""
+        return max(self.of_each.values()) if self.of_all is None else self.of_all
+
+    def by_accelerator(self, catalog: Catalog) -> dict[str, float]:
+        """Return the time of each accelerator that has one, by its full name.
+
+        Raises:
+            SpecError: A name is that of no accelerator.
+        """
+        there = sorted({str(each.accelerator) for each in catalog.instance_types.values()})
+        there.remove("None")
+        if self.of_all is not None:
+            return dict.fromkeys(there, self.of_all)
+        found = {}
+        for name, seconds in self.of_each.items():
+            meant = [each for each in there if _is_called(each, name)]
+            if not meant:
+                raise SpecError(
+                    f"device_time names {name[:80]!r}, which is no accelerator. Name one of "
+                    f"{', '.join(there)}."
+                )
+            found[meant[0]] = seconds
+        return found
+
     def on_each(self, clusters: Sequence[Cluster], catalog: Catalog) -> list[float | None]:
         """Return the time of each cluster, as ``on`` does.
 

@@ -32,13 +32,15 @@ LINK = click.option(
     "inside=10Gbit/20us,between=1Gbit/100us. between=catalog takes the rated bandwidth of the "
     "types.",
 )
+DEVICE_TIME = click.option(
+    "--device-time",
+    metavar="SECONDS",
+    help="Seconds of one step on the real accelerator, which is emulated; of several kinds "
+    "V100=0.03,A100=0.012. Time a few steps there, or take a published throughput: batch size "
+    "over samples per second.",
+)
 _OPTIONS = (
-    click.option(
-        "--device-time",
-        metavar="SECONDS",
-        help="Seconds of one step on the real accelerator, which is emulated; of several kinds "
-        "V100=0.03,A100=0.012. Time a few steps there, or take a published throughput.",
-    ),
+    DEVICE_TIME,
     LINK,
     click.option(
         "--dilation",
@@ -114,12 +116,13 @@ def _shared(options: dict[str, Any], refusals: Refusals) -> Emulation | None:
     return made
 
 
-def calibrated_device(device_s: float | None, refusals: Refusals) -> Emulation | None:
-    """Return the emulated accelerator that a calibration measures with; None: there is none."""
-    if device_s is None:
-        return None
-    made: Emulation | None = refusals.tried(Emulation, device_step_time_s=device_s)
-    return made
+def calibrated_device(text: str | None, refusals: Refusals) -> Emulation | None:
+    """Return the emulated accelerator that a calibration measures with; None: there is none.
+
+    Of several it is the slowest one, whose time passes on this machine exceed the least.
+    """
+    times = None if text is None else refusals.tried(DeviceTimes.parse, text)
+    return None if times is None else Emulation(device_step_time_s=times.slowest_s)
 
 
 def given_link(text: str | None, refusals: Refusals) -> EmulatedLink | None:

@@ -12,7 +12,7 @@ import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.cli import job_options
-from smtc_lab.cli.emulation_options import LINK, calibrated_device, given_link
+from smtc_lab.cli.emulation_options import DEVICE_TIME, LINK, calibrated_device, given_link
 from smtc_lab.cli.say import say
 
 if TYPE_CHECKING:
@@ -79,12 +79,7 @@ _MOST_HOURS = 24.0 * 365
     help="Use this calibration instead of measuring; it must be of SCRIPT.",
 )
 @job_options.HYPERPARAMETERS
-@click.option(
-    "--device-time",
-    type=float,
-    metavar="SECONDS",
-    help="Declared step time of an emulated accelerator, while calibrating.",
-)
+@DEVICE_TIME
 @LINK
 @click.option(
     "--device-s",
@@ -162,7 +157,8 @@ def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str
         "families": None if families is None else job_options.backend_names(families),
         "max_data_instances": options["max_data_instances"],
         "link": given_link(options["link"], refusals),
-        "device_s": dict(filter(None, (_device_s(t, refusals) for t in options["device_s"]))),
+        "device_s": options["device_time"]
+        or dict(filter(None, (_device_s(t, refusals) for t in options["device_s"]))),
     }
     prices = _prices(options["prices"], refusals)
     if not refusals.problems:
@@ -285,10 +281,8 @@ def _problems(options: dict[str, Any]) -> list[str]:
     problems = []
     if not script.is_file():
         problems.append(f"SCRIPT {str(script)!r} is not a file. Correct the path.")
-    if options["calibration_file"] is not None and options["device_time"] is not None:
-        problems.append(
-            "--device-time is measured with, and --calibration has been measured. Drop one."
-        )
+    if options["device_s"] and options["device_time"] is not None:
+        problems.append("--device-s and --device-time both say what a step takes. Drop one.")
     if figure is not None and figure.suffix not in {".png", ".svg"}:
         problems.append(f"--figure {str(figure)!r} is neither PNG nor SVG. End it in .png.")
     for name in ("--job-budget", "--deadline", "--before", "--within-hours"):

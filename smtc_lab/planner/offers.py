@@ -74,6 +74,14 @@ class Offers:
     is_cpu: NDArray[np.bool_]
     """Whether it has no accelerator."""
 
+    def without_time(self, which: NDArray[np.bool_]) -> str:
+        """Return of which accelerators among some types the device time is unknown."""
+        names = {
+            self.types[row].accelerator or "CPUs"
+            for row in np.flatnonzero(which & ~self.can_train)
+        }
+        return f"device time unknown on {', '.join(sorted(names))} (device_s, --device-time)"
+
     def index(self, name: str) -> int:
         """Return the row of a type; the catalog has checked its name."""
         return next(row for row, each in enumerate(self.types) if each.name == name)
@@ -89,11 +97,16 @@ def offers_of(calibration: Calibration, settings: PlanSettings, catalog: Catalog
     speeds = [_speed(each, settings.relative_cpu_speed) for each in types]
     own = calibration.cpu_speed
     own_error = SPEED_ERROR[own.kind]
-    given = [_given_device_s(each, settings.device_s) for each in types]
+    device_s = _column([_given_device_s(each, settings.device_s) for each in types])
+    is_emulated = calibration.emulated_device_s is not None
     knows_device = _known_devices(calibration)
     is_known = np.array([knows_device(each) for each in types])
-    device_s = _column(given)
-    is_emulated = calibration.emulated_device_s is not None
+    if is_emulated:
+        if settings.only_device_s:
+            is_known = ~np.isnan(device_s)
+        device_s[device_s == calibration.emulated_device_s] = (
+            np.nan
+        )  # it is what was calibrated
     stands_for_all = is_emulated and settings.num_devices is not None
     return Offers(
         types=types,

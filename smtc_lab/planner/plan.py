@@ -206,7 +206,7 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
     prices: Literal["on-demand"] | Mapping[str, float | tuple[float, str]] = "on-demand",
     catalog: Catalog | None = None,
     relative_cpu_speed: Mapping[str, float] | None = None,
-    device_s: Mapping[str, float] | None = None,
+    device_s: Mapping[str, float] | str | None = None,
     link: EmulatedLink | None = None,
     interruptions: Interruptions | None = None,
 ) -> Plan:
@@ -243,7 +243,8 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         relative_cpu_speed: Speed of one vCPU by type or family, 1.0 for ml.p3.2xlarge.
         device_s: Seconds of one step on another device than the calibrated one, by
             accelerator (``NVIDIA A100``), family or type. Such candidates are marked
-            ``extrapolated``.
+            ``extrapolated``. In a text, ``V100=0.03,A100=0.012``, all that are known: other
+            accelerators are left out.
         link: Network between trainers, where the catalog's is not wanted; an emulated job of
             the plan declares it, too.
         interruptions: How often spot instances are taken away; None: never.
@@ -271,7 +272,7 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         max_trainers=max_trainers,
         max_data_instances=max_data_instances,
         relative_cpu_speed=dict(relative_cpu_speed or {}),
-        device_s=dict(device_s or {}),
+        device_s=device_s if isinstance(device_s, str) else dict(device_s or {}),
         link=link,
         interruptions=interruptions,
         ends_before=None if before is None else before.isoformat(timespec="minutes"),

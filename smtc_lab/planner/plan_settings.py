@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import Field, ValidationError, model_validator
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.device_times import DeviceTimes
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.result import Result
 from smtc_lab.metrics.scaling.scaling import Mode
@@ -69,6 +70,10 @@ class PlanSettings(Result):
     device_s: dict[str, float] = Field(default_factory=dict)
     """Device time of one step in seconds by instance type, family or accelerator, where it is
     another than the calibrated one."""
+
+    only_device_s: bool = False
+    """Whether an accelerator that ``device_s`` does not name has no known time, also where an
+    emulated device was calibrated, which else stands for any."""
 
     link: EmulatedLink | None = None
     """Network between trainers, where the catalog's is not wanted; a bandwidth between
@@ -144,11 +149,16 @@ def settings_of(
     Args:
         catalog: The user's own types and prices; None: those that are kept here.
         prices: ``"on-demand"``, or prices of the user, with or without their date.
-        values: Fields of ``PlanSettings``.
+        values: Fields of ``PlanSettings``; ``device_s`` may be a text, as ``DeviceTimes``
+            parses it.
 
     Raises:
         PlannerError: A value is illegal, or a family is of no type.
+        SpecError: A text of device times is none, or names no accelerator.
     """
+    if isinstance(times := values.get("device_s"), str):
+        values["device_s"] = DeviceTimes.parse(times).by_accelerator(catalog or Catalog.load())
+        values["only_device_s"] = True
     try:
         settings = PlanSettings(prices={**_changed(catalog), **_dated(prices)}, **values)
     except ValidationError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
                 hyperparameters as ``batch_size``.
         """
         calibration = self.outlook.calibration
-        declared_s = calibration.emulated_device_s
+        declared_s = self._declared_s()
         emulation = None
         if declared_s is not None:
             emulation = Emulation(
@@ -86,6 +87,13 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
             "num_loader_workers": self.num_loader_workers,
         }
         return TrainingJob(**(own | fields))
+
+    def _declared_s(self) -> float | None:
+        """Return the time of a step on its accelerator; None: no device was emulated."""
+        outlook, calibrated_s = self.outlook, self.outlook.calibration.emulated_device_s
+        row = outlook.clusters_of(self.candidate.cluster).trainer[0]
+        given_s = float(outlook.offers.device_s[row])
+        return calibrated_s if calibrated_s is None or math.isnan(given_s) else given_s
 
     def launch(self, **fields: Any) -> Run:  # noqa: ANN401  TrainingJob checks them
         """Start this cluster's job on this machine, with its prediction drawn behind it.

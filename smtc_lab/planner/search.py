@@ -118,7 +118,7 @@ def _homogeneous(outlook: Outlook, refused: dict[str, int]) -> Clusters:
     )
     knows_speed = ~np.isnan(offers.speed)
     _count(refused, "not of the chosen families, or burstable", ~wanted)
-    _count(refused, "device time unknown (give device_s)", wanted & ~offers.can_train)
+    _count(refused, offers.without_time(wanted), wanted & ~offers.can_train)
     other = wanted & offers.can_train
     _count(refused, f"not {settings.num_devices} accelerators in all", other & ~has_number)
     _count(
@@ -144,7 +144,7 @@ def _any_number(
     knows_speed = ~np.isnan(offers.speed)
     usable = wanted & offers.can_train
     _count(refused, "not of the chosen families, or burstable", ~wanted)
-    _count(refused, "device time unknown (give device_s)", wanted & ~offers.can_train)
+    _count(refused, offers.without_time(wanted), wanted & ~offers.can_train)
     _count(refused, "CPU speed unknown (give relative_cpu_speed)", usable & ~knows_speed)
     counts = np.unique([*(2 ** np.arange(most.bit_length())), most])
     rows, count = (

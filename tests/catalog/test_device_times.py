@@ -67,3 +67,16 @@ def test_all_that_is_wrong_with_the_times_of_several_clusters_is_told_at_once() 
 
     assert [problem.split()[1] for problem in refused.value.problems] == ["names", "trains"]
     assert DeviceTimes.parse("V100=3,T4=2").on_each(clusters, CATALOG) == [3.0, 2.0]
+
+
+def test_the_time_of_each_accelerator_is_told_by_its_full_name() -> None:
+    assert BOTH.by_accelerator(CATALOG) == {"NVIDIA V100": 0.03, "NVIDIA A100": 0.012}
+    assert BOTH.slowest_s == 0.03
+    every = DeviceTimes.parse("0.5").by_accelerator(CATALOG)
+    assert len(every) > 10
+    assert set(every.values()) == {0.5}
+
+
+def test_a_name_of_no_accelerator_is_told_with_those_there_are() -> None:
+    with pytest.raises(SpecError, match=r"names 'V1000', which is no accelerator.*NVIDIA V100"):
+        DeviceTimes.parse("V1000=1").by_accelerator(CATALOG)

@@ -82,6 +82,38 @@ def test_a_script_is_calibrated_where_no_calibration_is_given(
     assert "to plan again without measuring: --calibration" in kept
 
 
+def test_device_times_of_several_kinds_go_with_any_calibration(
+    smtc_lab: SmtcLab, script: Path, calibrated: Path, by_cpu: Path
+) -> None:
+    times = ("--device-time", "V100=0.03,A10G=0.02", "--families", "p3,g5,g4dn")
+    emulated = smtc_lab("plan", "--calibration", calibrated, "-p", "work=3", *times, script)
+    by_cpus = smtc_lab("plan", "--calibration", by_cpu, *times, script)
+
+    for said in (emulated, by_cpus):
+        assert said.exit_code == 0, said.err
+        assert "device time unknown on NVIDIA T4 (device_s, --device-time)" in said.out
+        assert "Declared for each accelerator: NVIDIA V100 30 ms, NVIDIA A10G 20 ms" in said.out
+
+
+def test_a_calibration_of_several_kinds_has_the_slowest(
+    smtc_lab: SmtcLab, script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from smtc_lab.planner.calibration import calibrate as module
+
+    asked: dict[str, Any] = {}
+
+    def fake(_: object, **options: Any) -> object:
+        asked.update(options)
+        return calibration()
+
+    monkeypatch.setattr(module, "calibrate", fake)
+
+    said = smtc_lab("plan", "--device-time", "A100=0.01,V100=0.05", script)
+
+    assert said.exit_code == 0, said.err
+    assert asked["emulation"].device_step_time_s == 0.05
+
+
 @pytest.fixture
 def by_cpu(home: Path, script: Path) -> Path:
     made = calibration(

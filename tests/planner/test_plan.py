@@ -288,6 +288,32 @@ def test_another_gpu_than_the_calibrated_one_is_unknown_until_its_time_is_given(
     assert given.cluster("t=ml.p3.2xlarge").prediction.evidence == "predicted"
 
 
+def test_each_kind_of_accelerator_has_its_declared_time_and_others_are_named_as_unknown() -> (
+    None
+):
+    slow = {"emulated_device_s": 0.03}
+    made = planned(
+        slow,
+        device_s="V100=0.03,A100=0.012",
+        families=["p3", "p4d", "g5"],
+        num_devices=None,
+        steps=1000,
+    )
+
+    types = {each.cluster.instance_groups[0].instance_type for each in made.candidates}
+    assert {name.split(".")[1] for name in types} == {"p3", "p4d"}
+    reasons = [each for each in made.refused if "device time" in each]
+    assert reasons == ["device time unknown on NVIDIA A10G (device_s, --device-time)"]
+    on_v100, on_a100 = (
+        made.cluster(f"t={name}") for name in ("ml.p3.2xlarge", "ml.p4d.24xlarge")
+    )
+    assert on_v100.prediction.evidence == "predicted"  # it is what was calibrated
+    assert on_a100.prediction.evidence == "extrapolated"
+    devices_s = [each.job().emulation.device_step_time_s for each in (on_v100, on_a100)]
+    assert devices_s == [0.03, 0.012]
+    assert Plan.from_json(made.to_json()).settings.only_device_s
+
+
 def test_all_candidates_have_the_number_of_accelerators_that_was_asked_for() -> None:
     one, eight = planned(GPU), planned(GPU, num_devices=8, max_trainers=8)
 

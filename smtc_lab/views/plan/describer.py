@@ -186,6 +186,10 @@ def _basis(plan: Plan) -> str:
         if device_s is None
         else f" The device is emulated: declared {fmt.seconds(device_s)} a step."
     )
+    given = plan.settings.device_s if plan.settings.only_device_s else {}
+    if len(set(given.values())) > 1:
+        each = ", ".join(f"{name} {fmt.seconds(time_s)}" for name, time_s in given.items())
+        emulated += f" Declared for each accelerator: {each} a step."
     return (
         f"Calibrated {calibration.created[:10]} on {fmt.cores(cores)} of "
         f"{fmt.plain(str(cpu), 60)}; one is {fmt.times(speed.value)} ({speed.kind}) as fast as "
