@@ -103,6 +103,36 @@ def test_a_form_is_told_what_a_command_line_is(tmp_path: Path) -> None:
     assert "6 launches of 32 steps" in checked.cautions[1]
 
 
+def test_a_form_takes_a_device_time_for_each_kind_of_accelerator() -> None:
+    values = [job.model_dump(mode="json") for job in first_jobs()]
+    for value, name in zip(values, ("ml.p3.2xlarge", "ml.p4d.24xlarge"), strict=True):
+        value["cluster"]["instance_groups"][0]["instance_type"] = name
+        value["emulation"]["device_step_time_s"] = "V100=0.03,A100=0.012"
+
+    checked = checked_set_ups(values, 3)
+
+    devices_s = [job.emulation and job.emulation.device_step_time_s for job in checked.jobs]
+    assert devices_s == [0.03, 0.012]
+    assert "device_step_time_s=0.012" in checked.code
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("T4=0.03", "trains on NVIDIA V100, but device times are given for T4. Add V100=SEC"),
+        ("soon", "device_time='soon' is no time above 0. Write seconds of a step, 0.03, or"),
+    ],
+)
+def test_a_device_time_that_cannot_be_is_told_at_its_field(text: str, told: str) -> None:
+    value = first_jobs()[0].model_dump(mode="json")
+    value["emulation"]["device_step_time_s"] = text
+
+    ((problem,),) = checked_set_ups([value], 3).problems
+
+    assert problem.startswith(f"Emulation.device_step_time_s='{text}': ")
+    assert told in problem
+
+
 def test_a_form_waits_for_no_benchmark_to_tell_how_long_it_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

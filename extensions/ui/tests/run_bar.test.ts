@@ -92,6 +92,34 @@ it('has a field for the time dilation, which says once what is wrong with it', (
   expect(document.body.textContent).not.toContain(problem);
 });
 
+it('takes a device time for all accelerators, or one for each kind', () => {
+  const emulation: { device_step_time_s: number | string | null } = {
+    device_step_time_s: 0.03
+  };
+  const job = { entry_point: 'train.py', cluster, emulation };
+  const { model, setUps, bar } = shownBar([job, job]);
+  const field = labelled(bar.element, 'Accelerator: seconds per step');
+  const typed = (text: string): unknown => {
+    field.value = text;
+    field.dispatchEvent(new Event('input'));
+    bar.update();
+    expect(field.value).toBe(text);
+    const told = model.get('value') as (typeof job)[];
+    return told.map(each => each.emulation.device_step_time_s);
+  };
+  expect(field.value).toBe('0.03');
+
+  expect(typed('0.040')).toEqual([0.04, 0.04]);
+  expect(typed('V100=0.03,A100=')).toEqual(Array(2).fill('V100=0.03,A100='));
+  expect(typed('')).toEqual([null, null]);
+
+  const problem = "Emulation.device_step_time_s='V100=': is no time above 0.";
+  model.set('problems', [[problem], [problem]]);
+  setUps.update();
+  bar.update();
+  expect(field.getAttribute('aria-invalid')).toBe('true');
+});
+
 it('folds what few need of the emulation, until it is said or wrong', () => {
   const plain = { entry_point: 'train.py', cluster };
   const { model, setUps, bar } = shownBar([plain]);

@@ -123,7 +123,8 @@ OPTIONS = (
     Option(
         ("--device-time",),
         "free",
-        "Seconds of one step on the real accelerator; of several kinds V100=0.03,A100=0.012.",
+        "Seconds of one step on the real accelerator, timed there or from a published "
+        "throughput; of several kinds V100=0.03,A100=0.012.",
         {"metavar": "SECONDS"},
     ),
     Option(

@@ -18,6 +18,7 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.duration import least_time_on_this_machine
 from smtc_lab.views.code.cells import compare_code, job_code
+from smtc_lab.views.code.typed_job import typed_job
 from smtc_lab.views.environments.choices import EnvironmentChoices, named_choices
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _checked(
 ) -> tuple[TrainingJob | None, tuple[str, ...]]:
     """Return the job of a form, or None and what is wrong with it."""
     try:
-        job = runnable(TrainingJob.model_validate(value))
+        job = runnable(typed_job(value))
     except SpecError as error:
         return None, tuple(error.problems)
     problems = [*_unknown_types(job), *environments.problems(job)]

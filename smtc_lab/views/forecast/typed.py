@@ -13,9 +13,9 @@ from smtc_lab.planner.forecast.kept import KeptCalibrations
 from smtc_lab.planner.forecast.launched import AskedSetUp
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.emulation import Emulation
-from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.views.code.set_ups import placed, runnable
+from smtc_lab.views.code.typed_job import typed_job
 
 if TYPE_CHECKING:
     from smtc_lab.planner.forecast.calibrated import CalibratedModel
@@ -54,7 +54,7 @@ def read_set_up(value: object, folder: Path | None) -> TypedSetUp:
         folder: Folder from which relative paths count; None: that of this process.
     """
     try:
-        given = placed(TrainingJob.model_validate(value), folder or Path.cwd())
+        given = placed(typed_job(value), folder or Path.cwd())
         asked = AskedSetUp(job=runnable(given), emulation=given.emulation or Emulation())
     except SpecError:
         return TypedSetUp(problem=_WRONG)

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.run import launch
-from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.comparison_run import launch_comparison
 from smtc_lab.study.scaling.scale import launch_scaling
 from smtc_lab.views.code.set_ups import placed
+from smtc_lab.views.code.typed_job import typed_job
 from smtc_lab.views.forecast.forecasting import keep_forecast
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from smtc_lab.spec.job import TrainingJob
 
 
 def start(asked: object, root_dir: Path) -> str:
@@ -52,4 +54,4 @@ def start(asked: object, root_dir: Path) -> str:
 
 def _job(values: object, root_dir: Path) -> TrainingJob:
     """Return a job that a browser sent, its paths counted from the server's folder."""
-    return placed(TrainingJob.model_validate(values), root_dir)
+    return placed(typed_job(values), root_dir)

@@ -1,6 +1,7 @@
 import { objectOf, type IJob } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
+import { deviceTimeField } from '../forms/device_time_field.js';
 import { linkField } from '../forms/link_field.js';
 import { numberField } from '../forms/number_field.js';
 
@@ -32,11 +33,9 @@ export class EmulationFields {
       (value: number | string | null): void => {
         changeAll(job => withSetting(job, setting, value));
       };
-    this._device = numberField(host, {
-      label: t('Accelerator: seconds per step'),
+    this._device = deviceTimeField(host, {
       value: null,
-      min: 0,
-      placeholder: t('no such device'),
+      problems: [],
       onChange: onChange('device_step_time_s')
     });
     host.append(this._more);
@@ -65,7 +64,7 @@ export class EmulationFields {
       ...new Set(problems.filter(text => isOfSetting(text, setting)))
     ];
     this._device.update({
-      value: settingOf(first, 'device_step_time_s'),
+      value: first === undefined ? null : deviceTimesOf(first),
       problems: own('device_step_time_s')
     });
     this._dilation.update({
@@ -89,7 +88,7 @@ export class EmulationFields {
     {},
     h('summary', {}, t('Time and network of the emulation'))
   );
-  private readonly _device: ReturnType<typeof numberField>;
+  private readonly _device: ReturnType<typeof deviceTimeField>;
   private readonly _dilation: ReturnType<typeof numberField>;
   private readonly _link: ReturnType<typeof linkField>;
 }
@@ -112,6 +111,10 @@ function isOfSetting(problem: string, setting: Setting): boolean {
 function settingOf(job: IJob | undefined, setting: Setting): number | null {
   const value = job === undefined ? null : emulationOf(job)[setting];
   return typeof value === 'number' ? value : null;
+}
+
+function deviceTimesOf(job: IJob): unknown {
+  return emulationOf(job)['device_step_time_s'] ?? null;
 }
 
 function withSetting(
