@@ -9,6 +9,7 @@ from smtc_lab.metrics.pipeline.timed import pipeline_times
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.rules.all_steps import AllStepsRule
+from smtc_lab.rules.between_steps import BetweenStepsRule
 from smtc_lab.rules.communication import CommunicationRule
 from smtc_lab.rules.cpu_bottleneck import CpuBottleneckRule
 from smtc_lab.rules.graphs import GraphRule
@@ -41,6 +42,7 @@ RULES: tuple[type[Rule], ...] = (
     CommunicationRule,
     PipelineRule,
     PassesRule,
+    BetweenStepsRule,
     AllStepsRule,
 )
 """Every rule."""

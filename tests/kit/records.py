@@ -96,6 +96,9 @@ class ExampleRun:
     shutdown_s: float = 0.5
     """From the end of the last step to the end of the last instance, in seconds."""
 
+    between_s: float = 0.0
+    """Time between two steps on the clock of this machine, in seconds."""
+
     num_ranks: int = 1
     """Trainers; each takes the same step times."""
 
@@ -128,9 +131,8 @@ def run_records(
     """Return the records of one run.
 
     Args:
-        step_time_s: Step times in seconds, warm-up included. The steps follow each other
-            without a pause. Those of an emulation are in cluster time, as it is told, and are
-            recorded as they were here.
+        step_time_s: Step times in seconds, warm-up included. Those of an emulation are in
+            cluster time, as it is told, and are recorded as they were here.
         example: Fields of ``ExampleRun``.
     """
     how = ExampleRun(**example)
@@ -140,7 +142,7 @@ def run_records(
     slower = 1.0 if how.emulation is None else how.emulation.dilation
     for number, told_s in enumerate(step_time_s):
         time_s = told_s * slower
-        end_time_s += time_s
+        end_time_s += time_s + how.between_s
         steps.append(
             step_record(
                 step=number,

@@ -152,6 +152,18 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
         held_up(0.01),
         ["long_passes", "few_launches", "few_steps", "price"],
     ),
+    "a script that takes its time between steps": (
+        [run_records([0.04] * 40, emulation=EMULATION, device_time_s=0.04, between_s=0.01)],
+        ["between_steps", "few_launches", "price"],
+    ),
+    "a script that takes little between steps": (
+        [run_records([0.04] * 40, emulation=EMULATION, device_time_s=0.04, between_s=0.003)],
+        ["few_launches", "price"],
+    ),
+    "a script that takes its time between steps that nothing slows down": (
+        [run_records([0.04] * 40, between_s=0.01)],
+        ["few_launches", "price"],
+    ),
     "a trainer that its device holds up": (
         held_up(0.08),
         ["few_launches", "few_steps", "price"],

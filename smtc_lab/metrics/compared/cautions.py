@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.cautions.between_steps import between_steps
 from smtc_lab.metrics.cautions.ended_early import ended_early, steps_made
 from smtc_lab.metrics.cautions.long_passes import long_passes
 from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cautions
@@ -79,16 +80,19 @@ def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
     return found
 
 
-def passes_held_up(measured: Sequence[MeasuredCluster]) -> list[Finding]:
-    """Return the caution that passes outlast the declared device, of the first such cluster.
+def at_own_speed(measured: Sequence[MeasuredCluster]) -> list[Finding]:
+    """Return the cautions of what goes at the speed of this machine: passes, gaps of steps.
 
-    The passes are those of one script everywhere.
+    Each is of the first such cluster, as the script is the same everywhere.
     """
-    told = (
-        long_passes(cluster.launches[0].run.job, cluster.launches, of=f" of {cluster.label}")
-        for cluster in measured
-    )
-    return list(islice(filter(None, told), 1))
+    found: list[Finding] = []
+    for of_one in (long_passes, between_steps):
+        told = (
+            of_one(cluster.launches[0].run.job, cluster.launches, of=f" of {cluster.label}")
+            for cluster in measured
+        )
+        found += islice(filter(None, told), 1)
+    return found
 
 
 def cautions(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.compared.ablation import differ_in_compiler_only, factor_effects
 from smtc_lab.metrics.compared.break_even import break_even
 from smtc_lab.metrics.compared.cautions import (
+    at_own_speed,
     cautions,
     delivered_differences,
     did_equal_work,
-    passes_held_up,
     trained_apart,
 )
 from smtc_lab.metrics.compared.cluster_result import cluster_result
@@ -104,7 +104,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         remarks += pair_cautions(results[0], results[place], pair)
     if not pairs:
         clauses = [single_clause(results[0].name, results[0].step_time_s)]
-    remarks += passes_held_up(measured)
+    remarks += at_own_speed(measured)
     first = [*trained_apart(measured), *idle_data_groups(results)]
     declared_s = None if emulation is None else emulation.get("device_step_time_s")
     devices = emulated_devices(results, declared_s, catalog=catalog)
