@@ -56,7 +56,9 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Hyperparameter that holds the batch of a device; strong scaling divides it.",
 )
-@click.option("--steps", type=int, help="Steps of each launch. Default: until the script ends.")
+@click.option(
+    "--steps", type=int, help="Steps of each launch. Default: all; emulated, up to 3 minutes."
+)
 @click.option(
     "--rounds", type=int, default=3, show_default=True, help="Launches of each set-up."
 )
@@ -119,21 +121,25 @@ def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own paramet
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     jobs, devices, catalog = _given(options)
     # heavy, so after all that can be refused
-    from smtc_lab.study.scaling.scale import scale as run_scaling  # noqa: PLC0415
+    from smtc_lab.study.comparison.duration import least_time_on_this_machine  # noqa: PLC0415
+    from smtc_lab.study.scaling.scale import launch_scaling  # noqa: PLC0415
     from smtc_lab.views.progress import ProgressLine  # noqa: PLC0415
 
     say_cautions(jobs, catalog)
     names = ("mode", "batch", "rounds", "within", "bound", "bigger_instances", "parity")
+    study = launch_scaling(
+        jobs,
+        devices=devices,
+        samples_per_epoch=options["samples_per_epoch"],
+        root=options["runs_dir"],
+        catalog=catalog,
+        **{name: options[name] for name in names},
+    )
+    launched, rounds = study.request.jobs, options["rounds"]
+    if took := least_time_on_this_machine(launched, catalog, rounds=rounds):
+        say(took, err=True)
     with ProgressLine(quiet=options["quiet"]) as line:
-        scaling = run_scaling(
-            jobs,
-            devices=devices,
-            samples_per_epoch=options["samples_per_epoch"],
-            root=options["runs_dir"],
-            catalog=catalog,
-            progress=line.show,
-            **{name: options[name] for name in names},
-        )
+        scaling = study.wait(progress=line.show)
     _show(scaling, options)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.pipeline.timed import pipeline_times
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
+from smtc_lab.metrics.records.facts import as_asked
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.rules.all_steps import AllStepsRule
 from smtc_lab.rules.between_steps import BetweenStepsRule
@@ -142,7 +143,7 @@ def find(
         factors: Effects that the comparison measured.
         usd_per_hour: Price of all its instances; None: unknown.
     """
-    rules = RunRules(run.job, compiler=compiler, factors=factors)
+    rules = RunRules(as_asked(run.job, run.facts), compiler=compiler, factors=factors)
     return rules.look(
         measured_launch(run),
         run.compiler,

@@ -12,7 +12,7 @@ from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cau
 from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataloaders
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.cluster_time import OLD_CLOCK
-from smtc_lab.metrics.records.facts import FITTED_STEPS, cpu_quota_mechanism, number_fact
+from smtc_lab.metrics.records.facts import as_asked, cpu_quota_mechanism
 from smtc_lab.metrics.records.records import SAME_SAMPLES
 from smtc_lab.metrics.result import evidence_of
 
@@ -251,7 +251,7 @@ def _about_cluster(measured: MeasuredCluster, result: ClusterResult) -> Iterable
 def _ended_early(measured: MeasuredCluster) -> Iterable[Finding]:
     """Yield that a script made fewer steps than it was asked for, for its shortest launch."""
     steps, run = min(map(steps_made, measured.launches)), measured.launches[0].run
-    asked = run.job.max_steps if number_fact(run, FITTED_STEPS) is None else None
+    asked = as_asked(run.job, run.facts).max_steps
     if asked is not None and steps < asked:
         yield ended_early(f"{measured.label} ended after", steps, asked)
 

@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.records.records import RunRecords
+    from smtc_lab.spec.job import TrainingJob
 
 NO_QUOTA = "none"
 """The quota mechanism of a run whose instances had no CPU quota."""
 
 FITTED_STEPS = "fitted_steps"
 """Fact of a run: its steps at most, which nobody asked for: so many fit into a comparison."""
+
+
+def as_asked(job: TrainingJob, facts: object) -> TrainingJob:
+    """Return a job without a number of steps that nobody asked for.
+
+    Args:
+        job: What was run.
+        facts: What its launcher wrote down.
+    """
+    is_fitted = number_of(facts, FITTED_STEPS) is not None
+    return job.model_copy(update={"max_steps": None}) if is_fitted else job
 
 
 def number_fact(run: RunRecords, name: str) -> float | None:

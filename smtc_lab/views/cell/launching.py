@@ -69,8 +69,7 @@ def start(
 def _compared(
     jobs: Sequence[TrainingJob], options: argparse.Namespace
 ) -> ComparisonRun | ComparisonOutcome:
-    if took := least_time_on_this_machine(jobs, Catalog.load(), rounds=options.rounds):
-        print(neutral(took))  # noqa: T201  as above
+    _tell_least_time(jobs, options)
     run = launch_comparison(
         jobs,
         rounds=options.rounds,
@@ -98,10 +97,16 @@ def _scaled(jobs: Sequence[TrainingJob], options: argparse.Namespace) -> Scaling
         within=options.within,
         detach=_detach(options),
     )
+    _tell_least_time(run.request.jobs, options)
     if not options.wait:
         return run
     with ProgressLine() as progress:
         return run.wait(progress=progress.show)
+
+
+def _tell_least_time(jobs: Sequence[TrainingJob], options: argparse.Namespace) -> None:
+    if took := least_time_on_this_machine(jobs, Catalog.load(), rounds=options.rounds):
+        print(neutral(took))  # noqa: T201  standard error is red in a notebook
 
 
 def _detach(options: argparse.Namespace) -> bool | None:

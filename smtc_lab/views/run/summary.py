@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.cost import usd_per_1000_steps
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_columns import cpu_of_groups
+from smtc_lab.metrics.records.facts import as_asked
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
 from smtc_lab.rules.find import RunRules
@@ -41,7 +42,7 @@ class RunSummarizer:
 
     def __init__(self, follower: RunFollower) -> None:
         self._follower = follower
-        self._rules = RunRules(follower.job)
+        self._rules = RunRules(as_asked(follower.job, follower.plan.get("facts")))
         self.ranks = RankSummarizer(dilation=follower.dilation)
         """Its trainers, each by itself."""
         self.pipeline: PipelineInfo | None = None
