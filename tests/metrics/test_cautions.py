@@ -168,6 +168,13 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
         held_up(0.08),
         ["few_launches", "few_steps", "price"],
     ),
+    "two accelerators with a declared time each": (
+        [
+            run_records(cluster=cluster, emulation=Emulation(device_step_time_s=device_s))
+            for cluster, device_s in ((P3, 0.04), (G5, 0.02))
+        ],
+        ["unlike_devices", *FEW],
+    ),
 }
 
 

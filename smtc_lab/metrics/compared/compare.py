@@ -106,8 +106,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         clauses = [single_clause(results[0].name, results[0].step_time_s)]
     remarks += at_own_speed(measured)
     first = [*trained_apart(measured), *idle_data_groups(results)]
-    declared_s = None if emulation is None else emulation.get("device_step_time_s")
-    devices = emulated_devices(results, declared_s, catalog=catalog)
+    devices = emulated_devices(results, _one_device_s(compared), catalog=catalog)
     return Comparison(
         created=created,
         entry_point=measured[0].launches[0].run.job.entry_point,
@@ -240,6 +239,13 @@ def _declared_link(runs: Sequence[RunRecords]) -> str | None:
     links = (run.job.emulation.link for run in runs if run.job.emulation is not None)
     link = next(links, None)
     return None if link is None else str(link)
+
+
+def _one_device_s(runs: Sequence[RunRecords]) -> float | None:
+    """Return the device time that is declared for all runs; None: none, or several."""
+    emulations = (run.job.emulation for run in runs)
+    declared = {each.device_step_time_s for each in emulations if each is not None}
+    return declared.pop() if len(declared) == 1 else None
 
 
 def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
