@@ -91,7 +91,7 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
         StoreError: The run's folder cannot be read or written.
     """
     job, plan, state = read_job(folder), _launch_plan(folder), current_state(folder)
-    _check(calibration, job, folder.job_name)
+    prediction = predicted_of(calibration, folder)
     launch = measured_launch(read_run(folder))
     evidence = evidence_of(job)
     made = RunPrediction(
@@ -99,7 +99,7 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
         job_name=folder.job_name,
         cluster=job.cluster,
         evidence=evidence,
-        prediction=predict(calibration, _setup(calibration, job, plan), steps=job.max_steps),
+        prediction=prediction,
         usd_per_hour=plan.get("usd_per_hour"),
         has_ended=state.is_terminal,
         step_time_s=None
@@ -108,6 +108,22 @@ def predict_run(calibration: Calibration, folder: RunFolder) -> RunPrediction:
     )
     replace_file(folder.prediction_file, made.model_dump_json(indent=1))
     return made
+
+
+def predicted_of(calibration: Calibration, folder: RunFolder) -> Prediction:
+    """Return what is predicted of a run of this machine, and keep nothing.
+
+    Args:
+        calibration: As for ``predict_run``.
+        folder: The run; its launch plan is read, and no step.
+
+    Raises:
+        PlannerError: As for ``predict_run``.
+        StoreError: The run's folder cannot be read.
+    """
+    job, plan = read_job(folder), _launch_plan(folder)
+    _check(calibration, job, folder.job_name)
+    return predict(calibration, _setup(calibration, job, plan), steps=job.max_steps)
 
 
 def kept_prediction(folder: RunFolder) -> RunPrediction | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.cautions.between_steps import between_steps
 from smtc_lab.metrics.cautions.ended_early import ended_early, steps_made
+from smtc_lab.metrics.cautions.limits import LEAST_DELIVERED, LEAST_STEPS, ROUNDING
 from smtc_lab.metrics.cautions.long_passes import long_passes
 from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cautions
 from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataloaders
@@ -26,22 +27,14 @@ if TYPE_CHECKING:
 DELIVERED_DIFFERENCE = 0.05
 """Clusters whose CPU delivered over asked differ by more than this are not alike."""
 
-LEAST_DELIVERED = 0.95
-"""Below this share of the CPU time it asked for, a cluster was held up by the machine."""
-
 LEAST_LAUNCHES = 3
 """Launches of each cluster below which their differences cannot be judged."""
-
-LEAST_STEPS = 30
-"""Measured steps of a job below which an interval is rough."""
 
 FEWER_CORES = "at a larger time dilation (time_dilation, --dilation)"
 """What to do where the machine was too small, by its names in Python and on a command line."""
 
 TRAINS_APART = "trainers_apart"
 """Kind of the caution that the trainers of a cluster do not train one model."""
-
-_ROUNDING = 1e-9
 
 
 def trained_apart(measured: Iterable[MeasuredCluster]) -> list[Finding]:
@@ -69,7 +62,7 @@ def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
         one, other = first.cpu_delivered_fraction, second.cpu_delivered_fraction
         if one is None or other is None or _is_too_short(first) or _is_too_short(second):
             continue
-        if abs(one - other) > DELIVERED_DIFFERENCE + _ROUNDING:
+        if abs(one - other) > DELIVERED_DIFFERENCE + ROUNDING:
             sentence = (
                 f"{first.name} got {100 * one:.1f} % of the CPU time that it asked for and "
                 f"{second.name} {100 * other:.1f} %, more than 5 points apart, so not only the "
@@ -198,7 +191,7 @@ def _is_too_short(result: ClusterResult) -> bool:
 
 def _about_delivered(result: ClusterResult) -> Iterable[Finding]:
     delivered = result.cpu_delivered_fraction
-    if delivered is None or delivered >= LEAST_DELIVERED - _ROUNDING:
+    if delivered is None or delivered >= LEAST_DELIVERED - ROUNDING:
         return
     share = f"{100 * delivered:.1f} % of the CPU time that it asked for"
     if _is_too_short(result):

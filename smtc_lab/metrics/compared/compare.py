@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.cautions.unlike_prediction import unlike_predictions
 from smtc_lab.metrics.compared.ablation import differ_in_compiler_only, factor_effects
 from smtc_lab.metrics.compared.break_even import break_even
 from smtc_lab.metrics.compared.cautions import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.metrics.cautions.unlike_prediction import PredictedSteps
     from smtc_lab.metrics.parity import ParityResult
     from smtc_lab.metrics.records.records import RunRecords
 
@@ -59,6 +61,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     machine: dict[str, object],
     looks: int = 1,
     parity: Mapping[str, ParityResult] | None = None,
+    predicted: Mapping[str, PredictedSteps] | None = None,
 ) -> Comparison:
     """Return the comparison of the clusters that these runs ran on.
 
@@ -74,6 +77,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         looks: Moments at which the verdict is looked at before it is the final one: 1 for the
             final one itself, whose launches were planned before.
         parity: What the parity launches showed, by label; None: there were none.
+        predicted: What is predicted of steps, by label; the verdict says where they are not so.
 
     Raises:
         ValueError: There is no run, two clusters have one label, or a cluster has no
@@ -105,6 +109,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     if not pairs:
         clauses = [single_clause(results[0].name, results[0].step_time_s)]
     remarks += at_own_speed(measured)
+    remarks += unlike_predictions(measured, results, predicted or {})
     first = [*trained_apart(measured), *idle_data_groups(results)]
     devices = emulated_devices(results, _one_device_s(compared), catalog=catalog)
     return Comparison(

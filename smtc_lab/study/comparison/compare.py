@@ -12,6 +12,7 @@ from smtc_lab.errors import RunFailedError
 from smtc_lab.launchers.engines import THIS_MACHINE, runs_here
 from smtc_lab.launchers.job_environment import environment_name
 from smtc_lab.machine.cores import machine_facts, versions
+from smtc_lab.machine.installed import loaded
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.compared.measured_cluster import is_known_within
 from smtc_lab.metrics.finding import caution
@@ -40,6 +41,9 @@ __all__ = ["ComparisonOutcome", "compare"]
 
 DEFAULT_ROUNDS = 3
 """Launches of each cluster. Five or more for figures that are published."""
+
+_PREDICTED = "smtc_lab.planner.launching.predicted_set_ups:predicted_set_ups"
+"""Who asks calibrations. The planner stands above studies, and is looked up by its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +127,7 @@ def carry_out(
     found, remarks = (
         ({}, ()) if parity is None else parity(records, launcher=plan.launcher, watch=watch)
     )
+    predicted = loaded(_PREDICTED)(records, plan.catalog, root=Path(plan.launcher.root))
     comparison = compare_runs(
         _baseline_first(plan, records),
         looks=plan.looks,
@@ -130,6 +135,7 @@ def carry_out(
         created=plan.created.isoformat(timespec="seconds"),
         machine={**machine_facts(), "versions": versions(), "load_at_start": round(load, 2)},
         parity=found,
+        predicted=predicted,
     )
     told = [caution("launch", each) for each in (*left_out, *remarks, *_elsewhere(plan))]
     entry_point, findings = _shown(plan.jobs[0].entry_point), (*comparison.findings, *told)
