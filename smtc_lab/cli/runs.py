@@ -26,7 +26,7 @@ from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.named import thing_named
 from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
-from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
+from smtc_lab.views.text.bill import bill_words, scales_note, what_is_priced
 from smtc_lab.views.text.emulated import of_run
 from smtc_lab.views.text.format import plain, seconds, state_word
 from smtc_lab.views.text.pipeline import pipeline_lines
@@ -128,7 +128,7 @@ def show(
     say(
         f"  cost       {_cost(told_usd, usd_per_hour, what_is_priced(evidence), billed=billed)}"
     )
-    for line in _bill_lines(summary.bill):
+    for line in _bill_lines(summary.bill, of_run(records.job)):
         say(f"  {line}")
     say(f"  folder     {run.folder.path}")
     for event in (each for each in records.events if each.kind != "state"):
@@ -263,11 +263,13 @@ def _cost(
     return f"${cost_usd:.4f} at ${usd_per_hour:g}/h, {priced}"
 
 
-def _bill_lines(bill: Bill) -> list[str]:
+def _bill_lines(bill: Bill, emulation: str) -> list[str]:
     if bill.steps_s is None:
         return []
     lines = [f"of that    {bill_words(bill)}"]
-    return [*lines, f"           {SCALES_NOTE}"] if bill.evidence == "emulated" else lines
+    if bill.evidence == "emulated":
+        lines.append(f"           {scales_note(emulation)}")
+    return lines
 
 
 def _pipeline_lines(times: PipelineTimes | None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.views.text import format as fmt
-from smtc_lab.views.text.bill import SCALES_NOTE, bill_words, what_is_priced
+from smtc_lab.views.text.bill import bill_words, scales_note, what_is_priced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +151,7 @@ def _bits(gbps: float) -> str:
 def _bill_rows(info: RunInfo) -> list[tuple[str, str]]:
     if info.bill is None or info.bill.steps_s is None:
         return []
-    scales = f". {SCALES_NOTE}" if info.evidence == "emulated" else ""
+    scales = f". {scales_note(info.emulation)}" if info.evidence == "emulated" else ""
     rows = [("of that", f"{bill_words(info.bill)}{scales}")]
     if info.bill.waited_s:
         waited = fmt.seconds(info.bill.waited_s)

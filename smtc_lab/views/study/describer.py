@@ -18,7 +18,7 @@ from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.study.money import launch_cost_of, steps_cost_so_far
 from smtc_lab.views.study.pictured import part_use, pictured_groups
 from smtc_lab.views.text import format as fmt
-from smtc_lab.views.text.emulated import of_jobs
+from smtc_lab.views.text.emulated import of_jobs, of_run
 from smtc_lab.views.text.findings import told
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class StudyDescriber:
             launches=follower.num_launches,
             rounds=request.rounds,
             evidence=evidence_of(*jobs),
-            scale=of_jobs(jobs),
+            scale=_scale(follower),
             sentence="",
             is_verdict=False,
             set_ups=tuple(
@@ -88,6 +88,7 @@ class StudyDescriber:
         self._latest = replace(
             self._standing(),
             is_verdict=self._kind.is_verdict(follower),
+            scale=_scale(follower),
             set_ups=tuple(
                 replace(
                     set_up,
@@ -175,6 +176,13 @@ class StudyDescriber:
             launches=self._follower.num_launches,
             sentence=self._kind.sentence(self._follower),
         )
+
+
+def _scale(follower: StudyFollower) -> str:
+    """Return how it is emulated: as its first launch was, or as its jobs will be."""
+    if not follower.followed or evidence_of(*follower.jobs) == "measured":
+        return of_jobs(follower.jobs)
+    return of_run(follower.followed[0].follower.job)
 
 
 def _set_up(job: TrainingJob, usd_per_hour: float | None, catalog: Catalog) -> SetUpInfo:

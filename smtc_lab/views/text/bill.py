@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.records.cluster_time import OLD_CLOCK
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
@@ -21,11 +22,20 @@ TIME_LABEL = "time of a launch"
 COST_LABEL = "cost of a launch"
 """What a row with the parts in USD is called."""
 
-SCALES_NOTE = (
-    "Steps are told in cluster time. Start-up and end, before and after the CPU quota, are "
-    "this machine's own seconds: they have no price, and are not added to those of the steps."
+_HERE = (
+    "Start-up and end, before and after the CPU quota, are this machine's own seconds: they "
+    "have no price, and are not added to those of the steps."
 )
-"""What is to be known of the parts of emulated launches."""
+
+
+def scales_note(emulation: str) -> str:
+    """Return what is to be known of the parts of emulated launches.
+
+    Args:
+        emulation: How they were emulated, in words, with what their seconds are.
+    """
+    clock = OLD_CLOCK if OLD_CLOCK in emulation else "cluster time"
+    return f"Steps are told in {clock}. {_HERE}"
 
 
 def what_is_priced(evidence: Evidence) -> str:

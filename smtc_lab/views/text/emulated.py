@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.records.cluster_time import dilation_words
+from smtc_lab.metrics.records.cluster_time import clock_words
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.views.text import format as fmt
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.spec.job import TrainingJob
+
+_OF_CLOCK = {"cores_per_vcpu", "time_dilation"}
 
 
 def emulation_words(clock: str, device_s: float | None, *, link: str = "") -> str:
@@ -53,6 +55,6 @@ def of_run(job: TrainingJob, clock: str | None = None) -> str:
     if clock is None:
         groups = job.cluster.instance_groups
         is_here = all(group.instance_type == LOCAL for group in groups)
-        clock = dilation_words(1.0 if is_here else emulation.time_dilation)
+        clock = "" if is_here else clock_words(emulation.model_dump(include=_OF_CLOCK))
     link = "" if emulation.link is None else str(emulation.link)
     return emulation_words(clock, emulation.device_step_time_s, link=link)

@@ -12,8 +12,8 @@ from smtc_lab.views.text import compiler as compiler_words
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.bill import (
     COST_LABEL,
-    SCALES_NOTE,
     TIME_LABEL,
+    scales_note,
     tells_bills,
 )
 from smtc_lab.views.text.environments import (
@@ -150,7 +150,9 @@ def comparison_table(comparison: Comparison) -> str:
 def bill_note(comparison: Comparison) -> str:
     """Return what is to be known of the parts of a launch; empty: nothing."""
     bills = [cluster.bill for cluster in comparison.clusters]
-    return SCALES_NOTE if comparison.evidence == "emulated" and tells_bills(bills) else ""
+    if comparison.evidence == "measured" or not tells_bills(bills):
+        return ""
+    return scales_note(scale_line(comparison))
 
 
 def table_title(comparison: Comparison) -> str:
