@@ -84,6 +84,8 @@ demo: $(READY)
 	@echo
 	@cat build/demo/comparison.txt
 	@echo
+	@cat build/demo/plan.txt
+	@echo
 	@echo "Report:  build/demo/report.html"
 	@echo "Data:    build/demo/comparison.json"
 	@echo "Figures: build/demo/figures/"

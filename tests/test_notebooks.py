@@ -68,7 +68,7 @@ def test_compare_clusters_writes_the_comparison_and_shows_the_verdict(
     # Of equal size: an instance with a small part of two cores would take long to start.
     trainer = "dnn_group=ml.p3.2xlarge:1"
     clusters = [f"homogeneous@{trainer}", f"heterogeneous@{trainer},data_group=ml.c5.2xlarge:1"]
-    short = {"steps": 8, "rounds": 1, "work": 1, "batch_size": 16}
+    short = {"steps": 8, "rounds": 1, "work": 1, "batch_size": 16, "plan_seconds": 0.2}
 
     notebook = execute("compare_clusters", clusters=clusters, **short, out_dir="out")
 
@@ -76,6 +76,11 @@ def test_compare_clusters_writes_the_comparison_and_shows_the_verdict(
     assert [cluster.name for cluster in comparison.clusters] == ["homogeneous", "heterogeneous"]
     assert comparison.verdict in printed(notebook)
     assert "launch 2 of 2: heterogeneous" in printed(notebook)
+    said = (tmp_path / "out" / "plan.txt").read_text()
+    assert said.startswith("               step, predicted")
+    assert "The plan and the comparison " in said
+    assert "With a device time of 0.05 s: Device-bound" in said
+    assert said.strip() in printed(notebook)
     assert "stderr" not in {output.get("name") for output in outputs(notebook)}  # it is red
     kept = [data[COMPARISON_MIME] for data in shown(notebook) if COMPARISON_MIME in data]
     assert [len(each["info"]["launched"]) for each in kept] == [2]
@@ -160,6 +165,7 @@ def test_compare_clusters_takes_any_script_and_prices(
         prices={"ml.p4d.24xlarge": [37.688, "2022-10-27"]},
         steps=12,
         rounds=1,
+        plan_seconds=0,
         device_step_time_s=None,
         out_dir="out",
     )

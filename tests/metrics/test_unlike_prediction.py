@@ -51,9 +51,16 @@ def asking(num_loader_workers: int) -> list[RunRecords]:
     return [replace(run, job=run.job.model_copy(update=asked)) for run in launches()]
 
 
-def predicted(mean_s: float, *, own: int | None = None) -> PredictedSteps:
+def predicted(
+    mean_s: float, *, own: int | None = None, was_busy: bool = False
+) -> PredictedSteps:
     interval = Interval(mean=mean_s, low=0.9 * mean_s, high=1.1 * mean_s, level=0.8)
-    return PredictedSteps(step_time_s=interval, script_num_workers=own, calibrated="2026-11-28")
+    return PredictedSteps(
+        step_time_s=interval,
+        script_num_workers=own,
+        calibrated="2026-11-28",
+        was_busy=was_busy,
+    )
 
 
 def compared(runs: list[RunRecords], **said: PredictedSteps) -> Comparison:
@@ -87,6 +94,14 @@ REASONS: dict[str, tuple[list[RunRecords], PredictedSteps]] = {
     ),
     "few steps": (with_steps(*[0.06] * 8), predicted(0.04)),
     "nothing in the records": (launches(), predicted(0.04)),
+    "a machine that was busy at the calibration": (
+        launches(),
+        predicted(0.08, was_busy=True),
+    ),
+    "busy at the calibration, and slower all the same": (
+        launches(),
+        predicted(0.04, was_busy=True),
+    ),
     "faster than predicted": (launches(), predicted(0.08)),
     "a busy machine that is faster than predicted": (
         launches(cpu_delivered_fraction=0.8),

@@ -13,6 +13,7 @@ from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.examples import example
 from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.machine.cores import available_cores
+from smtc_lab.planner.calibration import calibrate as calibrating
 from smtc_lab.planner.calibration import host_speed
 from smtc_lab.planner.calibration import trial as calibration_trial
 from smtc_lab.planner.calibration.calibrate import calibrate
@@ -20,6 +21,7 @@ from smtc_lab.planner.calibration.link import SIZES
 from smtc_lab.planner.calibration.plan import num_launches
 from smtc_lab.planner.calibration.trial import CalibrationLaunch, Trials
 from smtc_lab.planner.workload_hash import workload_hash
+from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.compare_compilers import this_machine
 from smtc_lab.study.watched_run import LaunchWatch
@@ -149,6 +151,26 @@ def test_what_cannot_be_calibrated_is_refused_before_anything_starts(
     with pytest.raises(PlannerError, match=r"relative_cpu_speed=nan must be .*above 0"):
         calibrate(job, relative_cpu_speed=float("nan"), root=root)
     assert not root.exists()
+
+
+def test_a_job_at_a_time_dilation_is_calibrated_at_this_machines_own_speed(
+    script: Callable[[str], str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[TrainingJob] = []
+
+    def run_none(trials: Trials, **_: object) -> None:
+        seen.append(trials.job)
+        raise PlannerError("Enough was seen. Go on.")
+
+    monkeypatch.setattr(calibrating, "run_all", run_none)
+    monkeypatch.setattr(calibrating, "host_speed", lambda **_: (None, 1.0))
+    asked = Emulation(device_step_time_s=0.01, time_dilation=30)
+    job = TrainingJob(entry_point=script("print()"), cluster=this_machine(), emulation=asked)
+
+    with pytest.raises(PlannerError, match="Enough was seen"):
+        calibrate(job, root=root)
+
+    assert [each.emulation for each in seen] == [Emulation(device_step_time_s=0.01)]
 
 
 def test_a_workload_is_its_text_and_its_hyperparameters(script: Callable[[str], str]) -> None:

@@ -11,6 +11,7 @@ import pytest
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.cautions.unlike_prediction import UNLIKE_PREDICTION
 from smtc_lab.planner.calibration.calibrate import kept_at
+from smtc_lab.planner.calibration.plan import BUSY
 from smtc_lab.planner.launching.predicted_set_ups import predicted_set_ups
 from smtc_lab.planner.run_prediction import kept_prediction, predict_run
 from smtc_lab.spec.cluster import Cluster
@@ -78,7 +79,16 @@ def test_a_set_up_is_predicted_as_its_run_is_and_nothing_is_kept(
 
     assert kept_prediction(folder) is None
     assert found.step_time_s == predict_run(known, folder).prediction.step_time_s
-    assert found.calibrated == "2026-11-22"
+    assert (found.calibrated, found.was_busy) == ("2026-11-22", False)
+
+
+def test_a_calibration_on_a_busy_machine_is_told(tmp_path: Path, script: Path) -> None:
+    job = job_of(script)
+    keep_calibration(job, tmp_path, problems=(f"{BUSY}: it got 70 %.",))
+
+    found = predicted_set_ups([launched(tmp_path, job)], Catalog.load(), root=tmp_path)
+
+    assert [each.was_busy for each in found.values()] == [True]
 
 
 def test_nothing_is_predicted_without_a_calibration_of_the_workload(

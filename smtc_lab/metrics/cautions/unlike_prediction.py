@@ -13,7 +13,7 @@ from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.result import NO_CLAIM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from smtc_lab.metrics.compared.comparison import ClusterResult
     from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 UNLIKE_PREDICTION = "unlike_prediction"
 """Kind of the caution that a prediction and a measurement exclude each other."""
 
+_WHO_IS_WRONG = (
+    "Calibrating again would tell whether the prediction is wrong, and more launches (rounds, "
+    "--rounds) whether the measurement is."
+)
+_UNEXPLAINED = ("Nothing that was recorded explains it.", _WHO_IS_WRONG)
 _MORE_STEPS = "More steps in each launch (max_steps, --steps) would tell."
 
 
@@ -40,6 +45,9 @@ class PredictedSteps:
     calibrated: str
     """Day of the calibration."""
 
+    was_busy: bool = False
+    """Whether the machine was busy with other work when it was calibrated."""
+
 
 def unlike_predictions(
     measured: Sequence[MeasuredCluster],
@@ -49,8 +57,9 @@ def unlike_predictions(
     """Return the caution that set-ups are not as predicted, with the likely reason.
 
     It is of the set-up that is furthest off. The reason is what the records show, and speaks
-    for the side on which the measurement lies: passes that outlast the device, a busy machine,
-    data workers that the script does not take, steps that were still changing, few steps.
+    for the side on which the measurement lies: passes that outlast the device, a busy machine
+    then or at the calibration, data workers that the script does not take, steps that were
+    still changing, few steps.
 
     Args:
         measured: The compared clusters.
@@ -73,7 +82,7 @@ def unlike_predictions(
     if len(unlike) > 1:
         listed = " and ".join(each[1].name for each in unlike if each[1] is not result)
         others = f"; {listed} {'is' if len(unlike) == 2 else 'are'} not as predicted either"
-    why, fix = _reason(cluster, result, said)
+    why, fix = next(_reasons(cluster, result, said), _UNEXPLAINED)
     sentence = (
         f"A step of {result.name} takes {_shown(result.step_time_s)}, but the calibration of "
         f"its script ({said.calibrated}) predicts {_shown(said.step_time_s)}{others}. {why}"
@@ -97,34 +106,33 @@ def _shown(interval: Interval) -> str:
     return f"{mean} ms ({100 * interval.level:.0f} % interval {low}\N{EN DASH}{high})"
 
 
-def _reason(
+def _reasons(
     cluster: MeasuredCluster, result: ClusterResult, said: PredictedSteps
-) -> tuple[str, str]:
-    """Return what the records show that explains it, and what would tell."""
+) -> Iterator[tuple[str, str]]:
+    """Yield what the records show that explains it, each with what would tell."""
     is_slower = _side(result.step_time_s, said.step_time_s) > 0
     job, delivered = cluster.launches[0].run.job, result.cpu_delivered_fraction
     asked, own = job.num_loader_workers, said.script_num_workers
     if is_slower and (passes := long_passes(job, cluster.launches)):
-        return "Likely its passes outlast the declared device.", passes.fix
+        yield "Likely its passes outlast the declared device.", passes.fix
     if is_slower and delivered is not None and delivered < LEAST_DELIVERED - ROUNDING:
         share = f"{100 * delivered:.0f} % of the CPU time that it asked for"
         why = f"Likely this machine was busy with other work: it got {share}."
-        return why, "The same comparison on a quieter machine would tell."
+        yield why, "The same comparison on a quieter machine would tell."
+    if not is_slower and said.was_busy:
+        why = "Likely this machine was busy with other work when the script was calibrated."
+        yield why, "Calibrating again on a quieter machine would tell."
     if asked is not None and own is not None and (asked > own if is_slower else asked < own):
         why = (
             f"Likely it has the {own} data workers that the script gives its dataloader "
             f"(num_workers), and not the {asked} that the job asks for and that are predicted."
         )
-        return why, "A comparison without num_loader_workers (--loader-workers) would tell."
+        yield why, "A comparison without num_loader_workers (--loader-workers) would tell."
     if not cluster.is_settled and _comes_nearer(cluster, said):
         why = "Likely it was still warming up: its last steps are nearer to the prediction."
-        return why, _MORE_STEPS
+        yield why, _MORE_STEPS
     if result.steps < LEAST_STEPS:
-        return f"Likely its {result.steps} measured steps are too few.", _MORE_STEPS
-    return "Nothing that was recorded explains it.", (
-        "Calibrating again would tell whether the prediction is wrong, and more launches "
-        "(rounds, --rounds) whether the measurement is."
-    )
+        yield f"Likely its {result.steps} measured steps are too few.", _MORE_STEPS
 
 
 def _comes_nearer(cluster: MeasuredCluster, said: PredictedSteps) -> bool:

@@ -148,7 +148,11 @@ def _job(
             f"A job was given and beside it {', '.join(given)}, which the job has itself. Put "
             "them into the job."
         )
-    return job.model_copy(update={"cluster": this_machine(), "num_data_workers": None})
+    emulation = job.emulation
+    if emulation is not None:  # its launches go at this machine's own speed
+        emulation = emulation.model_copy(update={"time_dilation": None, "cores_per_vcpu": None})
+    own = {"cluster": this_machine(), "num_data_workers": None, "emulation": emulation}
+    return job.model_copy(update=own)
 
 
 def _saved(calibration: Calibration, file: Path) -> Calibration:

@@ -24,6 +24,9 @@ _LEAST_QUOTA = 0.1
 
 _BUSY = 0.9
 
+BUSY = "The machine was busy with other work"
+"""How the sentence begins that the launches of a calibration were held up."""
+
 REPEATS = 4
 """Launches that are made again, to see how far two of one set-up lie apart. Simulated, 80 %
 intervals hold 77 to 88 % of next launches that differ by 2 to 11 %; with two repeats 75 to
@@ -203,6 +206,6 @@ def _judge(found: Findings) -> None:
     least = min((one for one in delivered if one is not None), default=1.0)
     if least < _BUSY:
         found.problems.append(
-            f"The machine was busy with other work: the script's processes got {least:.0%} of "
+            f"{BUSY}: the script's processes got {least:.0%} of "
             "the CPU time that they asked for. Calibrate again on an idle machine."
         )

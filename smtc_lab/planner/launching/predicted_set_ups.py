@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
 from smtc_lab.metrics.cautions.unlike_prediction import PredictedSteps
+from smtc_lab.planner.calibration.plan import BUSY
 from smtc_lab.planner.forecast.kept import KeptCalibrations
 from smtc_lab.planner.forecast.launched import refuse_unknown
 from smtc_lab.planner.forecast.reduction import UNTOLD
@@ -71,6 +72,7 @@ def _predicted(
         step_time_s=said.step_time_s,
         script_num_workers=calibration.script_num_workers,
         calibrated=calibration.created[:10],
+        was_busy=any(each.startswith(BUSY) for each in calibration.problems),
     )
 
 

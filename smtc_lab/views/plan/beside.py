@@ -1,0 +1,88 @@
+"""A plan beside a comparison of the same clusters: what each says, and whether they agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from smtc_lab.text_table import aligned
+from smtc_lab.views.text import format as fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.metrics.compared.pair_result import PairResult
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.planner.plan import Plan
+    from smtc_lab.planner.planned_cluster import PlannedCluster
+    from smtc_lab.spec.cluster import Cluster
+
+_Side = Literal[-1, 0, 1]
+_HEADER = ("", "step, predicted", "measured", "1,000 steps, predicted", "measured")
+
+
+def beside(plan: Plan, comparison: Comparison, clusters: Sequence[Cluster]) -> str:
+    """Return what was predicted of clusters and measured, and whether both say the same.
+
+    A plan says that one cluster is faster or cheaper than another where their intervals do not
+    overlap, and a comparison where the interval of the ratio excludes 1.
+
+    Args:
+        plan: Of the script that was compared.
+        comparison: What was measured.
+        clusters: Those of the comparison, the baseline first.
+
+    Raises:
+        PlannerError: The plan says nothing of a cluster.
+    """
+    planned = {each.label: plan.cluster(each) for each in clusters}
+    rows = [_HEADER]
+    for result in comparison.clusters:
+        said = planned[result.name].prediction
+        rows.append(
+            (
+                result.name,
+                fmt.seconds_interval(said.step_time_s),
+                fmt.seconds_interval(result.step_time_s),
+                fmt.usd_interval(said.usd_per_1000_steps),
+                fmt.usd_interval(result.usd_per_1000_steps),
+            )
+        )
+    told = [_told(pair, planned) for pair in comparison.pairs]
+    return "\n".join([*aligned(rows), *told])
+
+
+def _told(pair: PairResult, planned: dict[str, PlannedCluster]) -> str:
+    """Return whether the plan and the comparison agree on two clusters."""
+    first, second = (planned[name].prediction for name in (pair.baseline, pair.candidate))
+    by_plan = (
+        _apart(first.step_time_s, second.step_time_s),
+        _apart(first.usd_per_1000_steps, second.usd_per_1000_steps),
+    )
+    saving = pair.saving_fraction
+    seen = (pair.speedup.side_of(1), 0 if saving is None else saving.side_of(0))
+    if by_plan == seen:
+        return f"The plan and the comparison agree: {_words(pair, seen)}."
+    against = any(one * other < 0 for one, other in zip(by_plan, seen, strict=True))
+    verb = "disagree" if against else "do not contradict each other"
+    said = f"By the plan {_words(pair, by_plan)}, by the comparison {_words(pair, seen)}."
+    return f"The plan and the comparison {verb}. {said}"
+
+
+def _apart(first: Interval | None, second: Interval | None) -> _Side:
+    """Return whether the second of two is less (1) or more (-1); 0: it is not told."""
+    if first is None or second is None:
+        return 0
+    return 1 if second.high < first.low else -1 if second.low > first.high else 0
+
+
+def _words(pair: PairResult, sides: tuple[_Side, _Side]) -> str:
+    speed, cost = sides
+    words = [
+        *(["faster" if speed > 0 else "slower"] if speed else []),
+        *(["cheaper" if cost > 0 else "more expensive"] if cost else []),
+    ]
+    if not words:
+        return f"{pair.candidate} and {pair.baseline} are not told apart"
+    joint = " but " if speed * cost < 0 else " and "
+    return f"{pair.candidate} is {joint.join(words)} than {pair.baseline}"
