@@ -15,10 +15,12 @@ from smtc_lab.metrics.result import NO_CLAIM
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from smtc_lab.metrics.compared.comparison import ClusterResult
-    from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
+    from numpy.typing import NDArray
+
     from smtc_lab.metrics.finding import Finding
+    from smtc_lab.metrics.measured_columns import MeasuredColumns
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.spec.job import TrainingJob
 
 UNLIKE_PREDICTION = "unlike_prediction"
 """Kind of the caution that a prediction and a measurement exclude each other."""
@@ -49,10 +51,36 @@ class PredictedSteps:
     """Whether the machine was busy with other work when it was calibrated."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class MeasuredSteps:
+    """What was seen of a set-up's steps."""
+
+    name: str
+    """What tables call it."""
+
+    job: TrainingJob
+    """What was launched."""
+
+    launches: Sequence[MeasuredColumns]
+    """Its launches, in cluster time, at least one."""
+
+    step_time_s: Interval
+    """Step time in seconds."""
+
+    cpu_delivered_fraction: float | None
+    """CPU time delivered over CPU time asked; None: no quota."""
+
+    is_settled: bool
+    """Whether its steps look settled behind the warm-up."""
+
+    @property
+    def step_times_s(self) -> list[NDArray[np.float64]]:
+        """Step times of each launch in seconds, each of shape (S,)."""
+        return [each.step_time_s for each in self.launches]
+
+
 def unlike_predictions(
-    measured: Sequence[MeasuredCluster],
-    results: Sequence[ClusterResult],
-    predicted: Mapping[str, PredictedSteps],
+    measured: Sequence[MeasuredSteps], predicted: Mapping[str, PredictedSteps]
 ) -> list[Finding]:
     """Return the caution that set-ups are not as predicted, with the likely reason.
 
@@ -62,43 +90,39 @@ def unlike_predictions(
     still changing, few steps.
 
     Args:
-        measured: The compared clusters.
-        results: What was seen of each.
+        measured: The compared set-ups.
         predicted: What is predicted, by name; set-ups that are missing are not looked at.
 
     Returns:
         Nothing where both intervals can be true, or one launch tells nothing of the next.
     """
-    pairs = [
-        (cluster, result, predicted[result.name])
-        for cluster, result in zip(measured, results, strict=True)
-        if result.name in predicted
-    ]
-    unlike = [each for each in pairs if _side(each[1].step_time_s, each[2].step_time_s)]
+    pairs = [(seen, predicted[seen.name]) for seen in measured if seen.name in predicted]
+    unlike = [each for each in pairs if _side(*each)]
     if not unlike:
         return []
-    cluster, result, said = max(unlike, key=lambda each: _distance(each[1], each[2]))
+    seen, said = max(unlike, key=lambda each: _distance(*each))
     others = ""
     if len(unlike) > 1:
-        listed = " and ".join(each[1].name for each in unlike if each[1] is not result)
+        listed = " and ".join(each.name for each, _ in unlike if each is not seen)
         others = f"; {listed} {'is' if len(unlike) == 2 else 'are'} not as predicted either"
-    why, fix = next(_reasons(cluster, result, said), _UNEXPLAINED)
+    why, fix = next(_reasons(seen, said), _UNEXPLAINED)
     sentence = (
-        f"A step of {result.name} takes {_shown(result.step_time_s)}, but the calibration of "
+        f"A step of {seen.name} takes {_shown(seen.step_time_s)}, but the calibration of "
         f"its script ({said.calibrated}) predicts {_shown(said.step_time_s)}{others}. {why}"
     )
     return [caution(UNLIKE_PREDICTION, sentence, fix)]
 
 
-def _side(seen: Interval, said: Interval) -> int:
+def _side(seen: MeasuredSteps, said: PredictedSteps) -> int:
     """Return whether a measurement lies above (1) or below (-1) a prediction; 0: neither."""
-    if seen.spread in NO_CLAIM or (seen.low <= said.high and said.low <= seen.high):
+    own, other = seen.step_time_s, said.step_time_s
+    if own.spread in NO_CLAIM or (own.low <= other.high and other.low <= own.high):
         return 0
-    return 1 if seen.low > said.high else -1
+    return 1 if own.low > other.high else -1
 
 
-def _distance(result: ClusterResult, said: PredictedSteps) -> float:
-    return abs(float(np.log(result.step_time_s.mean / said.step_time_s.mean)))
+def _distance(seen: MeasuredSteps, said: PredictedSteps) -> float:
+    return abs(float(np.log(seen.step_time_s.mean / said.step_time_s.mean)))
 
 
 def _shown(interval: Interval) -> str:
@@ -106,14 +130,12 @@ def _shown(interval: Interval) -> str:
     return f"{mean} ms ({100 * interval.level:.0f} % interval {low}\N{EN DASH}{high})"
 
 
-def _reasons(
-    cluster: MeasuredCluster, result: ClusterResult, said: PredictedSteps
-) -> Iterator[tuple[str, str]]:
+def _reasons(seen: MeasuredSteps, said: PredictedSteps) -> Iterator[tuple[str, str]]:
     """Yield what the records show that explains it, each with what would tell."""
-    is_slower = _side(result.step_time_s, said.step_time_s) > 0
-    job, delivered = cluster.launches[0].run.job, result.cpu_delivered_fraction
+    is_slower = _side(seen, said) > 0
+    job, delivered = seen.job, seen.cpu_delivered_fraction
     asked, own = job.num_loader_workers, said.script_num_workers
-    if is_slower and (passes := long_passes(job, cluster.launches)):
+    if is_slower and (passes := long_passes(job, seen.launches)):
         yield "Likely its passes outlast the declared device.", passes.fix
     if is_slower and delivered is not None and delivered < LEAST_DELIVERED - ROUNDING:
         share = f"{100 * delivered:.0f} % of the CPU time that it asked for"
@@ -128,16 +150,17 @@ def _reasons(
             f"(num_workers), and not the {asked} that the job asks for and that are predicted."
         )
         yield why, "A comparison without num_loader_workers (--loader-workers) would tell."
-    if not cluster.is_settled and _comes_nearer(cluster, said):
+    if not seen.is_settled and _comes_nearer(seen, said):
         why = "Likely it was still warming up: its last steps are nearer to the prediction."
         yield why, _MORE_STEPS
-    if result.steps < LEAST_STEPS:
-        yield f"Likely its {result.steps} measured steps are too few.", _MORE_STEPS
+    num_steps = sum(map(len, seen.step_times_s))
+    if num_steps < LEAST_STEPS:
+        yield f"Likely its {num_steps} measured steps are too few.", _MORE_STEPS
 
 
-def _comes_nearer(cluster: MeasuredCluster, said: PredictedSteps) -> bool:
+def _comes_nearer(seen: MeasuredSteps, said: PredictedSteps) -> bool:
     """Return whether the last third of the steps is nearer to a prediction than all."""
-    times_s = cluster.step_times_s
+    times_s = seen.step_times_s
     last_s = np.mean([each[-max(1, len(each) // 3) :].mean() for each in times_s])
     whole_s, predicted_s = np.concatenate(times_s).mean(), said.step_time_s.mean
     return bool(abs(last_s - predicted_s) < abs(whole_s - predicted_s))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.cautions.unlike_prediction import unlike_predictions
+from smtc_lab.metrics.cautions.unlike_prediction import MeasuredSteps, unlike_predictions
 from smtc_lab.metrics.compared.ablation import differ_in_compiler_only, factor_effects
 from smtc_lab.metrics.compared.break_even import break_even
 from smtc_lab.metrics.compared.cautions import (
@@ -109,7 +109,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     if not pairs:
         clauses = [single_clause(results[0].name, results[0].step_time_s)]
     remarks += at_own_speed(measured)
-    remarks += unlike_predictions(measured, results, predicted or {})
+    remarks += unlike_predictions(_seen(measured, results), predicted or {})
     first = [*trained_apart(measured), *idle_data_groups(results)]
     devices = emulated_devices(results, _one_device_s(compared), catalog=catalog)
     return Comparison(
@@ -133,6 +133,22 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         findings=(*first, *remarks, *devices, *cautions(measured, results)),
         machine=machine,
     )
+
+
+def _seen(
+    measured: Sequence[MeasuredCluster], results: Sequence[ClusterResult]
+) -> list[MeasuredSteps]:
+    return [
+        MeasuredSteps(
+            name=result.name,
+            job=cluster.launches[0].run.job,
+            launches=cluster.launches,
+            step_time_s=result.step_time_s,
+            cpu_delivered_fraction=result.cpu_delivered_fraction,
+            is_settled=cluster.is_settled,
+        )
+        for cluster, result in zip(measured, results, strict=True)
+    ]
 
 
 def _with_compilers(
