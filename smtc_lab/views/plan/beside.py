@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from smtc_lab.planner.intervals import LEVEL
 from smtc_lab.text_table import aligned
 from smtc_lab.views.text import format as fmt
 
@@ -12,11 +15,11 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.metrics.compared.pair_result import PairResult
-    from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.plan import Plan
     from smtc_lab.planner.planned_cluster import PlannedCluster
     from smtc_lab.spec.cluster import Cluster
 
+_ENDS = (50 * (1 - LEVEL), 50 * (1 + LEVEL))
 _Side = Literal[-1, 0, 1]
 _HEADER = ("", "step, predicted", "measured", "1,000 steps, predicted", "measured")
 
@@ -24,8 +27,8 @@ _HEADER = ("", "step, predicted", "measured", "1,000 steps, predicted", "measure
 def beside(plan: Plan, comparison: Comparison, clusters: Sequence[Cluster]) -> str:
     """Return what was predicted of clusters and measured, and whether both say the same.
 
-    A plan says that one cluster is faster or cheaper than another where their intervals do not
-    overlap, and a comparison where the interval of the ratio excludes 1.
+    Each says that one cluster is faster or cheaper than another where the interval of their
+    ratio excludes 1: of 80 % in a plan, of 95 % in a comparison.
 
     Args:
         plan: Of the script that was compared.
@@ -54,11 +57,7 @@ def beside(plan: Plan, comparison: Comparison, clusters: Sequence[Cluster]) -> s
 
 def _told(pair: PairResult, planned: dict[str, PlannedCluster]) -> str:
     """Return whether the plan and the comparison agree on two clusters."""
-    first, second = (planned[name].prediction for name in (pair.baseline, pair.candidate))
-    by_plan = (
-        _apart(first.step_time_s, second.step_time_s),
-        _apart(first.usd_per_1000_steps, second.usd_per_1000_steps),
-    )
+    by_plan = _sides(planned[pair.baseline], planned[pair.candidate])
     saving = pair.saving_fraction
     seen = (pair.speedup.side_of(1), 0 if saving is None else saving.side_of(0))
     if by_plan == seen:
@@ -69,11 +68,25 @@ def _told(pair: PairResult, planned: dict[str, PlannedCluster]) -> str:
     return f"The plan and the comparison {verb}. {said}"
 
 
-def _apart(first: Interval | None, second: Interval | None) -> _Side:
-    """Return whether the second of two is less (1) or more (-1); 0: it is not told."""
-    if first is None or second is None:
-        return 0
-    return 1 if second.high < first.low else -1 if second.low > first.high else 0
+def _sides(first: PlannedCluster, second: PlannedCluster) -> tuple[_Side, _Side]:
+    """Return whether a plan is sure that the second cluster is faster, and cheaper.
+
+    What is not known of the calibration is the same for both, so their ratio is known better
+    than either.
+    """
+    outlook = first.outlook
+    steps_s = [
+        outlook.model.times(outlook.setup(outlook.clusters_of(each.candidate.cluster))).step_s
+        for each in (first, second)
+    ]
+    low, high = np.percentile(steps_s[0][0] / steps_s[1][0], _ENDS)
+    usd, other_usd = (each.prediction.usd_per_hour for each in (first, second))
+    cost = _side(low, high, other_usd / usd) if usd and other_usd else 0
+    return _side(low, high, 1.0), cost
+
+
+def _side(low: float, high: float, value: float) -> _Side:
+    return 1 if low > value else -1 if high < value else 0
 
 
 def _words(pair: PairResult, sides: tuple[_Side, _Side]) -> str:
