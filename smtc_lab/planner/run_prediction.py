@@ -184,7 +184,7 @@ def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> 
     device_s = None if job.emulation is None else job.emulation.device_step_time_s
     dilation, on_each = dilation_of_job(job), trainers[0].get("num_trainers", 1)
     asked = job.num_loader_workers
-    if not feeders and asked is None:
+    if asked is None:
         asked = calibration.script_num_workers
     is_fed = job.cluster.is_heterogeneous
     workers = _workers(trainers[0], asked, dilation, is_fed=is_fed)

@@ -121,6 +121,16 @@ def set_ups(draw: st.DrawFn) -> AskedSetUp:
     )
 
 
+@pytest.mark.parametrize("own", [0, 2])
+def test_a_script_has_its_own_data_workers_beside_a_data_group_too(own: int) -> None:
+    clusters = ("a=ml.p3.2xlarge:1", "a=ml.p3.2xlarge:1,b=ml.c5.9xlarge:1")
+    known = calibration(script_num_workers=own)
+
+    found = foreseen(*map(asked, clusters), known=known)
+
+    assert [float(np.asarray(each.setup.loader_workers).item()) for each in found] == [own] * 2
+
+
 @settings(
     deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

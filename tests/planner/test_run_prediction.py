@@ -97,6 +97,17 @@ def test_an_emulated_run_is_predicted_as_the_scale_model_that_it_is(
     assert made.error_fraction == pytest.approx(made.prediction.step_time_s.value / STEP_S - 1)
 
 
+def test_a_fed_script_keeps_its_own_data_workers(
+    tmp_path: Path, script: Path, calibrated: Calibration
+) -> None:
+    own = calibrated.model_copy(update={"script_num_workers": 3})
+
+    made = predict_run(own, folder_of(tmp_path, job_of(script)))
+
+    asked = replace(SETUP, loader_workers=3.0)
+    assert made.prediction.step_time_s == predict(own, asked).step_time_s
+
+
 def test_the_error_is_kept_in_the_folder_of_the_run(
     tmp_path: Path, script: Path, calibrated: Calibration
 ) -> None:

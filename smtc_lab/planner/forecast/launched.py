@@ -185,8 +185,7 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         np.maximum(devices, devices * np.floor(trainer_cores / devices)),
     )
     if own_workers is not None:
-        is_own = laid.data_instances == 0
-        loader_workers = np.where(is_own, devices * float(own_workers), loader_workers)
+        loader_workers = devices * float(own_workers)
     if job.num_loader_workers is not None:
         loader_workers = devices * float(job.num_loader_workers)
     asked = job.num_data_workers
