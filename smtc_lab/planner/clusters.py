@@ -52,7 +52,7 @@ class Clusters:
     ) -> Numbers:
         """Return the data workers on each training instance, with the script's own.
 
-        Where a data group prepares batches the script's dataloader is the data service's.
+        It keeps them beside a data group.
 
         Args:
             of_script: What it gives its dataloader; None: it leaves that open, or not known.
@@ -60,7 +60,7 @@ class Clusters:
         """
         if of_script is None:
             return self.loader_workers
-        is_own = np.isinf(self.loader_workers) & (self.data == NO_DATA_GROUP)
+        is_own = np.isinf(self.loader_workers)
         return np.where(is_own, of_script * devices[self.trainer], self.loader_workers)
 
     def pick(self, places: NDArray[np.intp]) -> Clusters:

@@ -65,7 +65,8 @@ def test_a_script_is_predicted_with_its_own_data_workers(
     same = told.cluster("t=ml.g5.4xlarge", num_loader_workers=own)
     assert alone.prediction.step_time_s == same.prediction.step_time_s
     fed = "t=ml.g5.4xlarge,d=ml.c5.9xlarge:4"
-    assert scripts.cluster(fed).prediction == told.cluster(fed).prediction
+    beside = told.cluster(fed, num_loader_workers=own)
+    assert scripts.cluster(fed).prediction == beside.prediction
     advice = alone.advice()
     assert advice[0].prediction is not None
     assert advice[0].prediction.step_time_s == (

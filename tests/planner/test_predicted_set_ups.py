@@ -157,7 +157,8 @@ def test_a_comparison_asks_the_calibration_of_its_script(
     root, job = tmp_path / "runs", job_of(script)
     runs = [launched(root, job_of(script, job_name=f"train-{n}")) for n in (1, 2, 3)]
     monkeypatch.setattr(compare, "_run_all", lambda *_: (runs, []))
-    plan = plan_comparison([job], rounds=3, root=root)
+    asked = job.model_copy(update={"max_steps": 40})
+    plan = plan_comparison([asked], rounds=3, root=root)
 
     without = compare.carry_out(plan, LaunchWatch(launches=3, progress=None)).comparison
     keep_calibration(job, root)
