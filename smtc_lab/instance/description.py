@@ -129,9 +129,9 @@ class InstanceDescription:
     cpu_quota_cores: float | None
     """Cores that the instance may use, all its trainers together; None: no limit."""
 
-    vcpu_cores: float | None = None
-    """Cores that one of its vCPUs is, to which each process is held that loads; None: they are
-    held to nothing but the limit of the instance."""
+    vcpu: str | None = None
+    """Its vCPUs, to one of which each process is held that loads, as ``vcpu_text`` has them;
+    None: they are held to nothing but the limit of the instance."""
 
     passes_outside_quota: bool = False
     """Whether that limit is for what prepares data alone, and its trainers compute in place of

@@ -41,6 +41,9 @@ class InstancePlan:
     vcpus: int | None = None
     """vCPUs that those stand for; None: nothing is emulated."""
 
+    threads_per_core: int | None = None
+    """vCPUs of one physical core; None: not known, or nothing is emulated."""
+
     vcpu_cores: float | None = None
     """Cores of this machine that each of its data workers may use, as one of its vCPUs; None:
     they stand for all of them, or nothing is emulated."""

@@ -126,9 +126,9 @@ def _vcpu(
     told: InstanceDescription, folder: RunFolder, trainer: Trainer | None
 ) -> dict[str, str]:
     """Return what a process is told of the vCPUs that it is held to."""
-    if told.vcpu_cores is None:
+    if told.vcpu is None:
         return {}
-    variables = {VCPU_VARIABLE: repr(told.vcpu_cores)}
+    variables = {VCPU_VARIABLE: told.vcpu}
     if told.passes_outside_quota and trainer is not None:
         variables[COUNTER_VARIABLE] = str(_counter_file(told, folder, trainer))
     return variables

@@ -25,6 +25,7 @@ from smtc_lab.launchers.special_launch import (
     PARITY_STEPS,
     PERMUTES,
 )
+from smtc_lab.machine.quota.vcpu import vcpu_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +105,7 @@ def describe_instance(
         num_cpus=instance.num_cpus,
         num_gpus=place.num_gpus,
         cpu_quota_cores=instance.cpu_quota_cores,
-        vcpu_cores=instance.vcpu_cores,
+        vcpu=_vcpu(instance),
         passes_outside_quota=instance.passes_outside_quota,
         num_workers=instance.num_workers,
         num_loader_workers=job.num_loader_workers,
@@ -131,6 +132,14 @@ def _link(plan: LaunchPlan, instance: InstancePlan) -> LinkDeclaration | None:
         declared or LinkDeclaration(inside=None, between=None),
         batch_bytes_per_s=batches.connection_bytes_per_s,
     )
+
+
+def _vcpu(instance: InstancePlan) -> str | None:
+    """Return what processes are told of the vCPUs that they are; None: of nothing."""
+    cores, vcpus = instance.vcpu_cores, instance.vcpus
+    if cores is None or vcpus is None:
+        return None
+    return vcpu_text(cores, vcpus, instance.threads_per_core or 1)
 
 
 def _groups(job: TrainingJob) -> tuple[tuple[str, str, int], ...]:

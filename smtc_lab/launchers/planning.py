@@ -131,6 +131,9 @@ class Slot:
     vcpus: int | None = None
     """vCPUs that those cores stand for; None: its CPUs are what they are."""
 
+    threads_per_core: int | None = None
+    """vCPUs of one physical core; None: not known."""
+
     has_device: bool = False
     """Whether a device of its own is emulated, where it trains."""
 
@@ -166,6 +169,7 @@ def instance_plans(
                 role=role,
                 cpu_quota_cores=slot.cpu_quota_cores,
                 vcpus=slot.vcpus,
+                threads_per_core=slot.threads_per_core,
                 vcpu_cores=_vcpu_cores(job, role, slot),
                 passes_outside_quota=slot.has_device and num_trainers > 0,
                 num_cpus=slot.num_cpus,
@@ -204,6 +208,7 @@ def emulated_slot(
         num_cpus=max(1, math.ceil(quota)),
         cpu_quota_cores=quota,
         vcpus=known.vcpus,
+        threads_per_core=known.threads_per_core,
         has_device=is_declared and known.accelerator is not None,
     )
 

@@ -193,6 +193,8 @@ def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> 
     return Setup(
         trainer_cores=trainer_cores,
         trainer_speed=trainer_speed,
+        trainer_threads=_threads_per_core(trainers[0]),
+        data_threads=_threads_per_core(feeders[0]) if feeders else 1.0,
         loader_workers=workers,
         trainers=float(len(trainers)),
         devices=float(on_each),
@@ -218,6 +220,12 @@ def _cores(instance: dict[str, Any], dilation: float) -> tuple[float, float]:
         return float(instance["num_cpus"]), 1.0
     cores = float(quota) * dilation
     return (cores, 1.0) if vcpus is None else (float(vcpus), cores / vcpus)
+
+
+def _threads_per_core(instance: dict[str, Any]) -> float:
+    """Return how many vCPUs of an emulated instance are threads of one core."""
+    is_emulated = instance.get("vcpus") is not None
+    return float(instance.get("threads_per_core") or 1) if is_emulated else 1.0
 
 
 def _workers(

@@ -14,7 +14,7 @@ from torch.utils.data import Dataset
 
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.machine.quota.members import MEMBERS_VARIABLE
-from smtc_lab.machine.quota.vcpu import VCPU_VARIABLE
+from smtc_lab.machine.quota.vcpu import VCPU_VARIABLE, vcpu_text
 
 CORES, SAMPLE_S, SAMPLES = 0.05, 0.002, 4
 LEAST_S = (SAMPLES - 1) * SAMPLE_S / CORES / 2
@@ -52,7 +52,7 @@ class Burning(Dataset[float]):
 
 @pytest.fixture
 def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VCPU_VARIABLE, str(CORES))
+    monkeypatch.setenv(VCPU_VARIABLE, vcpu_text(CORES, 4, 1))
 
 
 def seconds(**options: Any) -> float:

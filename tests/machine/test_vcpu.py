@@ -12,6 +12,7 @@ from smtc_lab.machine.quota.vcpu import (
     CpuCounter,
     Vcpu,
     own_vcpu,
+    vcpu_text,
 )
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def test_each_thread_has_a_vcpu(clock: Clock) -> None:
 def test_what_a_process_loads_itself_is_counted_for_another(
     clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VCPU_VARIABLE, "0.5")
+    monkeypatch.setenv(VCPU_VARIABLE, vcpu_text(0.5, 8, 1))
     monkeypatch.setenv(COUNTER_VARIABLE, str(tmp_path / "loading"))
     trainers, workers = own_vcpu(is_counted=True), own_vcpu()
     assert trainers is not None
@@ -118,6 +119,31 @@ def test_what_a_process_loads_itself_is_counted_for_another(
     took_s(clock, trainers, 0.2)
 
     assert CpuCounter(tmp_path / "loading").used_s == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("threads", "share"),  # busy ones of each trainer, trainers, threads of each core
+    [
+        ((1, 1, 2), 1.6),  # alone on its core
+        ((4, 1, 2), 1.6),  # each on one of four
+        ((6, 1, 2), (4 * 1.6 + 2 * 0.4) / 6),  # two cores are shared
+        ((8, 1, 2), 1.0),
+        ((20, 1, 2), 1.0),  # the rest waits for the quota
+        ((2, 2, 2), 1.6),
+        ((2, 4, 2), 1.0),
+        ((1, 1, 1), 1.0),
+    ],
+)
+def test_a_vcpu_is_faster_while_the_other_thread_of_its_core_rests(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, threads: tuple[int, int, int], share: float
+) -> None:
+    busy, trainers, per_core = threads
+    monkeypatch.setenv(VCPU_VARIABLE, vcpu_text(0.25, 8, per_core))
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", str(trainers))
+    vcpu = own_vcpu(busy=busy)
+    assert vcpu is not None
+
+    assert took_s(clock, vcpu, 1.0) == pytest.approx(1 / (0.25 * share))
 
 
 def test_nothing_is_held_where_nothing_is_emulated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ def calibrated(script: Path, script_num_workers: int | None) -> Calibration:
     )
 
 
-@pytest.mark.parametrize("script_num_workers", [None, 0])
+@pytest.mark.parametrize("script_num_workers", [None, 0, 2])
 def test_all_three_predict_alike(tmp_path: Path, script_num_workers: int | None) -> None:
     script = tmp_path / "train.py"
     script.write_text("print('a script')\n", encoding="utf-8")

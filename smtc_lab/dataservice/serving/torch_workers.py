@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import Any
+
+from torch.utils.data import get_worker_info
 
 from smtc_lab.dataservice.torch_names import needed
 from smtc_lab.machine.quota.members import limit_children
-from smtc_lab.machine.quota.vcpu import own_vcpu
+from smtc_lab.machine.quota.vcpu import Vcpu, own_vcpu
 
 _LOOP = "torch.utils.data._utils.worker:_worker_loop"
 _FETCHERS = (
@@ -27,13 +30,14 @@ def hold_workers() -> None:
 
 def held_worker_loop(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401  torch's own
     """Stand in for torch's ``_worker_loop``, in a process that may know nothing of this one."""
-    vcpu = own_vcpu()
     for name in _FETCHERS:
         fetcher: Any = needed(name)
         plain = fetcher.fetch
 
         def fetch(self: Any, *indices: Any, plain: Any = plain) -> Any:  # noqa: ANN401  torch's own
-            assert vcpu is not None  # noqa: S101  else torch's loop stays
+            vcpu = _of_this_worker()
+            if vcpu is None:  # it took the variable away
+                return plain(self, *indices)
             vcpu.begin()
             batch = plain(self, *indices)
             vcpu.wait()
@@ -41,6 +45,12 @@ def held_worker_loop(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401  torch'
 
         fetcher.fetch = fetch
     _TORCHS_OWN(*args, **kwargs)
+
+
+@cache
+def _of_this_worker() -> Vcpu | None:
+    info = get_worker_info()
+    return own_vcpu(busy=1 if info is None else info.num_workers)
 
 
 _TORCHS_OWN = needed(_LOOP)

@@ -69,7 +69,7 @@ def run(  # noqa: PLR0913  what a process is given
         places = None if file is None else SharedPlaces(file)
         collate_into(LandingPool().take if places is None else places.take)
         share = None if places is None else places.share
-        vcpu = own_vcpu() if is_a_vcpu else None
+        vcpu = own_vcpu(busy=identity.num_data_workers) if is_a_vcpu else None
         maker = BatchMaker(sources, identity, share=share, landmarks=landmarks, vcpu=vcpu)
         Desk(
             control,

@@ -13,12 +13,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.machine.mapped_file import mapped_file
+from smtc_lab.machine.quota.hyperthreads import full_threads
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-VCPU_VARIABLE = "SMTC_VCPU_CORES"
-"""Cores of this machine that one vCPU of the instance is; unset: nothing is slowed down."""
+VCPU_VARIABLE = "SMTC_VCPU"
+"""``cores vcpus threads_per_core``: cores of this machine that one vCPU of the instance is
+while all of them are busy, how many there are, and on each physical core. Unset: nothing is
+slowed down."""
 
 COUNTER_VARIABLE = "SMTC_VCPU_COUNTER"
 """File of a process that is outside its instance's quota: what it loads itself is counted."""
@@ -91,15 +94,26 @@ class Vcpu(threading.local):
             self.clock.sleep(left_s)
 
 
-def own_vcpu(*, is_counted: bool = False) -> Vcpu | None:
+def vcpu_text(cores: float, vcpus: int, threads_per_core: int) -> str:
+    """Return what ``VCPU_VARIABLE`` holds."""
+    return f"{cores!r} {vcpus} {threads_per_core}"
+
+
+def own_vcpu(*, busy: int = 1, is_counted: bool = False) -> Vcpu | None:
     """Return the vCPU of this process's instance; None: its CPUs are those of this machine.
 
+    While fewer are busy than there are, two of them share no physical core, and each is faster.
+
     Args:
+        busy: Threads that compute in each trainer, or data instance, at the same time.
         is_counted: Whether what is computed on it is shown its agent, where nothing else counts
             it: in the process of a trainer, and not in those of its data workers.
     """
-    cores = os.environ.get(VCPU_VARIABLE)
-    if not cores:
+    told = os.environ.get(VCPU_VARIABLE)
+    if not told:
         return None
+    cores, vcpus, per_core = map(float, told.split())
+    together = min(vcpus, busy * float(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    cores *= float(full_threads(together, vcpus, per_core)) / together
     path = os.environ.get(COUNTER_VARIABLE) if is_counted else None
-    return Vcpu(float(cores), CpuCounter(path) if path else None)
+    return Vcpu(cores, CpuCounter(path) if path else None)

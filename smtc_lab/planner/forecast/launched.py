@@ -195,6 +195,8 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     return Setup(
         trainer_cores=trainer_cores,
         trainer_speed=trainer_speed,
+        trainer_threads=1.0 if scale is None else table.threads_per_core[laid.trainer],
+        data_threads=1.0 if scale is None else table.threads_per_core[laid.data],
         loader_workers=loader_workers,
         trainers=laid.trainers,
         devices=devices,

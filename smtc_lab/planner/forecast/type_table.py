@@ -34,6 +34,9 @@ class TypeTable:
     vcpus: NDArray[np.float64]
     """vCPUs of one instance; NaN for ``local``."""
 
+    threads_per_core: NDArray[np.float64]
+    """vCPUs of one physical core; 1 for ``local``, and where it is unknown."""
+
     usd_per_hour: NDArray[np.float64]
     """Price of one instance in USD per hour; NaN for ``local``, which has none."""
 
@@ -62,6 +65,9 @@ def type_table(job: TrainingJob, catalog: Catalog) -> TypeTable:
         row_of={name: row for row, name in enumerate((*types, LOCAL))},
         units=np.array([*(_units(job, catalog, name) for name in types), 0.0]),
         vcpus=np.array([*(float(each.vcpus) for each in types.values()), math.nan]),
+        threads_per_core=np.array(
+            [*(float(each.threads_per_core or 1) for each in types.values()), 1.0]
+        ),
         usd_per_hour=_column(
             None if each.price is None else each.price.usd_per_hour for each in types.values()
         ),

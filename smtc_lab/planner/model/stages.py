@@ -17,6 +17,7 @@ import numpy as np
 
 from smtc_lab.catalog.instance_types import GBPS_PER_FLOW
 from smtc_lab.errors import PlannerError
+from smtc_lab.machine.quota.hyperthreads import full_threads
 from smtc_lab.planner.model.exchange import exchange_of, slowest_rank
 from smtc_lab.planner.model.sharpness import p_norm
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from smtc_lab.planner.model.cpu_cost import CpuCost
     from smtc_lab.planner.model.inputs import ModelInputs
     from smtc_lab.planner.model.setup import Numbers, Setup
-
-HYPERTHREAD_GAIN = 1.25
-"""What all threads of a physical core do together, over what one does alone; 1.2 to 1.3."""
 
 _LEAST_CORE_S = 1e-12
 """CPU-seconds per sample of a data path whose share could not be told from nothing."""
@@ -87,7 +85,7 @@ def stages_of(inputs: ModelInputs, setup: Setup, inverse_p: NDArray[np.float64])
         for each in (remote, arriving)
     )
     alone_s = samples / setup.trainers * local_core_s(inputs, setup)
-    alone_s = alone_s / (setup.trainer_speed * np.minimum(setup.trainer_cores, setup.devices))
+    alone_s = alone_s / (setup.trainer_speed * _own_threads(setup))
     cpu_s, supply_s = (np.where(overlaps, each, alone_s) for each in (cpu_s, supply_s))
     is_unknown = is_fed & _is_network_unknown(inputs, setup)
     serial_s = inputs.serial_s / (setup.trainer_speed * _thread_share(setup))
@@ -99,13 +97,21 @@ def stages_of(inputs: ModelInputs, setup: Setup, inverse_p: NDArray[np.float64])
     return Stages(cpu_s, network_s, supply_s, serial_s, device_s, gradients, overlaps)
 
 
+def _own_threads(setup: Setup) -> NDArray[np.float64]:
+    """Return what the threads of an instance's trainer processes do together, in cores."""
+    busy = np.minimum(setup.trainer_cores, setup.devices)
+    return full_threads(busy, setup.trainer_cores, setup.trainer_threads)
+
+
 def _thread_share(setup: Setup) -> NDArray[np.float64]:
     """Return the share of a core that the thread of each trainer process has while it works.
 
     A quota below one core does not slow a thread down that works for a part of the time only:
     it bounds the sum of all work.
     """
-    return np.asarray(np.minimum(1.0, np.maximum(setup.trainer_cores, 1.0) / setup.devices))
+    whole = np.maximum(setup.trainer_cores, 1.0)
+    busy = np.minimum(whole, setup.devices)
+    return full_threads(busy, whole, setup.trainer_threads) / setup.devices
 
 
 def local_core_s(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
@@ -153,31 +159,16 @@ def rates(inputs: ModelInputs, setup: Setup) -> tuple[NDArray[np.float64], ...]:
         PlannerError: Something that a set-up needs was not calibrated.
     """
     busy = np.minimum(setup.loader_workers, setup.trainer_cores)
-    local = _full_threads(busy, setup.trainer_cores, setup.trainer_threads)
+    local = full_threads(busy, setup.trainer_cores, setup.trainer_threads)
     core_s = np.maximum(local_core_s(inputs, setup), _LEAST_CORE_S)
     local = setup.trainers * local * setup.trainer_speed / core_s
     if not np.any(setup.data_instances):
         return np.asarray(local), np.zeros((1, 1)), np.full((1, 1), np.inf)
     busy = np.minimum(setup.data_workers, setup.data_cores)
-    remote = _full_threads(busy, setup.data_cores, setup.data_threads)
+    remote = full_threads(busy, setup.data_cores, setup.data_threads)
     core_s = np.maximum(remote_core_s(inputs, setup), _LEAST_CORE_S)
     remote = setup.data_instances * remote * setup.data_speed / core_s
     return np.asarray(local), np.asarray(remote), _wire_per_s(inputs, setup, busy)
-
-
-def _full_threads(
-    busy: NDArray[np.float64], threads: Numbers, threads_per_core: Numbers
-) -> NDArray[np.float64]:
-    """Return how many threads of a fully busy instance do as much as so many busy ones.
-
-    The first thread of a core does most of what all its threads do together.
-    """
-    per_core = np.asarray(threads_per_core)
-    cores = threads / per_core
-    first = np.where(per_core > 1, per_core / HYPERTHREAD_GAIN, 1.0)
-    others = (per_core - first) / np.maximum(per_core - 1, 1.0)
-    alone = np.minimum(busy, cores)
-    return np.asarray(alone * first + (busy - alone) * others)
 
 
 def _is_network_unknown(inputs: ModelInputs, setup: Setup) -> NDArray[np.bool_]:
