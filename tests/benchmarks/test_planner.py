@@ -208,6 +208,10 @@ def test_the_notebook_runs_configurations_and_writes_its_figures(tmp_path: Path)
             "most_cases": 1,
             "least_delivered": 0.0,
             "json_file": "figures.json",
+            "pairs_file": "pairs.json",
+            "pair_scripts": [],
+            "dilations": [],
+            "core_counts": [],
             "runs_dir": str(tmp_path),
         },
         cwd=str(tmp_path),
@@ -222,3 +226,4 @@ def test_the_notebook_runs_configurations_and_writes_its_figures(tmp_path: Path)
     assert "step time error, 90th percentile" in values
     assert "80 % intervals of a launch that hold the mean of the rounds" in values
     assert "data instances named for a device-bound workload" in values
+    assert json.loads((tmp_path / "pairs.json").read_text(encoding="utf-8"))["rows"] == []
