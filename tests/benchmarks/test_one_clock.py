@@ -111,7 +111,8 @@ def test_twenty_pairs_have_none_two_and_all_data_workers() -> None:
         (2, 0.005, ALONE, 0.04),
         (2, 0.05, ALONE, 0.05),
         (16, 0.005, ALONE, 0.01),
-        (0, 0.001, FED, 0.08 / (8 + 8 * C5)),
+        (0, 0.001, FED, 0.08 / (8 * C5)),
+        (2, 0.001, FED, 0.08 / (2 + 8 * C5)),
     ],
 )
 def test_arithmetic_says_what_a_step_takes(
@@ -127,7 +128,7 @@ def test_arithmetic_says_what_a_step_takes(
 def test_a_network_bounds_what_a_data_group_delivers() -> None:
     script = KnownScript(
         name="",
-        workers=0,
+        workers=8,
         cpu_ms=10.0,
         batch_size=4,
         device_s=0.001,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from notebooks.benchmarks.truth.known_jobs import ALONE, KnownScript
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.planner.calibration.calibrate import calibrate
 from smtc_lab.planner.calibration.calibration import Calibration
 from smtc_lab.planner.plan import plan
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.planner.plan import Plan
 
 Row = dict[str, Any]
 """One comparison: its pairs and its launches."""
+
+_STEPS = 1000
+"""Steps of the planned job. Figures are of a sample, so any number says the same."""
 
 SCRIPTS = (
     KnownScript(
@@ -102,7 +104,9 @@ def calibration_of(script: KnownScript, root: Path, *, seconds: float) -> Calibr
 
 
 def compared(script: KnownScript, against: Against, root: Path, *, seconds: float) -> Row:
-    """Return one comparison beside its plan; one that lies in the folder is used again.
+    """Return one comparison beside its plan.
+
+    A comparison that lies in the folder is used again; what is predicted is made anew.
 
     Args:
         script: What is run.
@@ -113,29 +117,34 @@ def compared(script: KnownScript, against: Against, root: Path, *, seconds: floa
     Raises:
         RunFailedError: A launch failed.
     """
-    names = "-".join(text.partition("@")[0] for text in against.clusters)
-    kept = root / f"{script.name}, {names}, {against.rounds}.row.json"
-    if kept.is_file():
-        found: Row = json.loads(kept.read_text(encoding="utf-8"))
-        return found
     calibration = calibration_of(script, root, seconds=seconds)
     clusters = (ALONE, *against.clusters)
-    jobs = [script.job(cluster) for cluster in clusters]
-    comparison = compare(jobs, rounds=against.rounds, root=root).comparison
-    made = plan(calibration, num_devices=None)
-    row: Row = {
+    comparison = _comparison(script, against, root)
+    made = plan(calibration, num_devices=None, steps=_STEPS)
+    return {
         "what": "pairs",
         "script": script.name,
         "hyperparameters": dict(script.hyperparameters),
         "device_s": script.device_s,
         "emulation": comparison.emulation,
+        "calibrated_cpu_speed": calibration.cpu_speed.value,
+        "problems": list(calibration.problems),
         "load_at_start": comparison.machine.get("load_at_start"),
         "delivered": {each.name: each.cpu_delivered_fraction for each in comparison.clusters},
         "pairs": _pairs(made, clusters, comparison),
         "launches": _launches(calibration, comparison, root),
     }
-    kept.write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
-    return row
+
+
+def _comparison(script: KnownScript, against: Against, root: Path) -> Comparison:
+    names = "-".join(text.partition("@")[0] for text in against.clusters)
+    kept = root / f"{script.name}, {names}.comparison.json"
+    if kept.is_file():
+        return Comparison.from_json(kept.read_text(encoding="utf-8"))
+    jobs = [script.job(cluster) for cluster in (ALONE, *against.clusters)]
+    made = compare(jobs, rounds=against.rounds, root=root).comparison
+    kept.write_text(made.to_json(), encoding="utf-8")
+    return made
 
 
 def _pairs(made: Plan, clusters: Sequence[str], comparison: Comparison) -> list[Row]:

@@ -85,8 +85,8 @@ def arithmetic_s(script: KnownScript, cluster: str, catalog: Catalog, *, speed: 
     """Return what a step takes in cluster time, by arithmetic from what is known alone.
 
     All data workers, with a vCPU each, or the device: the longer of them. In process, a batch
-    and the device take turns. Beside a data group the trainer's vCPUs prepare batches, too, and
-    the network bounds what the data group delivers.
+    and the device take turns. Beside a data group the script's own data workers prepare
+    batches, too, and the network bounds what the data group delivers.
 
     Args:
         script: What is run.
@@ -106,9 +106,7 @@ def arithmetic_s(script: KnownScript, cluster: str, catalog: Catalog, *, speed: 
         wire_per_s = min(wire_per_s, gbps * 1e9 / 8 / script.batch_bytes)
         if role_of[group.instance_group_name] == "data":
             fed_per_s = group.instance_count * kind.vcpus * vcpu_per_s
-        elif parsed.is_heterogeneous:
-            own_per_s = kind.vcpus * vcpu_per_s
-        elif script.workers == 0:
+        elif script.workers == 0 and not parsed.is_heterogeneous:
             return script.device_s + 1 / vcpu_per_s
         else:
             own_per_s = min(script.workers, kind.vcpus) * vcpu_per_s

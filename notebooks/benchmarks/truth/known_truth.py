@@ -38,7 +38,7 @@ CASES = (
     ),
     KnownCase(
         script=KnownScript(
-            name="two workers", workers=2, cpu_ms=4.0, batch_size=2, device_s=0.005, steps=13
+            name="two workers", workers=2, cpu_ms=4.0, batch_size=2, device_s=0.005, steps=24
         )
     ),
     KnownCase(
@@ -61,7 +61,7 @@ CASES = (
             batch_size=4,
             device_s=0.002,
             sample_bytes=1_250_000,
-            steps=24,
+            steps=14,
         ),
     ),
 )
