@@ -77,6 +77,14 @@ def test_sides_agree_where_both_are_told() -> None:
     assert pairs_table([agreeing, turned]).count("DIFFER") == 1
 
 
+def test_a_plan_tells_no_side_of_what_differs_by_nothing() -> None:
+    same = row(planned=(1.0, 0.0), compared=(1.5, -0.3))
+    same["pairs"][0]["planned_faster"] = {"mean": 1.0, "low": 1.0 + 1e-9, "high": 1.2}
+    same["pairs"][0]["planned_saves"] = {"mean": -0.1, "low": -0.3, "high": -1e-9}
+
+    assert judged_pairs([same])[0].planned == (0, 0)
+
+
 def test_one_launch_is_on_no_side() -> None:
     single = row(planned=(2.0, 0.4), compared=(0.5, -0.4))
     for name in ("faster", "saves"):
