@@ -102,7 +102,7 @@ def main() -> None:
         TrainingJob(
             entry_point=example("digits"),
             cluster=Cluster.parse(text),
-            hyperparameters={"batch_size": 16, "work": 4},
+            hyperparameters={"batch_size": 64, "work": 20},
             environment={"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
             emulation=Emulation(device_step_time_s=_DEVICE_S),
             max_steps=asked.steps,
