@@ -191,7 +191,6 @@ def test_the_published_pytorch_row_follows_from_its_homogeneous_one() -> None:
     assert emulated_figures([]) == [aws_figure()]
 
 
-@pytest.mark.skipif(not KEPT.is_file(), reason="no rows are kept")
 def test_the_kept_figures_follow_from_the_kept_rows() -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
 

@@ -80,7 +80,7 @@ def known_row(case: KnownCase, dilation: float | None, root: Path) -> dict[str, 
         RunFailedError: It failed.
     """
     script = case.script
-    kept = root / f"{script.name}, {dilation}.known.json"
+    kept = root / f"{script.name}, {dilation or 0:g}.known.json"
     if kept.is_file():
         found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
         return found
