@@ -117,6 +117,7 @@ class _Measuring:
         self.runtime = runtime
         self.measure = measure
         self._begin_s: float | None = None
+        self._begin_cpu_s, self._begin_steps = 0.0, 0
         self._seen: dict[str, float] = {}
         self._times = GradientTimes() if measure.what == "resident" else None
         self._hook = register_optimizer_step_post_hook(self._optimizer_stepped)
@@ -136,8 +137,12 @@ class _Measuring:
         now_s = time.monotonic()
         if self._begin_s is None:
             self._begin_s = now_s
+            self._begin_cpu_s, self._begin_steps = time.thread_time(), num_steps
         limit_s = self.measure.seconds * (1 if num_steps >= _LEAST_STEPS else _LONGEST)
         if now_s - self._begin_s >= limit_s:
+            if self.measure.what == "loader":
+                cpu_s = time.thread_time() - self._begin_cpu_s
+                self.saw("thread_s_per_step", cpu_s / max(1, num_steps - self._begin_steps))
             self.runtime.close()
             raise SystemExit(0)
 

@@ -86,7 +86,10 @@ def test_the_loader_alone_runs_without_the_script(run_warm: RunScript, script: s
     assert "seen []" in ended.printed
     assert len(ended.steps) >= 12
     assert {one.num_samples for one in ended.steps} == {4}
-    assert set(notes(ended)) - {"script_num_workers"} == {"sample_cpu_variation"}
+    found = notes(ended)
+    found.pop("script_num_workers", None)
+    assert set(found) == {"sample_cpu_variation", "thread_s_per_step"}
+    assert 0 < found["thread_s_per_step"] < max(one.step_time_s for one in ended.steps)
 
 
 def test_the_scripts_own_data_workers_are_written_down_whatever_a_launch_has(

@@ -145,8 +145,15 @@ def _wire(service: list[Seen], problems: list[str]) -> dict[str, float]:
 
 
 def _serial(service: list[Seen], problems: list[str]) -> Interval | None:
-    """Return the trainer's CPU time for taking one batch from the service."""
+    """Return the CPU time of the trainer's thread for taking one batch from the service.
+
+    That of its host has threads beside it, too, which receive while a step is computed, and
+    the more idle time the longer a batch takes.
+    """
     found = service[-1].cpu_s_per_step(TRAINER) if service else None
+    thread_s = service[-1].notes.get("thread_s_per_step") if service else None
+    if found is not None and thread_s is not None and 0 < thread_s < found.mean:
+        return found.scaled(thread_s / found.mean)
     if found is None:
         problems.append("The serial host work of a step was not measured.")
     return found
