@@ -114,13 +114,14 @@ def test_twenty_pairs_have_none_two_and_all_data_workers() -> None:
 @pytest.mark.parametrize(
     ("workers", "device_s", "cluster", "step_s"),
     [
-        (0, 0.005, ALONE, 0.005 + 0.08),
-        (1, 0.005, ALONE, 0.08),
-        (2, 0.005, ALONE, 0.04),
+        (0, 0.005, ALONE, 0.005 + 0.08 / 1.6),
+        (1, 0.005, ALONE, 0.08 / 1.6),
+        (2, 0.005, ALONE, 0.04 / 1.6),
+        (6, 0.005, ALONE, 0.08 / (4 * 1.6 + 2 * 0.4)),
         (2, 0.05, ALONE, 0.05),
         (16, 0.005, ALONE, 0.01),
         (0, 0.001, FED, 0.08 / (8 * C5)),
-        (2, 0.001, FED, 0.08 / (2 + 8 * C5)),
+        (2, 0.001, FED, 0.08 / (2 * 1.6 + 8 * C5)),
     ],
 )
 def test_arithmetic_says_what_a_step_takes(
