@@ -58,7 +58,7 @@ function network({ between, inside, isRated }: ISpreadInfo): readonly Fact[] {
         [
           t('network between trainers'),
           wires.join('; '),
-          t(isRated ? 'of the catalog' : 'declared')
+          isRated ? t('of the catalog') : t('declared')
         ]
       ];
 }
