@@ -32,8 +32,8 @@ def compared_with_themselves(
         lab.TrainingJob(
             entry_point=example("digits"),
             cluster=lab.Cluster.parse(f"{name}@{_CLUSTER}"),
-            hyperparameters={"batch_size": 16, "work": 4},
-            emulation=lab.Emulation(device_step_time_s=0.03),
+            hyperparameters={"batch_size": 64, "work": 20},
+            emulation=lab.Emulation(device_step_time_s=0.005),
             max_steps=steps,
         )
         for name in ("one", "same")
