@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import time
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import pytest
 from torch.utils.data import DataLoader as TorchDataLoader
 
@@ -225,6 +227,25 @@ def test_a_client_that_reads_nothing_holds_up_nobody(
         assert (frame.number, frame.payload_bytes) == (number, 2**24)
     stuck.connection.close()
     other.connection.close()
+
+
+def test_a_connection_brings_no_more_than_the_network_that_it_stands_for(
+    serve: Callable[..., Any], secret: bytes
+) -> None:
+    nbytes, bytes_per_s = 2**20, 4e6
+    dataset: Any = [np.zeros(nbytes, dtype=np.uint8)]
+    sources = {"0": source_of(TorchDataLoader(dataset, batch_size=1))}
+    client, _ = greeted(serve(sources, bytes_per_s=bytes_per_s), secret, 0)
+
+    with client:
+        begin_s = time.perf_counter()
+        client.send(BatchRequest(loader="0", place=BatchPlace(0, 0, 0), indices=[0]).pack(0))
+        frame = client.receive()
+
+    assert frame is not None
+    assert frame.payload_bytes >= nbytes
+    # the kernel lets a burst of some segments go ahead
+    assert time.perf_counter() - begin_s >= 0.7 * nbytes / bytes_per_s
 
 
 def test_an_unknown_loader_is_an_answer_that_names_the_known_ones(
