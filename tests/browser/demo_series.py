@@ -94,7 +94,9 @@ def _result(server: Server, browser: Browser, name: str, window: Window) -> Iter
         open_dashboard(page, name, "comparison")
         command(page, "application:toggle-left-area")
         page.locator(".jp-Smtc-main .smtc-pictures figure").first.wait_for()
-        page.locator(".jp-Smtc-main .smtc-pictures .smtc-pale").wait_for(state="detached")
+        page.wait_for_function(
+            "() => !document.querySelector('.jp-Smtc-main .smtc-pictures .smtc-pale')"
+        )
         numbers = page.locator(".jp-Smtc-main .smtc-pictures").filter(has_text="$")
         numbers.wait_for()  # not the charts: they are drawn when they are seen
         yield page
