@@ -10,13 +10,12 @@ from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import as_asked
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.rules.all_steps import AllStepsRule
-from smtc_lab.rules.between_steps import BetweenStepsRule
 from smtc_lab.rules.communication import CommunicationRule
 from smtc_lab.rules.cpu_bottleneck import CpuBottleneckRule
 from smtc_lab.rules.graphs import GraphRule
 from smtc_lab.rules.host import HostRule
 from smtc_lab.rules.observation import Observation
-from smtc_lab.rules.passes import PassesRule
+from smtc_lab.rules.own_speed import OwnSpeedRule
 from smtc_lab.rules.pipeline import PipelineRule
 from smtc_lab.rules.shapes import ShapeRule
 from smtc_lab.rules.step import StepRule
@@ -42,8 +41,7 @@ RULES: tuple[type[Rule], ...] = (
     CpuBottleneckRule,
     CommunicationRule,
     PipelineRule,
-    PassesRule,
-    BetweenStepsRule,
+    OwnSpeedRule,
     AllStepsRule,
 )
 """Every rule."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.cautions.between_steps import between_steps
 from smtc_lab.metrics.cautions.ended_early import ended_early, steps_made
 from smtc_lab.metrics.cautions.limits import LEAST_DELIVERED, LEAST_STEPS, ROUNDING
-from smtc_lab.metrics.cautions.long_passes import long_passes
+from smtc_lab.metrics.cautions.own_speed import AT_OWN_SPEED
 from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cautions
 from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataloaders
 from smtc_lab.metrics.finding import caution
@@ -79,7 +78,7 @@ def at_own_speed(measured: Sequence[MeasuredCluster]) -> list[Finding]:
     Each is of the first such cluster, as the script is the same everywhere.
     """
     found: list[Finding] = []
-    for of_one in (long_passes, between_steps):
+    for of_one in AT_OWN_SPEED.values():
         told = (
             of_one(cluster.launches[0].run.job, cluster.launches, of=f" of {cluster.label}")
             for cluster in measured
