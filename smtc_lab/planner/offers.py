@@ -74,6 +74,21 @@ class Offers:
     is_cpu: NDArray[np.bool_]
     """Whether it has no accelerator."""
 
+    def told_device_s(
+        self, rows: NDArray[np.intp], declared_s: float | None
+    ) -> NDArray[np.float64]:
+        """Return the device time of a step that nothing measured, in seconds; NaN: it was.
+
+        Args:
+            rows: Types.
+            declared_s: Of the device that was emulated while calibrating, which stands for any
+                that has no time of its own; None: none was.
+        """
+        given_s = self.device_s[rows]
+        return (
+            given_s if declared_s is None else np.where(np.isnan(given_s), declared_s, given_s)
+        )
+
     def without_time(self, which: NDArray[np.bool_]) -> str:
         """Return of which accelerators among some types the device time is unknown."""
         names = {

@@ -119,9 +119,7 @@ class Outlook:
         own = self.calibration.script_num_workers
         has_data = clusters.data != NO_DATA_GROUP
         data = np.where(has_data, clusters.data, 0)
-        given_s, declared_s = offers.device_s[trainer], self.calibration.emulated_device_s
-        if declared_s is not None:  # as emulated set-ups are predicted
-            given_s = np.where(np.isnan(given_s), declared_s, given_s)
+        given_s = offers.told_device_s(trainer, self.calibration.emulated_device_s)
         device_s = None if np.isnan(given_s).all() else given_s
         return Setup(
             trainer_cores=offers.vcpus[trainer],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,9 @@ from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from smtc_lab.launchers.run import Run
     from smtc_lab.planner.advice import Advice
     from smtc_lab.planner.model.simulation import SimulatedRun
@@ -46,6 +48,17 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
     def explain(self) -> str:
         """Return in sentences what bounds a step, and what this cluster does about it."""
         return explanation_of(self, start_of(self), self.advice())
+
+    def step_draws_s(self) -> NDArray[np.float64]:
+        """Return draws of the step time in seconds, the mean first, shape (D,).
+
+        What is not known of the calibration is drawn alike for all clusters of a plan, so the
+        ratio of two of them is known better than either.
+        """
+        rows = self.outlook.clusters_of(self.candidate.cluster)
+        times = self.outlook.model.times(self.outlook.setup(rows))
+        found: NDArray[np.float64] = times.step_s[0]
+        return found
 
     def job(self, **fields: Any) -> TrainingJob:  # noqa: ANN401  TrainingJob checks them
         """Return the job that runs the calibrated script on this cluster.
@@ -90,10 +103,11 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
 
     def _declared_s(self) -> float | None:
         """Return the time of a step on its accelerator; None: no device was emulated."""
-        outlook, calibrated_s = self.outlook, self.outlook.calibration.emulated_device_s
-        row = outlook.clusters_of(self.candidate.cluster).trainer[0]
-        given_s = float(outlook.offers.device_s[row])
-        return calibrated_s if calibrated_s is None or math.isnan(given_s) else given_s
+        outlook, declared_s = self.outlook, self.outlook.calibration.emulated_device_s
+        if declared_s is None:
+            return None
+        rows = outlook.clusters_of(self.candidate.cluster)
+        return float(outlook.offers.told_device_s(rows.trainer, declared_s)[0])
 
     def launch(self, **fields: Any) -> Run:  # noqa: ANN401  TrainingJob checks them
         """Start this cluster's job on this machine, with its prediction drawn behind it.

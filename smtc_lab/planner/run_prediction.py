@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
+from smtc_lab.launchers.emulation.emulated_link import reduces_on_data
 from smtc_lab.launchers.engines import runs_here
 from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.machine.beneath import MIB
@@ -21,7 +22,6 @@ from smtc_lab.planner.model.prediction import Prediction
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.distribution import Distribution
 from smtc_lab.store.reader import read_job, read_run
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state, replace_file
@@ -203,14 +203,9 @@ def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> 
         data_speed=data_speed,
         data_workers=_workers(feeders[0], job.num_data_workers, dilation) if feeders else 0.0,
         device_s=device_s,
-        reducers=float(len(feeders)) if _reduces(job) else 0.0,
+        reducers=float(len(feeders)) if reduces_on_data(job) else 0.0,
         **launched_wires(plan.get("facts", {}), dilation=dilation),
     )
-
-
-def _reduces(job: TrainingJob) -> bool:
-    spread = job.distribution
-    return isinstance(spread, Distribution) and spread.reduce_on == "data_group"
 
 
 def _cores(instance: dict[str, Any], dilation: float) -> tuple[float, float]:

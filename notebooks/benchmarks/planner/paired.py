@@ -178,8 +178,7 @@ class _Planned:
         said = made.cluster(cluster)
         outlook = said.outlook
         rows = outlook.clusters_of(said.candidate.cluster)
-        times: NDArray[np.float64] = outlook.model.times(outlook.setup(rows)).step_s[0]
-        self.sample_s = times / float(outlook.ranks(rows)[0])
+        self.sample_s = said.step_draws_s() / float(outlook.ranks(rows)[0])
         self.usd_per_hour = float(outlook.usd_per_hour(rows)[0])
 
     def faster_than(self, baseline: _Planned) -> dict[str, float]:

@@ -56,7 +56,7 @@ def rated_link(job: TrainingJob, catalog: Catalog) -> EmulatedLink | None:
     None: there are no two of them, or the bandwidth of one is not known.
     """
     link, counts = EmulatedLink(), instances_of_roles(job.cluster, catalog)
-    exchanging = counts["train"] + (counts["data"] if _reduces_on_data(job) else 0)
+    exchanging = counts["train"] + (counts["data"] if reduces_on_data(job) else 0)
     is_known = _between_gbps(job, link, catalog) is not None
     return link if exchanging > 1 and is_known else None
 
@@ -96,14 +96,15 @@ def _between_gbps(job: TrainingJob, link: EmulatedLink, catalog: Catalog) -> flo
 
 def _exchanging_types(job: TrainingJob, catalog: Catalog) -> Iterator[str]:
     """Yield the types of the groups whose instances exchange gradients."""
-    reduces = _reduces_on_data(job)
+    reduces = reduces_on_data(job)
     role_of = roles(job.cluster, catalog)
     for group in job.cluster.instance_groups:
         if reduces or role_of[group.instance_group_name] == "train":
             yield group.instance_type
 
 
-def _reduces_on_data(job: TrainingJob) -> bool:
+def reduces_on_data(job: TrainingJob) -> bool:
+    """Return whether data instances reduce gradients; a launch has decided it before."""
     spread = job.distribution
     return isinstance(spread, Distribution) and spread.reduce_on == "data_group"
 
