@@ -1,7 +1,8 @@
 """The two published heterogeneous-cluster experiments, for re-creation as scale models.
 
 The transforms are those of the published samples, sample by sample, on images of the same
-size. The accelerator is emulated, so the network is a stand-in of the same input and output.
+size. They cost less here than a sample cost there, so ``work`` repeats them. The accelerator
+is emulated, so the network is a stand-in of the same input and output.
 
 Source: aws/amazon-sagemaker-examples, training/heterogeneous-clusters (2022), read July 2023.
 """
@@ -30,6 +31,7 @@ class PublishedImages(Dataset[tuple[torch.Tensor, torch.Tensor]]):
     ``pytorch``: scale to 0-1, normalize, 11 x 11 Gaussian blur with sigma drawn from 0.1 to 2.
     ``tensorflow``: 3 x 3 dilation, 11 x 11 Gaussian blur with sigma 0.8, scale to 0-1, random
     flip, rotation and zoom by up to 0.1.
+    Each is done ``work`` times, on average where that is not whole; the last one counts.
 
     One sample: image, float32 of shape (channels, size, size); label, int64 scalar, 0 to 9.
 
@@ -37,11 +39,17 @@ class PublishedImages(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         EntryPointError: There is no such experiment.
     """
 
-    def __init__(self, experiment: str, *, num_images: int = 1024, num_samples: int) -> None:
+    def __init__(
+        self, experiment: str, *, work: float = 1.0, num_images: int = 1024, num_samples: int
+    ) -> None:
         if experiment not in _CHANNELS:
             raise EntryPointError(
                 f"There is no published experiment {experiment[:80]!r}. Choose among "
                 f"{', '.join(_CHANNELS)}."
+            )
+        if not 1 <= work < math.inf:
+            raise EntryPointError(
+                f"work={work} is less than once each transform, or no number. Set 1 or more."
             )
         generator = torch.Generator().manual_seed(0)
         shape = (num_images, _CHANNELS[experiment], _SIZE[experiment], _SIZE[experiment])
@@ -50,6 +58,7 @@ class PublishedImages(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         self._transform = (
             _pytorch_transform if experiment == "pytorch" else _tensorflow_transform
         )
+        self._work = work
         self._num_samples = num_samples
 
     def __len__(self) -> int:
@@ -57,7 +66,9 @@ class PublishedImages(Dataset[tuple[torch.Tensor, torch.Tensor]]):
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
         place = index % len(self._labels)
-        return self._transform(self._images[place][None].float())[0], self._labels[place]
+        for _ in range(int(self._work + torch.rand(()).item())):
+            image = self._transform(self._images[place][None].float())[0]
+        return image, self._labels[place]
 
 
 def _pytorch_transform(image: torch.Tensor) -> torch.Tensor:
@@ -85,7 +96,8 @@ def main() -> None:
     session = lab.Session()
     experiment = session.hyperparameter("experiment", "pytorch")
     batch_size = session.hyperparameter("batch_size", 128)
-    dataset = PublishedImages(experiment, num_samples=batch_size * 10_000)
+    work = session.hyperparameter("work", 1.0)
+    dataset = PublishedImages(experiment, work=work, num_samples=batch_size * 10_000)
     loader = session.dataloader(dataset, batch_size=batch_size)
     model = nn.Sequential(nn.AvgPool2d(4), nn.Flatten(), nn.LazyLinear(10))
     model(torch.zeros(1, _CHANNELS[experiment], _SIZE[experiment], _SIZE[experiment]))

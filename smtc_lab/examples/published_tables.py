@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from smtc_lab.study.comparison.compare import ComparisonOutcome
 
 
+PUBLISHED_BATCH = 8192
+"""Samples per step of both published experiments."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class PublishedTable:
     """One published comparison of a homogeneous and a heterogeneous cluster."""
@@ -51,7 +55,17 @@ class PublishedTable:
     group."""
 
     batch_size: int
-    """Samples per step of the scale model; the published one was 8,192."""
+    """Samples per step of the scale model."""
+
+    @property
+    def scaled_s(self) -> float:
+        """Published homogeneous step time, in seconds, of the scale model's smaller batch."""
+        return self.step_time_s[0] * self.batch_size / PUBLISHED_BATCH
+
+    @property
+    def device_s(self) -> float:
+        """Device time of a step of that batch, in seconds."""
+        return self.scaled_s * self.device_share
 
     @property
     def speedup(self) -> float:
@@ -88,10 +102,11 @@ TENSORFLOW = PublishedTable(
 def scale_model(
     table: PublishedTable, *, steps: int, rounds: int, seed: int, root: Path
 ) -> ComparisonOutcome:
-    """Re-create a published table as a scale model of this machine.
+    """Re-create a published table as a scale model on this machine, in cluster time.
 
-    A launch of the homogeneous cluster without a device comes first. Its step time fixes the
-    declared device time; then the two clusters are compared.
+    Two launches of the homogeneous cluster come first, with next to no device time. What a
+    step takes in them fixes how often each sample is transformed, so that the vCPUs do the
+    published work. Then the two clusters are compared, with the published time of the device.
 
     Args:
         table: What was published.
@@ -101,19 +116,26 @@ def scale_model(
         root: Folder of the runs.
 
     Raises:
-        RunFailedError: A launch failed.
+        RunFailedError: A launch failed, or this machine's vCPUs are slower than the published.
     """
     catalog = published_catalog()
     clusters = [Cluster.parse(text) for text in (table.homogeneous, table.heterogeneous)]
     probes = [_job(table, cluster, None, steps=2, seed=seed) for cluster in clusters]
     dilation = common_dilation(probes, catalog, cores=available_cores())
-    first = _job(table, clusters[0], Emulation(time_dilation=dilation), steps=12, seed=seed)
-    calibration = compare([first], rounds=1, root=root, catalog=catalog).comparison
-    emulation = Emulation(
-        time_dilation=dilation,
-        device_step_time_s=calibration.clusters[0].step_time_s.mean * table.device_share,
-    )
-    jobs = [_job(table, cluster, emulation, steps=steps, seed=seed) for cluster in clusters]
+    emulation = Emulation(time_dilation=dilation, device_step_time_s=table.device_s)
+    quick = emulation.model_copy(update={"device_step_time_s": table.device_s / 100})
+
+    def step_s(work: float) -> float:
+        job = _working(_job(table, clusters[0], quick, steps=20, seed=seed), work)
+        alone = compare([job], rounds=1, root=root, catalog=catalog).comparison
+        return alone.clusters[0].step_time_s.mean
+
+    once_s = step_s(1.0)
+    most = table.scaled_s / once_s
+    # part of a step is not of its transforms
+    work = 1 + (table.scaled_s - once_s) * (most - 1) / (step_s(most) - once_s)
+    jobs = [_job(table, each, emulation, steps=steps, seed=seed) for each in clusters]
+    jobs = [_working(job, work) for job in jobs]
     return compare(jobs, rounds=rounds, root=root, catalog=catalog)
 
 
@@ -141,6 +163,8 @@ def beside_published(table: PublishedTable, outcome: ComparisonOutcome) -> dict[
     published_saving = 1 - (usd[1] * table.step_time_s[1]) / (usd[0] * table.step_time_s[0])
     return {
         "experiment": table.experiment,
+        "published_homogeneous_step_s": table.scaled_s,
+        "homogeneous_step_s": _values(comparison.clusters[0].step_time_s),
         "published_speedup": table.speedup,
         "speedup": _values(speedup),
         "speedup_within_10_percent": abs(speedup.mean / table.speedup - 1) <= 0.10,
@@ -173,7 +197,7 @@ def _job(
     steps: int,
     seed: int,
 ) -> TrainingJob:
-    local_workers = int(table.trainer_prepares) if cluster.is_heterogeneous else None
+    prepares = table.trainer_prepares or not cluster.is_heterogeneous
     return TrainingJob(
         entry_point=example("published"),
         cluster=cluster,
@@ -181,5 +205,10 @@ def _job(
         emulation=emulation or Emulation(),
         max_steps=steps,
         seed=seed,
-        num_loader_workers=local_workers,
+        num_loader_workers=None if prepares else 0,
     )
+
+
+def _working(job: TrainingJob, work: float) -> TrainingJob:
+    """Return a job that transforms each sample so many times."""
+    return job.model_copy(update={"hyperparameters": {**job.hyperparameters, "work": work}})

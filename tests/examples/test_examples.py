@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import runpy
 import subprocess
@@ -95,6 +96,31 @@ def test_a_published_image_has_the_published_shape(
     assert (image.shape, image.dtype) == (shape, torch.float32)
     assert 0 <= int(label) <= 9
     assert torch.isfinite(image).all()
+
+
+def test_a_published_image_is_transformed_so_many_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dataset = PublishedImages("pytorch", work=2.5, num_images=4, num_samples=1)
+    num_times = 0
+
+    def transform(image: torch.Tensor) -> torch.Tensor:
+        nonlocal num_times
+        num_times += 1
+        return image
+
+    monkeypatch.setattr(dataset, "_transform", transform)
+    torch.manual_seed(0)
+    for _ in range(400):
+        dataset[0]
+
+    assert num_times == pytest.approx(1000, abs=40)  # 4 standard errors
+
+
+@pytest.mark.parametrize("work", [0.5, math.nan, math.inf])
+def test_less_than_the_published_transforms_is_refused(work: float) -> None:
+    with pytest.raises(EntryPointError, match=r"Set 1 or more"):
+        PublishedImages("pytorch", work=work, num_samples=1)
 
 
 def test_an_unknown_experiment_is_named() -> None:
