@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from smtc_lab.spec.cluster import Cluster
 
 _ENDS = (50 * (1 - LEVEL), 50 * (1 + LEVEL))
+_TOLD = 0.01
+"""By so much the interval of a plan excludes a value before it tells a side: draws share what
+a model misses, so that two clusters with one bottleneck differ by nothing and are sure of it."""
 _Side = Literal[-1, 0, 1]
 _HEADER = ("", "step, predicted", "measured", "1,000 steps, predicted", "measured")
 
@@ -28,7 +31,8 @@ def beside(plan: Plan, comparison: Comparison, clusters: Sequence[Cluster]) -> s
     """Return what was predicted of clusters and measured, and whether both say the same.
 
     Each says that one cluster is faster or cheaper than another where the interval of their
-    ratio excludes 1: of 80 % in a plan, of 95 % in a comparison.
+    ratio excludes 1: of 80 % in a plan, of 95 % in a comparison. Clusters whose steps are of
+    other numbers of samples are judged per sample, by both.
 
     Args:
         plan: Of the script that was compared.
@@ -57,9 +61,10 @@ def beside(plan: Plan, comparison: Comparison, clusters: Sequence[Cluster]) -> s
 
 def _told(pair: PairResult, planned: dict[str, PlannedCluster]) -> str:
     """Return whether the plan and the comparison agree on two clusters."""
-    by_plan = _sides(planned[pair.baseline], planned[pair.candidate])
-    saving = pair.saving_fraction
-    seen = (pair.speedup.side_of(1), 0 if saving is None else saving.side_of(0))
+    times = pair.times_the_samples or 1.0
+    by_plan = _sides(planned[pair.baseline], planned[pair.candidate], times)
+    saving = pair.judged_saving
+    seen = (pair.judged_speedup.side_of(1), 0 if saving is None else saving.side_of(0))
     if by_plan == seen:
         return f"The plan and the comparison agree: {_words(pair, seen)}."
     against = any(one * other < 0 for one, other in zip(by_plan, seen, strict=True))
@@ -68,16 +73,19 @@ def _told(pair: PairResult, planned: dict[str, PlannedCluster]) -> str:
     return f"The plan and the comparison {verb}. {said}"
 
 
-def _sides(first: PlannedCluster, second: PlannedCluster) -> tuple[_Side, _Side]:
-    """Return whether a plan is sure that the second cluster is faster, and cheaper."""
-    low, high = np.percentile(first.step_draws_s() / second.step_draws_s(), _ENDS)
+def _sides(first: PlannedCluster, second: PlannedCluster, times: float) -> tuple[_Side, _Side]:
+    """Return whether a plan is sure that the second cluster is faster, and cheaper.
+
+    A step of the second one has so many times the samples.
+    """
+    low, high = np.percentile(times * first.step_draws_s() / second.step_draws_s(), _ENDS)
     usd, other_usd = (each.prediction.usd_per_hour for each in (first, second))
     cost = _side(low, high, other_usd / usd) if usd and other_usd else 0
     return _side(low, high, 1.0), cost
 
 
 def _side(low: float, high: float, value: float) -> _Side:
-    return 1 if low > value else -1 if high < value else 0
+    return 1 if low > value * (1 + _TOLD) else -1 if high < value * (1 - _TOLD) else 0
 
 
 def _words(pair: PairResult, sides: tuple[_Side, _Side]) -> str:
@@ -89,4 +97,5 @@ def _words(pair: PairResult, sides: tuple[_Side, _Side]) -> str:
     if not words:
         return f"{pair.candidate} and {pair.baseline} are not told apart"
     joint = " but " if speed * cost < 0 else " and "
-    return f"{pair.candidate} is {joint.join(words)} than {pair.baseline}"
+    unit = " per sample" if pair.unit == "sample" else ""
+    return f"{pair.candidate} is {joint.join(words)}{unit} than {pair.baseline}"
