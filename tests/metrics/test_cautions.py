@@ -11,7 +11,7 @@ from smtc_lab.metrics.compared.result_cautions import UNLIKE_SAMPLES
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.views.report.explanations import saving_sentences
 from smtc_lab.views.text.table import comparison_rows
-from smtc_lab.views.text.words import headline
+from smtc_lab.views.text.words import headline, scale_line
 from tests.kit.records import (
     HETEROGENEOUS,
     interleaved_runs,
@@ -190,6 +190,14 @@ def test_what_a_reader_must_know_is_told(golden_texts: GoldenTexts) -> None:
     golden_texts(
         "cautions", {f"{n}. {why}": text for n, (text, why) in enumerate(told.items())}
     )
+
+
+def test_two_declared_times_of_devices_are_both_told() -> None:
+    runs, _ = SITUATIONS["two accelerators with a declared time each"]
+
+    result = comparison(runs)
+
+    assert scale_line(result).endswith("declared device time 20 ms to 40 ms per step")
 
 
 def test_prices_that_are_not_list_prices_are_told_with_their_date(

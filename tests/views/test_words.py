@@ -64,6 +64,8 @@ def test_findings_headlines_prices_and_scales_in_words(golden_texts: GoldenTexts
     slow = _pair(SLOWER, CHEAPER).model_copy(update={"candidate": "slow"})
     older = {"cores_per_vcpu": 0.01, "device_step_time_s": 0.03, "time_stretch": 1.5}
     emulation = Emulation(device_step_time_s=0.03, relative_cpu_speed={"c5": 1.5})
+    faster = emulation.model_copy(update={"device_step_time_s": 0.012})
+    two_devices = [*_waiting_jobs(emulation), *_waiting_jobs(faster)]
 
     golden_texts(
         "report",
@@ -83,6 +85,7 @@ def test_findings_headlines_prices_and_scales_in_words(golden_texts: GoldenTexts
                 two.model_copy(update={"emulation": older})
             ),
             "jobs that wait": of_jobs(_waiting_jobs(emulation)),
+            "jobs of two devices": of_jobs(two_devices),
             "a device alone": emulation_words("", 0.03),
             "measured": of_jobs(_waiting_jobs(None)),
         },

@@ -264,9 +264,14 @@ def _declared_link(runs: Sequence[RunRecords]) -> str | None:
 
 def _one_device_s(runs: Sequence[RunRecords]) -> float | None:
     """Return the device time that is declared for all runs; None: none, or several."""
-    emulations = (run.job.emulation for run in runs)
-    declared = {each.device_step_time_s for each in emulations if each is not None}
+    declared = _declared_devices_s(runs)
     return declared.pop() if len(declared) == 1 else None
+
+
+def _declared_devices_s(runs: Sequence[RunRecords]) -> set[float | None]:
+    """Return the device times in seconds that runs declare, None among them: one does not."""
+    emulations = (run.job.emulation for run in runs)
+    return {each.device_step_time_s for each in emulations if each is not None}
 
 
 def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
@@ -274,9 +279,12 @@ def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
     for run in runs:
         if run.job.emulation is not None and evidence_of(run.job) == "emulated":
             known = {name: number_fact(run, name) for name in _FACTS_OF_SCALE}
+            devices_s = sorted(filter(None, _declared_devices_s(runs)))
+            if len(devices_s) > 1:
+                known["most_device_step_time_s"] = devices_s[-1]
             return {
                 "cores_per_vcpu": number_fact(run, "cores_per_vcpu"),
-                "device_step_time_s": run.job.emulation.device_step_time_s,
+                "device_step_time_s": devices_s[0] if devices_s else None,
                 **{name: value for name, value in known.items() if value is not None},
             }
     return None

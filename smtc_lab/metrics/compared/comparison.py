@@ -186,7 +186,8 @@ class Comparison(BundleDisplayed, Result):
     """Whether the hardware was there or emulated."""
 
     emulation: dict[str, float | None] | None
-    """``cores_per_vcpu`` and ``device_step_time_s``, and where known ``time_dilation`` (seconds
+    """``cores_per_vcpu`` and ``device_step_time_s``, with ``most_device_step_time_s`` where
+    devices of several times were declared; and where known ``time_dilation`` (seconds
     of this machine that one second of the clusters took: all times here are divided by it; an
     older version did not), ``cpu_speed`` (of one vCPU of this machine, 1.0 for ml.p3.2xlarge),
     ``cpu_rate`` and ``cpu_benchmark_version`` (what was measured for it, and how); None: no

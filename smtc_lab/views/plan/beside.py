@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _ENDS = (50 * (1 - LEVEL), 50 * (1 + LEVEL))
 _TOLD = 0.01
-"""By so much the interval of a plan excludes a value before it tells a side: draws share what
-a model misses, so that two clusters with one bottleneck differ by nothing and are sure of it."""
+"""By so much the interval of a plan excludes a value before it tells a side: draws share what a
+model misses, so that two clusters with one bottleneck differ by nothing and are sure of it."""
 _Side = Literal[-1, 0, 1]
 _HEADER = ("", "step, predicted", "measured", "1,000 steps, predicted", "measured")
 

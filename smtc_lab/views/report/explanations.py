@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.records.cluster_time import OLD_CLOCK
 from smtc_lab.views.figures.launches import launches_of, measured_step_times
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.emulated import declared_devices_s, device_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,8 +83,8 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
     if comparison.evidence == "measured":
         return ["Nothing was emulated: the steps ran on the machines that are named."]
     emulation = comparison.emulation or {}
-    scale, device_s = emulation.get("cores_per_vcpu"), emulation.get("device_step_time_s")
-    dilation = emulation.get("time_dilation")
+    scale, dilation = emulation.get("cores_per_vcpu"), emulation.get("time_dilation")
+    devices = device_words(*declared_devices_s(emulation))
     sentences = ["The named instances were not there; one machine stood in for all of them."]
     if scale is not None:
         sentences.append(
@@ -99,10 +100,10 @@ def emulation_sentences(comparison: Comparison) -> list[str]:
             "accelerator and network alike. Times, rates and costs of steps are told "
             "in cluster time, which is what was measured divided by that."
         )
-    if device_s is not None:
+    if devices:
         sentences.append(
-            f"The accelerator was a declared time, {fmt.seconds(device_s)} of each step, in "
-            "which nothing was computed."
+            f"The accelerator was a declared time, {devices} of each step; the passes were "
+            "computed here meanwhile."
         )
     if comparison.declared_link is not None:
         sentences.append(

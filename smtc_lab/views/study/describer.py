@@ -182,7 +182,7 @@ def _scale(follower: StudyFollower) -> str:
     """Return how it is emulated: as its first launch was, or as its jobs will be."""
     if not follower.followed or evidence_of(*follower.jobs) == "measured":
         return of_jobs(follower.jobs)
-    return of_run(follower.followed[0].follower.job)
+    return of_run(*(each.follower.job for each in follower.followed))
 
 
 def _set_up(job: TrainingJob, usd_per_hour: float | None, catalog: Catalog) -> SetUpInfo:

@@ -10,7 +10,7 @@ from smtc_lab.metrics.result import NO_CLAIM
 from smtc_lab.spec.cluster import LOCAL
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import has_compilers
-from smtc_lab.views.text.emulated import emulation_words
+from smtc_lab.views.text.emulated import declared_devices_s, emulation_words
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import Comparison, GroupResult
@@ -115,7 +115,7 @@ def scale_line(comparison: Comparison) -> str:
     emulation = comparison.emulation or {}
     return emulation_words(
         clock_words(emulation),
-        emulation.get("device_step_time_s"),
+        *declared_devices_s(emulation),
         link=comparison.declared_link or "",
     )
 
