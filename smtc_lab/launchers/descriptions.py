@@ -111,7 +111,7 @@ def describe_instance(
         num_loader_workers=job.num_loader_workers,
         seed=job.seed,
         max_steps=job.max_steps,
-        device_step_time_s=job.emulation.dilated_device_s if job.emulation else None,
+        device_step_time_s=_device_s(job, instance),
         link=_link(plan, instance),
         compiler=config.model_dump_json() if config is not None and config.enabled else None,
         parity_steps=special.get(PARITY_STEPS),
@@ -120,6 +120,17 @@ def describe_instance(
         memory_limit_bytes=special.get(MEMORY_LIMIT_BYTES),
         grace_s=plan.facts["grace_s"],
     )
+
+
+def _device_s(job: TrainingJob, instance: InstancePlan) -> float | None:
+    """Return what an emulated device takes for a step here, in seconds; None: there is none.
+
+    An emulated type without an accelerator computes the passes with its vCPUs.
+    """
+    is_emulated = instance.vcpus is not None
+    if job.emulation is None or (is_emulated and not instance.passes_outside_quota):
+        return None
+    return job.emulation.dilated_device_s
 
 
 def _link(plan: LaunchPlan, instance: InstancePlan) -> LinkDeclaration | None:

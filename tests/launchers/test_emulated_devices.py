@@ -77,3 +77,30 @@ def test_trainers_are_told_what_a_stage_may_hold_and_where_modules_go(
     assert told.pins == pins
     assert told.activation_offload is distribution.activation_offload
     assert told.activation_checkpointing is distribution.activation_checkpointing
+
+
+@pytest.mark.parametrize(
+    ("cluster", "dilation", "expected_s"),
+    [
+        ("a=ml.p3.2xlarge:1", 20.0, 0.6),
+        ("a=ml.c5.9xlarge:1", 20.0, None),  # its vCPUs compute the passes
+        ("a=local:1", None, 0.03),
+    ],
+)
+def test_a_declared_device_is_there_where_the_type_has_an_accelerator(
+    cluster: str,
+    dilation: float | None,
+    expected_s: float | None,
+    make_job: Callable[..., TrainingJob],
+) -> None:
+    emulation = Emulation(time_dilation=dilation, device_step_time_s=0.03)
+    plan = LocalLauncher().plan(make_job("print()", cluster=cluster, emulation=emulation))
+    place = AgentPlace(
+        run_folder="runs/one", entry_point=Path("train.py"), python="python", channels={}
+    )
+
+    described = describe_instance(plan, plan.instances[0], place)
+
+    assert described.device_step_time_s == (
+        None if expected_s is None else pytest.approx(expected_s)
+    )

@@ -61,6 +61,20 @@ def starved() -> list[RunRecords]:
     return runs
 
 
+def busy_devices() -> list[RunRecords]:
+    """Return runs whose devices work in nearly all of a step, one without its CPU time."""
+    return [
+        run_records(
+            jittered(0.2, 300),
+            cluster=cluster,
+            emulation=EMULATION,
+            device_time_s=0.196,
+            cpu_delivered_fraction=share,
+        )
+        for cluster, share in ((P3, 1.0), (FED, 0.7))
+    ]
+
+
 def with_steps(asked: int) -> list[RunRecords]:
     """Return launches that were to make so many steps and made 40."""
     runs = interleaved_runs()
@@ -83,6 +97,7 @@ def on(*clusters: str, emulation: Emulation | None = EMULATION) -> list[RunRecor
     return [run_records(cluster=each, emulation=emulation) for each in clusters]
 
 
+FED = "fed@a=ml.p3.2xlarge,b=ml.c5.9xlarge"
 P3, G5 = "quick@a=ml.p3.2xlarge", "other@a=ml.g5.xlarge"
 PRICED = (P3, "b@a=ml.p4d.24xlarge", "c@a=ml.c5n.xlarge", "d@a=ml.c5.xlarge")
 FEW = ["few_launches", "few_steps", "few_launches", "few_steps", "price"]
@@ -91,6 +106,29 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
     "unlike shares of their CPU time": (
         starved(),
         ["unlike_delivered", "undelivered", "price"],
+    ),
+    "unlike shares where the device is busy all the same": (
+        busy_devices(),
+        ["few_launches", "few_launches", "price"],
+    ),
+    "too few data workers": (
+        [run_records(cluster=each, cpu_used_fraction=0.4) for each in (P3, FED)],
+        ["few_workers", *FEW],
+    ),
+    "few data workers and nothing waits": (
+        [
+            run_records(cluster=each, cpu_used_fraction=0.4, data_wait_fraction=0.1)
+            for each in (P3, FED)
+        ],
+        FEW,
+    ),
+    "passes of vCPUs for want of a device time": (
+        on(P3, FED, emulation=Emulation(time_dilation=9.0, cores_per_vcpu=0.05)),
+        ["no_device_time", *FEW],
+    ),
+    "a declared device time and no accelerator": (
+        on("a@a=ml.c5.xlarge"),
+        ["no_accelerator", "few_launches", "few_steps"],
     ),
     "a share that was looked at too shortly": (
         [

@@ -65,6 +65,7 @@ def test_a_clause_tells_speed_and_cost_as_far_as_intervals_do(
         "no difference in either": clause(ALIKE, SAME_COST),
         "nothing is minus zero": clause(ALIKE, (0.001, -0.001, 0.2)),
         "close numbers are kept apart": clause((2.231, 2.224, 2.238), (0.4652, 0.4641, 0.4663)),
+        "a claim is kept apart from none": clause((1.13, 1.03, 1.23), (0.02, 0.004, 0.03)),
         "an interval of four times": clause((1.0, 0.5, 2.0), CHEAPER),
         "one price is unknown": clause(FASTER, None, "ml.p5e.48xlarge"),
         "two prices are unknown": clause(ALIKE, None, "local", "ml.p5e.48xlarge"),

@@ -55,11 +55,17 @@ def trained_apart(measured: Iterable[MeasuredCluster]) -> list[Finding]:
 
 
 def delivered_differences(results: Sequence[ClusterResult]) -> list[Finding]:
-    """Return a caution for each two clusters that got unlike shares of their CPU time."""
+    """Return a caution for each two clusters that got unlike shares of their CPU time.
+
+    Not where the devices of the one that got less were busy all the same: with all of it, its
+    steps could not have been shorter by as much.
+    """
     found = []
     for first, second in combinations(results, 2):
         one, other = first.cpu_delivered_fraction, second.cpu_delivered_fraction
         if one is None or other is None or _is_too_short(first) or _is_too_short(second):
+            continue
+        if _most_gained(first if one < other else second) <= DELIVERED_DIFFERENCE:
             continue
         if abs(one - other) > DELIVERED_DIFFERENCE + ROUNDING:
             sentence = (
@@ -188,9 +194,17 @@ def _is_too_short(result: ClusterResult) -> bool:
     return result.cpu_delivered is None and result.cpu_delivered_over_s is not None
 
 
+def _most_gained(result: ClusterResult) -> float:
+    """Return the share of its steps that more CPU time could take away at most."""
+    device = result.utilization.device
+    return 1.0 if device is None else 1 - device
+
+
 def _about_delivered(result: ClusterResult) -> Iterable[Finding]:
     delivered = result.cpu_delivered_fraction
     if delivered is None or delivered >= LEAST_DELIVERED - ROUNDING:
+        return
+    if _most_gained(result) <= 1 - LEAST_DELIVERED:
         return
     share = f"{100 * delivered:.1f} % of the CPU time that it asked for"
     if _is_too_short(result):

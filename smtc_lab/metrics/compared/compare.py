@@ -29,6 +29,7 @@ from smtc_lab.metrics.compared.prepared import idle_data_groups, prepared_clause
 from smtc_lab.metrics.compared.result_cautions import (
     emulated_devices,
     pair_cautions,
+    passes_of_vcpus,
     times_the_samples,
 )
 from smtc_lab.metrics.compared.verdict import (
@@ -111,7 +112,11 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     remarks += at_own_speed(measured)
     remarks += unlike_predictions(_seen(measured, results), predicted or {})
     first = [*trained_apart(measured), *idle_data_groups(results)]
-    devices = emulated_devices(results, _one_device_s(compared), catalog=catalog)
+    slowed = [run for run in compared if number_fact(run, "cores_per_vcpu") is not None]
+    devices = [
+        *passes_of_vcpus(results, _declared_devices_s(slowed), catalog=catalog),
+        *emulated_devices(results, _declared_devices_s(compared), catalog=catalog),
+    ]
     return Comparison(
         created=created,
         entry_point=measured[0].launches[0].run.job.entry_point,
@@ -260,12 +265,6 @@ def _declared_link(runs: Sequence[RunRecords]) -> str | None:
     links = (run.job.emulation.link for run in runs if run.job.emulation is not None)
     link = next(links, None)
     return None if link is None else str(link)
-
-
-def _one_device_s(runs: Sequence[RunRecords]) -> float | None:
-    """Return the device time that is declared for all runs; None: none, or several."""
-    declared = _declared_devices_s(runs)
-    return declared.pop() if len(declared) == 1 else None
 
 
 def _declared_devices_s(runs: Sequence[RunRecords]) -> set[float | None]:

@@ -12,7 +12,7 @@ from smtc_lab.metrics.finding import caution
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.compared.comparison import ClusterResult
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 UNLIKE_SAMPLES = "unlike_samples"
 """Kind of the caution that steps train other numbers of samples; scaling is asked for that."""
+
+_WAITS, _IDLE = 0.2, 0.7
+"""Share of a step from which waiting for batches counts, and of CPUs up to which they have
+time left."""
 
 _ALIKE = 0.01
 """Share by which the samples of two steps may differ: a last batch may be smaller."""
@@ -37,8 +41,36 @@ def pair_cautions(
         pair: What was seen of the two.
     """
     return [
+        *_few_workers(baseline, candidate),
         *_unlike_samples(baseline, candidate, pair),
         *_opposite_costs(baseline, candidate, pair),
+    ]
+
+
+def _few_workers(baseline: ClusterResult, candidate: ClusterResult) -> list[Finding]:
+    """Return the caution that a data group stands in for data workers of the baseline.
+
+    Its trainers wait for batches while their CPUs have time left.
+    """
+    groups = [each for each in baseline.instance_groups if each.role != "data"]
+    busy = [baseline.utilization.cpu.get(each.instance_group_name) for each in groups]
+    known = [each for each in busy if each is not None]
+    is_fed = len(groups) < len(baseline.instance_groups)
+    if is_fed or all(each.role != "data" for each in candidate.instance_groups) or not known:
+        return []
+    if baseline.data_wait_fraction < _WAITS or max(known) > _IDLE:
+        return []
+    vcpus = [each.vcpus for each in groups if each.vcpus is not None]
+    many = f"up to its {min(vcpus)} vCPUs" if vcpus else "up to its CPUs"
+    return [
+        caution(
+            "few_workers",
+            f"The trainers of {baseline.name} waited for batches in "
+            f"{100 * baseline.data_wait_fraction:.0f} % of a step while their CPUs were "
+            f"{100 * max(known):.0f} % busy: more data workers of their own are cheaper than "
+            "instances.",
+            f"Raise num_workers of the script's DataLoader {many} first, and compare again.",
+        )
     ]
 
 
@@ -116,26 +148,20 @@ def _samples_of_step(result: ClusterResult) -> float | None:
 
 
 def emulated_devices(
-    results: Sequence[ClusterResult], device_step_time_s: float | None, *, catalog: Catalog
+    results: Sequence[ClusterResult], declared_s: Collection[float | None], *, catalog: Catalog
 ) -> Iterator[Finding]:
     """Yield what readers of an emulated comparison would else take from its device time.
 
     Args:
         results: The compared clusters.
-        device_step_time_s: Declared time of a step on the device, in seconds; None: not
-            emulated, or none was declared.
+        declared_s: Declared times of a step on the device, in seconds, None among them where
+            one declares none; empty: nothing is emulated.
         catalog: Knows the accelerators of instance types.
     """
-    if device_step_time_s is None:
-        return
-    found: dict[str, str] = {}
-    for result in results:
-        for name in _trainer_types(result):
-            accelerator = None if name == LOCAL else catalog.get(name).accelerator
-            if accelerator is not None:
-                found.setdefault(accelerator, name)
-    if len(found) > 1:
+    found = _accelerators(results, catalog)
+    if len(found) > 1 and len(declared_s) == 1 and None not in declared_s:
         listed = " and ".join(f"{name} ({accelerator})" for accelerator, name in found.items())
+        (device_step_time_s,) = declared_s
         yield caution(
             "unlike_accelerators",
             f"{listed} have the same declared device time, {device_step_time_s:g} s a step, so "
@@ -144,5 +170,46 @@ def emulated_devices(
         )
 
 
-def _trainer_types(result: ClusterResult) -> list[str]:
-    return [group.instance_type for group in result.instance_groups if group.role != "data"]
+def passes_of_vcpus(
+    results: Sequence[ClusterResult], declared_s: Collection[float | None], *, catalog: Catalog
+) -> Iterator[Finding]:
+    """Yield whose vCPUs computed the passes in an emulation, in place of a device.
+
+    Args:
+        results: The compared clusters.
+        declared_s: As for ``emulated_devices``, of the runs whose vCPUs are emulated.
+        catalog: Knows the accelerators of instance types.
+    """
+    if None in declared_s and (found := _accelerators(results, catalog)):
+        yield caution(
+            "no_device_time",
+            f"No device time is declared, so the vCPUs of {' and '.join(found.values())} "
+            "computed the passes: steps are as on a machine without an accelerator.",
+            "Declare the seconds of one step on the real accelerator (device_step_time_s, "
+            "--device-time).",
+        )
+    names = _trainer_types(results)
+    without = [name for name in names if catalog.get(name).accelerator is None]
+    if without and set(declared_s) - {None}:
+        yield caution(
+            "no_accelerator",
+            f"{' and '.join(without)}: no accelerator, so the vCPUs computed the passes, and "
+            "the declared device time does not count there.",
+            "Train on a type with an accelerator, if that was meant.",
+        )
+
+
+def _accelerators(results: Sequence[ClusterResult], catalog: Catalog) -> dict[str, str]:
+    """Return the first type that trains on each accelerator, by its name."""
+    found: dict[str, str] = {}
+    for name in _trainer_types(results):
+        if accelerator := catalog.get(name).accelerator:
+            found.setdefault(accelerator, name)
+    return found
+
+
+def _trainer_types(results: Sequence[ClusterResult]) -> list[str]:
+    """Return the types that train, but for this machine itself."""
+    groups = (group for result in results for group in result.instance_groups)
+    names = (group.instance_type for group in groups if group.role != "data")
+    return [name for name in dict.fromkeys(names) if name != LOCAL]

@@ -166,11 +166,11 @@ def _speed(speedup: Interval, unit: Unit = "step") -> tuple[str, bool | None]:
         return f"no difference seen in {what}: ratio {mean} {interval}", None
     is_faster = side > 0
     if unit == "sample":
-        mean, low, high = _rounded(speedup, fewest=1)
+        mean, low, high = _rounded(speedup, fewest=1, claimed_from=1.0)
         interval = f"({level_words(speedup)} {low}{_DASH}{high})"
         return f"{mean}{_TIMES} the samples a second {interval}", is_faster
     shown = speedup if is_faster else speedup.inverse()
-    mean, low, high = _rounded(shown, fewest=1)
+    mean, low, high = _rounded(shown, fewest=1, claimed_from=1.0)
     word = "faster" if is_faster else "slower"
     return f"{mean}{_TIMES} {word} ({level_words(speedup)} {low}{_DASH}{high})", is_faster
 
@@ -197,7 +197,7 @@ def _cost(
     is_cheaper = side > 0
     if not is_cheaper:
         percent = percent.negative()
-    mean, low, high = _rounded(percent, fewest=0)
+    mean, low, high = _rounded(percent, fewest=0, claimed_from=0.0)
     word = "cheaper" if is_cheaper else "more expensive"
     return (
         f"{mean} % {word} per {unit} ({level_words(saving)} {low}{_DASH}{high} %)",
@@ -205,13 +205,20 @@ def _cost(
     )
 
 
-def _rounded(interval: Interval, *, fewest: int) -> tuple[str, str, str]:
-    """Return mean, low and high with as few decimals as keep them apart, at most 2 more."""
-    values = (interval.mean, interval.low, interval.high)
-    mean = low = high = ""
+def _rounded(
+    interval: Interval, *, fewest: int, claimed_from: float | None = None
+) -> tuple[str, str, str]:
+    """Return mean, low and high with as few decimals as keep them apart, at most 2 more.
+
+    Where a difference is claimed, they are kept apart from what no difference would be.
+    """
+    values = [interval.mean, interval.low, interval.high]
+    values += [] if claimed_from is None else [claimed_from]
+    texts = [""]
     for decimals in range(fewest, fewest + 3):
         # adding 0.0 turns a rounded -0.0 into 0.0
-        mean, low, high = (f"{round(x, decimals) + 0.0:.{decimals}f}" for x in values)
-        if len({mean, low, high}) == len(values):
+        texts = [f"{round(x, decimals) + 0.0:.{decimals}f}" for x in values]
+        if len(set(texts)) == len(values):
             break
+    mean, low, high = texts[:3]
     return mean, low, high
