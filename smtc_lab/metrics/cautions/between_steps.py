@@ -60,10 +60,10 @@ def between_steps(
         return None
     return caution(
         BETWEEN_STEPS,
-        f"Between two steps the script{of} takes {1e3 * here_s:.3g} ms of this machine's own "
-        f"time, {100 * here_s / step_s:.0f} % of a step of {1e3 * step_s:.3g} ms in cluster "
-        "time. That is in no step time, rate or cost of steps, and a cluster would take about "
-        "as long for it, whatever the time dilation.",
+        f"Between two steps the script{of} takes {1e3 * here_s:.3g} ms on average, of this "
+        f"machine's own time, {100 * here_s / step_s:.0f} % of a step of "
+        f"{1e3 * step_s:.3g} ms in cluster time. That is in no step time, rate or cost of "
+        "steps, and a cluster would take about as long for it, whatever the time dilation.",
         "Log, evaluate and save less often.",
     )
 
