@@ -11,8 +11,7 @@ CGROUP_PREFIX = "smtc-"
 """How the names of all our groups begin, so that left-over ones can be found."""
 
 _MOUNT = Path("/sys/fs/cgroup")
-_LONG_PERIOD_US = 100_000
-_SHORT_PERIOD_US = 50_000
+_PERIOD_US = 100_000
 _LEAST_QUOTA_US = 1_000
 # A group competes as one task against all others, so it gets the weight of ten. All groups get
 # the same: their quotas hold them apart, and a trainer that is mostly idle must not wait for a
@@ -31,7 +30,7 @@ class CgroupV2:
         parent = _MOUNT / _own_group("").lstrip("/")
         if "cpu" not in (parent / "cgroup.subtree_control").read_text().split():
             (parent / "cgroup.subtree_control").write_text("+cpu")
-        self._period_us = _LONG_PERIOD_US
+        self._period_us = _PERIOD_US
         self._group = _made(parent / f"{CGROUP_PREFIX}{tree_name}", needed="cpu.max")
         self.member_files: tuple[Path, ...] = (self._group / "cgroup.procs",)
 
@@ -78,7 +77,7 @@ class CgroupV1:
 
     def __init__(self, tree_name: str) -> None:
         group = f"{CGROUP_PREFIX}{tree_name}"
-        self._period_us = _LONG_PERIOD_US
+        self._period_us = _PERIOD_US
         self._cpu = _made(_hierarchy("cpu") / group, needed="cpu.cfs_quota_us")
         try:
             self._account = _made(_hierarchy("cpuacct") / group, needed="cpuacct.usage")
@@ -163,9 +162,8 @@ def own_limit_cores() -> float | None:
 
 
 def _period_us(cores: float) -> int:
-    """Return the enforcement period: short below one core, where stalls hurt most."""
-    wanted = _LONG_PERIOD_US if cores >= 1 else _SHORT_PERIOD_US
-    return min(_LONGEST_PERIOD_US, max(wanted, round(_LEAST_QUOTA_US / cores)))
+    """Return the enforcement period: a process that stops less often computes faster."""
+    return min(_LONGEST_PERIOD_US, max(_PERIOD_US, round(_LEAST_QUOTA_US / cores)))
 
 
 def _own_group(controller: str) -> str:
