@@ -10,6 +10,7 @@ import numpy as np
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.finding import Cost, CostEvidence, Finding
 from smtc_lab.planner.clusters import Clusters
+from smtc_lab.planner.limiting_workers import limiting_workers, more_workers_words
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.prediction import Candidate, Prediction
 from smtc_lab.planner.plan_settings import is_wanted
@@ -27,7 +28,8 @@ AdviceKind = Literal[
 accelerators. ``data_group``: CPU instances beside. ``batch_size``, ``compile``: a faster step.
 ``transforms``: less work for the CPU, more for the device."""
 
-_LEAST_GAIN = 1.02
+LEAST_GAIN = 1.02
+"""Speed-up below which advice brings no more than the model can tell."""
 
 
 class Advice(Finding):
@@ -109,17 +111,20 @@ def advice_of(planned: PlannedCandidate) -> tuple[Advice, ...]:
 
 
 def _more_workers(planned: PlannedCandidate, start: Candidate, row: Clusters) -> Advice | None:
-    vcpus, workers = planned.outlook.offers.vcpus[row.trainer[0]], start_workers(planned)
-    if workers is None or workers >= vcpus:
+    vcpus = planned.outlook.offers.vcpus[row.trainer[0]]
+    workers = limiting_workers(start_workers(planned), vcpus)
+    if workers is None:
         return None
     alone = _alone(row, int(vcpus))
     better = planned.outlook.candidates(alone, batch_size=planned.batch_size)[0]
-    what = f"Use {vcpus:.0f} data workers instead of {workers}"
-    own = planned.outlook.calibration.script_num_workers
-    if own is not None and planned.num_loader_workers in {None, 0}:
-        each = vcpus / planned.outlook.offers.devices[row.trainer[0]]
-        what = f"Raise num_workers of the script's dataloader from {own} to {each:.0f}"
-    return _advice("workers", what, start.prediction, better.prediction)
+    is_own = planned.num_loader_workers in {None, 0}
+    what = more_workers_words(
+        workers,
+        vcpus,
+        of_script=planned.outlook.calibration.script_num_workers if is_own else None,
+        devices=planned.outlook.offers.devices[row.trainer[0]],
+    )
+    return told_advice("workers", what, start.prediction, better.prediction)
 
 
 def _larger_size(outlook: Outlook, start: Candidate, row: Clusters) -> Advice | None:
@@ -145,7 +150,7 @@ def _larger_size(outlook: Outlook, start: Candidate, row: Clusters) -> Advice | 
     group = best.cluster.instance_groups[0]
     vcpus = offers.vcpus[offers.index(group.instance_type)]
     what = f"Use {group.instance_type} ({vcpus:.0f} vCPUs)"
-    return _advice("larger_size", what, start.prediction, best.prediction, best.cluster)
+    return told_advice("larger_size", what, start.prediction, best.prediction, best.cluster)
 
 
 def _data_group(planned: PlannedCandidate, start: Candidate, row: Clusters) -> Advice | None:
@@ -157,7 +162,7 @@ def _data_group(planned: PlannedCandidate, start: Candidate, row: Clusters) -> A
         best = found
     group = best.cluster.instance_groups[-1]
     what = f"Add {group.instance_count} × {group.instance_type}"  # noqa: RUF001  as AWS writes it
-    return _advice("data_group", what, start.prediction, best.prediction, best.cluster)
+    return told_advice("data_group", what, start.prediction, best.prediction, best.cluster)
 
 
 def _best_data_group(outlook: Outlook, row: Clusters) -> Candidate | None:
@@ -213,7 +218,7 @@ def _larger_batch(outlook: Outlook, start: Candidate, row: Clusters) -> Advice |
     except PlannerError:  # the device time is known for one batch size only
         return None
     what = f"Train with batches of {batch_size:,} (fit the learning rate to it)"
-    return _advice("batch_size", what, start.prediction, larger, work=2.0)
+    return told_advice("batch_size", what, start.prediction, larger, work=2.0)
 
 
 def _compile(start: Candidate, script: str) -> Advice | None:
@@ -231,7 +236,7 @@ def _compile(start: Candidate, script: str) -> Advice | None:
     )
 
 
-def _advice(  # noqa: PLR0913  before and after, and what changes between
+def told_advice(  # noqa: PLR0913  before and after, and what changes between
     kind: AdviceKind,
     what: str,
     before: Prediction,
@@ -242,7 +247,7 @@ def _advice(  # noqa: PLR0913  before and after, and what changes between
 ) -> Advice | None:
     """Return advice with its gain, or None where it brings no more than the model can tell."""
     speedup = work * before.step_time_s.mean / after.step_time_s.mean
-    if speedup < _LEAST_GAIN:
+    if speedup < LEAST_GAIN:
         return None
     saving = None
     if before.usd_per_step is not None and after.usd_per_step is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.planner.advice import seconds, start_workers
+from smtc_lab.planner.limiting_workers import feeder_words, limiting_workers
 from smtc_lab.planner.offers import computes_on_cpu
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
     time = (
         f"A step of {group.instance_type} takes {seconds(said.step_time_s)} ({said.evidence})."
     )
+    workers = limiting_workers(start_workers(planned), outlook.offers.vcpus[row])
+    who = feeder_words(workers, vcpus)
     if said.bottleneck == "cpu":
-        workers = start_workers(planned)
-        who = f"{vcpus:.0f} vCPUs" if workers is None else _worker_words(workers)
         verb = "feeds" if workers == 1 else "feed"
         return f"{bound}{tie}: {who} {verb} {busy:.0f} % of the devices. {time}"
     if is_cpu_step and said.bottleneck == "device" and not outlook.settings.device_s:
@@ -82,21 +83,16 @@ def _first(planned: PlannedCandidate, start: Candidate) -> str:
             f"not say: {GIVE_DEVICE_TIMES}. {time}"
         )
     cpu_s, step_s = said.stages_s["cpu"] or 0.0, said.step_time_s.mean
-    spare = (
-        f"{vcpus:.0f} vCPUs could feed {_times(step_s / cpu_s)} times as much" if cpu_s else ""
-    )
-    no_group = f"{spare}, so a data group would only add cost. " if spare else ""
+    no_group = ""
+    if cpu_s and workers != 0:  # trainers that prepare samples themselves wait for each
+        feeders = who if workers is None else f"Its {who}"
+        spare = f"{feeders} could feed {_times(step_s / cpu_s)} times as much"
+        no_group = f"{spare}, so a data group would only add cost. "
     return f"{bound}{tie}: the devices work in {busy:.0f} % of each step. {no_group}{time}"
 
 
 def _times(factor: float) -> str:
     return f"{factor:.2g}" if factor < 99.5 else f"{factor:,.0f}"
-
-
-def _worker_words(count: int) -> str:
-    if count == 0:
-        return "the trainers, which prepare their samples themselves,"
-    return "1 data worker" if count == 1 else f"{count} data workers"
 
 
 def _job(planned: PlannedCandidate) -> list[str]:

@@ -17,6 +17,7 @@ from smtc_lab.errors import CatalogError, PlannerError
 from smtc_lab.planner.calibration.parts import DevicePoint
 from smtc_lab.planner.interruptions import Interruptions
 from smtc_lab.planner.plan import Plan, plan
+from smtc_lab.spec.cluster import Cluster
 from tests.kit.calibrations import calibration, measured, worker_point
 
 if TYPE_CHECKING:
@@ -60,6 +61,25 @@ def test_a_device_bound_workload_is_never_given_a_data_group(device_s: float) ->
 
     assert not any(each.is_heterogeneous for each in made.candidates)
     assert made.best.prediction.bottleneck == "device"
+
+
+@pytest.mark.parametrize(("workers", "who"), [(None, "16 vCPUs"), (2, "Its 2 data workers")])
+def test_what_could_feed_more_is_what_would_limit(workers: int | None, who: str) -> None:
+    made = planned({"emulated_device_s": 2.0, "script_num_workers": workers})
+
+    said = made.cluster(Cluster.parse("train=ml.g5.4xlarge:1")).explain()
+
+    assert f"{who} could feed " in said
+    assert ", so a data group would only add cost." in said
+
+
+def test_trainers_that_prepare_samples_themselves_could_not_feed_more_meanwhile() -> None:
+    made = planned({"emulated_device_s": 2.0, "script_num_workers": 0})
+
+    said = made.cluster(Cluster.parse("train=ml.g5.4xlarge:1")).explain()
+
+    assert "Device-bound" in said
+    assert "could feed" not in said
 
 
 def test_every_type_is_tried_or_counted_with_the_reason_why_not() -> None:

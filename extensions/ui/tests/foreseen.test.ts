@@ -85,6 +85,19 @@ describe('what is predicted', () => {
     ).toBe('trainerCpu');
   });
 
+  it('marks data workers where they are fewer than the vCPUs', () => {
+    const few = {
+      bottleneck: 'cpu',
+      limitingWorkers: 2,
+      advice: 'Do.'
+    } as const;
+    const filling = fillingOf(like(1, 1, few));
+
+    expect(filling.bottleneck).toBe('workers');
+    expect(filling.limitingWorkers).toBe(2);
+    expect(filling.advice).toBe('Do.');
+  });
+
   it('tells of each type what it would bring, and of others nothing', () => {
     const offers = [
       {

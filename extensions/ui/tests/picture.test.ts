@@ -5,6 +5,7 @@ import { clusterPicture } from '../src/picture/cluster_picture.js';
 import { BOX_WIDTH, boxLayout, layoutOf } from '../src/picture/layout.js';
 import { EMPTY, type IFilling } from '../src/picture/shares.js';
 import { still } from '../src/picture/still.js';
+import { bottleneckText } from '../src/picture/words.js';
 import { button, catalog, clusterOf, host } from './forms_kit.js';
 import { HOSTILE, markupOf } from './hostile.js';
 
@@ -17,6 +18,8 @@ const FILLED: IFilling = {
   shares: { trainerCpu: 0.5, dataCpu: 0.75, device: 0.25, network: 0.1 },
   predicted: null,
   bottleneck: 'dataCpu',
+  limitingWorkers: null,
+  advice: '',
   usedDevices: null,
   stepsPerS: 4
 };
@@ -127,6 +130,37 @@ describe('a still', () => {
       const drawn = still(PAIR, catalog, 400, { ...FILLED, bottleneck });
       expect(drawn.querySelectorAll('.smtc-bottleneck')).toHaveLength(1);
     }
+  });
+
+  it('has the ring round the vCPUs of data workers alone, where those are too few', () => {
+    const widthOf = (limitingWorkers: number | null): number =>
+      Number(
+        still(ALONE, catalog, 400, {
+          ...FILLED,
+          bottleneck: limitingWorkers === null ? 'trainerCpu' : 'workers',
+          limitingWorkers
+        })
+          .querySelector('.smtc-bottleneck')
+          ?.getAttribute('width')
+      );
+
+    expect(widthOf(2)).toBeLessThan(widthOf(4));
+    expect(widthOf(4)).toBeLessThan(widthOf(null));
+    expect(widthOf(0)).toBe(widthOf(1));
+  });
+
+  it('says of too few data workers what a plan says, and not that vCPUs are full', () => {
+    const layout = layoutOf(ALONE, catalog, 400);
+    const advice = "Raise num_workers of the script's dataloader from 2 to 8.";
+    const few = { ...FILLED, bottleneck: 'workers', advice } as const;
+    const said = (limitingWorkers: number): string =>
+      bottleneckText({ ...few, limitingWorkers }, layout);
+
+    expect(said(2)).toBe(
+      `CPU-bound: 2 data workers feed 25 % of the devices. ${advice}`
+    );
+    expect(said(1)).toContain('1 data worker feeds 25 %');
+    expect(said(0)).toContain('the trainers, which prepare their samples');
   });
 
   it('claims nothing of what is not known', () => {

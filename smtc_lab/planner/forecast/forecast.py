@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from smtc_lab.launchers.dilation import (
     speed_units,
 )
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
+from smtc_lab.planner.advice import told_advice
 from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
 from smtc_lab.planner.forecast.launched import (
     Surroundings,
@@ -26,6 +27,7 @@ from smtc_lab.planner.forecast.launched import (
 from smtc_lab.planner.forecast.launched_setup import launched_setup
 from smtc_lab.planner.forecast.reduction import with_known_reduction
 from smtc_lab.planner.forecast.type_table import type_table
+from smtc_lab.planner.limiting_workers import limiting_workers, more_workers_words
 from smtc_lab.planner.model.cpu_use import CpuShares, cpu_use
 from smtc_lab.planner.model.predict import Terms, predictions
 from smtc_lab.spec.cluster import LOCAL
@@ -35,9 +37,11 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.planner.advice import Advice
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.forecast.calibrated import CalibratedModel
     from smtc_lab.planner.forecast.launched import AskedSetUp
+    from smtc_lab.planner.model.model import Model
     from smtc_lab.planner.model.prediction import Prediction
     from smtc_lab.planner.model.setup import Setup
     from smtc_lab.spec.job import TrainingJob
@@ -55,6 +59,12 @@ class Foreseen:
 
     cpu: CpuShares
     """How busy the CPUs are, and who prepares the samples."""
+
+    limiting_workers: int | None
+    """Data workers of a training instance, where they, and not its vCPUs, bound the step."""
+
+    advice: Advice | None
+    """What a plan says to try first, where that is more data workers; None: it is not."""
 
     job_s: Interval | None
     """The job in seconds: of an emulated one its steps, since start-up and end are on another
@@ -163,11 +173,14 @@ def _foreseen(
     made = predictions(model, setup, [terms])[0]
     _refuse_endless(made)
     parts = made.parts
+    of_script = own if job.num_loader_workers is None else None
     *of_groups, with_data = exchanges(asked, known.of_means, table, around)
     return Foreseen(
         prediction=made,
         setup=setup,
         cpu=cpu_use(model, setup, step_s=made.step_time_s.mean, bottleneck=made.bottleneck),
+        limiting_workers=_limiting_workers(setup, made),
+        advice=_advice(model, setup, terms, made, of_script=of_script),
         job_s=parts.steps_s if parts is not None and is_emulated else made.job_s,
         usd_per_job=parts.steps_usd if parts is not None and is_emulated else made.usd_per_job,
         has_data=bool(np.any(setup.data_instances)),
@@ -177,6 +190,29 @@ def _foreseen(
         of_groups=tuple(of_groups),
         with_data=with_data,
     )
+
+
+def _limiting_workers(setup: Setup, made: Prediction) -> int | None:
+    """Return the data workers that bound a step which no data instance feeds; None: others."""
+    if made.bottleneck != "cpu" or np.any(setup.data_instances):
+        return None
+    workers, vcpus = (
+        float(np.max(each)) for each in (setup.loader_workers, setup.trainer_cores)
+    )
+    return limiting_workers(workers, vcpus)
+
+
+def _advice(
+    model: Model, setup: Setup, terms: Terms, made: Prediction, *, of_script: int | None
+) -> Advice | None:
+    """Return what a plan says first of too few data workers; None: they do not limit."""
+    limiting, vcpus = _limiting_workers(setup, made), float(np.max(setup.trainer_cores))
+    if limiting is None:
+        return None
+    devices = float(np.max(setup.devices))
+    what = more_workers_words(limiting, vcpus, of_script=of_script, devices=devices)
+    all_used = replace(setup, loader_workers=setup.trainer_cores)
+    return told_advice("workers", what, made, predictions(model, all_used, [terms])[0])
 
 
 def _cautions(job: TrainingJob, calibration: Calibration, cores: float) -> tuple[str, ...]:

@@ -47,6 +47,8 @@ def described(foreseen: Foreseen, job: TrainingJob, calibration: Calibration) ->
         job_s=foreseen.job_s,
         bottleneck=made.bottleneck,
         is_near_tie=made.is_near_tie,
+        limiting_workers=foreseen.limiting_workers,
+        advice="" if foreseen.advice is None else fmt.plain(foreseen.advice.sentence),
         evidence=made.evidence,
         cautions=tuple(map(fmt.plain, (*made.unknown, *made.cautions))),
         utilization=PartUse(

@@ -102,6 +102,13 @@ class ForecastSetUp:
     is_near_tie: bool = False
     """Whether another stage takes almost as long."""
 
+    limiting_workers: int | None = None
+    """Data workers of a training instance where they, and not its vCPUs, limit the CPU stage;
+    0: trainers prepare their samples themselves. None: other things limit."""
+
+    advice: str = ""
+    """What to try first where data workers limit, as a plan says it; empty: nothing."""
+
     evidence: Literal["predicted", "extrapolated", "estimated"] | None = None
     """How far from its calibration the prediction is."""
 

@@ -10,6 +10,7 @@ import pytest
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.planner.intervals import estimate
+from smtc_lab.planner.plan import plan
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.folder import StudyFolder
@@ -108,6 +109,31 @@ def test_what_is_calibrated_is_predicted_with_all_that_a_form_shows() -> None:
     place = CATALOG.names().index("ml.p3.2xlarge")
     assert offer.step_time_s[place] == pytest.approx(alone.step_time_s.mean, rel=1e-3)
     json.dumps(made.as_dict(), allow_nan=False)
+
+
+def test_too_few_data_workers_are_told_as_a_plan_tells_them() -> None:
+    value = pair()
+    calibration = keep(value[0], script_num_workers=2)
+
+    alone, fed = told(value).set_ups
+
+    job = TrainingJob.model_validate(value[0])
+    planned = plan(calibration).cluster(job.cluster)
+    what = "Raise num_workers of the script's dataloader from 2 to 8"
+    assert alone.limiting_workers == 2
+    assert alone.advice.startswith(f"{what}: a step is ")
+    assert planned.explain().startswith("CPU-bound: 2 data workers feed ")
+    assert planned.advice()[0].fix == f"{what}."
+    assert (fed.limiting_workers, fed.advice) == (None, "")
+
+
+def test_where_every_vcpu_prepares_samples_their_number_is_not_told_to_limit() -> None:
+    value = pair()
+    keep(value[0], script_num_workers=8)
+
+    alone, _ = told(value).set_ups
+
+    assert (alone.bottleneck, alone.limiting_workers, alone.advice) == ("cpu", None, "")
 
 
 def test_what_a_form_predicts_is_kept_of_what_it_starts(tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ export function drawBox(
     )
   );
   if (type !== null) {
-    drawn.append(cells(type, at, filling.shares[cpu], ring(cpu)));
+    const { limitingWorkers } = filling;
+    const numRinged = ring(cpu) ? (limitingWorkers ?? type.vcpus) : null;
+    drawn.append(cells(type, at, filling.shares[cpu], numRinged));
     if (type.acceleratorCount > 0) {
       drawn.append(devices(type, at, filling, ring('device')));
     }
@@ -51,17 +53,24 @@ export function drawBox(
 }
 
 /**
- * Return the part that has the ring: a thread is one of the trainer's vCPUs.
+ * Return the part that has the ring: a thread and data workers are on the trainer's vCPUs.
  */
 function ringedPart({ bottleneck }: IFilling): Part | null {
-  return bottleneck === 'serial' ? 'trainerCpu' : bottleneck;
+  return bottleneck === 'serial' || bottleneck === 'workers'
+    ? 'trainerCpu'
+    : bottleneck;
 }
 
+/**
+ * Draw a cell for each vCPU.
+ *
+ * @param numRinged - Cells in the ring, from the first one; null: there is no ring.
+ */
 function cells(
   { vcpus }: IInstanceType,
-  { cellsInRow, cellsY, cellsHeight, pitch }: IBoxLayout,
+  { cellsInRow, cellsY, pitch }: IBoxLayout,
   share: number | null,
-  isRinged: boolean
+  numRinged: number | null
 ): SVGGElement {
   const size = pitch - 1;
   const drawn = s('g', { class: 'smtc-cpu' }, titled(t('vCPUs'), share));
@@ -85,9 +94,11 @@ function cells(
   shade(share === null ? 'smtc-unknown' : 'smtc-idle', full, vcpus);
   shade('smtc-busy', 0, full);
   shade('smtc-busy', full, Math.ceil(rest - 1e-9), rest - full);
-  if (isRinged) {
-    const width = Math.min(vcpus, cellsInRow) * pitch;
-    drawn.append(ringAround(INSET, cellsY, width - 1, cellsHeight - 1));
+  if (numRinged !== null) {
+    const ringed = Math.max(1, Math.min(vcpus, numRinged));
+    const width = Math.min(ringed, cellsInRow) * pitch;
+    const height = Math.ceil(ringed / cellsInRow) * pitch;
+    drawn.append(ringAround(INSET, cellsY, width - 1, height - 1));
   }
   return drawn;
 }

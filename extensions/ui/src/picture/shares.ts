@@ -14,9 +14,10 @@ export interface IShares {
 export type Part = keyof IShares;
 
 /**
- * What steps can wait for: a part, or the one thread of a trainer that feeds its device.
+ * What steps can wait for: a part, the one thread of a trainer that feeds its device, or data
+ * workers that are fewer than the vCPUs of their instance.
  */
-export type Neck = Part | 'serial';
+export type Neck = Part | 'serial' | 'workers';
 
 /**
  * What is told of a cluster while nothing was predicted or measured.
@@ -45,6 +46,17 @@ export interface IFilling {
   readonly bottleneck: Neck | null;
 
   /**
+   * Data workers of an instance where they are the bottleneck; 0: trainers prepare their samples
+   * themselves. Null: they are not.
+   */
+  readonly limitingWorkers: number | null;
+
+  /**
+   * What to try first, as a plan says it; empty: nothing is said.
+   */
+  readonly advice: string;
+
+  /**
    * Devices of an instance that a trainer has; null: all, or not known.
    */
   readonly usedDevices: number | null;
@@ -62,6 +74,8 @@ export const EMPTY: IFilling = {
   shares: NO_SHARES,
   predicted: null,
   bottleneck: null,
+  limitingWorkers: null,
+  advice: '',
   usedDevices: null,
   stepsPerS: null
 };

@@ -9,18 +9,20 @@ const WAITS_FOR: Readonly<Record<Neck, string>> = {
   dataCpu: mark('the vCPUs of the data instances are full'),
   device: mark('the device, as it should be'),
   network: mark('the network'),
-  serial: mark('one thread of each trainer, which more vCPUs do not help')
+  serial: mark('one thread of each trainer, which more vCPUs do not help'),
+  workers: mark('data workers, which are fewer than the vCPUs')
 };
 
 /**
  * Return what the steps wait for and what that leaves idle, in a sentence; empty: not known.
  */
-export function bottleneckText(
-  { bottleneck, shares }: IFilling,
-  { emptyX }: ILayout
-): string {
+export function bottleneckText(filling: IFilling, { emptyX }: ILayout): string {
+  const { bottleneck, shares, limitingWorkers, advice } = filling;
   if (bottleneck === null) {
     return '';
+  }
+  if (limitingWorkers !== null && shares.device !== null) {
+    return `${feedersText(limitingWorkers, shares.device)} ${advice}`.trim();
   }
   const parts = [t('Bottleneck: %1.', t(WAITS_FOR[bottleneck]))];
   if (bottleneck !== 'device' && shares.device !== null) {
@@ -36,6 +38,28 @@ export function bottleneckText(
     parts.push(t('Data instances are idle %1 of the time.', idle));
   }
   return parts.join(' ');
+}
+
+/**
+ * Return what too few data workers leave of the devices, as a plan says it.
+ */
+function feedersText(workers: number, device: number): string {
+  const share = percent(Math.min(1, device));
+  switch (workers) {
+    case 0:
+      return t(
+        'CPU-bound: the trainers, which prepare their samples themselves, feed %1 of the devices.',
+        share
+      );
+    case 1:
+      return t('CPU-bound: 1 data worker feeds %1 of the devices.', share);
+    default:
+      return t(
+        'CPU-bound: %1 data workers feed %2 of the devices.',
+        workers,
+        share
+      );
+  }
 }
 
 /**

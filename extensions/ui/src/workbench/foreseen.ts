@@ -18,17 +18,27 @@ export function fillingOf(foreseen: IForecastSetUp | undefined): IFilling {
     shares: foreseen.utilization,
     predicted: null,
     bottleneck: neckOf(foreseen),
+    limitingWorkers: foreseen.limitingWorkers,
+    advice: foreseen.advice,
     usedDevices: null,
     stepsPerS: 1 / foreseen.stepTimeS.value
   };
 }
 
 /**
- * Return which part is the bottleneck: of the CPUs, those that have more to do.
+ * Return which part is the bottleneck: of the CPUs, those that have more to do, where data workers
+ * use them all.
  */
-function neckOf({ bottleneck, utilization }: IForecastSetUp): Neck | null {
+function neckOf({
+  bottleneck,
+  limitingWorkers,
+  utilization
+}: IForecastSetUp): Neck | null {
   if (bottleneck !== 'cpu') {
     return bottleneck;
+  }
+  if (limitingWorkers !== null) {
+    return 'workers';
   }
   const { trainerCpu, dataCpu } = utilization;
   return (dataCpu ?? -1) > (trainerCpu ?? 0) ? 'dataCpu' : 'trainerCpu';
