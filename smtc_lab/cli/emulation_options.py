@@ -116,15 +116,6 @@ def _shared(options: dict[str, Any], refusals: Refusals) -> Emulation | None:
     return made
 
 
-def calibrated_device(text: str | None, refusals: Refusals) -> Emulation | None:
-    """Return the emulated accelerator that a calibration measures with; None: there is none.
-
-    Of several it is the slowest one, whose time passes on this machine exceed the least.
-    """
-    times = None if text is None else refusals.tried(DeviceTimes.parse, text)
-    return None if times is None else Emulation(device_step_time_s=times.slowest_s)
-
-
 def given_link(text: str | None, refusals: Refusals) -> EmulatedLink | None:
     """Return the network that ``--link`` declares; None: it is not given, or refused."""
     link: EmulatedLink | None = (

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
+from smtc_lab.catalog.device_times import DeviceTimes
 from smtc_lab.cli import job_options
-from smtc_lab.cli.emulation_options import DEVICE_TIME, LINK, calibrated_device, given_link
+from smtc_lab.cli.emulation_options import DEVICE_TIME, LINK, given_link
 from smtc_lab.cli.say import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.planner.calibration.calibration import Calibration
-    from smtc_lab.spec.emulation import Emulation
     from smtc_lab.study.watched_run import Progress
 
 
@@ -116,14 +116,15 @@ def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     refusals = job_options.Refusals()
     values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
-    emulation = calibrated_device(options["device_time"], refusals)
+    if options["device_time"] is not None:
+        refusals.tried(DeviceTimes.parse, options["device_time"])
     refusals.problems += _problems(options)
     refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
     limits = _limits(options, refusals)
     refusals.raise_if_any()
     from smtc_lab.planner.plan import plan as make_plan  # noqa: PLC0415  after all that is refused
 
-    made = make_plan(_calibration(options, values, emulation), **limits)
+    made = make_plan(_calibration(options, values), **limits)
     if options["json_file"] is not None:
         options["json_file"].write_text(made.to_json() + "\n", encoding="utf-8")
     from smtc_lab.views.plan.describer import describe_plan  # noqa: PLC0415  as above
@@ -205,9 +206,7 @@ def _num_devices(options: dict[str, Any], refusals: job_options.Refusals) -> int
     return 1
 
 
-def _calibration(
-    options: dict[str, Any], values: dict[str, Any], emulation: Emulation | None
-) -> Calibration:
+def _calibration(options: dict[str, Any], values: dict[str, Any]) -> Calibration:
     """Return the calibration that is given, or measure one."""
     script, file = options["script"], options["calibration_file"]
     if file is not None:
@@ -228,7 +227,7 @@ def _calibration(
         arguments=options["arguments"],
         root=options["runs_dir"],
         progress=None if options["quiet"] else _teller(),
-        emulation=emulation,
+        device_s=options["device_time"],
     )
     # before the plan, which may be refused, so that nobody measures twice
     kept = shlex.quote(str(kept_at(calibration, options["runs_dir"])))

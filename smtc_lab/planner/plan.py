@@ -244,7 +244,7 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         device_s: Seconds of one step on another device than the calibrated one, by
             accelerator (``NVIDIA A100``), family or type. Such candidates are marked
             ``extrapolated``. In a text, ``V100=0.03,A100=0.012``, all that are known: other
-            accelerators are left out.
+            accelerators are left out. None: as declared for the calibration.
         link: Network between trainers, where the catalog's is not wanted; an emulated job of
             the plan declares it, too.
         interruptions: How often spot instances are taken away; None: never.
@@ -272,7 +272,7 @@ def plan(  # noqa: PLR0913  each is a limit or a price that a user may have
         max_trainers=max_trainers,
         max_data_instances=max_data_instances,
         relative_cpu_speed=dict(relative_cpu_speed or {}),
-        device_s=device_s if isinstance(device_s, str) else dict(device_s or {}),
+        **calibration.device_settings(device_s),
         link=link,
         interruptions=interruptions,
         ends_before=None if before is None else before.isoformat(timespec="minutes"),

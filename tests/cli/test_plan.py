@@ -76,7 +76,7 @@ def test_a_script_is_calibrated_where_no_calibration_is_given(
     assert said.exit_code == 0, said.err
     assert asked["script"] == script
     assert asked["hyperparameters"] == {"work": 3}
-    assert asked["emulation"].device_step_time_s == 0.05
+    assert asked["device_s"] == "0.05"
     told, kept = said.err.splitlines()
     assert told == "Calibrating, launch 1 of 9: resident data"
     assert "to plan again without measuring: --calibration" in kept
@@ -95,7 +95,7 @@ def test_device_times_of_several_kinds_go_with_any_calibration(
         assert "Declared for each accelerator: NVIDIA V100 30 ms, NVIDIA A10G 20 ms" in said.out
 
 
-def test_a_calibration_of_several_kinds_has_the_slowest(
+def test_named_device_times_go_to_the_calibration_with_their_names(
     smtc_lab: SmtcLab, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from smtc_lab.planner.calibration import calibrate as module
@@ -111,7 +111,18 @@ def test_a_calibration_of_several_kinds_has_the_slowest(
     said = smtc_lab("plan", "--device-time", "A100=0.01,V100=0.05", script)
 
     assert said.exit_code == 0, said.err
-    assert asked["emulation"].device_step_time_s == 0.05
+    assert asked["device_s"] == "A100=0.01,V100=0.05"
+
+
+def test_a_device_time_that_is_none_is_refused_before_anything_is_measured(
+    smtc_lab: SmtcLab, script: Path
+) -> None:
+    said = smtc_lab("plan", "--device-time", "V100=soon", script)
+    unknown = smtc_lab("plan", "--device-time", "V101=0.05", script)
+
+    assert said.exit_code == unknown.exit_code == 2
+    assert "'V100=soon' is no time above 0" in said.err
+    assert "names 'V101', which is no accelerator" in unknown.err
 
 
 @pytest.fixture

@@ -173,6 +173,26 @@ def test_a_job_at_a_time_dilation_is_calibrated_at_this_machines_own_speed(
     assert [each.emulation for each in seen] == [Emulation(device_step_time_s=0.01)]
 
 
+def test_the_longest_of_named_device_times_is_emulated(
+    script: Callable[[str], str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[TrainingJob] = []
+
+    def run_none(trials: Trials, **_: object) -> None:
+        seen.append(trials.job)
+        raise PlannerError("Enough was seen. Go on.")
+
+    monkeypatch.setattr(calibrating, "run_all", run_none)
+    monkeypatch.setattr(calibrating, "host_speed", lambda **_: (None, 1.0))
+
+    with pytest.raises(PlannerError, match="Enough was seen"):
+        calibrate(script("print()"), device_s="V100=0.03,A100=0.012", root=root)
+    with pytest.raises(SpecError, match="'V101', which is no accelerator"):
+        calibrate(script("print()"), device_s="V101=0.03", root=root)
+
+    assert [each.emulation for each in seen] == [Emulation(device_step_time_s=0.03)]
+
+
 def test_a_workload_is_its_text_and_its_hyperparameters(script: Callable[[str], str]) -> None:
     one = workload_hash(script("a = 1"), {"lr": 1, "epochs": 2})
     same = workload_hash(script("a = 1"), {"epochs": 2, "lr": 1})

@@ -123,6 +123,13 @@ def test_a_calibration_that_cannot_be_written_says_where(
         calibration.save(tmp_path / "missing" / "calibration.json")
 
 
+def test_a_calibration_of_before_names_no_accelerator(calibration: Calibration) -> None:
+    older = json.loads(calibration.to_json())
+    del older["device_times"]
+
+    assert Calibration.from_json(json.dumps(older)).device_times == {}
+
+
 def test_a_calibration_is_frozen(calibration: Calibration) -> None:
     with pytest.raises(ValidationError):
         calibration.batch_size = 64  # type: ignore[misc]  # that is what is tried

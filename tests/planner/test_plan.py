@@ -334,6 +334,21 @@ def test_each_kind_of_accelerator_has_its_declared_time_and_others_are_named_as_
     assert Plan.from_json(made.to_json()).settings.only_device_s
 
 
+def test_an_accelerator_that_was_named_for_the_calibration_has_the_only_known_time() -> None:
+    named = {"device_times": {"NVIDIA V100": 0.01}}
+    made = planned(named)
+    more = planned(named, device_s={"g5": 0.02})
+    others = planned(named, device_s="A10G=0.02")
+
+    def trainers(of: Plan) -> set[str]:
+        return {each.cluster.instance_groups[0].instance_type[3:5] for each in of.candidates}
+
+    assert (trainers(made), trainers(more), trainers(others)) == ({"p3"}, {"p3", "g5"}, {"g5"})
+    assert any("NVIDIA A10G" in reason for reason in made.refused)
+    assert made.cluster("t=ml.p3.2xlarge").prediction.evidence == "predicted"
+    assert Plan.from_json(made.to_json()) == made
+
+
 def test_all_candidates_have_the_number_of_accelerators_that_was_asked_for() -> None:
     one, eight = planned(GPU), planned(GPU, num_devices=8, max_trainers=8)
 

@@ -81,6 +81,22 @@ def test_a_plan_is_described_with_its_front_its_limits_and_what_was_left_out(
     assert "The network was not measured." in info.notes
 
 
+def test_one_device_time_for_accelerators_of_several_kinds_is_an_assumption() -> None:
+    families = ["p3", "c5", "g5"]
+    one = describe_plan(plan(calibration(), families=families)).basis
+    given = describe_plan(plan(calibration(), device_s="0.01", families=families)).basis
+    alone = describe_plan(plan(calibration(), families=["p3", "c5"])).basis
+    named = calibration(device_times={"NVIDIA V100": 0.01})
+    only = describe_plan(plan(named, families=families)).basis
+
+    for basis in (one, given):
+        assert "One device time is taken for accelerators of all 2 kinds" in basis
+        assert "--device-time V100=SECONDS,T4=SECONDS" in basis
+    assert "One device time" not in alone
+    assert "One device time" not in only
+    assert "Declared for each accelerator: NVIDIA V100 10 ms a step." in only
+
+
 def test_named_clusters_are_explained_and_have_code_that_launches_them(made: Plan) -> None:
     named = [point for point in describe_plan(made).points if point.names]
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.device_times import DeviceTimes
 from smtc_lab.errors import PlannerError, SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named
@@ -19,6 +21,7 @@ from smtc_lab.planner.calibration.plan import num_launches, run_all
 from smtc_lab.planner.calibration.points import measured_fields
 from smtc_lab.planner.calibration.trial import Trials
 from smtc_lab.planner.workload_hash import workload_hash
+from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.comparison.compare_compilers import this_machine
@@ -41,6 +44,7 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
     hyperparameters: dict[str, Any] | None = None,
     seconds_per_point: float = DEFAULT_SECONDS,
     relative_cpu_speed: float | None = None,
+    device_s: str | None = None,
     root: StrPath | None = None,
     progress: Callable[[Progress], None] | None = None,
     **fields: Any,  # noqa: ANN401  TrainingJob checks them
@@ -64,12 +68,16 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
             intervals.
         relative_cpu_speed: Speed of one vCPU of this machine with 1.0 for ml.p3.2xlarge; None:
             estimated with a benchmark of 10 s.
+        device_s: Seconds of one step on the real accelerator, which is emulated: ``0.03``, for
+            accelerators of all kinds; or ``V100=0.03,A100=0.012``, for these alone. The longest
+            is emulated. None: as the job's emulation says, if there is one.
         root: Folder of runs; None: the default one.
         progress: Called about twice a second while steps are made.
         **fields: Further fields of ``TrainingJob``, such as ``emulation`` and ``channels``.
 
     Raises:
-        SpecError: The script cannot be run here; nothing was started.
+        SpecError: The script cannot be run here, or ``device_s`` is no time or names no
+            accelerator; nothing was started.
         PlannerError: It makes no steps, or too little of it can be measured; says why.
     """
     job = _job(job, hyperparameters, fields)
@@ -78,14 +86,20 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
             f"seconds_per_point={seconds_per_point} must be a finite number above 0. Leave it "
             "out, or raise it."
         )
+    times = None if device_s is None else DeviceTimes.parse(device_s)
+    named = times.by_accelerator(Catalog.load()) if times is not None and times.of_each else {}
+    if times is not None:
+        emulation = job.emulation or Emulation()
+        declared = {"device_step_time_s": times.slowest_s}
+        job = job.model_copy(update={"emulation": emulation.model_copy(update=declared)})
     root = runs_root(root)
     launcher = launcher_named(THIS_MACHINE, root=root)
     if problems := launcher.check(job):
         raise SpecError(problems)
     workload = workload_hash(job.entry_point, job.hyperparameters, job.arguments)
     cores = max(1, int(available_cores()))
-    device_s = job.emulation.device_step_time_s if job.emulation else None
-    is_emulated = device_s is not None
+    declared_s = job.emulation.device_step_time_s if job.emulation else None
+    is_emulated = declared_s is not None
     benchmark_s = min(BENCHMARK_SECONDS, 2 * seconds_per_point)
     speed, rate = host_speed(seconds=benchmark_s, user_value=relative_cpu_speed)
     watch = LaunchWatch(
@@ -102,7 +116,8 @@ def calibrate(  # noqa: PLR0913  options by name, all with a default
         environment=job.environment,
         machine={**machine_facts(), "cpu_rate": rate},
         versions=versions(),
-        emulated_device_s=device_s,
+        emulated_device_s=declared_s,
+        device_times=named,
         cpu_speed=speed,
         **_with_links(measured_fields(found, cores=cores)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError
 
@@ -20,6 +20,9 @@ from smtc_lab.planner.calibration.parts import (
     WorkerPoint,
 )
 from smtc_lab.planner.intervals import Measured  # noqa: TC001  pydantic reads it
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SCHEMA_VERSION: Literal[2] = 2
 
@@ -70,6 +73,10 @@ class Calibration(CalibrationPart):
 
     emulated_device_s: float | None = Field(default=None, gt=0)
     """Declared seconds per step of an emulated device; None: there was none."""
+
+    device_times: dict[str, Annotated[float, Field(gt=0)]] = Field(default={})
+    """Declared seconds per step by accelerator (``NVIDIA V100``), the longest of which is
+    ``emulated_device_s``; empty: none was named, and that stands for all kinds."""
 
     batch_size: int = Field(ge=1)
     """Samples of one step of one trainer."""
@@ -140,6 +147,19 @@ class Calibration(CalibrationPart):
         """Seconds that a job takes beside its steps, as far as they were measured."""
         parts = (self.startup_s, self.compile_s, self.end_s)
         return sum(part.mean for part in parts if part is not None)
+
+    def device_settings(self, device_s: Mapping[str, float] | str | None) -> dict[str, Any]:
+        """Return the device times of a plan, as fields of ``PlanSettings``.
+
+        Where accelerators were named when a device was declared, others have no known time.
+
+        Args:
+            device_s: Times that are given beside; a text has all that are known.
+        """
+        if isinstance(device_s, str):
+            return {"device_s": device_s}
+        times = {**self.device_times, **(device_s or {})}
+        return {"device_s": times, "only_device_s": bool(self.device_times)}
 
     def __repr__(self) -> str:
         return (

@@ -66,7 +66,7 @@ class _PlannedWorkload:
         settings = settings_of(
             catalog,
             "on-demand",
-            device_s=dict(self.device_s),
+            **self.calibration.device_settings(dict(self.device_s)),
             relative_cpu_speed=dict(self.relative_cpu_speed),
             link=self.link,
         )
@@ -170,12 +170,16 @@ def _workload(job: TrainingJob, calibration: Calibration, catalog: Catalog) -> _
     emulation = job.emulation
     declared_s = None if emulation is None else emulation.device_step_time_s
     is_other = declared_s is not None and declared_s != calibration.emulated_device_s
-    accelerators = {each.accelerator for each in catalog.instance_types.values()}
+    if calibration.device_times:  # others have no time, but where the set-up says it
+        types = [catalog.get(group.instance_type) for group in job.cluster.instance_groups]
+    else:
+        types = list(catalog.instance_types.values()) if is_other else []
+    accelerators = {each.accelerator for each in types}
     speeds = {} if emulation is None else emulation.relative_cpu_speed
     return _PlannedWorkload(
         calibration=calibration,
         device_s=tuple((name, declared_s) for name in sorted(filter(None, accelerators)))
-        if is_other and declared_s is not None
+        if declared_s is not None
         else (),
         relative_cpu_speed=tuple(sorted(speeds.items())),
         link=None if emulation is None else emulation.link,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.cost import usd_per_1000_steps
 from smtc_lab.planner.explanation import GIVE_DEVICE_TIMES
 from smtc_lab.planner.offers import computes_on_cpu
+from smtc_lab.planner.plan_settings import is_wanted
 from smtc_lab.views.code.cells import job_code
 from smtc_lab.views.plan.info import MeasuredInfo, PlanInfo, PointInfo
 from smtc_lab.views.plan.words import STAGE_WORDS
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from smtc_lab.planner.plan import Plan
     from smtc_lab.planner.run_prediction import RunPrediction
     from smtc_lab.spec.cluster import Cluster
+
+_ONE_TIME = (
+    "One device time is taken for accelerators of all {} kinds, as if each were as fast: give "
+    "each its own, --device-time V100=SECONDS,T4=SECONDS, or device_s of smtc_lab.plan()."
+)
 
 MOST_POINTS = 80
 """Clusters that a view draws at most; those of the front are always among them."""
@@ -180,21 +186,35 @@ def _basis(plan: Plan) -> str:
     machine = calibration.machine
     cpu, cores = machine.get("cpu"), machine.get("cores")
     speed = calibration.cpu_speed
-    device_s = calibration.emulated_device_s
-    emulated = (
-        ""
-        if device_s is None
-        else f" The device is emulated: declared {fmt.seconds(device_s)} a step."
-    )
-    given = plan.settings.device_s if plan.settings.only_device_s else {}
-    if len(set(given.values())) > 1:
-        each = ", ".join(f"{name} {fmt.seconds(time_s)}" for name, time_s in given.items())
-        emulated += f" Declared for each accelerator: {each} a step."
+    emulated = _declared(plan)
     return (
         f"Calibrated {calibration.created[:10]} on {fmt.cores(cores)} of "
         f"{fmt.plain(str(cpu), 60)}; one is {fmt.times(speed.value)} ({speed.kind}) as fast as "
         f"a vCPU of ml.p3.2xlarge.{emulated}"
     )
+
+
+def _declared(plan: Plan) -> str:
+    """Return which device times are declared, and of which accelerators; empty: none is."""
+    device_s = plan.calibration.emulated_device_s
+    kinds = {
+        each.accelerator
+        for each in plan.best.outlook.catalog.instance_types.values()
+        if each.has_accelerator and is_wanted(each.family, plan.settings.families)
+    }
+    given = plan.settings.device_s if plan.settings.only_device_s else {}
+    is_one = len(set(given.values())) == 1 and kinds <= set(given)
+    told = (
+        ""
+        if device_s is None
+        else f" The device is emulated: declared {fmt.seconds(device_s)} a step."
+    )
+    if given and not is_one:
+        each = ", ".join(f"{name} {fmt.seconds(time_s)}" for name, time_s in given.items())
+        return f"{told} Declared for each accelerator: {each} a step."
+    if len(kinds) > 1 and (is_one or (device_s is not None and not given)):
+        return f"{told} {_ONE_TIME.format(len(kinds))}"
+    return told
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:

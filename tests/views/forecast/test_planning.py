@@ -110,6 +110,26 @@ def test_a_device_time_that_was_not_calibrated_counts_and_is_marked() -> None:
     assert {point.evidence for point in found.plan.points} == {"extrapolated"}
 
 
+def test_accelerators_that_were_not_named_are_left_out_but_those_of_the_set_ups() -> None:
+    value = pair()
+    other = json.loads(json.dumps(value[0]))
+    other["cluster"]["instance_groups"][0]["instance_type"] = "ml.g4dn.xlarge"
+    value.append(other)
+    keep(value[0], device_times={"NVIDIA V100": DECLARED_S})
+
+    said = told(value)
+
+    assert [each.problem for each in said.set_ups] == [""] * 3
+    assert ["A10G" in each.plan.basis for each in said.plans] == [False, False]
+    trainers = {
+        group.instance_type.split(".")[1]
+        for groups in said.plans[0].groups
+        for group in groups
+        if group.role == "train"
+    }
+    assert trainers == {"p3", "p3dn"}
+
+
 def test_what_is_not_calibrated_or_wrong_has_no_place_and_says_why() -> None:
     value = pair()
     keep(value[0])
