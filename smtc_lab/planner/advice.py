@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from smtc_lab.planner.limiting_workers import limiting_workers, more_workers_wor
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.prediction import Candidate, Prediction
 from smtc_lab.planner.plan_settings import is_wanted
+from smtc_lab.rules.call_text import call_text
 from smtc_lab.spec.cluster import Cluster
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.outlook import Outlook
     from smtc_lab.planner.planned_candidate import PlannedCandidate
 
@@ -105,7 +107,7 @@ def advice_of(planned: PlannedCandidate) -> tuple[Advice, ...]:
         found = [
             _more_workers(planned, start, row),
             _larger_batch(outlook, start, row),
-            _compile(start, outlook.calibration.entry_point),
+            _compile(start, outlook.calibration),
         ]
     return tuple(each for each in found if each is not None)
 
@@ -118,12 +120,9 @@ def _more_workers(planned: PlannedCandidate, start: Candidate, row: Clusters) ->
     alone = _alone(row, int(vcpus))
     better = planned.outlook.candidates(alone, batch_size=planned.batch_size)[0]
     is_own = planned.num_loader_workers in {None, 0}
-    what = more_workers_words(
-        workers,
-        vcpus,
-        of_script=planned.outlook.calibration.script_num_workers if is_own else None,
-        devices=planned.outlook.offers.devices[row.trainer[0]],
-    )
+    of_script = planned.outlook.calibration.script_num_workers if is_own else None
+    devices = planned.outlook.offers.devices[row.trainer[0]]
+    what = more_workers_words(workers, vcpus, of_script=of_script, devices=devices)
     return told_advice("workers", what, start.prediction, better.prediction)
 
 
@@ -221,10 +220,11 @@ def _larger_batch(outlook: Outlook, start: Candidate, row: Clusters) -> Advice |
     return told_advice("batch_size", what, start.prediction, larger, work=2.0)
 
 
-def _compile(start: Candidate, script: str) -> Advice | None:
+def _compile(start: Candidate, of: Calibration) -> Advice | None:
     if start.prediction.bottleneck != "device":
         return None
     share = start.prediction.utilization["device"] or 0.0
+    given: dict[str, Any] = {"hyperparameters": of.hyperparameters, "arguments": of.arguments}
     return Advice(
         kind="compile",
         sentence=(
@@ -232,7 +232,7 @@ def _compile(start: Candidate, script: str) -> Advice | None:
             "brings is measured by smtc_lab.compare_compilers()."
         ),
         fix="Compile the step.",
-        action=f"smtc_lab.compare_compilers({script!r})",
+        action=call_text("smtc_lab.compare_compilers", of.entry_point, **given),
     )
 
 

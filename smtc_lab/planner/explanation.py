@@ -49,7 +49,8 @@ def explanation_of(
         others = list(advice)
     if others:
         lines.append("To try, in this order:")
-        lines += [f"{number}. {each.sentence}" for number, each in enumerate(others, start=1)]
+        for number, each in enumerate(others, start=1):
+            lines += [f"{number}. {each.sentence}", *filter(None, [each.action])]
     lines += _exchange(planned)
     lines += _job(planned)
     lines += [f"Unknown: {sentence}" for sentence in planned.prediction.unknown]

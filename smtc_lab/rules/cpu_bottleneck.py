@@ -11,6 +11,7 @@ from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.finding import Cost, Finding
 from smtc_lab.metrics.measured_columns import cpu_of_groups
 from smtc_lab.metrics.utilization import device_utilization
+from smtc_lab.rules.call_text import calibrate_text
 from smtc_lab.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _finding(
             f"CPU-bound: the CPUs that prepare data are {100 * cpu:.0f} % busy, while {idle}."
         ),
         fix=f"{more}; a plan tells what each of them brings and costs.",
-        action=f"smtc_lab.plan(smtc_lab.calibrate({seen.job.entry_point!r})).best.explain()",
+        action=f"print(smtc_lab.plan({calibrate_text(seen.job)}).best.explain())",
         cost=cost,
     )
 

@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from smtc_lab.rules.call_text import calibrate_text
 from smtc_lab.rules.find import find
+from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
+from smtc_lab.spec.job import TrainingJob
 from tests.kit.records import HETEROGENEOUS, run_records
 
 
@@ -22,9 +25,31 @@ def test_busy_cpus_and_idle_devices_are_a_cpu_bottleneck_and_lead_to_the_planner
     assert finding.kind == "cpu_bottleneck"
     assert "95 % busy" in finding.sentence
     assert "the device works in 30 % of each step" in finding.sentence
-    assert finding.action == "smtc_lab.plan(smtc_lab.calibrate('train.py')).best.explain()"
+    assert finding.action == (
+        "print(smtc_lab.plan(smtc_lab.calibrate('train.py')).best.explain())"
+    )
     assert finding.cost is not None
     assert finding.cost.fraction == pytest.approx(0.6, rel=0.02)
+
+
+def test_what_leads_to_the_planner_runs_the_script_as_it_was_run() -> None:
+    job = TrainingJob(
+        entry_point="my train.py",
+        cluster=Cluster.parse(HETEROGENEOUS),
+        hyperparameters={"lr": 0.1, "name": "it's"},
+        arguments=("--epochs", "3"),
+        emulation=Emulation(device_step_time_s=0.008),
+    )
+    unlike = job.model_copy(
+        update={"cluster": Cluster.parse("a=ml.p3.2xlarge:1,b=ml.g5.xlarge:1")}
+    )
+
+    text = calibrate_text(job)
+
+    assert text.startswith("smtc_lab.calibrate('my train.py', hyperparameters={'lr': 0.1, ")
+    assert "arguments=('--epochs', '3'), device_s='V100=0.008')" in text
+    compile(text, "advice", "eval")
+    assert calibrate_text(unlike).endswith(", device_s='0.008')")
 
 
 @pytest.mark.parametrize(
