@@ -134,6 +134,20 @@ class DeviceTimes:
         ]
 
 
+def full_names(times: Mapping[str, float], catalog: Catalog) -> dict[str, float]:
+    """Return times by name, ``V100`` as ``NVIDIA V100``; other names stay as they are.
+
+    Args:
+        times: By accelerator, instance family or instance type.
+        catalog: Knows the accelerators.
+    """
+    there = {each.accelerator for each in catalog.instance_types.values() if each.accelerator}
+    return {
+        next((each for each in there if _is_called(each, name)), name): seconds
+        for name, seconds in times.items()
+    }
+
+
 def _is_called(accelerator: str, name: str) -> bool:
     """Return whether ``V100`` or ``NVIDIA V100`` is meant by a name."""
     full = accelerator.casefold()

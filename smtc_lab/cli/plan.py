@@ -85,9 +85,9 @@ _MOST_HOURS = 24.0 * 365
     "--device-s",
     "device_s",
     multiple=True,
-    metavar="NAME=SECONDS",
-    help="What a step takes on an accelerator that was not calibrated, by its name "
-    "(NVIDIA V100), family or instance type.",
+    metavar="NAME=SECONDS,…",
+    help="What a step takes on accelerators beside that which was calibrated, by their names "
+    "(V100), families or instance types; --device-time says it of all that are known.",
 )
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the plan here."
@@ -159,7 +159,12 @@ def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str
         "max_data_instances": options["max_data_instances"],
         "link": given_link(options["link"], refusals),
         "device_s": options["device_time"]
-        or dict(filter(None, (_device_s(t, refusals) for t in options["device_s"]))),
+        or dict(
+            pair
+            for text in options["device_s"]
+            for each in text.split(",")
+            if (pair := _device_s(each, refusals)) is not None
+        ),
     }
     prices = _prices(options["prices"], refusals)
     if not refusals.problems:
@@ -269,7 +274,7 @@ def _device_s(text: str, refusals: job_options.Refusals) -> tuple[str, float] | 
             return name.strip(), float(number)
     refusals.problems.append(
         f"--device-s {text!r} is not NAME=SECONDS. Write for example "
-        "--device-s 'NVIDIA V100=0.05'."
+        "--device-s V100=0.05,A100=0.02."
     )
     return None
 

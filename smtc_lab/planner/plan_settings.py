@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import Field, ValidationError, model_validator
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.device_times import DeviceTimes
+from smtc_lab.catalog.device_times import DeviceTimes, full_names
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.result import Result
 from smtc_lab.metrics.scaling.scaling import Mode
@@ -159,6 +159,8 @@ def settings_of(
     if isinstance(times := values.get("device_s"), str):
         values["device_s"] = DeviceTimes.parse(times).by_accelerator(catalog or Catalog.load())
         values["only_device_s"] = True
+    elif times:
+        values["device_s"] = full_names(times, catalog or Catalog.load())
     try:
         settings = PlanSettings(prices={**_changed(catalog), **_dated(prices)}, **values)
     except ValidationError as error:

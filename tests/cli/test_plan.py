@@ -151,8 +151,12 @@ def test_device_times_of_accelerators_make_them_comparable(
         *("plan", "--calibration", by_cpu, "--device-s", "NVIDIA V100=0.02"),
         *("--device-s", "g5=0.01", script),
     )
+    short = smtc_lab(
+        *("plan", "--calibration", by_cpu, "--device-s", "V100=0.02,g5=0.01", script)
+    )
 
     assert said.exit_code == 0, said.err
+    assert short.out == said.out
     assert "ml.p3.2xlarge" in said.out
     assert "CPU instances only" not in said.out
 

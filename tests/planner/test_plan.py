@@ -50,7 +50,8 @@ def test_a_cpu_bound_workload_is_given_a_data_group() -> None:
 @pytest.mark.parametrize("device_s", [0.5, 5.0])
 def test_a_device_bound_workload_is_never_given_a_data_group(device_s: float) -> None:
     points = (DevicePoint(batch_size=100, step_s=measured(device_s)),)
-    fields = {
+    fields: dict[str, Any] = {
+        "emulated_device_s": device_s,
         "device_points": points,
         "worker_points": tuple(
             worker_point(0.0001, path=path) for path in ("in_process", "service")

@@ -327,9 +327,14 @@ def test_workers_that_a_quota_holds_back_take_more_cpu_time_for_a_sample() -> No
     assert cpu_s[1.0] == pytest.approx(100 * 0.001)
 
 
-def test_another_declared_device_time_has_the_overhead_that_was_measured() -> None:
+def test_a_declared_device_works_as_declared_and_the_host_takes_what_was_measured_beyond() -> (
+    None
+):
     points = (DevicePoint(batch_size=100, step_s=measured(0.012)),)
 
     said = predicted({"device_points": points}, device_s=0.05)
 
-    assert said.stages_s["device"] == pytest.approx(0.05 + 0.002)
+    assert said.stages_s["device"] == pytest.approx(0.05)
+    assert said.stages_s["serial"] == pytest.approx(0.002)
+    assert said.step_time_s.mean >= 0.052
+    assert said.utilization["device"] == pytest.approx(0.05 / said.step_time_s.mean)

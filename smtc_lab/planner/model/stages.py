@@ -49,7 +49,8 @@ class Stages:
     own data workers prepare."""
 
     serial: NDArray[np.float64]
-    """Host work of one trainer that no other thread can do."""
+    """Host work of one trainer that no other thread can do, and what an emulated device takes
+    beyond its declared time."""
 
     device: NDArray[np.float64]
     """The slowest rank's device, and what it waits for gradients. NaN: unknown."""
@@ -88,10 +89,11 @@ def stages_of(inputs: ModelInputs, setup: Setup, inverse_p: NDArray[np.float64])
     alone_s = alone_s / (setup.trainer_speed * _own_threads(setup))
     cpu_s, supply_s = (np.where(overlaps, each, alone_s) for each in (cpu_s, supply_s))
     is_unknown = is_fed & _is_network_unknown(inputs, setup)
-    serial_s = inputs.serial_s / (setup.trainer_speed * _thread_share(setup))
+    overhead_s = _overhead_s(inputs, setup)
+    serial_s = inputs.serial_s / (setup.trainer_speed * _thread_share(setup)) + overhead_s
     network_s = np.where(is_unknown, np.nan, arriving / wire * supply_s)
     device_s = _device_s(inputs, setup, batch_size)
-    gradients = exchange_of(inputs, setup, device_s)
+    gradients = exchange_of(inputs, setup, device_s + overhead_s)
     parts = (cpu_s, network_s, supply_s, serial_s, device_s + gradients.exposed_s)
     cpu_s, network_s, supply_s, serial_s, device_s = np.broadcast_arrays(*parts)
     return Stages(cpu_s, network_s, supply_s, serial_s, device_s, gradients, overlaps)
@@ -226,9 +228,17 @@ def _device_s(inputs: ModelInputs, setup: Setup, batch_size: int) -> NDArray[np.
     if setup.device_s is not None:
         # given for a step as calibrated
         size_share = inputs.device_at(batch_size)[0] / inputs.device_at(inputs.batch_size)[0]
-        given_s = setup.device_s * size_share + np.asarray(inputs.device_overhead_s)
+        given_s = setup.device_s * size_share
         known_s = np.where(np.isnan(setup.device_s), known_s, given_s)
     if inputs.is_synchronous:
         host_s = inputs.host_at(batch_size) / (_thread_share(setup) * setup.trainer_speed)
         known_s = known_s if inputs.is_device_cpu else np.maximum(known_s, host_s)
     return known_s * slowest_rank(inputs, setup)
+
+
+def _overhead_s(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
+    """Return what a step takes beyond a declared device time: the device does not work then."""
+    if setup.device_s is None:
+        return np.zeros(1)
+    overhead_s = np.where(np.isnan(setup.device_s), 0.0, inputs.device_overhead_s)
+    return overhead_s * slowest_rank(inputs, setup)
