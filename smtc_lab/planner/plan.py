@@ -12,7 +12,6 @@ from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.display import BundleDisplayed, PlanDisplayed
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.result import Result
-from smtc_lab.planner.advice import seconds
 from smtc_lab.planner.calibration.calibration import Calibration
 from smtc_lab.planner.model.prediction import Candidate
 from smtc_lab.planner.outlook import Outlook
@@ -21,6 +20,7 @@ from smtc_lab.planner.plan_settings import PlanSettings, seconds_until, settings
 from smtc_lab.planner.planned_cluster import PlannedCluster
 from smtc_lab.planner.run_prediction import RunPrediction, predict_run
 from smtc_lab.planner.search import nearest_to_deadline, search
+from smtc_lab.planner.told_advice import seconds
 from smtc_lab.spec.cluster import Cluster
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.display import PlanDisplayed
 from smtc_lab.launchers.run import launch
-from smtc_lab.planner.advice import advice_of, seconds, start_of
+from smtc_lab.planner.advice import advice_of, start_of
 from smtc_lab.planner.explanation import explanation_of, steps_of
 from smtc_lab.planner.forecast.divided_batch import divided_values
 from smtc_lab.planner.interruptions import simulate_interruptions
 from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.planned_candidate import PlannedCandidate
 from smtc_lab.planner.run_prediction import predict_run
+from smtc_lab.planner.told_advice import seconds
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtc_lab.launchers.run import Run
-    from smtc_lab.planner.advice import Advice
     from smtc_lab.planner.model.simulation import SimulatedRun
+    from smtc_lab.planner.told_advice import Advice
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.metrics.communication.reducing import LEAST_GAIN
-from smtc_lab.planner.advice import seconds
 from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.pareto import distinct, excess, pareto
 from smtc_lab.planner.plan_settings import is_wanted
+from smtc_lab.planner.told_advice import seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

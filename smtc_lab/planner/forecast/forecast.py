@@ -18,7 +18,6 @@ from smtc_lab.launchers.dilation import (
     speed_units,
 )
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
-from smtc_lab.planner.advice import told_advice
 from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
 from smtc_lab.planner.forecast.launched import (
     Surroundings,
@@ -30,6 +29,7 @@ from smtc_lab.planner.forecast.type_table import type_table
 from smtc_lab.planner.limiting_workers import limiting_workers, more_workers_words
 from smtc_lab.planner.model.cpu_use import CpuShares, cpu_use
 from smtc_lab.planner.model.predict import Terms, predictions
+from smtc_lab.planner.told_advice import told_advice
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.result import Interval
-    from smtc_lab.planner.advice import Advice
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.planner.forecast.calibrated import CalibratedModel
     from smtc_lab.planner.forecast.launched import AskedSetUp
     from smtc_lab.planner.model.model import Model
     from smtc_lab.planner.model.prediction import Prediction
     from smtc_lab.planner.model.setup import Setup
+    from smtc_lab.planner.told_advice import Advice
     from smtc_lab.spec.job import TrainingJob
 
 
