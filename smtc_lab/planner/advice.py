@@ -10,10 +10,10 @@ import numpy as np
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.finding import Cost
 from smtc_lab.planner.clusters import Clusters
-from smtc_lab.planner.limiting_workers import limiting_workers, more_workers_words
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.plan_settings import is_wanted
-from smtc_lab.planner.told_advice import Advice, told_advice
+from smtc_lab.planner.words.limiting_workers import limiting_workers, more_workers_words
+from smtc_lab.planner.words.told_advice import Advice, told_advice
 from smtc_lab.rules.call_text import call_text
 
 if TYPE_CHECKING:

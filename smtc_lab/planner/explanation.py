@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.planner.advice import start_workers
-from smtc_lab.planner.limiting_workers import feeder_words, limiting_workers
 from smtc_lab.planner.offers import computes_on_cpu
-from smtc_lab.planner.told_advice import seconds
+from smtc_lab.planner.words.limiting_workers import feeder_words, limiting_workers
+from smtc_lab.planner.words.told_advice import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.result import Interval
     from smtc_lab.planner.model.prediction import Bottleneck, Candidate
     from smtc_lab.planner.planned_candidate import PlannedCandidate
-    from smtc_lab.planner.told_advice import Advice
+    from smtc_lab.planner.words.told_advice import Advice
 
 _BOUND: Mapping[Bottleneck, str] = {
     "cpu": "CPU-bound",

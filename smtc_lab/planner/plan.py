@@ -20,7 +20,7 @@ from smtc_lab.planner.plan_settings import PlanSettings, seconds_until, settings
 from smtc_lab.planner.planned_cluster import PlannedCluster
 from smtc_lab.planner.run_prediction import RunPrediction, predict_run
 from smtc_lab.planner.search import nearest_to_deadline, search
-from smtc_lab.planner.told_advice import seconds
+from smtc_lab.planner.words.told_advice import seconds
 from smtc_lab.spec.cluster import Cluster
 
 if TYPE_CHECKING:

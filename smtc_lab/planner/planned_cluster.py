@@ -14,7 +14,7 @@ from smtc_lab.planner.interruptions import simulate_interruptions
 from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.planned_candidate import PlannedCandidate
 from smtc_lab.planner.run_prediction import predict_run
-from smtc_lab.planner.told_advice import seconds
+from smtc_lab.planner.words.told_advice import seconds
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.run import Run
     from smtc_lab.planner.model.simulation import SimulatedRun
-    from smtc_lab.planner.told_advice import Advice
+    from smtc_lab.planner.words.told_advice import Advice
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,7 +17,7 @@ from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.pareto import distinct, excess, pareto
 from smtc_lab.planner.plan_settings import is_wanted
-from smtc_lab.planner.told_advice import seconds
+from smtc_lab.planner.words.told_advice import seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,10 +26,10 @@ from smtc_lab.planner.forecast.launched import (
 from smtc_lab.planner.forecast.launched_setup import launched_setup
 from smtc_lab.planner.forecast.reduction import with_known_reduction
 from smtc_lab.planner.forecast.type_table import type_table
-from smtc_lab.planner.limiting_workers import limiting_workers, more_workers_words
 from smtc_lab.planner.model.cpu_use import CpuShares, cpu_use
 from smtc_lab.planner.model.predict import Terms, predictions
-from smtc_lab.planner.told_advice import told_advice
+from smtc_lab.planner.words.limiting_workers import limiting_workers, more_workers_words
+from smtc_lab.planner.words.told_advice import told_advice
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from smtc_lab.planner.model.model import Model
     from smtc_lab.planner.model.prediction import Prediction
     from smtc_lab.planner.model.setup import Setup
-    from smtc_lab.planner.told_advice import Advice
+    from smtc_lab.planner.words.told_advice import Advice
     from smtc_lab.spec.job import TrainingJob
 
 

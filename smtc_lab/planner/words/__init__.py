@@ -1,0 +1,1 @@
+"""What a plan and the designer say in the same words."""
