@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from smtc_lab.metrics.bill import Bill
 from smtc_lab.metrics.compared.comparison import Comparison
-from smtc_lab.metrics.finding import caution
+from smtc_lab.metrics.finding import Finding, caution
 from smtc_lab.metrics.result import Interval
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.cells import batches
@@ -199,3 +199,10 @@ def test_batches_are_told_with_their_share_where_there_are_any(
     by_group: dict[str, int], told: tuple[str, ...]
 ) -> None:
     assert tuple(fmt.plain(line) for line in batches(by_group)) == told
+
+
+def test_a_line_to_copy_is_not_wrapped(two: Comparison) -> None:
+    line = f"print(lab.plan(lab.calibrate('/home/{'a' * TERMINAL_COLUMNS}/train.py')))"
+    slow = Finding(kind="slow", sentence="It is slow.", fix="Plan.", action=line)
+
+    assert line in comparison_table(changed(two, findings=(slow,))).splitlines()

@@ -33,9 +33,13 @@ class FindingInfo:
     action: str = ""
     """Line of Python, or of a shell, that begins to do it; empty: none is offered."""
 
+    @property
+    def words(self) -> str:
+        """What was found and what to do, without the line to copy."""
+        return f"{self.severity}: {self.sentence} {self.fix}".rstrip()
+
     def __str__(self) -> str:
-        words = f"{self.severity}: {self.sentence} {self.fix}".rstrip()
-        return f"{words} {self.action}".rstrip()
+        return f"{self.words} {self.action}".rstrip()
 
 
 def told(findings: Iterable[Finding]) -> tuple[FindingInfo, ...]:

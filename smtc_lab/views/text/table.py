@@ -136,7 +136,8 @@ def comparison_table(comparison: Comparison) -> str:
         lines.extend([*block, ""])
     lines.extend(_wrapped(fmt.plain(comparison.verdict)))
     for finding in told(beside_verdict(comparison)):
-        lines.extend(_wrapped(str(finding), indent=len("warning: ")))
+        lines.extend(_wrapped(finding.words, indent=len("warning: ")))
+        lines += [finding.action] if finding.action else []  # whole, to be copied
     lines.extend(["", INTERVAL_NOTE, *_wrapped(bill_note(comparison))])
     if tells_cost(comparison):
         lines.extend(_wrapped(price_line(comparison), indent=len("prices: ")))
