@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.cautions.unlike_prediction import PredictedSteps
+    from smtc_lab.metrics.finding import Finding
     from smtc_lab.metrics.parity import ParityResult
     from smtc_lab.metrics.records.records import RunRecords
 
@@ -112,11 +113,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
     remarks += at_own_speed(measured)
     remarks += unlike_predictions(_seen(measured, results), predicted or {})
     first = [*trained_apart(measured), *idle_data_groups(results)]
-    slowed = [run for run in compared if number_fact(run, "cores_per_vcpu") is not None]
-    devices = [
-        *passes_of_vcpus(results, _declared_devices_s(slowed), catalog=catalog),
-        *emulated_devices(results, _declared_devices_s(compared), catalog=catalog),
-    ]
+    devices = _about_devices(compared, results, catalog)
     return Comparison(
         created=created,
         entry_point=measured[0].launches[0].run.job.entry_point,
@@ -265,6 +262,17 @@ def _declared_link(runs: Sequence[RunRecords]) -> str | None:
     links = (run.job.emulation.link for run in runs if run.job.emulation is not None)
     link = next(links, None)
     return None if link is None else str(link)
+
+
+def _about_devices(
+    runs: Sequence[RunRecords], results: Sequence[ClusterResult], catalog: Catalog
+) -> list[Finding]:
+    """Return what must be known of the devices of emulated runs."""
+    slowed = [run for run in runs if number_fact(run, "cores_per_vcpu") is not None]
+    return [
+        *passes_of_vcpus(results, _declared_devices_s(slowed), catalog=catalog),
+        *emulated_devices(results, _declared_devices_s(runs), catalog=catalog),
+    ]
 
 
 def _declared_devices_s(runs: Sequence[RunRecords]) -> set[float | None]:
