@@ -47,6 +47,7 @@ def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dic
         names.NUM_WORKERS_VARIABLE: told.num_workers,
         names.NUM_LOADER_WORKERS_VARIABLE: told.num_loader_workers,
         names.DISTRIBUTION_VARIABLE: told.distribution and asdict(told.distribution),
+        names.LONE_TRAINER_VARIABLE: 1 if told.has_lone_trainer else None,
         names.MAX_STEPS_VARIABLE: told.max_steps,
         names.DEVICE_STEP_TIME_VARIABLE: told.device_step_time_s,
         names.LINK_VARIABLE: told.link and told.link.to_values(),
@@ -62,13 +63,26 @@ def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dic
     }
     if trainer is None or told.rendezvous is None:
         return told_variables
+    told_variables |= _machine_variables(told, trainer)
+    if told.has_lone_trainer:
+        return told_variables
     return {**told_variables, **_rank_variables(told, trainer, told.rendezvous)}
+
+
+def _machine_variables(told: InstanceDescription, trainer: Trainer) -> dict[str, str]:
+    """Return which devices a trainer sees, and how it reaches others on this machine."""
+    variables = {}
+    if trainer.devices is not None:
+        variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, trainer.devices))
+    if ipaddress.ip_address(told.address).is_loopback:
+        variables |= dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), "lo")
+    return variables
 
 
 def _rank_variables(
     told: InstanceDescription, trainer: Trainer, rendezvous: Rendezvous
 ) -> dict[str, str]:
-    """Return what ``torchrun`` would tell a trainer, and how it reaches the others."""
+    """Return what ``torchrun`` would tell a trainer, and the folder of its rank."""
     variables = {
         "RANK": str(trainer.rank),
         "LOCAL_RANK": str(trainer.local_rank),
@@ -82,10 +96,6 @@ def _rank_variables(
         variables |= _torchrun_variables(told, trainer, rendezvous)
     if len(told.trainers) > 1:
         variables[names.CHECKPOINT_FOLDER_VARIABLE] = f"rank{trainer.rank}"
-    if trainer.devices is not None:
-        variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, trainer.devices))
-    if ipaddress.ip_address(told.address).is_loopback:
-        variables |= dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), "lo")
     return variables
 
 
@@ -127,6 +137,10 @@ class InstanceContext:
 
     local_world_size: int
     """Trainers of this instance."""
+
+    has_lone_trainer: bool
+    """Whether the job has one trainer and no ``distribution``: what the environment says of
+    ranks is the script's own."""
 
     distribution: TrainerLayout | None
     """How the trainers of the job share its model; None: the job does not say."""
@@ -202,13 +216,16 @@ class InstanceContext:
             folder = None if is_served else environment.get(names.RUN_VARIABLE)
             shown = environment.get(names.PROGRESS_VARIABLE)
             role = environment.get(names.ROLE_VARIABLE, "train")
+            has_lone = environment.get(names.LONE_TRAINER_VARIABLE) == str(os.getpid())
+            ranks = {} if has_lone else environment
             parity_steps = _whole(environment, names.PARITY_STEPS_VARIABLE)
             return cls(
                 role=cast('Literal["train", "data"]', role),
                 host=environment.get("SM_CURRENT_HOST", "localhost"),
-                rank=int(environment.get("RANK", "0")),
-                world_size=int(environment.get("WORLD_SIZE", "1")),
-                local_world_size=int(environment.get("LOCAL_WORLD_SIZE", "1")),
+                rank=int(ranks.get("RANK", "0")),
+                world_size=int(ranks.get("WORLD_SIZE", "1")),
+                local_world_size=int(ranks.get("LOCAL_WORLD_SIZE", "1")),
+                has_lone_trainer=has_lone,
                 distribution=_read(
                     environment, names.DISTRIBUTION_VARIABLE, lambda it: TrainerLayout(**it)
                 ),

@@ -192,6 +192,14 @@ class InstanceDescription:
         return self.hosts[self.host]
 
     @property
+    def has_lone_trainer(self) -> bool:
+        """Whether the job has one trainer and no ``distribution``: nobody is told of ranks."""
+        found = self.rendezvous
+        instances = len(self.hosts) - len(self.data_hosts)
+        trainers = instances if found is None else found.world_size
+        return self.distribution is None and trainers == 1
+
+    @property
     def threads(self) -> int:
         """Threads that torch and OpenMP take in each process, at least 1."""
         return max(1, self.num_cpus // max(1, len(self.trainers)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,12 @@ from smtc_lab.machine.quota.vcpu import COUNTER_VARIABLE, VCPU_VARIABLE, CpuCoun
 if TYPE_CHECKING:
     from smtc_lab.instance.description import InstanceDescription, Trainer
     from smtc_lab.store.run_folder import RunFolder
+
+_OF_TORCHRUN = re.compile(
+    r"(RANK|(LOCAL|GROUP|ROLE)_RANK|((LOCAL|GROUP|ROLE)_)?WORLD_SIZE|ROLE_NAME"
+    r"|MASTER_(ADDR|PORT)|TORCHELASTIC_\w+)$"
+)
+"""By these a script decides whether ``torchrun`` has started it."""
 
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -63,7 +70,7 @@ def process_environment(
     """
     base = folder.opt_ml(told.host)
     return {
-        **os.environ,
+        **_inherited(told),
         "PYTHONUNBUFFERED": "1",
         **thread_variables(told),
         BASE_FOLDER_VARIABLE: str(base),
@@ -81,6 +88,13 @@ def process_environment(
         **_vcpu(told, folder, trainer),
         **_of_several(told, folder, trainer),
     }
+
+
+def _inherited(told: InstanceDescription) -> dict[str, str]:
+    """Return this process's variables; where there are no ranks, none that tells of some."""
+    if not told.has_lone_trainer:
+        return dict(os.environ)
+    return {name: text for name, text in os.environ.items() if not _OF_TORCHRUN.match(name)}
 
 
 def thread_variables(told: InstanceDescription) -> dict[str, str]:

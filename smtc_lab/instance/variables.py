@@ -33,6 +33,11 @@ NUM_LOADER_WORKERS_VARIABLE = "SMTC_NUM_LOADER_WORKERS"
 DISTRIBUTION_VARIABLE = "SMTC_DISTRIBUTION"
 """How the trainers share the model, as JSON (``TrainerLayout``); unset: not said."""
 
+LONE_TRAINER_VARIABLE = "SMTC_LONE_TRAINER"
+"""Set where a job has one trainer and no ``distribution``, so that nobody is told of ranks: 1,
+then the number of the process that runs the script. Those that it starts may be ranks of its
+own. Unset: ranks are told as ``torchrun`` does."""
+
 RENDEZVOUS_FOLDER_VARIABLE = "SMTC_RENDEZVOUS_FOLDER"
 """Folder in which all trainers of the job meet; unset: they meet at rank 0's port."""
 

@@ -85,7 +85,7 @@ def use_data_service(runtime: InstanceRuntime) -> type[DataLoader[Any]] | None:
         _end_on_sigterm()
         if reduces_on_data(context):
             _Serving.reducer = start_reducer(context)
-        stay_alone()
+        stay_alone(has_ranks=not context.has_lone_trainer)
         if not torch.cuda.is_available():
             without_gpu.compute_on_cpu()
     if context.role != "data" and not context.data_servers and context.measure is None:

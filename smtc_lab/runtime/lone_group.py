@@ -16,19 +16,23 @@ _ALONE = {
     "LOCAL_WORLD_SIZE": "1",
     "MASTER_ADDR": "127.0.0.1",
     "MASTER_PORT": "7777",
-    "GLOO_SOCKET_IFNAME": "lo",  # a group of one needs no network
 }
-"""What a trainer's script reads from its environment, for a group of one."""
+"""What the script of one of several trainers reads from its environment, for a group of one."""
 
 
-def stay_alone() -> None:
+def stay_alone(*, has_ranks: bool) -> None:
     """Give a script that joins the trainers' process group one of its own, with one rank.
 
     So it gets to its first iteration as on a trainer: collectives end at once with its own
     values, and a ``DistributedSampler`` has all samples. The trainers' samplers tell which of
     them are asked for; a dataset that the script itself splits by rank is told by its length.
+
+    Args:
+        has_ranks: Whether the trainers are told of ranks; else the script is told of none here.
     """
-    os.environ.update(_ALONE)
+    if has_ranks:
+        os.environ.update(_ALONE)
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # a group of one needs no network
     plain_init, plain_new = torch.distributed.init_process_group, torch.distributed.new_group
 
     def init_process_group(*_: Any, **__: Any) -> None:  # noqa: ANN401  torch's own arguments

@@ -15,6 +15,7 @@ from contextlib import suppress
 from smtc_lab.instance.variables import (
     FAILED_WORD,
     HOSTS_VARIABLE,
+    LONE_TRAINER_VARIABLE,
     PROGRESS_VARIABLE,
     READY_VARIABLE,
     ROLE_VARIABLE,
@@ -107,6 +108,8 @@ def _run(script: str, arguments: list[str]) -> int:
         from smtc_lab.runtime.elsewhere.started import note_start  # noqa: PLC0415  most jobs do without
 
         note_start(script, arguments)
+    if os.environ.get(LONE_TRAINER_VARIABLE) == "1":
+        os.environ[LONE_TRAINER_VARIABLE] = str(os.getpid())
     _resolve_hosts()
     _write_stacks_when_asked()
     sys.argv = [script, *arguments]

@@ -56,6 +56,17 @@ def test_in_a_job_it_is_what_the_launcher_described(tmp_path: Path) -> None:
     assert context.secret == b"s" * 32
 
 
+def test_what_a_script_says_of_ranks_makes_none_of_a_lone_trainer() -> None:
+    own = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+
+    lone = InstanceContext.from_environment({**own, "SMTC_LONE_TRAINER": str(os.getpid())})
+    started = InstanceContext.from_environment({**own, "SMTC_LONE_TRAINER": str(os.getppid())})
+
+    assert (lone.rank, lone.world_size, lone.local_world_size) == (0, 1, 1)
+    assert (started.rank, started.world_size, started.local_world_size) == (1, 2, 2)
+    assert (lone.has_lone_trainer, started.has_lone_trainer) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -17,6 +17,7 @@ from smtc_lab.instance.description import (
     trainers_of,
 )
 from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
+from smtc_lab.instance.mesh import TrainerLayout
 
 TRAINERS = InstanceDescription(
     run_folder="/runs/train-1",
@@ -109,8 +110,44 @@ def test_a_data_instance_has_no_rank() -> None:
 
     variables = process_variables(told, None)
 
-    assert not {"RANK", "WORLD_SIZE", "MASTER_ADDR"} & set(variables)
+    assert not {"RANK", "WORLD_SIZE", "MASTER_ADDR", "SMTC_LONE_TRAINER"} & set(variables)
     assert InstanceContext.from_environment(variables).role == "data"
+
+
+def test_a_lone_trainer_and_its_data_instances_are_told_of_no_rank() -> None:
+    (trainer,) = trainers_of([0], devices=[3])
+    told = replace(
+        TRAINERS,
+        hosts={"algo-2": "127.0.0.2", "algo-3": "127.0.0.3"},
+        trainers=(trainer,),
+        rendezvous=Rendezvous(host="algo-2", world_size=1, group_rank=0),
+    )
+    data = replace(told, host="algo-3", role="data", trainers=(), rendezvous=None)
+
+    for one in (process_variables(told, trainer), process_variables(data, None)):
+        ours = {name for name in one if name.startswith("SMTC_")}
+        assert "SMTC_LONE_TRAINER" in ours
+        others = {"CUDA_VISIBLE_DEVICES", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}
+        assert one.keys() - ours <= others
+    assert process_variables(told, trainer)["CUDA_VISIBLE_DEVICES"] == "3"
+
+
+def test_who_says_how_a_job_is_spread_has_it_told_to_one_trainer_as_well() -> None:
+    (trainer,) = trainers_of([0])
+    told = replace(
+        TRAINERS,
+        hosts={"algo-2": "127.0.0.2"},
+        data_hosts=(),
+        trainers=(trainer,),
+        rendezvous=Rendezvous(host="algo-2", world_size=1, group_rank=0),
+        distribution=TrainerLayout(data=1),
+    )
+
+    variables = process_variables(told, trainer)
+
+    assert "SMTC_LONE_TRAINER" not in variables
+    assert (variables["RANK"], variables["WORLD_SIZE"]) == ("0", "1")
+    assert variables["TORCHELASTIC_RUN_ID"] == "train-1"
 
 
 def test_trainers_without_a_rendezvous_are_refused() -> None:

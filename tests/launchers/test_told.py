@@ -17,6 +17,21 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.run import Run
 
+OF_TORCHRUN = {
+    "RANK",
+    "LOCAL_RANK",
+    "GROUP_RANK",
+    "ROLE_RANK",
+    "ROLE_NAME",
+    "WORLD_SIZE",
+    "LOCAL_WORLD_SIZE",
+    "GROUP_WORLD_SIZE",
+    "ROLE_WORLD_SIZE",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "TORCHELASTIC_RUN_ID",
+    "TORCHELASTIC_ERROR_FILE",
+}
 HETEROGENEOUS = "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2"
 PRINT_ENVIRONMENT = """
     import json, os, socket, sys
@@ -38,6 +53,8 @@ def told(start_shared: Callable[..., Run], tmp_path_factory: pytest.TempPathFact
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("AWS_SECRET_ACCESS_KEY", "AKIA-canary")
             patch.setenv("HF_TOKEN", "hf_canary")
+            for name in OF_TORCHRUN:  # who launches was started by torchrun
+                patch.setenv(name, "5")
             run = start_shared(
                 PRINT_ENVIRONMENT,
                 cluster=HETEROGENEOUS,
@@ -45,7 +62,7 @@ def told(start_shared: Callable[..., Run], tmp_path_factory: pytest.TempPathFact
                 hyperparameters={"lr": 0.1, "layers": [1, 2]},
                 arguments=["--dummy", "a b", "--", "-x"],
                 channels=(Channel(channel_name="train", source=str(images)),),
-                environment={"EXTRA": "yes"},
+                environment={"EXTRA": "yes", "MASTER_PORT": "29500"},
             )
     finally:
         os.umask(before)
@@ -70,9 +87,15 @@ def test_the_entry_point_sees_its_instance_hyperparameters_and_channels(told: Ru
     assert environment["OMP_NUM_THREADS"] == "1"
     assert environment["SM_HP_LR"] == "0.1"
     assert environment["EXTRA"] == "yes"
-    assert (environment["RANK"], environment["WORLD_SIZE"]) == ("0", "1")
     (channel,) = told.job.channels
     assert os.path.realpath(environment["SM_CHANNEL_TRAIN"]) == channel.source
+
+
+def test_a_lone_trainer_is_told_of_ranks_by_its_job_alone(told: Run) -> None:
+    environment = seen_by(told)["environment"]
+
+    assert OF_TORCHRUN & set(environment) == {"MASTER_PORT"}
+    assert environment["MASTER_PORT"] == "29500"
 
 
 def test_credentials_of_the_launching_process_do_not_reach_the_entry_point(told: Run) -> None:

@@ -44,7 +44,7 @@ def test_the_training_group_grows_and_a_data_group_stays(make_job: MakeJob) -> N
     assert designs == [("1 device", 1, 1, 0), ("2 devices", 2, 2, 0), ("4 devices", 4, 4, 0)]
     counts = [[g.instance_count for g in each.cluster.instance_groups] for each in jobs]
     assert counts == [[1, 1], [2, 1], [4, 1]]
-    assert jobs[0].distribution is None, "one process without a distribution is the baseline"
+    assert jobs[0].distribution == Distribution(data=1), "a script for torchrun is told so"
     assert jobs[2].distribution == Distribution(data=4)
 
 

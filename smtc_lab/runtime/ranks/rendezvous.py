@@ -47,23 +47,24 @@ def store_of_trainers() -> Any:  # noqa: ANN401  torch's
     return _Met.store
 
 
-def meet_in_private(say: Callable[[str, str], None]) -> None:
+def meet_in_private(context: InstanceContext, say: Callable[[str, str], None]) -> None:
     """Let ``init_process_group`` of this process use our store, whatever address it names.
 
     A script that makes a group of another size, or in a process of its own, gets torch's.
 
     Args:
+        context: Where this trainer stands.
         say: Tells people; called with a kind of event and a sentence.
     """
     module: Any = importlib.import_module("torch.distributed.rendezvous")
     plain, pid, meetings = module._create_c10d_store, os.getpid(), count()  # noqa: SLF001  torch has no other place
     own = _OwnStore()
-    own_rank, own_size = os.environ.get("RANK"), os.environ.get("WORLD_SIZE")
 
     def create(
         hostname: str, port: int, rank: int, world_size: int, timeout: timedelta, *rest: object
     ) -> Any:  # noqa: ANN401  a store
-        if os.getpid() != pid or (str(rank), str(world_size)) != (own_rank, own_size):
+        is_own = (rank, world_size) == (context.rank, context.world_size)
+        if os.getpid() != pid or not is_own:
             return plain(hostname, port, rank, world_size, timeout, *rest)
         if world_size == 1:
             return _stores.HashStore()

@@ -49,7 +49,7 @@ def install_hooks() -> None:
     runtime = instance_runtime()
     note_thread_failures()
     _watch_attempts(runtime)
-    if runtime.context.role == "train" and "RANK" in os.environ:
+    if runtime.context.role == "train":
         _look_at_others(runtime)
     seed_everything(runtime.context.seed)
     if runtime.compilation is not None:
@@ -115,7 +115,7 @@ def _look_at_others(runtime: InstanceRuntime) -> None:
     from smtc_lab.runtime.ranks.same_samples import FirstBatches  # noqa: PLC0415  as above
 
     context, layout = runtime.context, runtime.context.distribution
-    meet_in_private(runtime.event)
+    meet_in_private(context, runtime.event)
     share_a_batch = layout is not None and layout.pipeline * layout.tensor > 1
     if context.world_size > 1 and not share_a_batch:
         _Counted.first_batches = FirstBatches(context, store_of_trainers, runtime.event)

@@ -46,7 +46,7 @@ def scaled_jobs(  # noqa: PLR0913  options by name
     """Return each job on each number of devices, and what these set-ups are.
 
     The training group grows, by instances of its type; a data group stays as it is. One device
-    is one process without a distribution.
+    is one process, which is told of ranks as several are: scripts for ``torchrun`` ask for it.
 
     Args:
         jobs: One for each curve; their clusters' labels differ.
@@ -182,7 +182,7 @@ def _scaled(
 
 def _distribution(
     job: TrainingJob, devices: int, instances: _TrainingInstances
-) -> Distribution | None:
+) -> Distribution:
     given = job.distribution if isinstance(job.distribution, Distribution) else Distribution()
     if given.pipeline * given.tensor > 1:
         name = "pipeline" if given.pipeline > 1 else "tensor"
@@ -198,7 +198,7 @@ def _distribution(
         )
     is_part = 0 < instances.trainers_each < instances.devices_each
     if devices == 1 and not is_part:
-        return None
+        return Distribution(data=1)
     changes = {
         "data": devices // given.shard,
         "processes_per_host": instances.trainers_each if is_part else None,
