@@ -35,7 +35,7 @@ _WITH_TORCH = " with torch"
 _BEGINS = """\
 import os, time
 from pathlib import Path
-Path(os.environ["TOLD"], os.environ["RANK"]).write_text(repr(time.time()))
+Path(os.environ["TOLD"], os.environ.get("RANK", "0")).write_text(repr(time.time()))
 """
 _STEPS = """\
 import json, os, time
