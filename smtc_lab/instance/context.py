@@ -16,12 +16,13 @@ from smtc_lab.instance.description import Measure
 from smtc_lab.instance.link import LinkDeclaration
 from smtc_lab.instance.mesh import TrainerLayout
 from smtc_lab.instance.progress import StepCounters
+from smtc_lab.instance.torchrun import rank_variables
 from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from smtc_lab.instance.description import InstanceDescription, Rendezvous, Trainer
+    from smtc_lab.instance.description import InstanceDescription, Trainer
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 _Told = TypeVar("_Told")
@@ -66,7 +67,7 @@ def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dic
     told_variables |= _machine_variables(told, trainer)
     if told.has_lone_trainer:
         return told_variables
-    return {**told_variables, **_rank_variables(told, trainer, told.rendezvous)}
+    return {**told_variables, **rank_variables(told, trainer, told.rendezvous)}
 
 
 def _machine_variables(told: InstanceDescription, trainer: Trainer) -> dict[str, str]:
@@ -77,46 +78,6 @@ def _machine_variables(told: InstanceDescription, trainer: Trainer) -> dict[str,
     if ipaddress.ip_address(told.address).is_loopback:
         variables |= dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), "lo")
     return variables
-
-
-def _rank_variables(
-    told: InstanceDescription, trainer: Trainer, rendezvous: Rendezvous
-) -> dict[str, str]:
-    """Return what ``torchrun`` would tell a trainer, and the folder of its rank."""
-    variables = {
-        "RANK": str(trainer.rank),
-        "LOCAL_RANK": str(trainer.local_rank),
-        "GROUP_RANK": str(rendezvous.group_rank),
-        "WORLD_SIZE": str(rendezvous.world_size),
-        "LOCAL_WORLD_SIZE": str(len(told.trainers)),
-        "MASTER_ADDR": told.hosts[rendezvous.host],
-        "MASTER_PORT": str(rendezvous.port),
-    }
-    if told.distribution is not None:
-        variables |= _torchrun_variables(told, trainer, rendezvous)
-    if len(told.trainers) > 1:
-        variables[names.CHECKPOINT_FOLDER_VARIABLE] = f"rank{trainer.rank}"
-    return variables
-
-
-def _torchrun_variables(
-    told: InstanceDescription, trainer: Trainer, rendezvous: Rendezvous
-) -> dict[str, str]:
-    """Return what only ``torchrun`` tells: libraries know by it that they were started n times.
-
-    Its agent's store is not there to be used; and what failed is not started again in place.
-    """
-    return {
-        "ROLE_NAME": "default",
-        "ROLE_RANK": str(trainer.rank),
-        "ROLE_WORLD_SIZE": str(rendezvous.world_size),
-        "GROUP_WORLD_SIZE": str(rendezvous.num_groups),
-        "TORCHELASTIC_RUN_ID": Path(told.run_folder).name,
-        "TORCHELASTIC_RESTART_COUNT": "0",
-        "TORCHELASTIC_MAX_RESTARTS": "0",
-        "TORCHELASTIC_USE_AGENT_STORE": "False",
-        "TORCH_NCCL_ASYNC_ERROR_HANDLING": "1",
-    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +17,13 @@ from smtc_lab.instance.resource_config import (
     resource_config,
 )
 from smtc_lab.instance.sm_environment import sm_environment
+from smtc_lab.instance.torchrun import without_ranks
 from smtc_lab.instance.variables import PROGRESS_VARIABLE, RENDEZVOUS_FOLDER_VARIABLE
 from smtc_lab.machine.quota.vcpu import COUNTER_VARIABLE, VCPU_VARIABLE, CpuCounter
 
 if TYPE_CHECKING:
     from smtc_lab.instance.description import InstanceDescription, Trainer
     from smtc_lab.store.run_folder import RunFolder
-
-_OF_TORCHRUN = re.compile(
-    r"(RANK|(LOCAL|GROUP|ROLE)_RANK|((LOCAL|GROUP|ROLE)_)?WORLD_SIZE|ROLE_NAME"
-    r"|MASTER_(ADDR|PORT)|TORCHELASTIC_\w+)$"
-)
-"""By these a script decides whether ``torchrun`` has started it."""
 
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -70,7 +64,7 @@ def process_environment(
     """
     base = folder.opt_ml(told.host)
     return {
-        **_inherited(told),
+        **(without_ranks(os.environ) if told.has_lone_trainer else os.environ),
         "PYTHONUNBUFFERED": "1",
         **thread_variables(told),
         BASE_FOLDER_VARIABLE: str(base),
@@ -88,13 +82,6 @@ def process_environment(
         **_vcpu(told, folder, trainer),
         **_of_several(told, folder, trainer),
     }
-
-
-def _inherited(told: InstanceDescription) -> dict[str, str]:
-    """Return this process's variables; where there are no ranks, none that tells of some."""
-    if not told.has_lone_trainer:
-        return dict(os.environ)
-    return {name: text for name, text in os.environ.items() if not _OF_TORCHRUN.match(name)}
 
 
 def thread_variables(told: InstanceDescription) -> dict[str, str]:
@@ -128,7 +115,7 @@ def _interfaces(told: InstanceDescription) -> dict[str, str]:
     """
     if ipaddress.ip_address(told.address).is_loopback:
         return {}
-    from smtc_lab.instance.network import interface_of  # noqa: PLC0415  others start without psutil
+    from smtc_lab.machine.network import interface_of  # noqa: PLC0415  others start without psutil
 
     name = interface_of(told.address)
     variables = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")

@@ -20,12 +20,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from smtc_lab.instance.network import interface_of
 from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.on_ray.node_files import NodeFiles
 from smtc_lab.launchers.on_ray.node_keeper import FETCHED, LEFT
 from smtc_lab.launchers.supervision.begin import kept_environment
 from smtc_lab.machine.cores import available_cores, versions
+from smtc_lab.machine.network import interface_of
 from smtc_lab.store.run_folder import RunFolder
 
 _CLOSE_LIMIT_S = 10.0
