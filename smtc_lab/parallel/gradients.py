@@ -160,5 +160,5 @@ def _part(batch: Any, rows: slice, size: int) -> Any:  # noqa: ANN401  as above
         if len(batch) == size and not any(isinstance(one, torch.Tensor) for one in batch):
             return batch[rows]  # texts, one for each sample
         parts = [_part(value, rows, size) for value in batch]
-        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+        return type(batch)(*parts) if hasattr(type(batch), "_fields") else type(batch)(parts)
     return batch

@@ -65,6 +65,13 @@ class Attributes(dict[str, Any]):
     pass
 
 
+class Slotted(dict[str, Any]):
+    """Has no attributes but its keys, and raises KeyError for others."""
+
+    __slots__ = ()
+    __getattr__ = dict.__getitem__
+
+
 class Stranger:
     def __init__(self, value: int) -> None:
         self.value = value
@@ -121,6 +128,13 @@ def test_values_of_known_types_come_back_as_they_were(value: Any) -> None:
     assert [type(one) for one in (came[0], came[1]["inside"])] == [type(value)] * 2
     assert came[0] == came[1]["inside"] == value
     assert getattr(came[0], "__dict__", None) == getattr(value, "__dict__", None)
+
+
+def test_a_dict_without_attributes_that_answers_for_its_keys_comes_back() -> None:
+    came = there_and_back(Slotted(a=1))
+
+    assert type(came) is Slotted
+    assert came == {"a": 1}
 
 
 def test_a_dataclass_brings_its_tensors_and_what_it_knows_beside_its_fields() -> None:

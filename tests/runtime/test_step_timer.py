@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 from collections import OrderedDict, UserDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+import numpy as np
 import pytest
 import torch
 
@@ -18,7 +19,7 @@ from smtc_lab.store.reader import read_records
 from smtc_lab.store.writer import RecordWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 BEGIN_S = 1000.0
@@ -359,6 +360,89 @@ def test_the_samples_of_a_batch_are_the_length_of_its_first_tensor(
     batch: object, num_samples: int | None
 ) -> None:
     assert num_samples_of(batch) == num_samples
+
+
+class AttributeDict(dict[str, object]):
+    """A dict whose keys are attributes too: one that it lacks raises KeyError."""
+
+    __getattr__ = dict.__getitem__
+
+
+class Mesh:
+    """Has a method where an array has its shape."""
+
+    def shape(self) -> tuple[int, ...]:
+        return (5, 3)
+
+
+class Unasked:
+    """Raises whatever attribute it is asked for, its class included."""
+
+    def __getattribute__(self, name: str) -> object:
+        raise RuntimeError(name)
+
+
+class Lazy:
+    """Sized as its samples, with a shape that is not known yet."""
+
+    def __len__(self) -> int:
+        return 5
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        raise NotImplementedError
+
+
+class Unready(Lazy):
+    def __len__(self) -> int:
+        raise KeyError("graph")
+
+
+class Attributes(Lazy):
+    """Counts its attributes, as a graph of PyTorch Geometric does."""
+
+    def keys(self) -> list[str]:
+        return ["x", "edges"]
+
+
+class Closed(UserDict[str, object]):
+    def values(self) -> NoReturn:
+        raise OSError("closed")
+
+
+@pytest.mark.parametrize(
+    ("make", "num_samples"),
+    [
+        (lambda: AttributeDict(x=IMAGES, y=LABELS), 5),
+        (AttributeDict, None),
+        (lambda: AttributeDict(mesh=Mesh(), y=LABELS), 5),
+        (Mesh, None),
+        (lambda: [Mesh(), LABELS], 5),
+        (Lazy, 5),
+        (lambda: [Attributes(), Lazy()], 5),
+        (Attributes, None),
+        (Unready, None),
+        (Closed, None),
+        (lambda: IMAGES.numpy()[0], 3),
+        (lambda: np.float32(1.0), None),
+        (lambda: np.zeros(()), None),
+        (lambda: ["a", "b"], None),
+        (lambda: {1, 2}, 2),
+    ],
+)
+def test_a_batch_of_the_scripts_own_class_is_never_asked_for_an_attribute(
+    make: Callable[[], object], num_samples: int | None
+) -> None:
+    assert num_samples_of(make()) == num_samples
+
+
+def test_not_even_its_class_is_asked_for() -> None:
+    assert num_samples_of(Unasked()) is None
+    assert num_samples_of((Unasked(), LABELS)) == 5
+
+
+def test_a_tensor_tells_the_samples_rather_than_something_else_with_a_length() -> None:
+    assert num_samples_of((range(7), IMAGES)) == 5
 
 
 def test_a_batch_that_holds_itself_has_no_known_samples() -> None:

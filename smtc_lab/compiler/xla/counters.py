@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 
@@ -13,9 +14,6 @@ from smtc_lab.metrics.records.compiler_report import (
     HostOperator,
     Recompilation,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _HOST_READ = "aten::_local_scalar_dense"
 
@@ -123,11 +121,12 @@ class XlaCounters:
 
 def shapes_of(batch: Any, *, name: str = "batch") -> dict[str, tuple[int, ...]]:  # noqa: ANN401  whatever the dataset collates to
     """Return the shape of each tensor of a batch, by where it lies: ``batch['ids']``."""
-    if isinstance(batch, torch.Tensor):
+    kind = type(batch)  # the script's own class may answer to any attribute
+    if issubclass(kind, torch.Tensor):
         return {name: tuple(batch.shape)}
-    if hasattr(batch, "items"):
+    if issubclass(kind, Mapping):
         parts = {f"{name}[{key!r}]": value for key, value in batch.items()}
-    elif isinstance(batch, list | tuple):
+    elif issubclass(kind, list | tuple):
         parts = {f"{name}[{place}]": value for place, value in enumerate(batch)}
     else:
         return {}

@@ -36,7 +36,7 @@ def map_tensors(change: Callable[[torch.Tensor], torch.Tensor], tree: Any) -> An
         return changed
     if isinstance(tree, list | tuple):
         items = [map_tensors(change, item) for item in tree]
-        if hasattr(tree, "_fields"):
+        if hasattr(type(tree), "_fields"):
             return type(tree)(*items)
         return type(tree)(items)
     return tree

@@ -183,6 +183,14 @@ def _add_classes() -> None:
     _add(OF_SCRIPT, _is_of_script, _take_object, _make_object)
 
 
+def _attributes(value: object) -> dict[str, Any]:
+    """Return an object's attributes, without asking its class what it makes of names."""
+    if not type(value).__dictoffset__:
+        return {}
+    found: dict[str, Any] = object.__getattribute__(value, "__dict__")
+    return found
+
+
 def _names(value: object) -> list[object]:
     kind = type(value)
     return [kind.__module__, kind.__qualname__]
@@ -197,7 +205,7 @@ def _class(head: list[Any], base: type) -> Any:  # noqa: ANN401  a class
 
 def _take_dataclass(value: Any) -> Taken:  # noqa: ANN401  a dataclass
     names = [field.name for field in dataclasses.fields(value)]
-    others = {it: one for it, one in getattr(value, "__dict__", {}).items() if it not in names}
+    others = {it: one for it, one in _attributes(value).items() if it not in names}
     return Taken([*_names(value), names], [*[getattr(value, it) for it in names], others])
 
 
@@ -214,7 +222,7 @@ def _make_dataclass(head: list[Any], parts: list[Any]) -> object:
     made: object = object.__new__(kind)
     for field, part in zip(fields, parts[:-1], strict=True):
         object.__setattr__(made, field, part)
-    getattr(made, "__dict__", {}).update(parts[-1])
+    _attributes(made).update(parts[-1])
     return made
 
 
@@ -253,7 +261,7 @@ def _is_mapping(kind: type) -> bool:
 
 
 def _take_mapping(value: Any) -> Taken:  # noqa: ANN401  a kind of dict
-    return Taken(_names(value), [dict(value), dict(getattr(value, "__dict__", {}))])
+    return Taken(_names(value), [dict(value), dict(_attributes(value))])
 
 
 def _make_mapping(head: list[Any], parts: list[Any]) -> object:
@@ -265,7 +273,7 @@ def _make_mapping(head: list[Any], parts: list[Any]) -> object:
     made = base.__new__(kind)
     for name, value in items.items():
         base.__setitem__(made, name, value)
-    getattr(made, "__dict__", {}).update(parts[1])
+    _attributes(made).update(parts[1])
     return made
 
 

@@ -60,8 +60,15 @@ class Fingerprints:
         self._batches: list[str] = []
 
     def took(self, batch: object) -> None:
-        """Take in a batch that the next step is made of."""
-        self._batches.append(_digest(batch)[:BATCH_DIGITS])
+        """Take in a batch that the next step is made of.
+
+        One that cannot be hashed (a sparse tensor, a class that raises) counts as its class.
+        """
+        try:
+            digest = _digest(batch)
+        except Exception:  # noqa: BLE001  the script's own classes may raise anything
+            digest = _digest(type(batch).__qualname__)
+        self._batches.append(digest[:BATCH_DIGITS])
 
     def will_step(self, optimizer: Optimizer, *_: object) -> None:
         """Take what an attempt goes on with, before its first step."""
@@ -191,18 +198,19 @@ def _digest(value: Any) -> str:  # noqa: ANN401  any value
 
 def _add(found: Any, value: Any) -> None:  # noqa: ANN401  a hash, any value
     """Add the bits of a value to a hash: tensors, and what holds some."""
-    if isinstance(value, torch.Tensor):
+    kind = type(value)  # isinstance would ask an object of the script for its class
+    if issubclass(kind, torch.Tensor):
         local = getattr(value, "to_local", lambda: value)().detach()
         found.update(str((local.dtype, tuple(local.shape))).encode())
         flat = local.cpu().contiguous().reshape(-1)
         found.update(flat.view(torch.uint8).numpy().tobytes())
-    elif isinstance(value, dict):
+    elif issubclass(kind, dict):
         for key in sorted(value, key=str):
             found.update(f"{key}=".encode())
             _add(found, value[key])
-    elif isinstance(value, list | tuple):
+    elif issubclass(kind, list | tuple):
         found.update(b"[")
         for one in value:
             _add(found, one)
-    elif isinstance(value, bool | int | float | str | bytes | None):
+    elif value is None or issubclass(kind, bool | int | float | str | bytes):
         found.update(repr(value).encode())

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import weakref
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -185,9 +186,10 @@ def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
             _inside.a_timed_next = False
         timer.got(num_samples_of(batch))
         if torch.is_grad_enabled():
-            runtime.took(batch)
-            if _Counted.first_batches is not None:
-                _Counted.first_batches.took(batch)
+            with suppress(Exception):  # what the script's own classes may raise is theirs
+                runtime.took(batch)
+                if _Counted.first_batches is not None:
+                    _Counted.first_batches.took(batch)
         return batch
 
     return __next__
