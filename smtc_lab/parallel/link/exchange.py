@@ -135,6 +135,11 @@ class FollowedExchange:
         self._pending = 0
         self._thread: threading.Thread | None = None
 
+    @property
+    def has_joined(self) -> bool:
+        """Whether ranks have agreed how they tell each other that a bucket is ready."""
+        return self._wire is not None
+
     def join(self) -> None:
         """Agree how ranks tell each other that a bucket is ready; all ranks do."""
         if self._wire is None:

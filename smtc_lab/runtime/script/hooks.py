@@ -80,8 +80,7 @@ def install_hooks() -> None:
     ours.__next__ = _timed_next(ours.__next__)
     if runtime.context.permutes_samples:
         _permute_samples(theirs, ours)
-    replacement = use_data_service(runtime)
-    if replacement is not None:
+    if (replacement := use_data_service(runtime)) is not None:
         replace_stateful_loader(replacement)
 
 
