@@ -14,6 +14,7 @@ from smtc_lab.dataservice.client.sharing import first_sharing
 from smtc_lab.dataservice.client.spare_cpu import own_cores
 from smtc_lab.dataservice.iterators import InProcessIterator, IteratedLoader, ServiceIterator
 from smtc_lab.dataservice.late_loaders.telling import Telling, note_iteration
+from smtc_lab.dataservice.of_process import HeldElsewhere, OfProcess
 from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
 from smtc_lab.dataservice.stream_iterators import (
     InProcessStreamIterator,
@@ -54,6 +55,8 @@ class DataLoader(IteratedLoader[_T_co]):
       dataclasses, images and others, see ``smtc_lab.dataservice.batch_types``. A script may
       register more. The trainer's own data workers send whatever can be pickled.
     - ``worker_init_fn`` is called before a data worker's first batch.
+    - It is copied and pickled as torch's is, also while it is iterated over. Where a pickle is
+      loaded, servers, secret and what gets records are those of the default placement there.
     - Data servers keep the dataset as the script made it. The trainer's own data workers see it
       anew in each epoch, or once with ``persistent_workers=True``, as torch's do.
 
@@ -94,6 +97,15 @@ class DataLoader(IteratedLoader[_T_co]):
         DataServiceError: An argument of ours is wrong.
         ValueError: An argument of torch's is wrong.
     """
+
+    servers = HeldElsewhere()
+    secret = HeldElsewhere()
+    tls = HeldElsewhere()
+    allow_pickle: Any = HeldElsewhere()
+    record: Any = HeldElsewhere()
+    notify = HeldElsewhere()
+    journal = HeldElsewhere()
+    _client = HeldElsewhere()
 
     are_vcpus = True
     """Whether each data worker is held to one vCPU where those are emulated; without, their
@@ -161,20 +173,18 @@ class DataLoader(IteratedLoader[_T_co]):
         self._name(default, loader_name, names_servers=servers is not None)
         # torch fills in 2; a user who says nothing leaves it to us.
         self._fixed_credits = prefetch_factor
-        self._client: Client | None = None
         self.seed = default.seed if seed is None else seed
-        self.record = default.record if record is None else record
-        self.notify = default.notify if notify is None else notify
         self.seeding = seeding
-        self.tls = default.tls if tls is None else tls
-        self.journal = journal
-        self.allow_pickle = default.allow_pickle if allow_pickle is None else allow_pickle
-        self._place(
-            default,
-            servers,
-            secret,
-            num_workers if num_local_workers is None else num_local_workers,
+        self._of_process = OfProcess(
+            servers=default.servers if servers is None else tuple(servers),
+            secret=default.secret if secret is None else secret,
+            tls=default.tls if tls is None else tls,
+            allow_pickle=default.allow_pickle if allow_pickle is None else allow_pickle,
+            record=default.record if record is None else record,
+            notify=default.notify if notify is None else notify,
+            journal=journal,
         )
+        self._place(num_workers if num_local_workers is None else num_local_workers)
 
     def _name(
         self, default: Placement, loader_name: str | int | None, *, names_servers: bool
@@ -189,16 +199,8 @@ class DataLoader(IteratedLoader[_T_co]):
             # Such loaders are made epoch by epoch, and must not draw the same transforms.
             self.epoch = int(number)
 
-    def _place(
-        self,
-        default: Placement,
-        servers: Sequence[ServerAddress] | None,
-        secret: bytes | None,
-        num_local_workers: int,
-    ) -> None:
-        """Decide where batches are made: an argument wins over the default."""
-        self.servers = default.servers if servers is None else tuple(servers)
-        self.secret = default.secret if secret is None else secret
+    def _place(self, num_local_workers: int) -> None:
+        """Decide where batches are made."""
         placement.check_secret(self.servers, self.secret)
         placement.check_num_local_workers(num_local_workers)
         if self.seeding == "torch" and self.servers:

@@ -51,11 +51,15 @@ class MeasuredDataLoader(DataLoader[_T_co]):
         *args: Any,  # noqa: ANN401  as torch's own
         **kwargs: Any,  # noqa: ANN401  as torch's own
     ) -> None:
-        self._watch = _Measuring.of_this_process()
         asked = self._watch.measure.batch_size
         if asked is not None and batch_size is not None and not kwargs.get("batch_sampler"):
             batch_size = asked
         super().__init__(dataset, batch_size, *args, **kwargs)
+
+    @property
+    def _watch(self) -> _Measuring:
+        """The process's watch, which no copy of a loader holds."""
+        return _Measuring.of_this_process()
 
     def __iter__(self) -> Any:  # noqa: ANN401  torch returns its own iterator
         """Return an iterator that ends the script in time; or run alone and end it."""

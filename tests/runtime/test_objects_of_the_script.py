@@ -47,3 +47,37 @@ def test_batches_of_any_class_are_trained_on(run_warm: RunScript) -> None:
     ended = run_warm(BATCHES)
 
     assert [step.num_samples for step in ended.steps] == [4, 4, None, None, None, None, 4, 4]
+
+
+HELD = """
+    import copy, gc, pickle, weakref, torch
+    from torch.utils.data import DataLoader
+
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    loader = DataLoader(torch.randn(8, 4), batch_size=4)
+    batches = iter(loader)
+    before = [set(vars(one)) for one in (model, optimizer, loader, batches)]
+    for x in batches:
+        optimizer.zero_grad()
+        model(x).mean().backward()
+        optimizer.step()
+    held = [model, optimizer, loader]
+    copied = copy.deepcopy(held), pickle.loads(pickle.dumps(held))
+    assert b"smtc" not in pickle.dumps(held)
+    assert [set(vars(one)) for one in (*held, batches)] == before
+    assert all(len(list(one[2])) == 2 for one in copied)
+    references = [weakref.ref(one) for one in (*held, batches)]
+    del model, optimizer, loader, batches, held, x
+    gc.collect()
+    print([one() for one in references])
+"""
+
+
+def test_nothing_is_kept_in_models_optimizers_loaders_and_iterators(
+    run_warm: RunScript,
+) -> None:
+    ended = run_warm(HELD)
+
+    assert ended.printed == "[None, None, None, None]\n"
+    assert len(ended.steps) == 2

@@ -164,7 +164,7 @@ def seed_everything(seed: int) -> None:
 
 def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
     runtime = instance_runtime()
-    timer, numbers = runtime.timer, _Inside.sources
+    timer = runtime.timer
     import torch  # noqa: PLC0415  the caller has it
 
     def __next__(self: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own
@@ -173,7 +173,7 @@ def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if _Counted.by_backward is not None:
             _Counted.by_backward.will_ask()
         # Not id(): another iterator may have that of one that is gone.
-        source = self.__dict__.setdefault("_smtc_source", next(numbers))
+        source = _sources.get(self) or _sources.setdefault(self, next(_numbers))
         timer.ask(source, is_for_training=torch.is_grad_enabled())
         _inside.a_timed_next = True
         try:
@@ -228,14 +228,14 @@ def _hand_over(all_batches: Callable[[], None]) -> None:
 
 
 class _Inside(threading.local):
-    """Where a thread of the trainer is now."""
-
     a_timed_next = False
-    sources = itertools.count(1)
-    """Numbers of the iterators that it draws from."""
 
 
 _inside = _Inside()
+"""Where a thread of the trainer is now."""
+_numbers = itertools.count(1)
+_sources: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+"""Numbers of the iterators that batches are drawn from."""
 
 
 class _Counted:

@@ -23,7 +23,9 @@ def replace_stateful_loader(replacement: type[DataLoader[Any]]) -> None:
     def replace() -> None:
         from smtc_lab.dataservice.stateful import stateful  # noqa: PLC0415  most scripts do without
 
-        sys.modules[_MODULE].__dict__["StatefulDataLoader"] = stateful(replacement)
+        made = stateful(replacement)
+        made.__module__ = _MODULE  # where pickles look for it
+        sys.modules[_MODULE].__dict__["StatefulDataLoader"] = made
 
     if _MODULE in sys.modules:
         replace()

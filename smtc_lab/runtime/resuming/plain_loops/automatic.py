@@ -42,7 +42,6 @@ FOLDER = "automatic"
 """Folder below a job's checkpoints."""
 
 _KEEP_LAST = 2
-_KEPT_BATCH = "_smtc_batch"
 
 
 class AutomaticResume:
@@ -62,6 +61,9 @@ class AutomaticResume:
         self._is_inside = False
         self._number = -1
         self._pass: Callable[[], ScriptPass | None] = lambda: None
+        self._first_batches: weakref.WeakKeyDictionary[Any, list[Any]] = (
+            weakref.WeakKeyDictionary()
+        )
         self._new_steps = 0
         self._steps_without_pass = 0
         self._is_by_hand = self._has_cautioned = False
@@ -151,10 +153,10 @@ class AutomaticResume:
 
     def _one_batch(self, loader: Any) -> Iterator[Any]:  # noqa: ANN401  any dataloader
         """Return one batch, the same each time: all of it is set back."""
-        kept = vars(loader)
-        if _KEPT_BATCH not in kept:
-            kept[_KEPT_BATCH] = [batch for batch, _ in zip(self._own_iter(loader), (0,))]  # noqa: B905  one of many
-        return iter(kept[_KEPT_BATCH])
+        kept = self._first_batches
+        if loader not in kept:
+            kept[loader] = [batch for batch, _ in zip(self._own_iter(loader), (0,))]  # noqa: B905  one of many
+        return iter(kept[loader])
 
     def _own_iter(self, loader: Any) -> Iterator[Any]:  # noqa: ANN401  any dataloader
         with self._inside():
