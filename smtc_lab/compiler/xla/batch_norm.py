@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from smtc_lab.compiler.module_call import OwnHook
 from smtc_lab.compiler.torch_names import needed
 
 
@@ -29,8 +30,8 @@ class UnbiasedVariances:
             for module in model.modules()
             if isinstance(module, kind) and module.running_var is not None
             for handle in (
-                module.register_forward_pre_hook(self._remember),
-                module.register_forward_hook(self._correct),
+                module.register_forward_pre_hook(OwnHook(self._remember)),
+                module.register_forward_hook(OwnHook(self._correct)),
             )
         ]
 

@@ -11,6 +11,7 @@ import torch
 from torch.amp.autocast_mode import autocast
 
 from smtc_lab.compiler.fast_functions import FASTER_COMPILED, replaced
+from smtc_lab.compiler.module_call import OwnHook
 from smtc_lab.compiler.xla.conv import conv2d
 from smtc_lab.compiler.xla.linear import linear
 from smtc_lab.compiler.xla.max_pool import max_pool2d
@@ -53,8 +54,8 @@ class XlaForward:
         self._is_cpu = device_kind() == "xla:CPU"
         self._running: list[tuple[ExitStack, bool]] = []
         self._handles = [
-            model.register_forward_pre_hook(self._before, with_kwargs=True),
-            model.register_forward_hook(self._after, always_call=True),
+            model.register_forward_pre_hook(OwnHook(self._before), with_kwargs=True),
+            model.register_forward_hook(OwnHook(self._after), always_call=True),
         ]
 
     def remove(self) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from smtc_lab.compiler.module_call import OwnHook
 from smtc_lab.compiler.precision import device_of
 from smtc_lab.compiler.xla.batch_norm import UnbiasedVariances
 from smtc_lab.compiler.xla.counters import XlaCounters
@@ -111,7 +112,7 @@ class ScriptOnXla:
         self._changes.callback(UnbiasedVariances(model).remove)
         if not self._has_model:
             self._has_model = True
-            model.register_forward_pre_hook(self._saw_batch, with_kwargs=True)
+            model.register_forward_pre_hook(OwnHook(self._saw_batch), with_kwargs=True)
 
     def _saw_batch(self, _: torch.nn.Module, args: Any, kwargs: Any) -> None:  # noqa: ANN401  torch's signature
         if self._batch is None:
