@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from smtc_lab.compiler.untraced import untraced
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.source import is_map_style
 from smtc_lab.errors import EntryPointError
@@ -124,7 +125,7 @@ class _Measuring:
         self._begin_cpu_s, self._begin_steps = 0.0, 0
         self._seen: dict[str, float] = {}
         self._times = GradientTimes() if measure.what == "resident" else None
-        self._hook = register_optimizer_step_post_hook(self._optimizer_stepped)
+        self._hook = register_optimizer_step_post_hook(untraced(self._optimizer_stepped))
 
     @classmethod
     def of_this_process(cls) -> _Measuring:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from smtc_lab.metrics.records.records import STEP_BOUNDARY
+
 if TYPE_CHECKING:
     from tests.runtime.conftest import RunScript
 
@@ -81,3 +85,49 @@ def test_nothing_is_kept_in_models_optimizers_loaders_and_iterators(
 
     assert ended.printed == "[None, None, None, None]\n"
     assert len(ended.steps) == 2
+
+
+COMPILED = """
+    import sys, torch
+    from torch.utils.data import DataLoader
+
+    class Plain(torch.optim.Optimizer):
+        def __init__(self, parameters, lr):
+            super().__init__(parameters, {"lr": lr})
+
+        @torch.no_grad()
+        def step(self):
+            for group in self.param_groups:
+                for one in group["params"]:
+                    one.add_(one.grad, alpha=-group["lr"])
+
+    is_whole = sys.argv[1] == "whole"
+    model = torch.nn.Linear(4, 1)
+    kind = Plain if is_whole else torch.optim.SGD  # torch's own break the graph
+    optimizer = kind(model.parameters(), lr=0.5)
+    before = model.bias.item()
+
+    @torch.compile(fullgraph=is_whole, backend="eager")
+    def step():
+        optimizer.step()
+
+    for x in DataLoader(torch.randn(24, 4), batch_size=4):
+        optimizer.zero_grad()
+        model(x).mean().backward()
+        step()
+    print(round(before - model.bias.item(), 4))
+"""
+
+
+@pytest.mark.parametrize("graph", ["whole", "broken"])
+def test_a_compiled_optimizer_step_is_compiled_and_counted(
+    run_warm: RunScript, graph: str
+) -> None:
+    ended = run_warm(COMPILED, graph)
+
+    assert ended.printed.splitlines()[-1] == "3.0"
+    assert [step.num_samples for step in ended.steps] == [4] * 6
+    assert [event.kind for event in ended.events] == (
+        [STEP_BOUNDARY] if graph == "whole" else []
+    )
+    assert "hooks.py" not in ended.errors  # the compiler warns of what it traces

@@ -17,6 +17,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from smtc_lab.compiler.untraced import untraced
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.metrics.records.fingerprints import (
     AFTER,
@@ -46,7 +47,7 @@ def take_fingerprints(runtime: InstanceRuntime) -> None:
     """Record the fingerprints of each step of this process from now on."""
     taken = Fingerprints(runtime)
     runtime.replace_sink(lambda sink: _WithFingerprints(sink, taken))
-    register_optimizer_step_pre_hook(taken.will_step)
+    register_optimizer_step_pre_hook(untraced(taken.will_step))
     runtime.took = taken.took
 
 

@@ -19,6 +19,10 @@ _TRIALS = 2
 
 _NO_OPTIMIZER = "the script steps no optimizer of torch's, so a step is timed from "
 _FROM_BATCH = f"{_NO_OPTIMIZER}asking for a batch to asking for the next one."
+_FROM_BATCH_COMPILED = (
+    "the script compiles its optimizer's step as one graph (fullgraph=True), so a step is "
+    "timed from asking for a batch to asking for the next one."
+)
 _FROM_BACKWARD = f"{_NO_OPTIMIZER}the end of one backward() to the end of the next."
 
 
@@ -106,6 +110,17 @@ class BackwardSteps:
         if not self._has_optimizer:
             self._has_optimizer = True
             self._runtime.timer.forget()
+
+    def lost_optimizer(self) -> None:
+        """Say that the script's optimizer steps unheard: backward passes end its steps too."""
+        if not self._has_optimizer:
+            return
+        self._has_optimizer = False
+        self._num_steps = _TRIALS + 1  # no trial: it trains
+        if not self._has_told:
+            self._has_told = True
+            self._runtime.event(STEP_BOUNDARY, _FROM_BATCH_COMPILED)
+        self._is_due = self._runtime.timer.has_batch
 
     def _watch_optimizers(self) -> None:
         plain = torch.optim.Optimizer.__init__

@@ -17,10 +17,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.instance.variables import FINGERPRINTS_VARIABLE, RESUME_VARIABLE
 from smtc_lab.metrics.records.records import TORCHS_OWN
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
+from smtc_lab.runtime.resuming.watched import watch_attempts
 from smtc_lab.runtime.script.first_failure import note_thread_failures
 from smtc_lab.runtime.script.stateful_loader import replace_stateful_loader
 
@@ -42,6 +42,7 @@ def install_hooks() -> None:
         register_optimizer_step_post_hook,
     )
 
+    from smtc_lab.compiler.untraced import untraced  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.iterators import SeededIterator  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.serving.torch_workers import hold_workers  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.torch_names import needed  # noqa: PLC0415  others do without torch
@@ -49,7 +50,7 @@ def install_hooks() -> None:
 
     runtime = instance_runtime()
     note_thread_failures()
-    _watch_attempts(runtime)
+    watch_attempts(runtime)
     if runtime.context.role == "train":
         _look_at_others(runtime)
     seed_everything(runtime.context.seed)
@@ -72,7 +73,8 @@ def install_hooks() -> None:
 
             watch_exchange(runtime)
         _Counted.by_backward = BackwardSteps(runtime, _end_step)
-        register_optimizer_step_post_hook(_optimizer_stepped)
+        stepped = untraced(_optimizer_stepped, when_left_out=_optimizer_left_out)
+        register_optimizer_step_post_hook(stepped)
         hold_workers()
     theirs = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")  # where batches pass
     ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
@@ -82,27 +84,6 @@ def install_hooks() -> None:
         _permute_samples(theirs, ours)
     if (replacement := use_data_service(runtime)) is not None:
         replace_stateful_loader(replacement)
-
-
-def _watch_attempts(runtime: InstanceRuntime) -> None:
-    """Note what a script loads that was interrupted, and fingerprints where they are asked."""
-    if runtime.context.role == "data":
-        return
-    if runtime.attempt > 1:
-        from smtc_lab.runtime.resuming.restored import Restored  # noqa: PLC0415  others do without
-
-        restored = Restored(runtime.context)
-        runtime.restored_step = lambda: restored.step
-    if RESUME_VARIABLE in os.environ:
-        from smtc_lab.runtime.resuming.plain_loops.automatic import AutomaticResume  # noqa: PLC0415  as above
-
-        AutomaticResume(runtime, runtime.restored_step)
-    if FINGERPRINTS_VARIABLE in os.environ:
-        from smtc_lab.runtime.resuming.fingerprints import (  # noqa: PLC0415  as above
-            take_fingerprints,
-        )
-
-        take_fingerprints(runtime)
 
 
 def _look_at_others(runtime: InstanceRuntime) -> None:
@@ -265,6 +246,12 @@ def _optimizer_stepped(optimizer: object, *_: object) -> None:
     if _Counted.by_backward is not None:  # made by other means than its class's own
         _Counted.by_backward.found_optimizer()
     _end_step()
+
+
+def _optimizer_left_out() -> None:
+    """Let backward passes end steps, where no optimizer's step is heard of."""
+    if _Counted.by_backward is not None and _Counted.optimizer() is None:
+        _Counted.by_backward.lost_optimizer()
 
 
 def _takes_over(optimizer: object) -> bool:

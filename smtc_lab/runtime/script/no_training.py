@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from smtc_lab.compiler.untraced import untraced
 from smtc_lab.runtime.script.backward import after_backward
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class NoTraining:
         self._end = end
         self._process = os.getpid()
         self._steps = self._backwards = 0
-        register_optimizer_step_post_hook(self._stepped)
+        register_optimizer_step_post_hook(untraced(self._stepped))
         after_backward(self._went_backward)
 
     def _stepped(self, *_: object) -> None:

@@ -11,6 +11,8 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from smtc_lab.compiler.untraced import untraced
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -49,8 +51,8 @@ class ScriptWatch:
         self._plain_call = torch.nn.Module.__call__
         self._watched_call = self._watched()
         self._handles = [
-            register_optimizer_step_pre_hook(self._will_step),
-            register_optimizer_step_post_hook(self._has_stepped),
+            register_optimizer_step_pre_hook(untraced(self._will_step)),
+            register_optimizer_step_post_hook(untraced(self._has_stepped)),
         ]
         self._has_seen_all = False
         self._is_over = False

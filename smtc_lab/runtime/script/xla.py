@@ -12,6 +12,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from smtc_lab.compiler.module_call import OwnHook
 from smtc_lab.compiler.precision import device_of
+from smtc_lab.compiler.untraced import untraced
 from smtc_lab.compiler.xla.batch_norm import UnbiasedVariances
 from smtc_lab.compiler.xla.counters import XlaCounters
 from smtc_lab.compiler.xla.errors import explained
@@ -61,7 +62,7 @@ class ScriptOnXla:
             compilation.config.timeout_s, counts=self._counters.compilations
         )
         self._watch = ScriptWatch(on_model=self._adopt, on_optimizer=self._take_over)
-        self._handle = register_optimizer_step_post_hook(self._stepped)
+        self._handle = register_optimizer_step_post_hook(untraced(self._stepped))
         seed = torch.initial_seed() & (2**63 - 1)  # it takes 63 bits
         torch_xla.manual_seed(seed)
 

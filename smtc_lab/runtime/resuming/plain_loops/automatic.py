@@ -22,6 +22,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.data import dataloader as torch_dataloader
 
+from smtc_lab.compiler.untraced import untraced
 from smtc_lab.dataservice.iterators import IteratedLoader
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
@@ -69,7 +70,7 @@ class AutomaticResume:
         self._is_by_hand = self._has_cautioned = False
         runtime.timer.on_ready = None  # it is told from which step, when that is known
         runtime.timer.on_step = self._stepped
-        register_optimizer_step_pre_hook(self._will_step)
+        register_optimizer_step_pre_hook(untraced(self._will_step))
         self._plain_iter = plain = torch_dataloader.DataLoader.__iter__
 
         def __iter__(loader: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own
