@@ -51,6 +51,23 @@ class Nested(Dataset[Any]):
         }
 
 
+class Images(Dataset[Any]):
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return torch.full((3, 64, 64), index / 8)
+
+
+def channels_last(samples: list[torch.Tensor]) -> dict[str, torch.Tensor]:
+    images = torch.stack(samples)
+    return {
+        "images": images.contiguous(memory_format=torch.channels_last),
+        "small": images[:, :, :2, :2].contiguous(memory_format=torch.channels_last),
+        "inputs": images.clone().requires_grad_(),
+    }
+
+
 class Noisy(Dataset[Any]):
     """A random transform of every kind."""
 
@@ -129,6 +146,19 @@ def test_nested_batches_are_those_of_torch(place: Callable[..., Any]) -> None:
     loader = place(Nested(), batch_size=5)
 
     assert same(epochs(loader, 1), epochs(TorchDataLoader(Nested(), batch_size=5), 1))
+
+
+def test_images_keep_their_memory_format_and_inputs_want_their_gradient(
+    place: Callable[..., Any],
+) -> None:
+    loader = place(Images(), batch_size=4, collate_fn=channels_last)
+
+    for batch, whole in zip(loader, torch.arange(8.0).reshape(2, 4) / 8, strict=True):
+        for name in ("images", "small"):
+            assert batch[name].is_contiguous(memory_format=torch.channels_last)
+            assert torch.equal(batch[name][:, 2, 1, 0], whole)
+        batch["inputs"].square().sum().backward()
+        assert torch.equal(batch["inputs"].grad[:, 0, 0, 0], 2 * whole)
 
 
 def test_samples_can_be_asked_for_by_anything(place: Callable[..., Any]) -> None:

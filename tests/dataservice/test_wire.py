@@ -12,6 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smtc_lab.dataservice.batch_types.registry import made_again
 from smtc_lab.dataservice.protocol import wire
 from smtc_lab.dataservice.protocol.wire import Kind
 from smtc_lab.errors import DataServiceError
@@ -97,8 +98,53 @@ def test_tensors_that_are_no_plain_memory_are_made_so() -> None:
     assert all(map(torch.equal, there_and_back(views), views))
 
 
-def test_a_tensor_that_wants_a_gradient_comes_as_its_values() -> None:
-    assert torch.equal(there_and_back(torch.ones(2, requires_grad=True)), torch.ones(2))
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.rand(2, 3, 4, 5).contiguous(memory_format=torch.channels_last),
+        torch.rand(2, 3, 4, 5, 6).contiguous(memory_format=torch.channels_last_3d),
+        torch.rand(300, 200).t(),
+        torch.arange(24.0).reshape(4, 6).t().to(torch.complex64).conj(),
+        torch.rand(2, 3, 4).permute(2, 0, 1).to(torch.bfloat16),
+    ],
+    ids=lambda tensor: str(tuple(tensor.shape)),
+)
+def test_a_tensor_keeps_the_order_of_its_dimensions_in_memory(tensor: torch.Tensor) -> None:
+    came, inside = there_and_back([tensor, {"inside": tensor}])
+
+    for one in (came, inside["inside"]):
+        assert torch.equal(one, tensor)
+        assert one.stride() == tensor.stride()
+        assert not one._is_view()
+
+
+@pytest.mark.parametrize("is_last", [False, True])
+def test_a_tensor_that_wants_a_gradient_still_wants_it(*, is_last: bool) -> None:
+    tensor = torch.rand(2, 3, 4, 5)
+    if is_last:
+        tensor = tensor.contiguous(memory_format=torch.channels_last)
+
+    came = there_and_back(tensor.requires_grad_())
+
+    assert torch.equal(came, tensor)
+    assert came.stride() == tensor.stride()
+    assert came.requires_grad
+    assert came.is_leaf
+
+
+def test_a_tensor_whose_gradient_goes_back_to_the_data_worker_is_refused() -> None:
+    computed = torch.ones(2, requires_grad=True) * 2
+
+    with pytest.raises(
+        DataServiceError, match=r"shape \[2\] that requires a gradient.*\.detach"
+    ):
+        there_and_back({"x": computed})
+
+
+@pytest.mark.parametrize("order", [[0, 0], [1], [0, 2], ["a", 0], [0, 1, 2]])
+def test_an_order_of_other_dimensions_is_refused(order: list[Any]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        made_again("laid_out", [False, *order], [torch.zeros(2, 3)])
 
 
 def test_every_tensor_has_a_storage_of_its_own() -> None:

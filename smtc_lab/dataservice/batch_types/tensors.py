@@ -1,4 +1,4 @@
-"""Tensors that are no plain memory, arrays of objects, and images."""
+"""Tensors that are more than plain memory, arrays of objects, and images."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from smtc_lab.dataservice.batch_types.batch_type import (
     plain_text,
 )
 from smtc_lab.dataservice.torch_names import needed
+from smtc_lab.errors import DataServiceError
 
 _COMPRESSED = {
     str(layout): layout
@@ -127,6 +128,54 @@ def _make_quantized(head: list[Any], parts: list[Any]) -> object:
     return make(whole, scales, points, head[1])
 
 
+def is_laid_out(tensor: torch.Tensor) -> bool:
+    """Return whether a strided tensor is more than its values in the order of its dimensions.
+
+    Its dimensions lie in another order in memory (as with ``channels_last``), or it requires
+    a gradient.
+
+    Raises:
+        DataServiceError: Its gradient would go back to what is left behind.
+    """
+    if not tensor.requires_grad:
+        return not tensor.is_contiguous() and _order_of(tensor) is not None
+    if not tensor.is_leaf:
+        raise DataServiceError(
+            f"The batch holds a tensor of shape {list(tensor.shape)} that requires a gradient "
+            f"and was computed from others ({tensor.grad_fn}), which stay in the data worker. "
+            "Call .detach() on it in the dataset or collate_fn."
+        )
+    return True
+
+
+def _order_of(tensor: torch.Tensor) -> list[int] | None:
+    """Return the dimensions as they lie in memory; None: they have gaps or overlap."""
+    strides = tensor.stride()
+    order = sorted(range(tensor.dim()), key=lambda place: (-strides[place], place))
+    return order if tensor.permute(order).is_contiguous() else None
+
+
+def _take_laid_out(value: torch.Tensor) -> Taken | None:
+    if value.layout is not torch.strided or value.is_quantized or not is_laid_out(value):
+        return None
+    whole = value.detach()
+    order = _order_of(whole) or list(range(whole.dim()))
+    return Taken([value.requires_grad, *order], [whole.permute(order)])
+
+
+def _make_laid_out(head: list[Any], parts: list[Any]) -> object:
+    """Make it over the memory of its part, as a tensor of its own and not as a view."""
+    (whole,) = parts
+    requires_grad, *order = head
+    if sorted(order) != list(range(whole.dim())):
+        raise ValueError(f"{order} is no order of {whole.dim()} dimensions")
+    view = whole.permute([order.index(place) for place in range(whole.dim())])
+    made = torch.empty(0, dtype=view.dtype).set_(
+        view.untyped_storage(), view.storage_offset(), view.shape, view.stride()
+    )
+    return made.requires_grad_(requires_grad is True)
+
+
 def _take_array(value: np.ndarray[Any, Any]) -> Taken | None:
     if value.dtype.kind != "O":
         return None
@@ -204,6 +253,7 @@ TENSOR_TYPES = (
     ),
     BatchType("sparse", _is_tensor, _take_sparse, _make_sparse),
     BatchType("quantized", _is_tensor, _take_quantized, _make_quantized),
+    BatchType("laid_out", _is_tensor, _take_laid_out, _make_laid_out),
     BatchType("objects", exactly(np.ndarray), _take_array, _make_array),
     BatchType("image", _is_image, _take_image, _make_image),
     BatchType("tv_tensor", _is_tv_tensor, _take_tv_tensor, _make_tv_tensor),

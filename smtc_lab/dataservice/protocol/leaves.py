@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import torch
 
+from smtc_lab.dataservice.batch_types.tensors import is_laid_out
 from smtc_lab.dataservice.protocol.pickles import unpickled
 from smtc_lab.dataservice.protocol.remedies import SAME_VERSION
 from smtc_lab.errors import DataServiceError, ProtocolError
@@ -155,8 +156,8 @@ def encode_leaf(
         share: Puts a tensor into memory that the peer sees; see ``structure.encode``.
 
     Returns:
-        The description, or None for an object of another kind: sparse, nested and quantized
-        tensors and arrays of objects are, too.
+        The description, or None for an object of another kind: sparse, nested, quantized and
+        laid out tensors and arrays of objects are, too.
 
     Raises:
         DataServiceError: A tensor or array of a kind that does not travel.
@@ -211,26 +212,21 @@ def _encode_tensor(
             f"The batch holds a tensor on {tensor.device}, but data workers have only CPUs. "
             "Return CPU tensors from the dataset and move them in the training loop."
         )
+    if is_laid_out(tensor):  # a type of its own, whose memory comes here again
+        return None
     whole = tensor.detach()
     if whole.is_conj() or whole.is_neg() or not whole.is_contiguous():
         whole = whole.resolve_conj().resolve_neg().contiguous()
     offset = None if share is None else share(whole)
     if offset is not None:
         return ["M", name, offset, *tensor.shape]
-    if whole.numel():
-        _append(buffers, _bytes_of(whole))
+    _append(buffers, whole.reshape(-1).view(torch.uint8).numpy().data)
     return ["T", name, *tensor.shape]
 
 
 def _octets(array: np.ndarray) -> memoryview:
     """Return the memory of a contiguous array, as bytes."""
     return array.reshape(-1).view(np.uint8).data if array.nbytes else _NOTHING
-
-
-def _bytes_of(whole: torch.Tensor) -> memoryview:
-    if whole.dtype in _NUMPY_CAN_CAST:
-        return whole.numpy().data.cast("B")
-    return whole.reshape(-1).view(torch.uint8).numpy().data
 
 
 def _encode_array(value: np.ndarray | np.generic, buffers: list[memoryview]) -> list[object]:
