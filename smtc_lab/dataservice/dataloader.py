@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -237,6 +238,8 @@ class DataLoader(IteratedLoader[_T_co]):
 
     def _new_client(self) -> Client:
         source = source_of(self)
+        if self._is_auto:
+            source = dataclasses.replace(source, num_workers=None)
         telling = Telling(source, None if self._is_late else self.loader_name)
         return Client(
             ClientSettings(

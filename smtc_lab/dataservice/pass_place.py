@@ -176,13 +176,22 @@ def _set_random_states(loader: Any, states: Mapping[str, Any]) -> None:  # noqa:
 
 
 def _generators(loader: Any) -> tuple[torch.Generator | None, torch.Generator | None]:  # noqa: ANN401
-    return (loader.generator, getattr(loader.sampler, "generator", None))
+    found = _asked(loader.sampler, "generator")
+    return (loader.generator, found if isinstance(found, torch.Generator) else None)
+
+
+def _asked(sampler: object, name: str) -> Any:  # noqa: ANN401  whatever it has
+    """Return an attribute of a sampler, which may be the script's own; None: it has none."""
+    try:
+        return getattr(sampler, name, None)
+    except Exception:  # noqa: BLE001  the script's own class may raise anything
+        return None
 
 
 def _counting(loader: Any) -> list[Any]:  # noqa: ANN401  a loader
     """Return the samplers that number their passes, such as ``DistributedSampler``."""
     found = (loader.batch_sampler, loader.sampler)
-    return [one for one in found if isinstance(getattr(one, "epoch", None), int)]
+    return [one for one in found if isinstance(_asked(one, "epoch"), int)]
 
 
 def _sampler_epoch(loader: Any) -> int | None:  # noqa: ANN401  a loader

@@ -37,6 +37,10 @@ class LoaderSource:
     worker_init_fn: Callable[[int], object] | None = None
     """Called in each data worker before its first batch of this loader, with its number."""
 
+    num_workers: int | None = None
+    """Data workers that the script asks for; None: as many as there are. Datasets may count by
+    it, wherever batches are made."""
+
     @property
     def num_samples(self) -> int | None:
         """Length of the dataset; None: it has none."""
@@ -138,6 +142,7 @@ def source_of(loader: DataLoader[object]) -> LoaderSource:
             collate_fn=loader.collate_fn,
             auto_collation=loader.batch_size is not None,
             worker_init_fn=loader.worker_init_fn,
+            num_workers=loader.num_workers,
             batch_size=loader.batch_size,
             drop_last=loader.drop_last,
         )
@@ -152,6 +157,7 @@ def source_of(loader: DataLoader[object]) -> LoaderSource:
         collate_fn=loader.collate_fn,
         auto_collation=loader.batch_sampler is not None,
         worker_init_fn=loader.worker_init_fn,
+        num_workers=loader.num_workers,
     )
 
 

@@ -100,3 +100,27 @@ def test_it_is_as_generic_as_torchs() -> None:
         pass
 
     assert isinstance(Own(Noisy()), DataLoader)
+
+
+class Unasked:
+    """A sampler that raises KeyError for what it lacks."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(20))
+
+    def __len__(self) -> int:
+        return 20
+
+    def __getattr__(self, name: str) -> object:
+        raise KeyError(name)
+
+
+def test_a_sampler_that_answers_for_no_attribute_is_left_alone() -> None:
+    loader = Stateful(Noisy(), batch_size=4, sampler=Unasked())
+    batches = iter(loader)
+    next(batches)
+
+    other = Stateful(Noisy(), batch_size=4, sampler=Unasked())
+    other.load_state_dict(loader.state_dict())
+
+    assert len(list(other)) == 4

@@ -154,24 +154,29 @@ class BatchMaker:
         return source
 
     def _enter(self, loader: str, source: LoaderSource, place: BatchPlace) -> None:
-        """Set ``get_worker_info`` up for a source; initialize the process for it once."""
-        number = self._identity.number
+        """Set ``get_worker_info`` up for a source; initialize the process for it once.
+
+        Datasets keep what each of the loader's ``num_workers`` has by its id, so no id is
+        beyond them, and without any there is none.
+        """
+        number, asked = self._identity.number, source.num_workers
+        told = number % asked if asked else number
         if source is not self._current:
             self._current = source
-            set_worker_info(
-                new_worker_info(
-                    number=number,
-                    num_workers=self._identity.num_data_workers,
-                    seed=worker_seed(place.seed, _ANY_EPOCH, number),
-                    dataset=source.dataset,
-                )
+            is_none = asked == 0 and source.worker_init_fn is None
+            info = new_worker_info(
+                number=told,
+                num_workers=asked or self._identity.num_data_workers,
+                seed=worker_seed(place.seed, _ANY_EPOCH, number),
+                dataset=source.dataset,
             )
+            set_worker_info(None if is_none else info)
         if loader not in self._initialized:
             if source.worker_init_fn is not None:
                 own_seed = worker_seed(place.seed, _ANY_EPOCH, number)
                 seed_worker(place.seed, _ANY_EPOCH, number, for_torch=own_seed)
                 try:
-                    source.worker_init_fn(number)
+                    source.worker_init_fn(told)
                 except Exception as error:
                     raise BatchFailure("worker_init_fn failed") from error
             self._initialized.add(loader)
