@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import get_worker_info
 
 from smtc_lab.errors import DataServiceError, SampleError
 from tests.dataservice.faults.trial import Noisy, order_of, sources_of, undisturbed
@@ -57,7 +56,7 @@ class Hungry(Noisy):
         self.library = library
 
     def __getitem__(self, index: int) -> Any:
-        if index == POISONED and get_worker_info() is not None:
+        if index == POISONED and self.is_in_data_worker():
             resource.setrlimit(resource.RLIMIT_AS, (2**33, resource.RLIM_INFINITY))
             if self.library == "torch":
                 torch.ones(2**34, dtype=torch.uint8)
@@ -74,7 +73,7 @@ class Greedy(Noisy):
         self.is_over = multiprocessing.get_context("fork").Event()
 
     def __getitem__(self, index: int) -> Any:
-        if index == POISONED and get_worker_info() is not None and not self.is_over.is_set():
+        if index == POISONED and self.is_in_data_worker() and not self.is_over.is_set():
             self.is_over.set()
             (self.group / "cgroup.procs").write_text(str(os.getpid()))
             np.ones(2**28, dtype=np.uint8)

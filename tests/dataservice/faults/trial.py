@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils.data import DataLoader as TorchDataLoader
-from torch.utils.data import Dataset, get_worker_info
+from torch.utils.data import Dataset
 
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.source import source_of
@@ -34,14 +35,18 @@ class Noisy(Dataset[Any]):
 
     def __init__(self, num_samples: int, *, work_s: float = 0.0) -> None:
         self.num_samples = num_samples
+        self.trainer = os.getpid()
         self.work_s = work_s
         """Stands for the work that a real transform needs; none in the trainer itself."""
 
     def __len__(self) -> int:
         return self.num_samples
 
+    def is_in_data_worker(self) -> bool:
+        return os.getpid() != self.trainer
+
     def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
-        if self.work_s and get_worker_info() is not None:
+        if self.work_s and self.is_in_data_worker():
             time.sleep(self.work_s)
         return index, torch.rand(3)
 
@@ -56,7 +61,7 @@ class Frozen(Noisy):
         self.sample = sample
 
     def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
-        if index == self.sample and get_worker_info() is not None and not self.frozen.is_set():
+        if index == self.sample and self.is_in_data_worker() and not self.frozen.is_set():
             self.frozen.set()
             signal.raise_signal(signal.SIGSTOP)
         return super().__getitem__(index)
@@ -71,7 +76,8 @@ def order_of(dataset: Noisy) -> list[int]:
 
 def sources_of(dataset: Noisy) -> Mapping[str, LoaderSource]:
     """Return what a data server serves of a dataset."""
-    return {"0": source_of(TorchDataLoader(dataset, batch_size=BATCH_SIZE))}
+    source = source_of(TorchDataLoader(dataset, batch_size=BATCH_SIZE))
+    return {"0": replace(source, num_workers=None)}  # they are told of as many as there are
 
 
 def plain(batch: Any) -> Batch:
