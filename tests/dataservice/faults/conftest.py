@@ -37,6 +37,7 @@ def begin(secret: bytes) -> Iterator[Callable[..., Trial]]:
         servers: Sequence[ServerAddress] = (),
         *,
         num_local_workers: int = 0,
+        num_workers: int = 1,
         num_credits: int | None = LEAST_CREDITS,
         **arguments: Any,
     ) -> Trial:
@@ -45,7 +46,7 @@ def begin(secret: bytes) -> Iterator[Callable[..., Trial]]:
             dataset,
             BATCH_SIZE,
             sampler=order_of(dataset),
-            num_workers=1,  # torch's own checks want it beside prefetch_factor
+            num_workers=num_workers,  # torch's own checks want it beside prefetch_factor
             num_local_workers=num_local_workers,
             prefetch_factor=num_credits,
             seed=1,

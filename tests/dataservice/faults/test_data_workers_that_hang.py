@@ -154,7 +154,7 @@ def test_a_data_worker_that_is_20_times_slower_gets_less(
     if where == "server":
         trial = begin(dataset, [serve(sources_of(dataset)).address])
     else:
-        trial = begin(dataset, num_local_workers=2)
+        trial = begin(dataset, num_local_workers=2, num_workers=2)
 
     for _ in trial:
         pass
