@@ -244,7 +244,7 @@ def _optimizer_stepped(optimizer: object, *_: object) -> None:
     elif not _takes_over(optimizer):
         return
     if _Counted.by_backward is not None:  # made by other means than its class's own
-        _Counted.by_backward.found_optimizer()
+        _Counted.by_backward.heard_optimizer()
     _end_step()
 
 
