@@ -7,7 +7,6 @@ never imports torch pays nothing.
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import sys
 import threading
