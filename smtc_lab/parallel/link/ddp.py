@@ -36,6 +36,11 @@ _HOOKS: weakref.WeakKeyDictionary[DistributedDataParallel, weakref.ref[BucketHoo
 )
 """The hooks of the models that are followed. Each belongs to the reducer of its model."""
 
+_GROUPS: list[tuple[weakref.ref[BucketHook], Any]] = []
+"""The process group of each hook, kept until its reducer has gone. A reducer that held it last
+would join the group's threads while it holds the GIL, which they need to let go of the values
+that they averaged."""
+
 
 class BucketHook:
     """The communication hook of one model.
@@ -184,6 +189,8 @@ def _hang_on(model: DistributedDataParallel, hook: BucketHook) -> None:
     DistributedDataParallel.register_comm_hook(model, hook, _average_bucket)
     model._comm_hooks.pop()  # noqa: SLF001  copies and pickles have these, and may go elsewhere
     _HOOKS[model] = weakref.ref(hook)
+    _GROUPS[:] = [(each, group) for each, group in _GROUPS if each() is not None]
+    _GROUPS.append((weakref.ref(hook), model.process_group))
 
 
 def _average_bucket(state: BucketHook, bucket: Any) -> Any:  # noqa: ANN401  torch's futures are generic

@@ -100,6 +100,19 @@ for by_all in (False, True):
 told(weights=weights)
 """
 
+_OUTLIVES_ITS_GROUP = """
+import sys
+model = DistributedDataParallel(torch.nn.Linear(8, 1))
+trained(model)
+sys.setswitchinterval(1.0)
+dist.all_reduce(torch.ones(1))  # a thread of the group lets go of it later, with the GIL
+dist.destroy_process_group()
+del model  # its reducer is the last that has the group
+gc.collect()
+told(ended=True)
+dist.destroy_process_group = lambda: None
+"""
+
 
 def told(run_ranks: RunRanks, program: str, *, follows: bool, **more: object) -> list[Any]:
     values = more | {"follows": follows}
@@ -130,3 +143,7 @@ def test_ranks_that_join_are_left_out_of_averages_as_ddp_is_told(run_ranks: RunR
     # A step of both adds (1 + 2) / 2; one of rank 1 alone adds 2, or 2 / 2.
     assert [one["weights"] for one in ours] == [[9.0, 10.5, 16.5, 18.0]] * 2
     assert plain == ours
+
+
+def test_a_model_may_outlive_its_process_group(run_ranks: RunRanks) -> None:
+    assert told(run_ranks, _OUTLIVES_ITS_GROUP, follows=True) == [{"ended": True}] * 2
