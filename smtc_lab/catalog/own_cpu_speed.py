@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import platform
 import threading
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from smtc_lab.catalog.cpu_speed import relative_cpu_speed
 from smtc_lab.errors import CatalogError
 from smtc_lab.machine.cores import available_cores, cpu_model
 from smtc_lab.machine.cpu_benchmark import BENCHMARK_VERSION, BenchmarkError, cpu_rate
-from smtc_lab.machine.home import home
+from smtc_lab.machine.home import HOME_VARIABLE, home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,29 +51,38 @@ class OwnCpuSpeed:
     """Rates of different versions cannot be compared."""
 
 
-@cache
 def own_cpu_speed() -> OwnCpuSpeed:
     """Return the speed of one vCPU of this machine.
 
     A benchmark of about half a second measures it when it is first asked for. Its result is
     kept in the user's data folder until the machine starts again, or its CPU, its cores,
-    Python, numpy or the benchmark change: so all runs of a day are of one scale.
+    Python, numpy or the benchmark change: so all runs of a day are of one scale. A process
+    that has measured it keeps that in every such folder that has none.
 
     Raises:
         CatalogError: The benchmark failed.
     """
+    return _speed_for(os.environ.get(HOME_VARIABLE))
+
+
+@cache
+def _speed_for(_: str | None) -> OwnCpuSpeed:
     found = known_cpu_speed()
-    if found is not None:
-        return found
+    if found is None:
+        found = _benchmarked()
+        _keep(found.rate)
+    return found
+
+
+@cache
+def _benchmarked() -> OwnCpuSpeed:
     try:
-        found = measured_cpu_speed(_SECONDS)
+        return measured_cpu_speed(_SECONDS)
     except BenchmarkError as error:
         raise CatalogError(
             f"{error} Without it no instance type can be emulated here; launch with "
             "--no-emulation (emulation=None)."
         ) from error
-    _keep(found.rate)
-    return found
 
 
 def measured_cpu_speed(seconds: float) -> OwnCpuSpeed:

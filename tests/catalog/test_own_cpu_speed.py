@@ -15,15 +15,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def forget() -> None:
+    """Be a new process."""
+    own._speed_for.cache_clear()
+    own._benchmarked.cache_clear()
+
+
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[float]]:
     """Rates that the benchmark gives one after the other, for a user who has none yet."""
     found = [own.REFERENCE_RATE, 2 * own.REFERENCE_RATE]
     monkeypatch.setenv("SMTC_LAB_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(own, "cpu_rate", lambda **_: found.pop(0))
-    own.own_cpu_speed.cache_clear()
+    forget()
     yield found
-    own.own_cpu_speed.cache_clear()
+    forget()
 
 
 def test_the_reference_machine_has_the_speed_of_its_type(rates: list[float]) -> None:
@@ -39,7 +45,17 @@ def test_it_is_measured_once_for_all_processes(rates: list[float]) -> None:
     assert own.known_cpu_speed() is None
 
     first = own.own_cpu_speed()
-    own.own_cpu_speed.cache_clear()
+    forget()
+
+    assert own.own_cpu_speed() == own.known_cpu_speed() == first
+    assert len(rates) == 1
+
+
+def test_a_process_has_one_speed_in_every_home(
+    rates: list[float], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = own.own_cpu_speed()
+    monkeypatch.setenv("SMTC_LAB_HOME", str(tmp_path / "another"))
 
     assert own.own_cpu_speed() == own.known_cpu_speed() == first
     assert len(rates) == 1
@@ -53,7 +69,7 @@ def test_it_is_measured_again_when_it_may_differ(
     first = own.own_cpu_speed()
     others = {**own._conditions(), name: "another"}
     monkeypatch.setattr(own, "_conditions", lambda: others)
-    own.own_cpu_speed.cache_clear()
+    forget()
 
     assert own.own_cpu_speed().value == pytest.approx(2 * first.value)
 
@@ -62,7 +78,7 @@ def test_it_is_measured_again_when_it_may_differ(
 def test_a_damaged_file_is_measured_anew(tmp_path: Path) -> None:
     own.own_cpu_speed()
     (tmp_path / "home" / "cpu_speed.json").write_text("{")
-    own.own_cpu_speed.cache_clear()
+    forget()
 
     assert own.known_cpu_speed() is None
     assert own.own_cpu_speed().rate == 2 * own.REFERENCE_RATE
