@@ -35,9 +35,6 @@ WHAT_FOR: Mapping[str, str] = {
         "tells that code was compiled again and again"
     ),
     "torch._dynamo.exc:TorchDynamoException": "tells that code could not be compiled",
-    "torch._dynamo.symbolic_convert:InstructionTranslator.current_tx": (
-        "tells whether a graph may be broken"
-    ),
     "torch._dynamo.trace_rules:check": "tells whose code is not compiled",
     "torch._dynamo.output_graph:GraphCompileReason": "describes the end of a graph",
     f"{_METRICS}CompilationMetrics": "describes a compilation",

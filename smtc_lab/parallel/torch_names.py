@@ -1,4 +1,4 @@
-"""Private names of torch that pipelines need, each with what it is for."""
+"""Private names of torch that trainers need, each with what it is for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 _FAKE = "torch._subclasses.fake_tensor"
 
 WHAT_FOR: Mapping[str, str] = {
+    "torch._dynamo.symbolic_convert:InstructionTranslator.current_tx": (
+        "tells whether a graph may be broken"
+    ),
     f"{_FAKE}:DataDependentOutputException": "tells of a value that is not there",
     f"{_FAKE}:DynamicOutputShapeException": "tells of a shape that values decide",
     f"{_FAKE}:FakeTensor": "is a tensor without values",

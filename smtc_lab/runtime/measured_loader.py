@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from smtc_lab.compiler.untraced import untraced
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.source import is_map_style
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.description import MEASURED_FILE
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
+from smtc_lab.parallel.untraced import untraced
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
 from smtc_lab.runtime.measuring.gradients import GradientTimes

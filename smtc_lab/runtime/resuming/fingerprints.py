@@ -17,7 +17,6 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from smtc_lab.compiler.untraced import untraced
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.metrics.records.fingerprints import (
     AFTER,
@@ -31,6 +30,7 @@ from smtc_lab.metrics.records.fingerprints import (
     FingerprintRecord,
 )
 from smtc_lab.metrics.records.records import StepRecord
+from smtc_lab.parallel.untraced import untraced
 from smtc_lab.runtime.resuming.random_numbers import random_numbers
 from smtc_lab.store.tables import RecordSink
 

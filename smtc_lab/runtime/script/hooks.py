@@ -41,10 +41,10 @@ def install_hooks() -> None:
         register_optimizer_step_post_hook,
     )
 
-    from smtc_lab.compiler.untraced import untraced  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.iterators import SeededIterator  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.serving.torch_workers import hold_workers  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.torch_names import needed  # noqa: PLC0415  others do without torch
+    from smtc_lab.parallel.untraced import untraced  # noqa: PLC0415  needs torch
     from smtc_lab.runtime.data_instance import use_data_service  # noqa: PLC0415  needs torch
 
     runtime = instance_runtime()

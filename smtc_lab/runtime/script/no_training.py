@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from smtc_lab.compiler.untraced import untraced
+from smtc_lab.parallel.untraced import untraced
 from smtc_lab.runtime.script.backward import after_backward
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from smtc_lab.compiler.untraced import untraced
+from smtc_lab.parallel.untraced import untraced
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,6 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from smtc_lab.compiler.module_call import OwnHook
 from smtc_lab.compiler.precision import device_of
-from smtc_lab.compiler.untraced import untraced
 from smtc_lab.compiler.xla.batch_norm import UnbiasedVariances
 from smtc_lab.compiler.xla.counters import XlaCounters
 from smtc_lab.compiler.xla.errors import explained
@@ -22,6 +21,7 @@ from smtc_lab.compiler.xla.optimizer import Unfused, create_state
 from smtc_lab.compiler.xla.programs import program_facts
 from smtc_lab.compiler.xla.setup import device_kind, xla_device
 from smtc_lab.errors import CompilerError
+from smtc_lab.parallel.untraced import untraced
 from smtc_lab.runtime.script.watch import ScriptWatch
 
 if TYPE_CHECKING:

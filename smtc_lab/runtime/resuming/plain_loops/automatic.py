@@ -22,12 +22,12 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.data import dataloader as torch_dataloader
 
-from smtc_lab.compiler.untraced import untraced
 from smtc_lab.dataservice.iterators import IteratedLoader
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.instance.variables import RESUME_EVERY_STEPS_SETTING
 from smtc_lab.parallel.trainers import Trainers
+from smtc_lab.parallel.untraced import untraced
 from smtc_lab.runtime.resuming.interval import SaveInterval
 from smtc_lab.runtime.resuming.plain_loops.script_parts import ScriptParts
 from smtc_lab.runtime.resuming.plain_loops.script_pass import ScriptPass

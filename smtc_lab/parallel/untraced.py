@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from smtc_lab.compiler.torch_names import optional
+from smtc_lab.parallel.torch_names import needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,9 +58,8 @@ def untraced(
 
 def _wants_one_graph() -> bool:
     """Return whether what is traced now must not be broken; so also if that is unknown."""
-    current = optional(_TRACER)
     try:
-        tracer: Any = current()
+        tracer: Any = needed(_TRACER)()
         return bool(tracer.one_graph or tracer.error_on_graph_break)
     except Exception:  # noqa: BLE001  another torch's
         return True
