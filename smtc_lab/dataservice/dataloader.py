@@ -15,7 +15,7 @@ from smtc_lab.dataservice.client.sharing import first_sharing
 from smtc_lab.dataservice.client.spare_cpu import own_cores
 from smtc_lab.dataservice.iterators import InProcessIterator, IteratedLoader, ServiceIterator
 from smtc_lab.dataservice.late_loaders.telling import Telling, note_iteration
-from smtc_lab.dataservice.of_process import HeldElsewhere, OfProcess
+from smtc_lab.dataservice.of_process import HeldElsewhere, of_process
 from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
 from smtc_lab.dataservice.stream_iterators import (
     InProcessStreamIterator,
@@ -176,13 +176,13 @@ class DataLoader(IteratedLoader[_T_co]):
         self._fixed_credits = prefetch_factor
         self.seed = default.seed if seed is None else seed
         self.seeding = seeding
-        self._of_process = OfProcess(
-            servers=default.servers if servers is None else tuple(servers),
-            secret=default.secret if secret is None else secret,
-            tls=default.tls if tls is None else tls,
-            allow_pickle=default.allow_pickle if allow_pickle is None else allow_pickle,
-            record=default.record if record is None else record,
-            notify=default.notify if notify is None else notify,
+        self._of_process = of_process(
+            servers=None if servers is None else tuple(servers),
+            secret=secret,
+            tls=tls,
+            allow_pickle=allow_pickle,
+            record=record,
+            notify=notify,
             journal=journal,
         )
         self._place(num_workers if num_local_workers is None else num_local_workers)

@@ -44,13 +44,13 @@ class OfProcess:
         return replace(self, client=None)
 
     def __reduce__(self) -> tuple[Callable[[], OfProcess], tuple[()]]:
-        return by_default, ()
+        return of_process, ()
 
 
-def by_default() -> OfProcess:
-    """Return what a loader has here that names nothing itself."""
+def of_process(**given: Any) -> OfProcess:  # noqa: ANN401  its fields
+    """Return what a loader has here; what is not given, or None, is that of the default."""
     default = placement.default()
-    return OfProcess(
+    own = OfProcess(
         servers=default.servers,
         secret=default.secret,
         tls=default.tls,
@@ -58,6 +58,7 @@ def by_default() -> OfProcess:
         record=default.record,
         notify=default.notify,
     )
+    return replace(own, **{name: it for name, it in given.items() if it is not None})
 
 
 class HeldElsewhere:
