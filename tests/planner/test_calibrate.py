@@ -153,17 +153,23 @@ def test_what_cannot_be_calibrated_is_refused_before_anything_starts(
     assert not root.exists()
 
 
-def test_a_job_at_a_time_dilation_is_calibrated_at_this_machines_own_speed(
-    script: Callable[[str], str], root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[TrainingJob] = []
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[TrainingJob]:
+    """Jobs that would be calibrated; nothing runs."""
+    jobs: list[TrainingJob] = []
 
     def run_none(trials: Trials, **_: object) -> None:
-        seen.append(trials.job)
+        jobs.append(trials.job)
         raise PlannerError("Enough was seen. Go on.")
 
     monkeypatch.setattr(calibrating, "run_all", run_none)
     monkeypatch.setattr(calibrating, "host_speed", lambda **_: (None, 1.0))
+    return jobs
+
+
+def test_a_job_at_a_time_dilation_is_calibrated_at_this_machines_own_speed(
+    script: Callable[[str], str], root: Path, seen: list[TrainingJob]
+) -> None:
     asked = Emulation(device_step_time_s=0.01, time_dilation=30)
     job = TrainingJob(entry_point=script("print()"), cluster=this_machine(), emulation=asked)
 
@@ -174,17 +180,8 @@ def test_a_job_at_a_time_dilation_is_calibrated_at_this_machines_own_speed(
 
 
 def test_the_longest_of_named_device_times_is_emulated(
-    script: Callable[[str], str], root: Path, monkeypatch: pytest.MonkeyPatch
+    script: Callable[[str], str], root: Path, seen: list[TrainingJob]
 ) -> None:
-    seen: list[TrainingJob] = []
-
-    def run_none(trials: Trials, **_: object) -> None:
-        seen.append(trials.job)
-        raise PlannerError("Enough was seen. Go on.")
-
-    monkeypatch.setattr(calibrating, "run_all", run_none)
-    monkeypatch.setattr(calibrating, "host_speed", lambda **_: (None, 1.0))
-
     with pytest.raises(PlannerError, match="Enough was seen"):
         calibrate(script("print()"), device_s="V100=0.03,A100=0.012", root=root)
     with pytest.raises(SpecError, match="'V101', which is no accelerator"):

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from notebooks.benchmarks.harness.figure import BenchFigure, bench_figure
 from notebooks.benchmarks.harness.table import text_table
 from smtc_lab.metrics.result import Interval
+from smtc_lab.views.plan.beside import TOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Side = Literal[-1, 0, 1]
 """1: faster, or cheaper; -1: slower, or dearer; 0: the interval does not tell."""
-
-_TOLD = 0.01
-"""By so much the interval of a plan excludes 1 before it tells a side: draws share what a model
-misses, so that two clusters with one bottleneck differ by nothing and are sure of it."""
 
 _NAMES = {1: ("faster", "cheaper"), -1: ("slower", "dearer"), 0: ("?", "?")}
 
@@ -73,7 +70,7 @@ def _judged(script: str, pair: Mapping[str, Any]) -> JudgedPair:
 
 
 def _side(ends: Mapping[str, float], value: float) -> Side:
-    if ends["low"] <= value + _TOLD and ends["high"] >= value - _TOLD:
+    if ends["low"] <= value + TOLD and ends["high"] >= value - TOLD:
         return 0
     return 1 if ends["low"] > value else -1
 

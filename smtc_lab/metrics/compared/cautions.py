@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import ClusterResult, GroupResult
     from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
     from smtc_lab.metrics.finding import Finding
+    from smtc_lab.metrics.records.records import RunRecords
 
 DELIVERED_DIFFERENCE = 0.05
 """Clusters whose CPU delivered over asked differ by more than this are not alike."""
@@ -139,7 +140,7 @@ def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:
             f"emulated, in {OLD_CLOCK}, so their step times cannot be compared.",
             "Launch all of them again.",
         )
-    devices_s = {run.job.emulation.device_step_time_s for run in runs if run.job.emulation}
+    devices_s = declared_devices_s(runs)
     if len(devices_s) > 1:
         yield caution(
             "unlike_devices",
@@ -175,6 +176,12 @@ def _unlike_runs(measured: Sequence[MeasuredCluster]) -> Iterable[Finding]:
 
 def _listed(values: Iterable[float | None]) -> str:
     return ", ".join(sorted("unknown" if x is None else f"{x:.3g}" for x in values))
+
+
+def declared_devices_s(runs: Iterable[RunRecords]) -> set[float | None]:
+    """Return the device times in seconds that runs declare, None among them: one does not."""
+    emulations = (run.job.emulation for run in runs)
+    return {each.device_step_time_s for each in emulations if each is not None}
 
 
 def steps_of_launch(measured: MeasuredCluster) -> float:

@@ -10,6 +10,7 @@ from smtc_lab.metrics.compared.break_even import break_even
 from smtc_lab.metrics.compared.cautions import (
     at_own_speed,
     cautions,
+    declared_devices_s,
     delivered_differences,
     did_equal_work,
     trained_apart,
@@ -270,15 +271,9 @@ def _about_devices(
     """Return what must be known of the devices of emulated runs."""
     slowed = [run for run in runs if number_fact(run, "cores_per_vcpu") is not None]
     return [
-        *passes_of_vcpus(results, _declared_devices_s(slowed), catalog=catalog),
-        *emulated_devices(results, _declared_devices_s(runs), catalog=catalog),
+        *passes_of_vcpus(results, declared_devices_s(slowed), catalog=catalog),
+        *emulated_devices(results, declared_devices_s(runs), catalog=catalog),
     ]
-
-
-def _declared_devices_s(runs: Sequence[RunRecords]) -> set[float | None]:
-    """Return the device times in seconds that runs declare, None among them: one does not."""
-    emulations = (run.job.emulation for run in runs)
-    return {each.device_step_time_s for each in emulations if each is not None}
 
 
 def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
@@ -286,7 +281,7 @@ def _emulation(runs: Sequence[RunRecords]) -> dict[str, float | None] | None:
     for run in runs:
         if run.job.emulation is not None and evidence_of(run.job) == "emulated":
             known = {name: number_fact(run, name) for name in _FACTS_OF_SCALE}
-            devices_s = sorted(filter(None, _declared_devices_s(runs)))
+            devices_s = sorted(filter(None, declared_devices_s(runs)))
             if len(devices_s) > 1:
                 known["most_device_step_time_s"] = devices_s[-1]
             return {

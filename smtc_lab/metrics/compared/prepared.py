@@ -92,7 +92,7 @@ def data_group_share(result: ClusterResult) -> float | None:
     None: the cluster has no data group, or who prepared its batches is not known.
     """
     total = sum(result.batches.values())
-    groups = _data_groups(result)
+    groups = data_groups(result)
     if not result.batches or not groups:
         return None
     return total and sum(result.batches.get(name, 0) for name in groups) / total
@@ -101,7 +101,7 @@ def data_group_share(result: ClusterResult) -> float | None:
 def prepared_clauses(results: Iterable[ClusterResult]) -> list[str]:
     """Return for each cluster what its data group did, without a full stop."""
     return [
-        f"{_listed(_data_groups(result))} prepared {100 * share:.0f} % of the "
+        f"{_listed(data_groups(result))} prepared {100 * share:.0f} % of the "
         f"{sum(result.batches.values()):,} batches of {result.name}"
         for result in results
         if (share := data_group_share(result)) is not None and share >= LEAST_PREPARED
@@ -115,7 +115,7 @@ def idle_data_groups(results: Iterable[ClusterResult]) -> list[Finding]:
         share = data_group_share(result)
         if share is None or share >= LEAST_PREPARED:
             continue
-        groups, total = _data_groups(result), sum(result.batches.values())
+        groups, total = data_groups(result), sum(result.batches.values())
         count = sum(result.batches.get(name, 0) for name in groups)
         prepared = f"{count:,} of the {total:,} batches of {result.name} ({100 * share:.2g} %)"
         if total == 0:
@@ -166,7 +166,8 @@ def _counts(launches: Iterable[Served]) -> Iterator[tuple[str, str, int]]:
             )
 
 
-def _data_groups(result: ClusterResult) -> list[str]:
+def data_groups(result: ClusterResult) -> list[str]:
+    """Return the names of the groups that prepare data for others."""
     return [
         group.instance_group_name for group in result.instance_groups if group.role == "data"
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.compared.prepared import data_groups
 from smtc_lab.metrics.finding import caution
 from smtc_lab.spec.cluster import LOCAL
 
@@ -52,11 +53,12 @@ def _few_workers(baseline: ClusterResult, candidate: ClusterResult) -> list[Find
 
     Its trainers wait for batches while their CPUs have time left.
     """
-    groups = [each for each in baseline.instance_groups if each.role != "data"]
+    if data_groups(baseline) or not data_groups(candidate):
+        return []
+    groups = baseline.instance_groups
     busy = [baseline.utilization.cpu.get(each.instance_group_name) for each in groups]
     known = [each for each in busy if each is not None]
-    is_fed = len(groups) < len(baseline.instance_groups)
-    if is_fed or all(each.role != "data" for each in candidate.instance_groups) or not known:
+    if not known:
         return []
     if baseline.data_wait_fraction < _WAITS or max(known) > _IDLE:
         return []

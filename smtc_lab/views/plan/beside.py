@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smtc_lab.spec.cluster import Cluster
 
 _ENDS = (50 * (1 - LEVEL), 50 * (1 + LEVEL))
-_TOLD = 0.01
+TOLD = 0.01
 """By so much the interval of a plan excludes a value before it tells a side: draws share what a
 model misses, so that two clusters with one bottleneck differ by nothing and are sure of it."""
 _Side = Literal[-1, 0, 1]
@@ -85,7 +85,7 @@ def _sides(first: PlannedCluster, second: PlannedCluster, times: float) -> tuple
 
 
 def _side(low: float, high: float, value: float) -> _Side:
-    return 1 if low > value * (1 + _TOLD) else -1 if high < value * (1 - _TOLD) else 0
+    return 1 if low > value * (1 + TOLD) else -1 if high < value * (1 - TOLD) else 0
 
 
 def _words(pair: PairResult, sides: tuple[_Side, _Side]) -> str:
