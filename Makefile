@@ -23,8 +23,8 @@ FUZZ_INPUTS ?= 1000000
 OUT ?= build/gpu
 WHEELS ?= .whl
 # What `make test-gpu` needs, and what a machine with torch, transformers and pytest may lack.
-GPU_PACKAGES := annotated-types apsw cffi cryptography platformdirs pycparser pydantic \
-  pydantic-core typing-extensions typing-inspection
+GPU_PACKAGES := annotated-types apsw cffi cloudpickle cryptography platformdirs pycparser pydantic \
+  pydantic-core typing-extensions typing-inspection xxhash
 # The parts of `make test`; the third one is all the rest.
 COMPUTE := $(addprefix tests/,catalog compiler examples fuzz metrics planner rules spec store views)
 SCRIPTS := $(addprefix tests/,cli follow runtime study test_notebooks.py)

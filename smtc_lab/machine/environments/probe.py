@@ -20,11 +20,13 @@ OLDEST_PYTHON = (3, 11)
 
 NEEDED = {
     "apsw": "apsw>=3.51.3",
+    "cloudpickle": "cloudpickle>=3.1",
     "cryptography": "cryptography>=43",
     "numpy": "numpy>=1.26",
     "psutil": "psutil>=6",
     "pydantic": "pydantic>=2.10",
     "torch": "torch>=2.9",
+    "xxhash": "xxhash>=3.5",
 }
 """What this package imports in the processes of a job, and what installs it."""
 
