@@ -17,6 +17,8 @@
     └── DataServiceError     batches that could not be delivered
         ├── SampleError      the dataset, a transform or collate_fn raised
         ├── DataWorkerError  data workers that end or take too long (also a RuntimeError)
+        ├── UnsendableError  a loader of which data servers cannot have what they need
+        ├── DatasetChangedError a dataset that changes while its batches are made elsewhere
         ├── ProtocolError    bytes from the network that are not ours
         └── HandshakeError   a peer that does not hold the job's secret
 
@@ -115,6 +117,14 @@ class SampleError(DataServiceError):
 
 class DataWorkerError(DataServiceError, RuntimeError):
     """Data workers ended, or did not answer in time; a ``RuntimeError``, as torch's is."""
+
+
+class UnsendableError(DataServiceError):
+    """A loader of which data servers cannot have what they need."""
+
+
+class DatasetChangedError(DataServiceError):
+    """A dataset that changes while its batches are made elsewhere; the text says what of it."""
 
 
 class ProtocolError(DataServiceError):

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import dataclasses
 import multiprocessing
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-import torch
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from smtc_lab.dataservice import placement
-from smtc_lab.dataservice.client.client import Client
-from smtc_lab.dataservice.client.settings import ClientSettings
 from smtc_lab.dataservice.client.sharing import first_sharing
 from smtc_lab.dataservice.client.spare_cpu import own_cores
-from smtc_lab.dataservice.iterators import InProcessIterator, IteratedLoader, ServiceIterator
-from smtc_lab.dataservice.late_loaders.telling import Telling, note_iteration
-from smtc_lab.dataservice.of_process import HeldElsewhere, of_process
-from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
-from smtc_lab.dataservice.stream_iterators import (
+from smtc_lab.dataservice.iterating.clients import client_of
+from smtc_lab.dataservice.iterating.idle import note_use
+from smtc_lab.dataservice.iterating.in_process import InProcessIterator
+from smtc_lab.dataservice.iterating.in_turn import InTurnIterator, InTurnStreamIterator
+from smtc_lab.dataservice.iterating.iterators import IteratedLoader, ServiceIterator
+from smtc_lab.dataservice.iterating.keeping import Keeping
+from smtc_lab.dataservice.iterating.stream_iterators import (
     InProcessStreamIterator,
     StreamServiceIterator,
 )
+from smtc_lab.dataservice.of_process import HeldElsewhere, of_process
+from smtc_lab.dataservice.recipe.packing import packed
+from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
 from smtc_lab.dataservice.torch_names import needed
-from smtc_lab.errors import DataServiceError
+from smtc_lab.errors import DataServiceError, UnsendableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from multiprocessing.context import BaseContext
 
+    import torch
     from torch.utils.data import Dataset, Sampler
 
-    from smtc_lab.dataservice.placement import Placement, ServerAddress
+    from smtc_lab.dataservice.placement import ServerAddress
+    from smtc_lab.dataservice.recipe.packing import Recipe
     from smtc_lab.metrics.records.records import LoaderRecord
 else:
     needed("torch.utils.data.dataloader:DataLoader._get_iterator")  # or ours were never called
@@ -58,8 +60,9 @@ class DataLoader(IteratedLoader[_T_co]):
     - ``worker_init_fn`` is called before a data worker's first batch.
     - It is copied and pickled as torch's is, also while it is iterated over. Where a pickle is
       loaded, servers, secret and what gets records are those of the default placement there.
-    - Data servers keep the dataset as the script made it. The trainer's own data workers see it
-      anew in each epoch, or once with ``persistent_workers=True``, as torch's do.
+    - All data workers see the dataset anew in each epoch, or once with
+      ``persistent_workers=True``, as torch's do. Data servers are sent it again only where it
+      has changed. What cannot be sent is prepared by the trainer, and told.
 
     An iterable-style dataset is iterated once for each of ``num_workers``, as torch does it, in
     whichever data workers; what is promised there, and its limit, is told in
@@ -81,8 +84,7 @@ class DataLoader(IteratedLoader[_T_co]):
             the default placement, else not.
         num_local_workers: Data workers of the trainer itself. None: that of the default
             placement, else ``num_workers``.
-        loader_name: Which of the script's loaders this is; the data servers must know it by the
-            same name. None: loaders are numbered by order of construction, from 0.
+        loader_name: Taken, and of no effect: data servers know a loader by what it is.
         seed: Seed of the random transforms. None: that of the default placement, else
             ``torch.initial_seed()`` when an epoch begins. Ranks above 0 mix in their rank.
         seeding: ``"sample"``: as told above. ``"torch"``: exactly torch's own, by data worker,
@@ -107,6 +109,7 @@ class DataLoader(IteratedLoader[_T_co]):
     notify = HeldElsewhere()
     journal = HeldElsewhere()
     _client = HeldElsewhere()
+    _keeping = HeldElsewhere()
 
     are_vcpus = True
     """Whether each data worker is held to one vCPU where those are emulated; without, their
@@ -148,7 +151,7 @@ class DataLoader(IteratedLoader[_T_co]):
         num_servers = len(default.servers if servers is None else servers)
         if num_local_workers is None:
             num_local_workers = default.num_local_workers
-        self._is_auto = num_workers == "auto" and num_local_workers is None
+        self.is_auto = num_workers == "auto" and num_local_workers is None
         if isinstance(num_workers, str):
             num_workers = _first_num_workers(num_workers, has_servers=num_servers > 0)
         super().__init__(
@@ -158,7 +161,7 @@ class DataLoader(IteratedLoader[_T_co]):
             sampler,
             batch_sampler,
             # torch wants one at least for its other arguments to make sense.
-            max(1, num_workers) if self._is_auto else num_workers,
+            max(1, num_workers) if self.is_auto else num_workers,
             collate_fn,
             pin_memory,
             drop_last,
@@ -171,9 +174,9 @@ class DataLoader(IteratedLoader[_T_co]):
             pin_memory_device=pin_memory_device,
             in_order=in_order,
         )
-        self._name(default, loader_name, names_servers=servers is not None)
+        del loader_name
         # torch fills in 2; a user who says nothing leaves it to us.
-        self._fixed_credits = prefetch_factor
+        self.fixed_credits = prefetch_factor
         self.seed = default.seed if seed is None else seed
         self.seeding = seeding
         self._of_process = of_process(
@@ -186,19 +189,10 @@ class DataLoader(IteratedLoader[_T_co]):
             journal=journal,
         )
         self._place(num_workers if num_local_workers is None else num_local_workers)
-
-    def _name(
-        self, default: Placement, loader_name: str | int | None, *, names_servers: bool
-    ) -> None:
-        """Count this loader among the script's, and note whether it was made late."""
-        number = placement.next_loader_name()
-        self.loader_name = number if loader_name is None else str(loader_name)
-        # Whoever names servers or loader knows what those serve.
-        self._is_the_jobs = loader_name is None and not names_servers
-        self._is_late = self._is_the_jobs and placement.first_iteration() is not None
-        if self._is_late and default.seed is not None:
+        number = placement.next_loader_number()
+        if placement.has_iterated() and default.seed is not None:
             # Such loaders are made epoch by epoch, and must not draw the same transforms.
-            self.epoch = int(number)
+            self.epoch = number
 
     def _place(self, num_local_workers: int) -> None:
         """Decide where batches are made."""
@@ -211,9 +205,9 @@ class DataLoader(IteratedLoader[_T_co]):
                 "seeding='sample'."
             )
         self.num_local_workers: int = num_local_workers
-        self._most_local_workers = num_local_workers
-        if self._is_auto:
-            self._most_local_workers = max(1, int(own_cores()))
+        self.most_local_workers = num_local_workers
+        if self.is_auto:
+            self.most_local_workers = max(1, int(own_cores()))
 
     def close(self) -> None:
         """End this loader's data workers and connections now; it can be iterated over again."""
@@ -222,64 +216,67 @@ class DataLoader(IteratedLoader[_T_co]):
         if client is not None:
             client.close()
 
-    def _get_iterator(self) -> Any:  # noqa: ANN401  torch's own, under a private name
-        note_iteration(has_servers=bool(placement.default().servers))
-        is_ours = self.seeding == "sample" and can_be_served(self)
-        if not is_ours or self._wants_other_start_method():
-            return super()._get_iterator()
-        is_map = is_map_style(self)
-        if not self.servers and not self.num_local_workers:
-            return InProcessIterator(self) if is_map else InProcessStreamIterator(self)
-        if self._client is None or not self._client.is_usable:
-            self._client = self._new_client()
-        if is_map:
-            return ServiceIterator(self, self._client)
-        return StreamServiceIterator(self, self._client)
+    def __iter__(self) -> Any:  # noqa: ANN401  torch's own iterator
+        """Begin a pass; data workers that persist see what changed in shared memory, too."""
+        known = self._client
+        if known is not None and known.recipe is not None and known.recipe.has_shared_news():
+            self._iterator = None
+        return super().__iter__()
 
-    def _new_client(self) -> Client:
-        source = source_of(self)
-        if self._is_auto:
-            source = dataclasses.replace(source, num_workers=None)
-        telling = Telling(source, None if self._is_late else self.loader_name)
-        return Client(
-            ClientSettings(
-                loader=telling.name if self.servers else self.loader_name,
-                tell=telling.told if self._is_the_jobs else None,
-                source=source,
-                servers=self.servers,
-                secret=self.secret,
-                num_local_workers=self.num_local_workers,
-                own_workers=max(1, self.num_local_workers or self.num_workers),
-                is_auto=self._is_auto,
-                most_local_workers=self._most_local_workers,
-                are_vcpus=self.are_vcpus and not self._is_auto,
-                keeps_local_workers=self.persistent_workers,
-                credits_per_link=self._fixed_credits,
-                tls=self.tls,
-                allow_pickle=self.allow_pickle,
-                is_pinned=self.pin_memory and torch.accelerator.is_available(),
-                journal=self.journal,
-                record=self.record,
-                notify=self.notify,
+    def _get_iterator(self) -> Any:  # noqa: ANN401  torch's own, under a private name
+        placement.note_iteration()
+        if self.seeding != "sample" or not can_be_served(self):
+            return super()._get_iterator()
+        stays = not self.num_workers and placement.default().keeps_in_process
+        recipe = self._recipe() if self.servers and not stays else None
+        num_local = self.num_local_workers
+        if self.servers and recipe is None:  # as if there were none
+            num_local = max(num_local, self.num_workers)
+        if self._wants_other_start_method():
+            if recipe is None:
+                return super()._get_iterator()
+            num_local = 0  # those of data servers are what the script's would be
+        is_map = is_map_style(self)
+        if recipe is None and not num_local:
+            return InProcessIterator(self) if is_map else InProcessStreamIterator(self)
+        known = self._client
+        if known is None or not known.is_usable or not _is_same(known.recipe, recipe):
+            self._client = known = client_of(self, recipe, num_local, self._kept.tell)
+        note_use(known)
+        if recipe is not None and not self.num_workers:
+            in_turn = InTurnIterator if is_map else InTurnStreamIterator
+            return in_turn(self, known, self._kept.keep)
+        return ServiceIterator(self, known) if is_map else StreamServiceIterator(self, known)
+
+    def _recipe(self) -> Recipe | None:
+        """Return what data servers are sent; None: the trainer prepares the batches itself."""
+        if self._kept.is_for_good:
+            return None
+        try:
+            return packed(source_of(self))
+        except UnsendableError as error:
+            self._kept.tell(
+                f"cannot be sent to data servers: {error}. This trainer prepares its batches. "
+                "Open files and the like in __getitem__, or leave them out with __getstate__"
             )
-        )
+            return None
+
+    @property
+    def _kept(self) -> Keeping:
+        """Whether the trainer itself prepares the batches."""
+        if self._keeping is None:
+            self._keeping = Keeping(self.dataset, self.notify)
+        return cast("Keeping", self._keeping)
 
     def _wants_other_start_method(self) -> bool:
-        """Return whether the script wants data workers that are not forked.
-
-        Raises:
-            DataServiceError: It wants data servers as well.
-        """
+        """Return whether the script wants data workers that are not forked."""
         context = self.multiprocessing_context or multiprocessing
         method = context.get_start_method(allow_none=True)
-        if method in {None, "fork"} or not self.num_workers:
-            return False
-        if self.servers:
-            raise DataServiceError(
-                f"The start method is {method!r}, but data workers beside data servers must be "
-                "forked. Use multiprocessing_context='fork', or num_workers=0."
-            )
-        return True
+        return method not in {None, "fork"} and self.num_workers > 0
+
+
+def _is_same(one: Recipe | None, other: Recipe | None) -> bool:
+    return (one and one.digest) == (other and other.digest)
 
 
 def _first_num_workers(num_workers: str, *, has_servers: bool) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.dataservice.client.client import Client
+    from smtc_lab.dataservice.iterating.keeping import Keeping
     from smtc_lab.dataservice.placement import ServerAddress
     from smtc_lab.metrics.records.records import LoaderRecord
 
@@ -39,6 +40,8 @@ class OfProcess:
     journal: Callable[[dict[str, Any]], object] | None = None
     client: Client | None = None
     """Asks for the loader's batches; None: it was not iterated over yet."""
+    keeping: Keeping | None = None
+    """Whether the trainer itself prepares its batches; None: it was not looked at."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> OfProcess:
         return replace(self, client=None)

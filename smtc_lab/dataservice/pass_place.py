@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from smtc_lab.dataservice.iterators import IteratedLoader
+from smtc_lab.dataservice.iterating.iterators import IteratedLoader
 from smtc_lab.dataservice.source import is_map_style
 from smtc_lab.errors import DataServiceError
 

@@ -78,6 +78,12 @@ class Placement:
     """Gets one sentence for each fault that was mended, in the thread that iterates. None:
     they go to the log ``smtc_lab.dataservice``."""
 
+    keeps_in_process: bool = False
+    """Whether loaders with ``num_workers=0`` are never made by data servers."""
+
+    on_kept: Callable[[str], None] | None = None
+    """Gets why the trainer itself prepares the batches of a loader. None: ``notify`` does."""
+
     def __post_init__(self) -> None:
         check_secret(self.servers, self.secret)
         check_num_local_workers(self.num_local_workers)
@@ -120,31 +126,30 @@ class _Process:
 
     default = Placement()
     loader_numbers = itertools.count()
-    first_iteration: object | None = None
+    has_iterated = False
 
 
 def set_default(placement: Placement | None) -> None:
     """Set what dataloaders made after this call take where their arguments say nothing.
 
-    The numbering of loaders begins anew, so that a script that is run after this call has the
-    same loader names in every process of a job. It has iterated over none of them.
+    The script has made no loader yet, and iterated over none.
 
     Args:
         placement: The default; None: local dataloaders again.
     """
     _Process.default = Placement() if placement is None else placement
     _Process.loader_numbers = itertools.count()
-    _Process.first_iteration = None
+    _Process.has_iterated = False
 
 
-def first_iteration() -> object | None:
-    """Return what is known of the script's first iteration over a loader; None: none yet."""
-    return _Process.first_iteration
+def has_iterated() -> bool:
+    """Return whether the script has iterated over a loader."""
+    return _Process.has_iterated
 
 
-def note_first_iteration(what: object) -> None:
-    """Keep what is known of the script's first iteration over a loader."""
-    _Process.first_iteration = what
+def note_iteration() -> None:
+    """Take note that the script iterates over a loader."""
+    _Process.has_iterated = True
 
 
 def default() -> Placement:
@@ -152,6 +157,6 @@ def default() -> Placement:
     return _Process.default
 
 
-def next_loader_name() -> str:
-    """Return the name of the next dataloader by order of construction: ``0``, then ``1``."""
-    return str(next(_Process.loader_numbers))
+def next_loader_number() -> int:
+    """Return the number of the next dataloader by order of construction, from 0."""
+    return next(_Process.loader_numbers)

@@ -48,10 +48,10 @@ class StreamEnd(Exception):  # noqa: N818  not an error: it says that a stream i
 
 
 class OpenStreams:
-    """The streams of one data worker that go on where they stand. Not for several threads.
+    """The streams of one loader that go on where they stand. Not for several threads.
 
     It forgets the one that was not asked for longest, and when one begins, those of former
-    epochs of its loader. To ask for these again costs time, and nothing else.
+    epochs. To ask for these again costs time, and nothing else.
     """
 
     def __init__(self, *, max_open: int = 64, copies: bool = True) -> None:
@@ -66,9 +66,9 @@ class OpenStreams:
         """
         self._max_open = max_open
         self._copies = copies
-        self._streams: OrderedDict[tuple[str, StreamPlace], _OpenStream] = OrderedDict()
+        self._streams: OrderedDict[StreamPlace, _OpenStream] = OrderedDict()
 
-    def batch(self, loader: str, source: StreamSource, place: StreamPlace) -> object:
+    def batch(self, source: StreamSource, place: StreamPlace) -> object:
         """Return one batch of a stream.
 
         The stream goes forward to a later position than its own, and begins anew for an
@@ -81,14 +81,14 @@ class OpenStreams:
             BatchFailure: The dataset, ``worker_init_fn`` or ``collate_fn`` raised.
         """
         begin = replace(place, position=0)
-        stream = self._streams.pop((loader, begin), None)
+        stream = self._streams.pop(begin, None)
         if stream is not None and stream.position > place.position:
             stream.close()
             stream = None
         if stream is None:
-            self._close_former(loader, begin)
+            self._close_former(begin)
             stream = _OpenStream(source, begin, copies=self._copies)
-        self._streams[loader, begin] = stream
+        self._streams[begin] = stream
         while len(self._streams) > self._max_open:
             self._streams.popitem(last=False)[1].close()
         return stream.batch(place.position)
@@ -98,12 +98,12 @@ class OpenStreams:
         while self._streams:
             self._streams.popitem()[1].close()
 
-    def _close_former(self, loader: str, begin: StreamPlace) -> None:
+    def _close_former(self, begin: StreamPlace) -> None:
         # Only when a stream begins, so that two epochs that are iterated at once, as by
         # zip(loader, loader), do not close each other's streams again and again.
-        for name, other in list(self._streams):
-            if (name, other.seed) == (loader, begin.seed) and other.epoch < begin.epoch:
-                self._streams.pop((name, other)).close()
+        for other in list(self._streams):
+            if other.seed == begin.seed and other.epoch < begin.epoch:
+                self._streams.pop(other).close()
 
 
 class _OpenStream:

@@ -6,7 +6,7 @@ shows to an entry point (``prepare``, with ``opt_ml``, ``resource_config``, ``hy
 and ``sm_environment``), and the variables by which our own runtime knows what a process does
 (``context``, their names in ``variables``). How the instance ended comes back in ``exit.json``
 (``instance_exit``). A trainer is a process: an instance has as many as it is told of. A data
-instance has none, and runs the script once. Decisions 1, 8 and 62 shaped it.
+instance has none: one process serves trainers there. Decisions 1, 8 and 62 shaped it.
 
 Nothing here imports torch, and what an agent imports needs no package beside this one.
 """

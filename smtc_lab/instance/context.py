@@ -127,6 +127,9 @@ class InstanceContext:
     allow_pickle: bool
     """Whether data servers may send objects of unknown types as pickles."""
 
+    keeps_in_process: bool
+    """Whether loaders with ``num_workers=0`` are never made by data servers."""
+
     max_steps: int | None
     """Optimizer steps after which the run ends with success; None: when the script ends."""
 
@@ -197,6 +200,7 @@ class InstanceContext:
                 num_workers=_whole(environment, names.NUM_WORKERS_VARIABLE),
                 num_loader_workers=_whole(environment, names.NUM_LOADER_WORKERS_VARIABLE),
                 allow_pickle=environment.get(names.ALLOW_PICKLE_SETTING) == "1",
+                keeps_in_process=environment.get(names.IN_PROCESS_SETTING) == "1",
                 max_steps=parity_steps or _whole(environment, names.MAX_STEPS_VARIABLE),
                 compiler=_compiler(environment, is_parity=parity_steps is not None),
                 parity_steps=parity_steps,

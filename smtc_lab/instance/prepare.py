@@ -66,6 +66,8 @@ def process_environment(
     return {
         **(without_ranks(os.environ) if told.has_lone_trainer else os.environ),
         "PYTHONUNBUFFERED": "1",
+        # Sets have one order in all processes of a job, where samples may be prepared in any.
+        "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", str(told.seed % 2**32)),
         **thread_variables(told),
         BASE_FOLDER_VARIABLE: str(base),
         "SM_CHECKPOINT_DIR": str(base / "checkpoints"),  # ours: the toolkit knows none

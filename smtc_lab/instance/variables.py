@@ -91,6 +91,9 @@ HUNG_AFTER_SETTING = "TRAINERS_HUNG_AFTER_S"
 ALLOW_PICKLE_SETTING = "DATASERVICE_ALLOW_PICKLE"
 """Set to 1 by a job: data servers may send pickles, and so run code in trainers."""
 
+IN_PROCESS_SETTING = "DATASERVICE_IN_PROCESS"
+"""Set to 1 by a job: dataloaders with ``num_workers=0`` are never fed by data instances."""
+
 MEASURE_COMMUNICATION_SETTING = "MEASURE_COMMUNICATION"
 """Set to 0 by a job: what trainers exchange is not timed."""
 

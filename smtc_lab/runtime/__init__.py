@@ -5,9 +5,9 @@ leaves no process behind. Each process shows its script the tree and the variabl
 and runs it as ``python script.py`` would. A ``Session`` gives a script that asks for it
 dataloader, compiled step, timed loop and checkpoint; one that does not know us is timed, fed
 and compiled through hooks on torch. CPU quotas begin with the first step (decision 4). A data
-instance runs the same script up to its loaders, alone in its process group (47) and without a
-GPU (60). On SageMaker the same agent runs inside the container, and records come home in sealed
-log lines (49, 51).
+instance serves what trainers send of their loaders, and runs no line of the script
+(``data_instance``). On SageMaker the same agent runs inside the container, and records come
+home in sealed log lines (49, 51).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One process of an instance that runs the job's script; its agent's child."""
+"""One process of an instance, a trainer or what serves trainers; its agent's child."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class EntryPoint:
         told: What the instance is told.
         folder: The run's folder.
         quota: What holds the CPU time of all processes of the instance.
-        trainer: The trainer that it is; None: the instance has none, and runs the script once.
+        trainer: The trainer that it is; None: the instance has none, and serves others'.
         store_fd: Socket on which it serves the trainers' store; None: it does not.
     """
 

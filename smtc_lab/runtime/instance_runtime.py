@@ -65,7 +65,7 @@ class InstanceRuntime:
         self.is_restoring = False
         """Whether state is given back: what optimizers do for it is no step."""
         self.before_close: Callable[[], None] = lambda: None
-        """Records what others still keep back."""
+        """Records what others still keep back; called once."""
 
     @cached_property
     def compilation(self) -> Compilation | None:
@@ -127,10 +127,10 @@ class InstanceRuntime:
             self.is_restoring = False
 
     def _begin_again(self) -> None:
-        if self.context.role == "train" and (step := self.restored_step()):
+        if step := self.restored_step():
             self.event("attempt", f"The script goes on after step {step}, as it loaded.")
             self.go_on_from(step)
-        elif self.context.role == "train":
+        else:
             self.event(
                 "warning",
                 f"Attempt {self.attempt} begins with the first step again: the script takes "
@@ -182,8 +182,9 @@ class InstanceRuntime:
             return
         if "compilation" in self.__dict__ and self.compilation is not None:
             self.compilation.close()
+        before_close, self.before_close = self.before_close, lambda: None
         try:
-            self.before_close()
+            before_close()
         finally:
             if self._writer is not None:
                 self._writer.close()

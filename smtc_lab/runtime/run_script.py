@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import atexit
 import os
-import runpy
 import sys
 import time
 from contextlib import suppress
 
 from smtc_lab.instance.variables import (
     FAILED_WORD,
-    HOSTS_VARIABLE,
     LONE_TRAINER_VARIABLE,
     PROGRESS_VARIABLE,
     READY_VARIABLE,
@@ -22,6 +20,7 @@ from smtc_lab.instance.variables import (
     STACKS_SIGNAL,
 )
 from smtc_lab.runtime.script.after_import import after_import
+from smtc_lab.runtime.script.host_names import resolve_hosts
 from smtc_lab.runtime.script.quick_start import start_quickly
 
 TYPE_CHECKING = False
@@ -29,28 +28,23 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every start
     import traceback
     from typing import Any, NoReturn
 
-_HOSTS_FILE = "/etc/hosts"
 _OWN_FILES = (
     "instance_runtime.py",
-    "lone_group.py",
     "measured_loader.py",
     "ranks/rendezvous.py",
     "run_script.py",
     "script/after_import.py",
     "script/backward.py",
-    "script/children.py",
     "script/compiler.py",
     "script/communication.py",
     "script/exchange.py",
     "script/hooks.py",
-    "script/no_training.py",
     "script/quick_start.py",
     "script/watch.py",
     "script/xla.py",
     "session.py",
     "starting/ahead.py",
     "starting/forked_trainers.py",
-    "without_gpu.py",
 )
 """Files whose frames tell a reader of a traceback nothing."""
 
@@ -58,6 +52,7 @@ _OWN_FILES = (
 def main(script: str, arguments: list[str]) -> int:
     """Run a script and return its exit code; 1 also when its records could not be kept."""
     code = _run(script, arguments)
+    _let_it_end()
     try:
         _close_records()
     except Exception as error:  # noqa: BLE001  whatever it is, the run must not pass for a success
@@ -65,13 +60,11 @@ def main(script: str, arguments: list[str]) -> int:
             _write_failure(error, script)
         return code or 1
     if code == 0 and os.environ.get(ROLE_VARIABLE) == "data":
-        # Taking torch apart takes more than a second, in which the whole cluster is billed. The
-        # script did not come further than its first loop, and its data server is closed.
+        # Taking torch apart takes more than a second, in which the whole cluster is billed.
         _leave_at_once(0)
     if _has_met_others():
         # Threads of gloo may abort a process whose interpreter goes down (pytorch#179291), and
         # a job that has done its work would count as failed.
-        _wait_for_threads()
         _leave_at_once(code)
     return code
 
@@ -84,16 +77,21 @@ def _has_met_others() -> bool:
     return distributed.is_initialized() or os.environ.get("WORLD_SIZE", "1") != "1"
 
 
-def _wait_for_threads() -> None:
-    """Wait for the script's threads that are no daemons, as an interpreter does at its end."""
-    import threading  # noqa: PLC0415  torch has imported it
+def _let_it_end() -> None:
+    """Do what an interpreter does after a script's last line; steps count until then.
 
-    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001  there is no other way
+    It waits for threads that are no daemons, and calls what was registered for the exit.
+    """
+    if (threading := sys.modules.get("threading")) is not None:
+        threading._shutdown()  # noqa: SLF001  there is no other way
+    module = sys.modules.get("smtc_lab.runtime.instance_runtime")
+    if module is not None:  # its records are closed last, and not in silence
+        atexit.unregister(module.instance_runtime().close)
+    atexit._run_exitfuncs()  # noqa: SLF001  as above
 
 
 def _leave_at_once(code: int) -> NoReturn:
-    """End this process when exit handlers have run, without taking modules apart."""
-    atexit._run_exitfuncs()  # noqa: SLF001  there is no other way to end as at an exit
+    """End this process, whose exit handlers have run, without taking modules apart."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # the script has closed it
             stream.flush()
@@ -110,23 +108,41 @@ def _run(script: str, arguments: list[str]) -> int:
         note_start(script, arguments)
     if os.environ.get(LONE_TRAINER_VARIABLE) == "1":
         os.environ[LONE_TRAINER_VARIABLE] = str(os.getpid())
-    _resolve_hosts()
+    resolve_hosts()
     _write_stacks_when_asked()
     sys.argv = [script, *arguments]
     look_beside(script)
     try:
+        if os.environ.get(ROLE_VARIABLE) == "data":
+            _serve()
+            return 0
         if "torch" in sys.modules:  # imported ahead, for all trainers of the instance
             _install_hooks()
         else:
             start_quickly()
             after_import("torch", _install_hooks)
-        runpy.run_path(script, run_name="__main__")
+        _execute(script)
     except SystemExit as ended:
         return _exit_code(ended)
     except BaseException as error:  # noqa: BLE001  whatever ends the script is written down
         _write_failure(error, script)
         return 1
     return 0
+
+
+def _execute(script: str) -> None:
+    """Run a script as ``__main__``, which its module stays until the process ends."""
+    module = type(sys)("__main__")
+    module.__dict__.update(__file__=script, __builtins__=__builtins__, __cached__=None)
+    with open(script, "rb") as file:  # noqa: PTH123  pathlib costs the start 10 ms
+        code = compile(file.read(), script, "exec", dont_inherit=True)
+    _run_as.append(sys.modules["__main__"])  # its functions are still running
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)  # noqa: S102  the job's own script
+
+
+_run_as: list[object] = []
+"""What was ``__main__`` before."""
 
 
 def look_beside(script: str) -> None:
@@ -139,6 +155,15 @@ def _close_records() -> None:
     module = sys.modules.get("smtc_lab.runtime.instance_runtime")
     if module is not None:
         module.instance_runtime().end()
+
+
+def _serve() -> None:
+    """Serve the trainers' dataloaders; a data instance runs no line of the script."""
+    start_quickly()
+    from smtc_lab.runtime.data_instance import serve_until_stopped  # noqa: PLC0415  needs torch
+    from smtc_lab.runtime.instance_runtime import instance_runtime  # noqa: PLC0415  as above
+
+    serve_until_stopped(instance_runtime())
 
 
 def _install_hooks() -> None:
@@ -221,7 +246,7 @@ def _without_own_frames(told: traceback.TracebackException) -> list[traceback.Fr
     """Take our own frames out of an error and what it was raised from; return its frames."""
     here = os.path.dirname(__file__)  # noqa: PTH120  as above
     own = {os.path.join(here, name) for name in _OWN_FILES}  # noqa: PTH118  as above
-    own |= {runpy.__file__, "<frozen runpy>"}
+    own |= {"<frozen runpy>"}
     compiler = os.path.join(os.path.dirname(here), "compiler", "")  # noqa: PTH118, PTH120  as above
     link: traceback.TracebackException | None = told
     while link is not None:
@@ -262,30 +287,6 @@ def _failure_file_text(text: str) -> None:
             file.write(text[:1024])
     except OSError:  # a full disk must not hide the failure itself, which is in the log
         return
-
-
-def _resolve_hosts() -> None:
-    """Make ``algo-1``, … resolve, where the agent could not show its own ``/etc/hosts``."""
-    words = os.environ.get(HOSTS_VARIABLE, "").split('"')[1::2]  # importing json costs 10 ms
-    hosts = dict(zip(words[::2], words[1::2], strict=True))
-    try:
-        with open(_HOSTS_FILE, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  as above
-            known = file.read().split()
-    except OSError:
-        known = []
-    if all(address in known for address in hosts.values()):
-        return
-    import socket  # noqa: PLC0415  only the fallback needs it
-
-    plain: Any = socket.getaddrinfo
-
-    def getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  stands in for socket's own
-        name = host.decode() if isinstance(host, bytes) else host
-        return plain(hosts.get(name, host), *args, **kwargs)
-
-    socket.getaddrinfo = getaddrinfo
-    plain_by_name = socket.gethostbyname
-    socket.gethostbyname = lambda name: plain_by_name(hosts.get(name, name))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.variables import SERVED_VARIABLE
 from smtc_lab.runtime.batch_samples import num_samples_of
-from smtc_lab.runtime.data_instance import dataloader_class, serve_until_stopped
+from smtc_lab.runtime.data_instance import dataloader_class
 from smtc_lab.runtime.instance_runtime import instance_runtime
 from smtc_lab.runtime.resuming.resumable import ResumableTraining
 
@@ -43,8 +43,6 @@ class Session(ResumableTraining):
         step = session.compile(train_step, model, optimizer)
         for batch in session.steps(loader):
             loss = step(batch)
-
-    On a data instance the same lines serve the dataloader to the trainers and end there.
     """
 
     def __init__(self) -> None:
@@ -174,8 +172,7 @@ class Session(ResumableTraining):
     def steps(self, loader: TorchDataLoader[Any], *, epochs: int | None = 1) -> Iterator[Any]:
         """Yield batches, and time the step that the loop body makes of each.
 
-        Ends early when the job's ``max_steps`` is reached. On a data instance it does not
-        return: it serves the script's dataloaders until the trainers are done.
+        Ends early when the job's ``max_steps`` is reached.
 
         Args:
             loader: Where the batches come from.
@@ -184,8 +181,6 @@ class Session(ResumableTraining):
         Raises:
             EntryPointError: The loader has no batch at all.
         """
-        if self.role == "data":
-            serve_until_stopped(self._runtime)
         runtime, timer = self._runtime, self._runtime.timer
         if self._runtime.timer.is_done:
             return

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
 TIMED = """
     from smtc_lab.runtime.instance_runtime import instance_runtime
-    if instance_runtime().context.role == "data":
-        instance_runtime().context.say_ready()
-        import time
-        time.sleep(3600)
     timer = instance_runtime().timer
     while not timer.is_done:
         timer.ask()

@@ -421,7 +421,7 @@ def test_private_names_of_torch_are_looked_up_by_name() -> None:
     # Asked in each step, and only where they are.
     assert found == {
         "compiler/fast_functions.py torch._scaled_dot_product_attention_math",
-        "dataservice/iterators.py torch.autograd.profiler._is_profiler_enabled",
+        "dataservice/iterating/iterators.py torch.autograd.profiler._is_profiler_enabled",
     }
 
 

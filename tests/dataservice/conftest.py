@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-import torch
 
 from smtc_lab.dataservice import placement
-from smtc_lab.dataservice.client import client, remote
+from smtc_lab.dataservice.client import client, greeting
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.protocol import handshake, sockets
-from smtc_lab.dataservice.serving import desk, guard
+from smtc_lab.dataservice.serving import guard, house
 from smtc_lab.dataservice.serving.server import DataServer
-from smtc_lab.dataservice.source import source_of
 from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
 
     from smtc_lab.dataservice.placement import ServerAddress
-    from smtc_lab.dataservice.source import LoaderSource
 
 SECRET = secrets.token_bytes(32)
 PLACEMENTS = ("in the trainer", "two local", "server", "server and local", "two servers")
@@ -48,8 +45,13 @@ class RunningServer:
         assert self.process.pid is not None
         return self.process.pid
 
+    def house_pids(self) -> list[int]:
+        """Those of the processes that each open one loader, and fork its data workers."""
+        return [child.pid for child in _children(self.pid)]
+
     def data_worker_pids(self) -> list[int]:
-        return [child.pid for child in psutil.Process(self.pid).children()]
+        """Those of all loaders and clients."""
+        return [child.pid for house in self.house_pids() for child in _children(house)]
 
     def kill(self) -> None:
         self.process.kill()
@@ -61,13 +63,14 @@ class RunningServer:
         return event
 
 
-def _serve(
-    sources: Mapping[str, LoaderSource],
-    options: Mapping[str, Any],
-    addresses: Connection,
-    events: Connection,
-) -> None:
-    server = DataServer(sources, on_event=events.send, **options)
+def _children(pid: int) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).children()
+    return []
+
+
+def _serve(options: Mapping[str, Any], addresses: Connection, events: Connection) -> None:
+    server = DataServer(on_event=events.send, **options)
     signal.signal(signal.SIGTERM, lambda *_: server.stop())
     addresses.send(server.address)
     server.serve_forever()
@@ -84,7 +87,7 @@ def serve() -> Iterator[Callable[..., RunningServer]]:
     running: list[RunningServer] = []
     context = multiprocessing.get_context("fork")
 
-    def start(sources: Mapping[str, LoaderSource], **options: Any) -> RunningServer:
+    def start(**options: Any) -> RunningServer:
         options = {
             "host": "127.0.0.1",
             "secret": SECRET,
@@ -93,7 +96,7 @@ def serve() -> Iterator[Callable[..., RunningServer]]:
         } | options
         ours, theirs = context.Pipe()
         events, their_events = context.Pipe()
-        process = context.Process(target=_serve, args=(sources, options, theirs, their_events))
+        process = context.Process(target=_serve, args=(options, theirs, their_events))
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", DeprecationWarning
@@ -133,18 +136,13 @@ def place_at(serve: Callable[..., RunningServer]) -> Iterator[Callable[..., Any]
     def make(where: str, dataset: Any, **arguments: Any) -> DataLoader[Any]:
         num_servers = {"server": 1, "server and local": 1, "two servers": 2}.get(where, 0)
         num_local = {"two local": 2, "server and local": 1}.get(where, 0)
-        source = source_of(torch.utils.data.DataLoader(dataset, **arguments))
-        servers = [
-            serve({"0": source}, name=f"algo-{number + 2}").address
-            for number in range(num_servers)
-        ]
+        servers = [serve(name=f"algo-{number + 2}").address for number in range(num_servers)]
         loader = DataLoader(
             dataset,
             **arguments,
             servers=servers,
             secret=SECRET,
             num_local_workers=num_local,
-            loader_name=0,
         )
         made.append(loader)
         return loader
@@ -163,8 +161,8 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handshake, "DEADLINE_S", PATIENCE_S)
     monkeypatch.setattr(guard, "DEADLINE_S", PATIENCE_S)
     monkeypatch.setattr(sockets, "CONNECT_TIMEOUT_S", PATIENCE_S)
-    monkeypatch.setattr(remote, "_TLS_TIMEOUT_S", PATIENCE_S)
-    monkeypatch.setattr(desk, "_TLS_TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(greeting, "_TLS_TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(house, "_TLS_TIMEOUT_S", PATIENCE_S)
     monkeypatch.setattr(client, "_SUSPICION_S", PATIENCE_S)
 
 

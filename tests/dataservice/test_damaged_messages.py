@@ -48,7 +48,7 @@ def header(
     [
         (header(magic=b"HTTP"), "begins with b'HTTP'"),
         (header(version=1), f"version 1, but must begin with .* version {wire.VERSION}"),
-        (header(kind=9), "of kind 9"),
+        (header(kind=99), "of kind 99"),
         (header(json_bytes=2**32 - 1), "announces 4294967295 and 0 bytes"),
         (header(payload_bytes=2**64 - 1), "announces 0 and 18446744073709551615 bytes"),
         (header(), "is not JSON"),

@@ -18,7 +18,6 @@ from torch.utils.data import Dataset
 
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.placement import ServerAddress
-from smtc_lab.dataservice.source import source_of
 from smtc_lab.errors import DataServiceError, DataWorkerError
 from tests.dataservice.killing import kill
 from tests.kit.runs import wait_until
@@ -136,14 +135,13 @@ def test_a_killed_data_worker_of_a_server_loses_no_sample(
 ) -> None:
     dataset = Stuck(tmp_path)
     records: list[LoaderRecord] = []
-    server = serve({"0": source_of(TorchDataLoader(dataset, batch_size=4))})
+    server = serve()
     loader = DataLoader(
         dataset,
         batch_size=4,
         seed=1,
         servers=[server.address],
         secret=secret,
-        loader_name=0,
         record=records.append,
     )
     batches = iter(loader)
@@ -157,7 +155,8 @@ def test_a_killed_data_worker_of_a_server_loses_no_sample(
     event = server.next_event()
     assert event.startswith("data worker ")
     assert event.endswith(
-        " on algo-2 ended by signal 9 (SIGKILL, often a lack of memory); started again"
+        " on algo-2 ended by signal 9 (SIGKILL, often a lack of memory); started again when it "
+        "is asked"
     )
     assert sum(record.requests_sent_again for record in records) >= 1
     assert {record.server for record in records} == {"algo-2"}
@@ -168,15 +167,13 @@ def test_a_killed_server_loses_no_sample_while_another_is_there(
     tmp_path: Path, serve: Callable[..., Any], secret: bytes, eventually: Callable[..., None]
 ) -> None:
     dataset, events = Stuck(tmp_path), list[str]()
-    sources = {"0": source_of(TorchDataLoader(dataset, batch_size=4))}
-    servers = [serve(sources, name="algo-2"), serve(sources, name="algo-3")]
+    servers = [serve(name="algo-2"), serve(name="algo-3")]
     loader = DataLoader(
         dataset,
         batch_size=4,
         seed=1,
         servers=[server.address for server in servers],
         secret=secret,
-        loader_name=0,
         notify=events.append,
     )
     batches = iter(loader)
@@ -220,7 +217,7 @@ def test_a_server_that_is_not_there_disturbs_nobody_who_has_data_workers(secret:
 
 
 def test_another_secret_gets_nothing(serve: Callable[..., Any]) -> None:
-    server = serve({"0": source_of(TorchDataLoader(Noisy()))})
+    server = serve()
     loader = DataLoader(Noisy(), servers=[server.address], secret=bytes(32), timeout=0.2)
     batches = iterator_once(loader, "another secret")
 
@@ -228,30 +225,6 @@ def test_another_secret_gets_nothing(serve: Callable[..., Any]) -> None:
         next(batches)
 
     assert "did not prove that it holds this job's secret" in server.next_event()
-    loader.close()
-
-
-def test_a_server_without_this_loader_is_named_with_what_it_serves(
-    serve: Callable[..., Any], secret: bytes
-) -> None:
-    server = serve({"train": source_of(TorchDataLoader(Noisy()))})
-    servers = [server.address]
-    loader = DataLoader(Noisy(), servers=servers, secret=secret, timeout=0.2, loader_name="val")
-    batches = iterator_once(loader, "'val'")
-
-    with pytest.raises(DataServiceError, match="serves the loaders 'train', but not 'val'"):
-        next(batches)
-    loader.close()
-
-
-def test_a_server_with_another_dataset_is_refused(
-    serve: Callable[..., Any], secret: bytes
-) -> None:
-    server = serve({"0": source_of(TorchDataLoader([1, 2, 3]))})  # type: ignore[arg-type]
-    loader = DataLoader(Noisy(), servers=[server.address], secret=secret)
-
-    with pytest.raises(DataServiceError, match="has 40 samples here, but 3 on algo-2"):
-        next(iter(loader))
     loader.close()
 
 
@@ -281,9 +254,9 @@ def test_samples_that_end_every_data_worker_are_given_up_as_by_torch(
 def test_samples_that_end_data_workers_of_a_server_are_given_up_soon(
     serve: Callable[..., Any], secret: bytes
 ) -> None:
-    server = serve({"0": source_of(TorchDataLoader(Deadly(), batch_size=4))})
+    server = serve()
     servers = [server.address]
-    loader = DataLoader(Deadly(), 4, servers=servers, secret=secret, loader_name=0)
+    loader = DataLoader(Deadly(), 4, servers=servers, secret=secret)
 
     # How one ended is known when its successor says so; the other one may be asked meanwhile.
     with pytest.raises(

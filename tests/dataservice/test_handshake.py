@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from smtc_lab.dataservice.protocol import handshake
 from smtc_lab.dataservice.protocol.handshake import (
+    NO_RECIPE,
+    VERSION,
     ServerHandshake,
+    asked_for,
     greet,
     proof,
     prove_to_server,
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SECRET = bytes(range(32))
+RECIPE = bytes(range(16))
 
 
 def answering(reply: Callable[[socket.socket], None]) -> tuple[socket.socket, threading.Thread]:
@@ -50,29 +54,28 @@ def serve(secret: bytes) -> Callable[[socket.socket], None]:
 
 def client_proof(secret: bytes, server_greeting: bytes, client_nonce: bytes) -> bytes:
     server_nonce = server_greeting[-32:]
-    shown = proof(
-        secret, b"client", client_nonce=client_nonce, server_nonce=server_nonce, data_worker=3
-    )
-    return (3).to_bytes(4) + shown
+    nonces = {"client_nonce": client_nonce, "server_nonce": server_nonce}
+    asked = asked_for(3, RECIPE)
+    return asked + proof(secret, b"client", **nonces, asked=asked)
 
 
 def test_two_holders_of_the_secret_accept_each_other() -> None:
     connection, thread = answering(serve(SECRET))
 
     with connection:
-        prove_to_server(connection, SECRET, data_worker=3)
+        prove_to_server(connection, SECRET, data_worker=3, recipe=RECIPE)
 
         assert connection.gettimeout() is None
     thread.join()
 
 
-def test_the_server_learns_the_data_worker_that_is_asked_for() -> None:
+def test_the_server_learns_what_is_asked_for() -> None:
     server, nonce = ServerHandshake(SECRET), secrets.token_bytes(32)
 
     greeting = server.feed(greet(nonce))
     server.feed(client_proof(SECRET, greeting, nonce))
 
-    assert server.data_worker == 3
+    assert (server.data_worker, server.recipe) == (3, RECIPE)
 
 
 def test_a_client_with_another_secret_is_refused() -> None:
@@ -87,7 +90,7 @@ def test_a_server_with_another_secret_is_refused() -> None:
     def pretend(connection: socket.socket) -> None:
         connection.recv(44, socket.MSG_WAITALL)
         connection.sendall(greet(bytes(32)))
-        connection.recv(36, socket.MSG_WAITALL)
+        connection.recv(52, socket.MSG_WAITALL)
         connection.sendall(bytes(32))
 
     connection, thread = answering(pretend)
@@ -100,7 +103,7 @@ def test_a_server_with_another_secret_is_refused() -> None:
 def test_a_server_that_reflects_the_proof_is_refused() -> None:
     def reflect(connection: socket.socket) -> None:
         connection.sendall(connection.recv(44, socket.MSG_WAITALL))
-        connection.sendall(connection.recv(36, socket.MSG_WAITALL)[4:])
+        connection.sendall(connection.recv(52, socket.MSG_WAITALL)[20:])
 
     connection, thread = answering(reflect)
 
@@ -109,13 +112,16 @@ def test_a_server_that_reflects_the_proof_is_refused() -> None:
     thread.join()
 
 
-def test_a_proof_for_another_data_worker_is_refused() -> None:
+@pytest.mark.parametrize(
+    "asked", [asked_for(4, RECIPE), asked_for(3, NO_RECIPE)], ids=["data worker", "recipe"]
+)
+def test_a_proof_for_something_else_is_refused(asked: bytes) -> None:
     server, nonce = ServerHandshake(SECRET), secrets.token_bytes(32)
     greeting = server.feed(greet(nonce))
     shown = client_proof(SECRET, greeting, nonce)
 
     with pytest.raises(HandshakeError, match="did not prove"):
-        server.feed((4).to_bytes(4) + shown[4:])
+        server.feed(asked + shown[len(asked) :])
 
     assert server.data_worker is None
 
@@ -133,7 +139,9 @@ def test_another_version_is_named() -> None:
     greeting = bytearray(greet(bytes(32)))
     greeting[11] = 9
 
-    with pytest.raises(HandshakeError, match=r"speaks version 9 .* version 1.*Install"):
+    with pytest.raises(
+        HandshakeError, match=rf"speaks version 9 .* version {VERSION}.*Install"
+    ):
         ServerHandshake(SECRET).feed(bytes(greeting))
 
 

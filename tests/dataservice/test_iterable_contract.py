@@ -13,7 +13,6 @@ from torch.utils.data import DataLoader as TorchDataLoader
 from torch.utils.data import IterableDataset, get_worker_info
 
 from smtc_lab.dataservice.dataloader import DataLoader
-from smtc_lab.dataservice.source import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,7 +92,7 @@ def test_a_stream_goes_on_elsewhere_bit_for_bit(
 ) -> None:
     options: dict[str, Any] = {"batch_size": 2, "num_workers": 2}
     reference = plain(DataLoader(Noisy(), **options, num_local_workers=0, seed=1))
-    server = serve({"0": source_of(TorchDataLoader(Noisy(), **options))})
+    server = serve()
     events: list[str] = []
     loader = DataLoader(
         Noisy(),
@@ -101,7 +100,6 @@ def test_a_stream_goes_on_elsewhere_bit_for_bit(
         servers=[server.address],
         secret=secret,
         num_local_workers=0,
-        loader_name=0,
         seed=1,
         notify=events.append,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -15,15 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from torch.utils.data import DataLoader as TorchDataLoader
 
 from smtc_lab.dataservice.dataloader import DataLoader
-from smtc_lab.dataservice.source import source_of
 from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
 
 DATASET: Any = list(range(40))
 
@@ -105,13 +105,11 @@ def test_nothing_stays_open_after_close(
     secret: bytes,
     eventually: Callable[[Callable[[], object]], None],
 ) -> None:
-    server = serve({"0": source_of(TorchDataLoader(DATASET))})
+    server = serve()
     gc.collect()
     files, threads = open_files(), threading.active_count()
     for _ in range(3):
-        loader = DataLoader(
-            DATASET, num_workers=1, servers=[server.address], secret=secret, loader_name=0
-        )
+        loader = DataLoader(DATASET, num_workers=1, servers=[server.address], secret=secret)
         next(iter(loader))
         loader.close()
     del loader
@@ -153,58 +151,117 @@ def test_a_forked_process_that_has_a_loader_disturbs_it_not() -> None:
     loader.close()
 
 
-def _train(pids: Connection) -> None:
-    loader = DataLoader(DATASET, num_workers=2)
+def _train(pids: Connection, options: Mapping[str, Any]) -> None:
+    loader = DataLoader(DATASET, **options)
     batches = iter(loader)
     next(batches)
     pids.send(data_workers(loader))
     signal.pause()
 
 
-def test_a_killed_trainer_leaves_no_data_worker(
-    is_gone: Callable[[int], bool], eventually: Callable[..., None]
-) -> None:
+@pytest.fixture
+def train() -> Iterator[Callable[..., tuple[ForkProcess, list[int]]]]:
+    """Start trainers; each comes with its own data workers, and is gone after the test."""
+    trainers: list[ForkProcess] = []
     context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-    trainer = context.Process(target=_train, args=(theirs,))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        trainer.start()
-    pids = ours.recv()
+
+    def start(**options: Any) -> tuple[ForkProcess, list[int]]:
+        ours, theirs = context.Pipe()
+        trainer = context.Process(target=_train, args=(theirs, options))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            trainer.start()
+        trainers.append(trainer)
+        with ours, theirs:
+            return trainer, ours.recv()
+
+    yield start
+    for trainer in trainers:
+        trainer.kill()
+        trainer.join()
+
+
+def test_a_killed_trainer_leaves_no_data_worker(
+    train: Callable[..., Any], is_gone: Callable[[int], bool], eventually: Callable[..., None]
+) -> None:
+    trainer, pids = train(num_workers=2)
 
     trainer.kill()
-    trainer.join()
 
     assert len(pids) == 2
     eventually(lambda: all(map(is_gone, pids)))
-    ours.close()
-    theirs.close()
 
 
-def test_a_killed_server_leaves_no_data_worker(
-    serve: Callable[..., Any], is_gone: Callable[[int], bool], eventually: Callable[..., None]
+def test_a_killed_trainer_leaves_no_data_worker_on_a_server(
+    train: Callable[..., Any], serve: Callable[..., Any], secret: bytes, eventually: Any
 ) -> None:
-    server = serve({"0": source_of(TorchDataLoader(DATASET))}, num_data_workers=3)
-    eventually(lambda: len(server.data_worker_pids()) == 3)
-    pids = server.data_worker_pids()
-
-    server.kill()
-
-    eventually(lambda: all(map(is_gone, pids)))
-
-
-def test_a_stopped_server_leaves_no_data_worker(
-    serve: Callable[..., Any], is_gone: Callable[[int], bool], eventually: Callable[..., None]
-) -> None:
-    server = serve({"0": source_of(TorchDataLoader(DATASET))})
+    server = serve()
+    trainer, _ = train(servers=[server.address], secret=secret)
     eventually(lambda: len(server.data_worker_pids()) == 2)
-    pids = server.data_worker_pids()
 
-    server.process.terminate()
-    server.process.join()
+    trainer.kill()
 
-    assert server.process.exitcode == 0
-    assert all(map(is_gone, pids))
+    eventually(lambda: server.data_worker_pids() == [])
+    assert not server.events.poll(0)
+
+
+def test_a_closed_loader_leaves_no_data_worker_on_a_server(
+    serve: Callable[..., Any], secret: bytes, eventually: Callable[..., None]
+) -> None:
+    server = serve()
+    with at_work_on(server, secret) as other:
+        eventually(lambda: len(server.data_worker_pids()) == 2)
+        with at_work_on(server, secret):
+            eventually(lambda: len(server.data_worker_pids()) == 4)
+        eventually(lambda: len(server.data_worker_pids()) == 2)
+
+        assert len(list(other)) == len(DATASET) - 1
+    eventually(lambda: server.data_worker_pids() == [])
+    assert not server.events.poll(0)
+
+
+@contextlib.contextmanager
+def at_work_on(server: Any, secret: bytes) -> Iterator[Iterator[Any]]:
+    """Iterate over a loader whose batches a server makes, and close it at the end."""
+    loader = DataLoader(DATASET, servers=[server.address], secret=secret)
+    batches = iter(loader)
+    next(batches)
+    yield batches
+    loader.close()
+
+
+def test_a_killed_server_leaves_no_process(
+    serve: Callable[..., Any],
+    secret: bytes,
+    is_gone: Callable[[int], bool],
+    eventually: Callable[..., None],
+) -> None:
+    server = serve(num_data_workers=3)
+    with at_work_on(server, secret):
+        eventually(lambda: len(server.data_worker_pids()) == 3)
+        pids = [*server.house_pids(), *server.data_worker_pids()]
+
+        server.kill()
+
+        eventually(lambda: all(map(is_gone, pids)))
+
+
+def test_a_stopped_server_leaves_no_process(
+    serve: Callable[..., Any],
+    secret: bytes,
+    is_gone: Callable[[int], bool],
+    eventually: Callable[..., None],
+) -> None:
+    server = serve()
+    with at_work_on(server, secret):
+        eventually(lambda: len(server.data_worker_pids()) == 2)
+        pids = [*server.house_pids(), *server.data_worker_pids()]
+
+        server.process.terminate()
+        server.process.join()
+
+        assert server.process.exitcode == 0
+        assert all(map(is_gone, pids))
 
 
 def test_a_script_that_ends_in_the_middle_of_an_epoch_ends_cleanly(

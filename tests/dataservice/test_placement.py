@@ -64,10 +64,43 @@ def test_arguments_win_over_the_default_placement() -> None:
     assert (loader.servers, loader.num_local_workers, loader.seed) == ((), 0, 6)
 
 
-def test_loaders_are_numbered_by_order_of_construction() -> None:
-    assert [DataLoader(DATASET).loader_name for _ in range(3)] == ["0", "1", "2"]
-    assert DataLoader(DATASET, loader_name="val").loader_name == "val"
-    assert DataLoader(DATASET).loader_name == "4"
+def drawn(loader: DataLoader[Any]) -> list[Any]:
+    return [batch.tolist() for batch in loader]
+
+
+def test_loaders_made_before_the_first_iteration_draw_alike_and_later_ones_otherwise() -> None:
+    placement.set_default(Placement(seed=5))
+    early = [DataLoader(Noise()) for _ in range(2)]
+    assert not placement.has_iterated()
+
+    first, second = map(drawn, early)
+    assert placement.has_iterated()
+    third, fourth = (drawn(DataLoader(Noise())) for _ in range(2))
+
+    assert first == second
+    assert first != third != fourth != first
+
+
+def test_loaders_without_a_jobs_seed_draw_as_the_script_seeds_them() -> None:
+    made = []
+    for _ in range(2):
+        torch.manual_seed(5)
+        made.append(drawn(DataLoader(Noise())))
+
+    assert made[0] == made[1]
+
+
+def test_a_new_default_placement_begins_a_new_script() -> None:
+    for _ in range(2):
+        placement.set_default(Placement(seed=5))
+
+        assert not placement.has_iterated()
+        assert [placement.next_loader_number() for _ in range(2)] == [0, 1]
+        placement.note_iteration()
+
+
+def test_a_loaders_name_has_no_effect() -> None:
+    assert drawn(DataLoader(DATASET, loader_name="val")) == drawn(DataLoader(DATASET))
 
 
 def test_it_can_stand_in_for_the_dataloader_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:

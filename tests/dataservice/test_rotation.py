@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtc_lab.dataservice.rotation import Rotation
+from smtc_lab.dataservice.iterating.rotation import Rotation
 
 if TYPE_CHECKING:
-    from smtc_lab.dataservice.rotation import Turn
+    from smtc_lab.dataservice.iterating.rotation import Turn
 
 Batch = tuple[int, int]
 """Stream and position."""

@@ -96,6 +96,7 @@ def test_worker_init_fn_is_called_in_each_data_worker(
         where,
         Telling(),
         batch_size=None,
+        num_workers=2,
         collate_fn=lambda sample: sample,
         worker_init_fn=numbers.append,
     )

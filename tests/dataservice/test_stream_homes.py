@@ -12,7 +12,6 @@ from smtc_lab.dataservice.client.ledger import Ledger
 from smtc_lab.dataservice.client.statistics import LOCAL
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.protocol.messages import Answer
-from smtc_lab.dataservice.source import source_of
 from smtc_lab.errors import SampleError
 from tests.dataservice.ledger_kit import FakeLink, delivered
 
@@ -149,14 +148,13 @@ def test_a_data_server_makes_the_batches_of_a_loader_with_workers_of_its_own(
 ) -> None:
     options: dict[str, Any] = {"batch_size": 2, "num_workers": 2}
     theirs = [batch.tolist() for batch in TorchDataLoader(Numbers(), **options)]
-    server = serve({"0": source_of(TorchDataLoader(Numbers(), **options))})
+    server = serve()
     answered: list[str] = []
     loader = DataLoader(
         Numbers(),
         **options,
         servers=[server.address],
         secret=secret,
-        loader_name=0,
         journal=lambda told: (
             answered.append(told["server"]) if told["what"] == "answered" else None
         ),

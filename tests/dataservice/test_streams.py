@@ -53,7 +53,7 @@ def test_streams_are_bit_identical_however_many_data_workers_are_lost(seed: int)
             if losses and chance.random() < 0.3:
                 data_workers[chance.randrange(len(data_workers))] = OpenStreams()
             at = place(position, stream=stream, num_streams=3)
-            made.append(plain(chance.choice(data_workers).batch("0", served, at)))
+            made.append(plain(chance.choice(data_workers).batch(served, at)))
         return made
 
     undisturbed = delivered([OpenStreams()], losses=False)
@@ -64,11 +64,11 @@ def test_streams_are_bit_identical_however_many_data_workers_are_lost(seed: int)
 def test_any_position_can_be_asked_of_any_data_worker_at_any_time() -> None:
     served = source(Noisy(), batch_size=2)
     one = OpenStreams()
-    reference = [plain(one.batch("0", served, place(position))) for position in range(4)]
+    reference = [plain(one.batch(served, place(position))) for position in range(4)]
 
     asked = [2, 0, 3, 1, 1]
     other = OpenStreams()
-    assert [plain(other.batch("0", served, place(position))) for position in asked] == [
+    assert [plain(other.batch(served, place(position))) for position in asked] == [
         reference[position] for position in asked
     ]
 
@@ -83,7 +83,7 @@ def test_epochs_and_streams_draw_different_numbers() -> None:
     drawn: set[float] = set()
     for epoch, stream in itertools.product(range(2), range(2)):
         at = place(0, stream=stream, num_streams=2, epoch=epoch)
-        drawn.update(plain(OpenStreams().batch("0", served, at)))
+        drawn.update(plain(OpenStreams().batch(served, at)))
 
     assert len(drawn) == 16
 
@@ -96,7 +96,7 @@ def test_a_stream_that_goes_forward_does_not_collate_what_it_passes() -> None:
         return samples
 
     served = source(Uneven(10), batch_size=2, collate_fn=collate)
-    OpenStreams().batch("0", served, place(3))
+    OpenStreams().batch(served, place(3))
 
     assert collated == [[(0, 6), (0, 7)]]
 
@@ -114,7 +114,7 @@ def test_a_stream_sees_who_it_is_and_leaves_no_trace_of_it() -> None:
     infos = []
     for stream in (1, 2):
         at = place(0, stream=stream, num_streams=3)
-        seen: Any = streams.batch("0", served, at)
+        seen: Any = streams.batch(served, at)
         info, info_in_collate_fn = seen
         assert info is info_in_collate_fn
         infos.append(info)
@@ -149,11 +149,11 @@ def test_a_stream_that_is_complete_is_not_iterated_again_to_say_so() -> None:
     served = source(Counted(said.append, num_samples=4), batch_size=2)
     streams = OpenStreams()
     for position in range(2):
-        streams.batch("0", served, place(position))
+        streams.batch(served, place(position))
 
     for position in (4, 2, 3):
         with pytest.raises(StreamEnd):
-            streams.batch("0", served, place(position))
+            streams.batch(served, place(position))
 
     assert said == ["begin 0", "end 0"]
 
@@ -163,24 +163,23 @@ def test_the_stream_not_asked_for_longest_is_closed_when_there_are_too_many() ->
     served = source(Counted(said.append), batch_size=2)
     streams = OpenStreams(max_open=2)
     for stream, position in [(0, 0), (1, 0), (0, 1), (2, 0)]:
-        streams.batch("0", served, place(position, stream=stream, num_streams=3))
+        streams.batch(served, place(position, stream=stream, num_streams=3))
 
     assert sorted(said) == ["begin 0", "begin 1", "begin 2", "end 1"]
 
 
-def test_a_new_epoch_closes_the_streams_of_former_ones_of_its_loader() -> None:
+def test_a_new_epoch_closes_the_streams_of_former_ones() -> None:
     said: list[str] = []
     served = source(Counted(said.append), batch_size=2)
-    other: list[str] = []
     streams = OpenStreams()
-    streams.batch("1", source(Counted(other.append), batch_size=2), place(0))
     for stream in range(2):
-        streams.batch("0", served, place(0, stream=stream, num_streams=2))
+        streams.batch(served, place(0, stream=stream, num_streams=2))
 
-    streams.batch("0", served, place(0, num_streams=2, epoch=1))
+    streams.batch(served, place(0, num_streams=2, epoch=1))
 
+    assert said[:2] == ["begin 0", "begin 1"]
     assert sorted(said[2:4]) == ["end 0", "end 1"]
-    assert other == ["begin 0"]
+    assert said[4:] == ["begin 0"]
 
 
 def test_two_epochs_at_once_do_not_close_each_other_for_ever() -> None:
@@ -189,7 +188,7 @@ def test_two_epochs_at_once_do_not_close_each_other_for_ever() -> None:
     streams = OpenStreams()
     for position in range(20):
         for epoch in range(2):
-            streams.batch("0", served, place(position, epoch=epoch))
+            streams.batch(served, place(position, epoch=epoch))
 
     assert said.count("begin 0") == 3
 
@@ -207,7 +206,7 @@ def test_closing_runs_the_finally_blocks_even_if_one_raises(
     streams = OpenStreams()
     for stream in range(2):
         served = source(Counted(tell), batch_size=2)
-        streams.batch("0", served, place(0, stream=stream, num_streams=2))
+        streams.batch(served, place(0, stream=stream, num_streams=2))
 
     streams.close()
 
@@ -231,10 +230,10 @@ class Live(IterableDataset[Any]):
 def test_a_queues_samples_come_at_most_once_when_a_data_worker_is_lost() -> None:
     served = source(Live(20), batch_size=2)
     lost, other = OpenStreams(), OpenStreams()
-    delivered = plain(lost.batch("0", served, place(0)))
-    lost.batch("0", served, place(1))  # asked ahead, and lost with its data worker
+    delivered = plain(lost.batch(served, place(0)))
+    lost.batch(served, place(1))  # asked ahead, and lost with its data worker
 
-    delivered += plain(other.batch("0", served, place(1)))
+    delivered += plain(other.batch(served, place(1)))
 
     # 2 and 3 were lost with the data worker, 4 and 5 were taken to reach the position.
     assert delivered == [0, 1, 6, 7]
@@ -248,9 +247,9 @@ def test_samples_of_a_source_that_changes_may_come_twice_or_never() -> None:
             return iter(list(files))
 
     served = source(Folder(), batch_size=2)
-    delivered = plain(OpenStreams().batch("0", served, place(0)))
+    delivered = plain(OpenStreams().batch(served, place(0)))
     files.insert(0, "a")
 
-    delivered += plain(OpenStreams().batch("0", served, place(1)))
+    delivered += plain(OpenStreams().batch(served, place(1)))
 
     assert delivered == ["b", "c", "c", "d"]

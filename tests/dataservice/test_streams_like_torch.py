@@ -7,7 +7,7 @@ import pytest
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from torch.utils.data.datapipes.iter import IterableWrapper
 
-from smtc_lab.dataservice.rotation import Rotation
+from smtc_lab.dataservice.iterating.rotation import Rotation
 from smtc_lab.dataservice.source import (
     BatchFailure,
     StreamPlace,
@@ -116,7 +116,7 @@ def stream_batches(loader: DataLoader[Any], *, num_data_workers: int = 1) -> lis
             at = StreamPlace(SEED, 0, turn.stream, loader.num_workers, turn.position)
             streams = data_workers[turn.order % num_data_workers]
             try:
-                batches[turn.order] = plain(streams.batch("0", served, at))
+                batches[turn.order] = plain(streams.batch(served, at))
             except BatchFailure as failure:
                 batches[turn.order] = str(failure.__cause__)
             except StreamEnd:
@@ -170,7 +170,7 @@ def test_no_workers_are_one_stream_that_sees_no_worker_info() -> None:
         Seeing(), batch_size=None, collate_fn=lambda info: info, worker_init_fn=split
     )
 
-    assert OpenStreams().batch("0", served, place(0, num_streams=0)) is None
+    assert OpenStreams().batch(served, place(0, num_streams=0)) is None
 
 
 def test_a_failure_names_the_sample_and_its_stream() -> None:
@@ -179,7 +179,7 @@ def test_a_failure_names_the_sample_and_its_stream() -> None:
     at = place(1, stream=2, num_streams=3)
 
     with pytest.raises(BatchFailure, match=r"^Sample 4 of stream 2 could not be prepared$"):
-        streams.batch("0", served, at)
+        streams.batch(served, at)
 
 
 def test_a_collate_fn_that_raises_costs_its_batch_only() -> None:
@@ -192,8 +192,8 @@ def test_a_collate_fn_that_raises_costs_its_batch_only() -> None:
     streams = OpenStreams()
 
     with pytest.raises(BatchFailure, match=r"^Batch 1 of stream 0 could not be prepared$"):
-        streams.batch("0", served, place(1))
-    assert streams.batch("0", served, place(2)) == [(0, 4), (0, 5)]
+        streams.batch(served, place(1))
+    assert streams.batch(served, place(2)) == [(0, 4), (0, 5)]
 
 
 def test_a_dataset_that_cannot_be_iterated_fails_once_and_ends() -> None:
@@ -204,23 +204,23 @@ def test_a_dataset_that_cannot_be_iterated_fails_once_and_ends() -> None:
     streams = OpenStreams()
 
     with pytest.raises(BatchFailure, match=r"^The begin of stream 1 could not") as raised:
-        streams.batch("0", served, place(0, stream=1, num_streams=2))
+        streams.batch(served, place(0, stream=1, num_streams=2))
     assert str(raised.value.__cause__) == "shard-1.tar"
     with pytest.raises(StreamEnd):
-        streams.batch("0", served, place(1, stream=1, num_streams=2))
+        streams.batch(served, place(1, stream=1, num_streams=2))
 
 
 def test_what_fails_only_where_a_stream_begins_anew_is_not_taken_for_its_end() -> None:
     served = source(PoisonedGenerator(), batch_size=2)
 
     with pytest.raises(BatchFailure, match=r"^Sample 4 of stream 0"):
-        OpenStreams().batch("0", served, place(3))
+        OpenStreams().batch(served, place(3))
 
 
 def test_without_copies_the_dataset_itself_is_iterated() -> None:
     dataset = OwnIterator()
 
-    OpenStreams(copies=False).batch("0", source(dataset, batch_size=2), place(0, num_streams=0))
+    OpenStreams(copies=False).batch(source(dataset, batch_size=2), place(0, num_streams=0))
 
     assert dataset.next_sample == 2
 

@@ -10,15 +10,18 @@ import ssl
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.protocol import tls
+from smtc_lab.errors import DataServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -137,6 +140,43 @@ def test_a_megabyte_comes_through_a_real_socket() -> None:
 
     assert came == data
     assert version == "TLSv1.3"
+
+
+def test_batches_and_what_they_are_made_of_come_encrypted(
+    serve: Callable[..., Any], secret: bytes
+) -> None:
+    dataset: Any = list(torch.rand(40, 2**14))
+    server = serve(tls=True)
+    loader = DataLoader(
+        dataset,
+        4,
+        num_workers=1,
+        num_local_workers=0,
+        servers=[server.address],
+        secret=secret,
+        tls=True,
+    )
+
+    for _ in range(2):
+        assert torch.equal(torch.cat(list(loader)), torch.stack(dataset))
+    loader.close()
+    assert not server.events.poll(0)
+
+
+def test_a_client_that_does_not_encrypt_gets_nothing(
+    serve: Callable[..., Any], secret: bytes, eventually: Callable[..., None]
+) -> None:
+    dataset: Any = [1, 2, 3]
+    server = serve(tls=True)
+    loader = DataLoader(
+        dataset, servers=[server.address], secret=secret, tls=False, timeout=0.2
+    )
+    batches = iter(loader)
+    eventually(lambda: "not connected yet" not in loader._client._parts.remote.describe())  # type: ignore[union-attr]
+
+    with pytest.raises(DataServiceError, match="could be reached"):
+        next(batches)
+    loader.close()
 
 
 def test_strict_rules_for_certificates_are_kept() -> None:

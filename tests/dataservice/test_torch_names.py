@@ -23,10 +23,10 @@ AT_IMPORT = {
     "torch.utils.data._utils.worker:WorkerInfo": "worker_info",
     "torch.utils.data._utils.worker:_worker_info": "worker_info",
     "torch.utils.data.dataloader:DataLoader._get_iterator": "dataloader",
-    "torch.utils.data.dataloader:_BaseDataLoaderIter": "iterators",
-    "torch.utils.data.dataloader:_BaseDataLoaderIter._next_index": "iterators",
-    "torch.utils.data.dataloader:_BaseDataLoaderIter._next_data": "iterators",
-    "torch.utils.data.dataloader:_BaseDataLoaderIter._reset": "iterators",
+    "torch.utils.data.dataloader:_BaseDataLoaderIter": "iterating.iterators",
+    "torch.utils.data.dataloader:_BaseDataLoaderIter._next_index": "iterating.iterators",
+    "torch.utils.data.dataloader:_BaseDataLoaderIter._next_data": "iterating.iterators",
+    "torch.utils.data.dataloader:_BaseDataLoaderIter._reset": "iterating.iterators",
 }
 """Names that are asked for when a module of ours is imported, and which one."""
 

@@ -19,7 +19,10 @@ from smtc_lab.dataservice.protocol.ended import EndedWorker
 from smtc_lab.dataservice.protocol.receiver import ConnectionEndedError, Receiver
 from smtc_lab.dataservice.protocol.segments import SharedFile, SharedViews
 from smtc_lab.dataservice.protocol.wire import Kind, Message
-from smtc_lab.dataservice.source import BatchPlace
+from smtc_lab.dataservice.recipe.asking import asker_here
+from smtc_lab.dataservice.recipe.opening import read_recipe
+from smtc_lab.dataservice.recipe.packing import digest_of
+from smtc_lab.dataservice.source import BatchPlace, StreamPlace
 from smtc_lab.errors import ProtocolError
 
 if TYPE_CHECKING:
@@ -128,18 +131,21 @@ def seeds() -> list[bytes]:
         [_coo()],
         OrderedDict(bytes=b"abc", point=Point(1, ["a", None, True, 2**60, 0.1])),
     ]
-    wants = messages.BatchRequest(loader="0", place=BatchPlace(1, 2, 3), indices=[4, 5])
-    told = messages.ToldLoader(name="told-1", construction=["at", ["__main__", "data"]])
-    hello = messages.Hello(host="h", data_worker=0, num_data_workers=2, loaders={"0": 9}, pid=7)
+    wants = messages.BatchRequest(place=BatchPlace(1, 2, 3), indices=[4, 5])
+    part = replace(wants, place=StreamPlace(1, 2, 3, 4, 5), indices=None)
+    hello = messages.Hello(host="h", data_worker=0, num_data_workers=2, pid=7)
     sent = [
         hello.pack(),
         replace(hello, before=EndedWorker(pid=6, exit_code=-9)).pack(),
+        asker_here().pack(),
+        wire.pack(Kind.WANT, 0, value=True),
+        _recipe(),
         wants.pack(1),
+        part.pack(1),
         *(wire.pack(Kind.BATCH, 2, one, busy_s=0.1) for one in values),
         wire.pack(Kind.BATCH, 3, values[0], share=lambda _: 65536),
         wire.pack(Kind.ERROR, 4, messages.failure_text(ValueError("why"), "algo-2")),
         wire.pack(Kind.END, 5, None),
-        told.pack(),
         replace(wants, takes_pickle=True).pack(2),
         wire.pack(Kind.RELEASE, 0, [0, 65536]),
     ]
@@ -148,6 +154,15 @@ def seeds() -> list[bytes]:
         *(bytes([how]) + stream for stream in [*whole, b"".join(whole)] for how in (0, 14)),
         *(bytes([_ONLY_DESCRIPTION]) + _description(message[0]) for message in sent),
     ]
+
+
+def _recipe() -> list[memoryview]:
+    """Return a message that brings what a loader needs; its bytes are zeros, as any payload
+    is that is made around a description."""
+    body, memory = bytes(8), bytes(24)
+    digest = digest_of(body, [memoryview(memory)])
+    parts = [np.frombuffer(part, np.uint8) for part in (body, memory)]
+    return wire.pack(Kind.RECIPE, 0, [digest.hex(), [["/data", 7]], *parts])
 
 
 def _coo() -> torch.Tensor:
@@ -181,11 +196,13 @@ def _read(frame: Message) -> None:
         messages.Hello.read(frame)
     elif frame.kind in {Kind.REQUEST, Kind.REQUEST_ANY}:
         messages.BatchRequest.read(frame)
-    elif frame.kind is Kind.TELL:
-        messages.ToldLoader.read(frame)
+    elif frame.kind is Kind.ASKER:
+        messages.Asker.read(frame)
+    elif frame.kind is Kind.RECIPE:
+        read_recipe(frame)  # it is opened for peers only that hold the secret
     elif frame.kind is Kind.RELEASE:
         messages.read_release(frame)
-    else:
+    elif frame.kind is not Kind.WANT:  # which is true, or is not
         messages.read_answer(frame, server="algo-2")
 
 

@@ -21,13 +21,12 @@ dist.init_process_group("gloo")
 {QUICK_SCRIPT}"""
 """The same, by trainers that are of one group, though they exchange nothing."""
 
+SERVES = "serves each dataloader of the trainers with"
+"""What a data instance prints once it serves."""
+
 SERVED_SCRIPT = f"""\
-import json, os, signal, socket, time
-PORT = 16555
-if os.environ["SMTC_ROLE"] == "data":
-    print("serving", flush=True)
-    server = socket.create_server((os.environ["SMTC_ADDRESS"], PORT))
-    signal.pause()
+import json, os, socket, time
+PORT = 16400
 hosts = json.loads(os.environ["SMTC_HOSTS"])
 for host in json.loads(os.environ["SMTC_DATA_HOSTS"]):
     while True:  # as a trainer does, which cannot begin without its data
@@ -37,4 +36,4 @@ for host in json.loads(os.environ["SMTC_DATA_HOSTS"]):
         except OSError:
             time.sleep(0.01)
 {QUICK_SCRIPT}"""
-"""The same on a trainer, once all data instances serve; these serve until they are stopped."""
+"""The same, once all data instances serve."""

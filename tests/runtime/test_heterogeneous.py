@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import pytest
 from smtc_lab.launchers.local.launcher import LocalLauncher
 from smtc_lab.launchers.run import Run
 from smtc_lab.machine.processes import descendants
-from smtc_lab.metrics.records.records import NOTHING_TO_SERVE, StepRecord
+from smtc_lab.metrics.records.records import LOADER_KEPT, NOTHING_TO_SERVE, StepRecord
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_records
@@ -125,43 +126,89 @@ DISTRIBUTED_SCRIPT = """
     keep(hosts=sorted(hosts))
 """
 
-# Trainers have a GPU as far as this script is concerned, so its data instance is asked for one.
-GPU_SCRIPT = """
-    import torch.distributed as dist
-    from torch.nn.parallel import DistributedDataParallel
+# It fails where it runs a second time: in one folder, on one port, without a GPU or a rank.
+ONCE_SCRIPT = """
+    import os, socket
+    from pathlib import Path
+
+    rank = os.environ["LOCAL_RANK"]
+    Path("out").mkdir()
+    metrics = socket.create_server(("127.0.0.1", int(os.environ["METRICS_PORT"])))
+    with open("hosts", "a") as hosts_file:
+        hosts_file.write(os.environ["SM_CURRENT_HOST"])
+
+    import torch
     from torch.utils.data import DataLoader
 
-    sampler.epoch = 0
-    if os.environ["SM_CURRENT_INSTANCE_GROUP"] == "data_group":
-        dist.init_process_group("nccl")
-        torch.cuda.set_device(0)
-        device = torch.device("cuda", torch.cuda.current_device())
-        model = torch.nn.Linear(1, 1).cuda()
-        model = model.to(0).to(device=0)
-        model = DistributedDataParallel(model, device_ids=[0], output_device=0)
-        scale = torch.ones(1, device="cuda:0") + torch.tensor([1.0]).to(device=device)
-        model(scale.to(device, non_blocking=True).pin_memory()).backward()
-        torch.cuda.synchronize()
-        print("computed", model.module.weight.grad.item(), flush=True)
-    loader = DataLoader(Ids(), batch_size=2, sampler=sampler, num_workers=0)
-    hosts, ids = set(), []
-    for batch, names in loader:
-        ids += batch.tolist()
-        hosts.update(names)
-    seen.append(ids)
-    keep(hosts=sorted(hosts))
+    if os.environ["SM_CURRENT_HOST"] == "algo-1":  # it has a GPU, as far as torch can tell
+        torch.cuda.set_device = lambda device: None
+        torch.nn.Module.cuda = torch.Tensor.cuda = lambda self: self
+
+    class Hosts(torch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return torch.ones(1), os.environ["SM_CURRENT_HOST"], os.environ["LOCAL_RANK"]
+
+    torch.cuda.set_device(int(rank))
+    model = torch.nn.Linear(1, 1).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    served = set()
+    for batch, *told in DataLoader(Hosts(), batch_size=2):
+        served.update(zip(*told))
+        model(batch.cuda()).sum().backward()
+        optimizer.step()
+    print("RESULT", Path("hosts").read_text(), served, flush=True)
 """
 
+# The dataset's class is the script's own, and that of a module all the same.
+ITSELF_SCRIPT = """
+    import os
+    import torch
+
+    class Hosts(torch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return __name__, os.environ["SM_CURRENT_HOST"]
+
+    if __name__ == "__main__":
+        import train
+
+        for dataset in (Hosts(), train.Hosts()):
+            (batch,) = torch.utils.data.DataLoader(dataset, batch_size=8)
+            print("RESULT", *(set(told) for told in batch), flush=True)
+"""
+
+# An open file cannot be sent, and is right where torch has it: in this process.
+OPEN_FILE_SCRIPT = """
+    import torch
+
+    class Lines(torch.utils.data.Dataset):
+        def __init__(self):
+            self.file = open(__file__, "rb")
+
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            return self.file.readline()
+
+    for epoch in range(2):
+        print("RESULT", [len(batch) for batch in torch.utils.data.DataLoader(Lines())])
+"""
 
 # A script with batches of its own: nothing can be served.
 NO_LOADER_SCRIPT = """
+    import torch
+
     weight = torch.nn.Parameter(torch.ones(2))
     for step in range(20):
         weight.sum().backward()
         weight.data.add_(weight.grad, alpha=-0.1)
     print("trained", flush=True)
-    while not Path("go_on").exists():
-        time.sleep(0.02)
 """
 
 
@@ -175,7 +222,10 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         body: str, *, num_trainers: int = 1, num_data_instances: int = 1, **values: Any
     ) -> Run:
         script = tmp_path / "train.py"
-        script.write_text(textwrap.dedent(DATASET) + textwrap.dedent(body), encoding="utf-8")
+        whole = textwrap.dedent(body)
+        if "Ids()" in whole:
+            whole = textwrap.dedent(DATASET) + whole
+        script.write_text(whole, encoding="utf-8")
         groups = {
             "dnn_group=ml.p3.2xlarge": num_trainers,
             "data_group=ml.c5.9xlarge": num_data_instances,
@@ -210,13 +260,14 @@ def batches_by_server(records: RunRecords) -> dict[str, int]:
 
 
 def data_workers_on(run: Run, host: str) -> list[int]:
-    """Return the data workers of a host: the children of its script's process."""
-    scripts = [
+    """Return the data workers of a host: what children of its entry point have forked."""
+    servers = [
         pid
         for pid in processes_of(run.folder.path)
         if log_of(pid) == f"{host}.log" and log_of(parent_of(pid)) == f"{host}.agent.log"
     ]
-    return [worker for script in scripts for worker in descendants(script)]
+    below = [pid for server in servers for pid in descendants(server)]
+    return [pid for pid in below if parent_of(pid) in below]
 
 
 def parent_of(pid: int) -> int:
@@ -240,38 +291,62 @@ def test_an_unmodified_distributed_script_is_fed_by_a_data_instance(start: Start
     assert [step.num_samples for step in steps] == [2] * (NUM_SAMPLES // 2)
     assert all(0 < step.data_wait_s <= step.step_time_s for step in steps)
     assert batches_by_server(records) == {"algo-3": NUM_SAMPLES // 2}
-    assert "algo-3 serves 1 dataloaders with 1 data workers" in run.logs("algo-3")
+    served = "smtc-lab: algo-3 serves each dataloader of the trainers with 1 data workers"
+    assert run.logs("algo-3") == served
     assert set(records.system) == {"algo-1", "algo-2", "algo-3"}
 
 
-def test_a_data_instance_without_a_gpu_runs_a_script_that_asks_for_one(start: Start) -> None:
-    run = start(GPU_SCRIPT).wait(120)
-
-    seen = seen_by(run)
-    assert seen["seen"] == seen["orders"][:1]
-    assert seen["hosts"] == ["algo-2"]
-    assert "computed 2.0" in run.logs("algo-2")
-
-
-def test_a_script_without_a_dataloader_is_not_trained_on_a_data_instance(
+def test_a_script_that_would_fail_when_run_twice_is_fed_and_runs_once(
     start: Start, tmp_path: Path
 ) -> None:
-    run = start(NO_LOADER_SCRIPT)
-    # the end of the trainer ends the other one, too
-    wait_until(
-        lambda: NOTHING_TO_SERVE in {event.kind for event in run.records().events},
-        what="the end of algo-2",
-        limit_s=90,
-    )
-    (tmp_path / "go_on").touch()
-    run.wait(90)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    run = start(
+        ONCE_SCRIPT, distribution={"data": 1}, environment={"METRICS_PORT": str(port)}
+    ).wait(90)
 
-    assert len(run.records().steps["algo-1-rank0"]) == 20
-    assert "trained" in run.logs("algo-1")
-    assert "trained" not in run.logs("algo-2")
-    assert "algo-2 has nothing to serve" in run.logs("algo-2")
-    kinds = {(event.host, event.kind) for event in run.records().events}
-    assert ("algo-2", NOTHING_TO_SERVE) in kinds
+    assert "RESULT algo-1 {('algo-2', '0')}" in run.logs("algo-1")
+    assert "RESULT" not in run.logs("algo-2")
+    assert (tmp_path / "hosts").read_text(encoding="utf-8") == "algo-1"
+    assert len(run.records().steps["algo-1-rank0"]) == 4
+
+
+def test_a_script_that_is_its_own_module_is_fed(start: Start) -> None:
+    run = start(ITSELF_SCRIPT).wait(90)
+
+    assert run.logs("algo-1").splitlines() == [
+        "RESULT {'__main__'} {'algo-2'}",
+        "RESULT {'train'} {'algo-2'}",
+    ]
+
+
+def test_a_loader_that_cannot_be_sent_stays_with_its_trainer_which_says_so_once(
+    start: Start,
+) -> None:
+    run = start(OPEN_FILE_SCRIPT).wait(90)
+
+    assert run.logs("algo-1").count("RESULT [1, 1, 1, 1]") == 2
+    records = run.records()
+    assert batches_by_server(records) == {"local": 8}
+    (told,) = [event.message for event in records.events if event.kind == LOADER_KEPT]
+    assert "over Lines cannot be sent" in told
+    assert "dataset.file (BufferedReader): cannot pickle" in told
+    assert run.logs("algo-1").count(told) == 1
+
+
+@pytest.mark.parametrize("max_steps", [None, 5])
+def test_a_script_that_iterates_over_no_dataloader_trains_and_says_so_once(
+    start: Start, max_steps: int | None
+) -> None:
+    run = start(NO_LOADER_SCRIPT, max_steps=max_steps).wait(90)
+
+    records = run.records()
+    assert len(records.steps["algo-1-rank0"]) == (max_steps or 20)
+    said = "algo-2 had nothing to serve: the script iterated over no dataloader."
+    told = [event for event in records.events if event.kind == NOTHING_TO_SERVE]
+    assert [(event.host, event.message) for event in told] == [("algo-1", said)]
+    assert run.logs("algo-1").count(said) == 1
+    assert ("trained" in run.logs("algo-1")) == (max_steps is None)
 
 
 def test_kill_9_of_a_data_worker_costs_no_sample_and_is_told(

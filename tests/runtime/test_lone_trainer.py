@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -85,25 +83,3 @@ def test_a_group_that_nobody_describes_is_torchs_own_error(run_script: RunScript
 
     assert ended.exit_code == 1
     assert "environment variable RANK expected, but not set" in ended.failure
-
-
-@pytest.mark.parametrize(("told", "ranks"), [(LONE, "unset"), ({}, "0 of 1")])
-def test_a_data_instance_is_told_of_ranks_where_its_trainers_are(
-    run_script: RunScript, told: dict[str, str], ranks: str
-) -> None:
-    ended = run_script(
-        """
-        import os
-        import torch.distributed as dist
-
-        said = {name: os.environ.get(name) for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR")}
-        is_unset = set(said.values()) == {None}
-        print("RESULT", "unset" if is_unset else f"{said['RANK']} of {said['WORLD_SIZE']}")
-        dist.init_process_group("nccl")
-        print("RESULT", dist.get_world_size())
-        """,
-        SMTC_ROLE="data",
-        **told,
-    )
-
-    assert results(ended.printed) == [f"RESULT {ranks}", "RESULT 1"], ended.errors

@@ -65,29 +65,6 @@ def test_why_it_failed_is_kept_before_it_is_told(
     assert told == [True]
 
 
-@pytest.mark.parametrize(
-    ("role", "printed"), [("train", "served\nleft\ntaken apart\n"), ("data", "served\nleft\n")]
-)
-def test_a_data_instance_runs_its_exit_handlers_and_is_not_taken_apart(
-    run_script: RunScript, role: str, printed: str
-) -> None:
-    body = """
-        import atexit, sys
-
-        class Module:
-            def __del__(self):
-                sys.__stdout__.write("taken apart\\n")
-
-        sys.modules["kept"] = Module()  # by the interpreter, to its end
-        atexit.register(print, "left")
-        print("served")
-        raise SystemExit
-    """
-    ended = run_script(body, SMTC_ROLE=role)
-
-    assert (ended.exit_code, ended.printed) == (0, printed), ended.errors
-
-
 @pytest.mark.parametrize(("end", "code"), [("pass", 0), ("sys.exit(3)", 3), ("1 / 0", 1)])
 def test_a_script_with_a_process_group_ends_in_order_and_is_not_taken_apart(
     run_script: RunScript, end: str, code: int

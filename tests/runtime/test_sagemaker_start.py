@@ -161,12 +161,16 @@ def test_a_trainer_has_time_to_save_and_a_data_instance_has_nothing_to_save() ->
     [
         ({"compiler_config": {}}, ["train"], "pydantic"),
         ({}, ["train", "data"], "cryptography"),
+        ({}, ["train", "data"], "cloudpickle"),
+        ({}, ["train", "data"], "xxhash"),
     ],
 )
 def test_an_image_that_lacks_a_package_is_refused_by_its_name(
     monkeypatch: pytest.MonkeyPatch, job: dict[str, Any], roles: list[str], package: str
 ) -> None:
-    monkeypatch.setattr(sagemaker_image, "find_spec", lambda _: None)
+    monkeypatch.setattr(
+        sagemaker_image, "find_spec", lambda name: None if name == package else object()
+    )
     said = {"job": job, "instances": [{"role": role} for role in roles]}
 
     with pytest.raises(LauncherError, match=f"no package '{package}'.*requirements.txt"):

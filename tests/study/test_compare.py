@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 TIMED_STEPS = """
     import os, time
     from smtc_lab.runtime.instance_runtime import instance_runtime
-    if os.environ["SMTC_ROLE"] == "data":
-        instance_runtime().context.say_ready()
-        time.sleep(3600)
     fed = os.environ["SM_IS_HETERO"] == "true"
     timer = instance_runtime().timer
     while not timer.is_done:

@@ -28,7 +28,6 @@ from notebooks.benchmarks.harness.rounds import in_turns
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.serving.server import DataServer
-from smtc_lab.dataservice.source import source_of
 from smtc_lab.examples.models import workload
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.metrics.records.records import OWN_WORKERS
@@ -45,7 +44,6 @@ Sample = tuple[torch.Tensor, int]
 DATA_GROUP = "data group"
 """Name of the set-up whose batches come from a data server, too."""
 
-_LOADER = "0"
 _WARM_UP_S = 1.5
 _MEASURED_S = 2.5
 _MOST_ROUNDS = 11
@@ -124,12 +122,11 @@ def measure_feeding(task: Task) -> None:
     }
     ours = partial(DataLoader, photos, record=heard.append, **options)
     torchs = partial(TorchDataLoader, photos, **options)
-    serve = partial(_serve, photos, task.batch_size, secret, far)
+    serve = partial(_serve, secret, far)
     with forked_server(serve) as address:  # before CUDA is used
         fed: dict[str, Any] = {
             "servers": [address],
             "secret": secret,
-            "loader_name": _LOADER,
             "tls": False,
         }
         set_ups: dict[str, Callable[[], Any]] = {
@@ -190,16 +187,8 @@ def _train(batches: Iterator[Any], step: EagerStep, seconds: float) -> dict[str,
     }
 
 
-def _serve(
-    photos: Photos,
-    batch_size: int,
-    secret: bytes,
-    num_data_workers: int,
-    announce: Callable[[object], None],
-) -> None:
-    source = source_of(TorchDataLoader(photos, batch_size=batch_size))
+def _serve(secret: bytes, num_data_workers: int, announce: Callable[[object], None]) -> None:
     server = DataServer(
-        {_LOADER: source},
         host=LOOPBACK,
         secret=secret,
         num_data_workers=num_data_workers,

@@ -6,6 +6,12 @@ import os
 import sys
 
 
+class _ScriptToldOf:
+    """What this process was told of the script that it does not run."""
+
+    file: str | None = None
+
+
 def known_object(module: str, name: str) -> object | None:
     """Return what a module of this process calls so; None: there is none.
 
@@ -33,11 +39,36 @@ def known_class(module: object, name: object) -> type | None:
     return found if isinstance(found, type) else None
 
 
-def is_of_script(file: object) -> bool:
-    """Return whether a file of Python is the script's own: it lies where the script does."""
-    main = sys.modules["__main__"].__dict__.get("__file__", "")
-    folder = os.path.dirname(os.path.abspath(str(main))) + os.sep  # noqa: PTH100, PTH120  pathlib is slow
+def name_script(file: str) -> None:
+    """Let a file count as the script's, in a process that does not run it."""
+    _ScriptToldOf.file = file
+
+
+def script_file() -> str:
+    """Return the file of the script; empty: it has none."""
+    if _ScriptToldOf.file is not None:
+        return _ScriptToldOf.file
+    main = sys.modules["__main__"].__dict__.get("__file__") or ""
+    return os.path.abspath(main) if main else ""  # noqa: PTH100  pathlib is slow
+
+
+def is_of_script(module: str) -> bool:
+    """Return whether a module is the script's own: it lies where the script does."""
+    if module == "__main__":
+        return bool(script_file())
+    file = getattr(sys.modules.get(module), "__file__", None)
+    folder = os.path.dirname(script_file()) + os.sep  # noqa: PTH120  as above
     return isinstance(file, str) and file.startswith(folder) and "site-packages" not in file
+
+
+def is_found_by_name(kind: type) -> bool:
+    """Return whether a trainer finds a class by its name.
+
+    Where its script does not run, a class of ``__main__`` came with what is prepared.
+    """
+    if kind.__module__ == "__main__" and _ScriptToldOf.file is not None:
+        return "<locals>" not in kind.__qualname__
+    return known_class(kind.__module__, kind.__qualname__) is kind
 
 
 def is_its_attributes(kind: type) -> bool:

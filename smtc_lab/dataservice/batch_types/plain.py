@@ -6,7 +6,6 @@ import dataclasses
 import datetime as dt
 import enum
 import pathlib
-import sys
 import types as python_types
 import uuid
 from collections import Counter, OrderedDict, UserDict, defaultdict, deque
@@ -22,6 +21,7 @@ from smtc_lab.dataservice.batch_types.batch_type import (
     plain_text,
 )
 from smtc_lab.dataservice.batch_types.known import (
+    is_found_by_name,
     is_its_attributes,
     is_of_script,
     known_class,
@@ -228,9 +228,8 @@ def _make_dataclass(head: list[Any], parts: list[Any]) -> object:
 
 def _is_of_script(kind: type) -> bool:
     """Return whether a class is the script's own, and says nothing of how it is pickled."""
-    module = sys.modules.get(kind.__module__)
     return (
-        is_of_script(getattr(module, "__file__", None))
+        is_of_script(kind.__module__)
         and is_its_attributes(kind)
         and all(
             getattr(kind, name, None) is getattr(object, name, None)
@@ -242,7 +241,7 @@ def _is_of_script(kind: type) -> bool:
 
 def _take_object(value: Any) -> Taken | None:  # noqa: ANN401  an object of the script's class
     kind = type(value)
-    if known_class(kind.__module__, kind.__qualname__) is not kind:
+    if not is_found_by_name(kind):
         return None
     return Taken(_names(value), [dict(vars(value))])
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _types = {one.name: one for one in (*TENSOR_TYPES, *PLAIN_TYPES)}
 _registered: dict[type, BatchType] = {}
+_given: dict[type, tuple[Callable[[object], object], Callable[[object], object]]] = {}
 
 
 def register_type(
@@ -46,7 +47,13 @@ def register_type(
         lambda value: Taken([], [take(value)]),
         lambda _, parts: make(parts[0]),
     )
+    _given[kind] = take, make
     _types_of.cache_clear()
+
+
+def registered_types() -> list[tuple[type, Any, Any]]:
+    """Return what scripts have registered: class, ``take`` and ``make``."""
+    return [(kind, *functions) for kind, functions in _given.items()]
 
 
 def taken_apart(value: object, *, pickles: bool = False) -> tuple[str, Taken] | None:

@@ -6,7 +6,6 @@ import logging
 import os
 import time
 import weakref
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from smtc_lab.dataservice.client.epoch import Epoch
 from smtc_lab.dataservice.client.journal import Journal
 from smtc_lab.dataservice.client.ledger import Ledger
 from smtc_lab.dataservice.client.local import LocalWorkers
+from smtc_lab.dataservice.client.parts import Parts, abandon, close, hand_over_records
 from smtc_lab.dataservice.client.reception import Reception
 from smtc_lab.dataservice.client.remote import RemoteServers
 from smtc_lab.dataservice.client.statistics import LOCAL, LoaderStatistics
@@ -35,21 +35,6 @@ _QUICK_S = 0.02
 _LOOK_S = 0.5
 _SUSPICION_S = 2.0
 _log = logging.getLogger("smtc_lab.dataservice")
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Everything that must end with a client. None of it, and no thread, knows the client."""
-
-    ledger: Ledger
-    reception: Reception
-    journal: Journal
-    local: LocalWorkers
-    remote: RemoteServers
-    statistics: LoaderStatistics
-    epochs: list[Epoch]
-    owner_pid: int
-    keeps_local_workers: bool
 
 
 class Client:
@@ -74,7 +59,7 @@ class Client:
         landing = LandingPool(is_pinned=settings.is_pinned, unpickles=settings.allow_pickle)
         remote = RemoteServers(settings, ledger, reception, landing, self._events)
         remote.start()
-        self._parts = _Parts(
+        self._parts = Parts(
             ledger,
             reception,
             journal,
@@ -86,8 +71,8 @@ class Client:
             settings.keeps_local_workers,
         )
         self._num_local_workers = settings.num_local_workers
-        self.loader = settings.loader
-        """What requests call the loader."""
+        self.recipe = settings.recipe
+        """What servers were sent; None: there are none."""
         self._auto: AutoWorkers | None = None
         if settings.is_auto:
             self._auto = AutoWorkers(settings.num_local_workers)
@@ -96,7 +81,7 @@ class Client:
         )
         self._local_is_fresh = True
         self._served_s = time.monotonic()
-        self._finalizer = weakref.finalize(self, _close, self._parts)
+        self._finalizer = weakref.finalize(self, close, self._parts)
 
     @property
     def ledger(self) -> Ledger:
@@ -112,6 +97,21 @@ class Client:
     def is_usable(self) -> bool:
         """Whether it can deliver: not after ``close``, and not in a forked process."""
         return self._finalizer.alive and self._parts.owner_pid == os.getpid()
+
+    @property
+    def statistics(self) -> LoaderStatistics:
+        """Where delivered batches count."""
+        return self._parts.statistics
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody iterates, and no data worker is to outlive a pass."""
+        parts = self._parts
+        return (
+            self.is_usable
+            and not parts.keeps_local_workers
+            and all(epoch.is_cancelled for epoch in parts.epochs)
+        )
 
     def begin_epoch(
         self,
@@ -131,7 +131,7 @@ class Client:
         epoch = Epoch(in_order=in_order, pin=pin, number=number)
         parts.journal.epoch(epoch, in_order=in_order)
         parts.epochs.append(epoch)
-        finalizer = weakref.finalize(owner, _abandon, parts, epoch)
+        finalizer = weakref.finalize(owner, abandon, parts, epoch)
         finalizer.atexit = False
         self._owners[epoch] = finalizer
         return epoch
@@ -145,7 +145,7 @@ class Client:
                 self._parts.local.mend()
                 self._tell()
             finalizer()
-            _hand_over_records(self._parts)
+            hand_over_records(self._parts)
 
     def note_visit(self, now_s: float) -> None:
         """Take note that the trainer asks for a batch, at this time of the monotonic clock."""
@@ -226,7 +226,8 @@ class Client:
                 f"data worker {link.data_worker} on {link.server} has not answered for "
                 f"{_SUSPICION_S:.0f} s; others are asked meanwhile, if there are any"
             )
-        if self._parts.remote.are_new_to_refuse():
+        remote = self._parts.remote
+        if remote.are_new_to_refuse() or remote.is_slow_to_open(time.monotonic()):
             self._num_local_workers = self._parts.local.stand_in()
         self._tell()
         if self._auto is not None and self._auto.has_begun:
@@ -251,7 +252,7 @@ class Client:
             self._auto.note_batch(outcome.busy_s)
         self._settle_workers()
         if self._parts.statistics.is_due():
-            _hand_over_records(self._parts)
+            hand_over_records(self._parts)
 
     def _settle_workers(self) -> None:
         if self._auto is not None and self._auto.is_due():
@@ -262,37 +263,3 @@ class Client:
     def close(self) -> None:
         """End data workers and connections, and record the rest; safe twice."""
         self._finalizer()
-
-
-def _hand_over_records(parts: _Parts) -> None:
-    parts.statistics.add_sent_again(parts.ledger.take_sent_again())
-    parts.statistics.hand_over(parts.ledger.crew.share)
-
-
-def _abandon(parts: _Parts, epoch: Epoch) -> None:
-    """End an epoch; also called by a finalizer, in any thread."""
-    parts.journal.ended(epoch)
-    epoch.cancel()
-    if (
-        parts.owner_pid == os.getpid()
-        and not parts.keeps_local_workers
-        and all(other.is_cancelled for other in parts.epochs)
-    ):
-        parts.local.stop(wait=False)
-
-
-def _close(parts: _Parts) -> None:
-    """End everything of a client; also called by a finalizer, in any thread, and at exit."""
-    if parts.owner_pid != os.getpid():
-        return  # a forked process shares the sockets, but must not end them
-    parts.ledger.fail(
-        DataServiceError(
-            "The dataloader was closed while it was iterated over. Iterate over it again."
-        )
-    )
-    for epoch in parts.epochs:
-        epoch.cancel()
-    parts.remote.close()
-    parts.local.stop()
-    parts.reception.close()
-    _hand_over_records(parts)

@@ -74,7 +74,7 @@ class LocalWorkers:
         self._reception = reception
         self._events = events
         self._pool = DataWorkers(
-            {settings.loader: settings.source},
+            settings.source,
             num_data_workers=settings.most_local_workers,
             host=host_name(),
             are_vcpus=settings.are_vcpus,
@@ -161,13 +161,10 @@ class LocalWorkers:
     def _start(self, number: int) -> None:
         """Fork a data worker that steps back whenever the trainer itself wants the CPU."""
         file = SharedFile()
-        self._pool.start(number, file)
+        ours = self._pool.start(number, file)
         pid = self._pool.pid(number)
         if pid is not None:
             with contextlib.suppress(OSError):  # it has ended already; mend() takes note
                 os.setpriority(os.PRIO_PROCESS, pid, min(19, os.nice(0) + _NICENESS))
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._pool.connect(number, theirs)
         worker = self._workers[number] = _Local(number, file, ours)
         worker.link.begin(self._ledger, self._reception)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import ssl
 import threading
+import time
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.client.links import WorkerLink
-from smtc_lab.dataservice.protocol.handshake import prove_to_server
-from smtc_lab.dataservice.protocol.messages import Hello, read_answer
-from smtc_lab.dataservice.protocol.receiver import Receiver, receive_one
-from smtc_lab.dataservice.protocol.remedies import SAME_LOADERS
+from smtc_lab.dataservice.client.greeting import Greeting
 from smtc_lab.dataservice.protocol.sockets import (
     StopFlag,
-    close_in_children,
     connect_tcp,
     hang_up,
     wait_for_any,
 )
-from smtc_lab.dataservice.protocol.transport import PlainTransport, TlsTransport, send_all
-from smtc_lab.dataservice.protocol.wire import Kind
-from smtc_lab.errors import DataServiceError
+from smtc_lab.errors import DataServiceError, UnsendableError
 
 if TYPE_CHECKING:
     import socket
@@ -28,24 +21,18 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
 
     from smtc_lab.dataservice.client.ledger import Ledger
+    from smtc_lab.dataservice.client.links import WorkerLink
     from smtc_lab.dataservice.client.reception import Reception
     from smtc_lab.dataservice.client.settings import ClientSettings
     from smtc_lab.dataservice.placement import ServerAddress
     from smtc_lab.dataservice.protocol.landing import LandingPool
+    from smtc_lab.dataservice.protocol.messages import Hello
 
-HELLO_TIMEOUT_S = 30.0
-"""Longest wait for a data worker's first message: it may be busy in the dataset's own code."""
-
-_TLS_TIMEOUT_S = 5.0
+_SLOW_S = 5.0
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 2.0
 _MAX_DATA_WORKERS = 1024
 _JOIN_S = 0.5
-_told: set[str] = set()
-
-
-class LoaderRefusedError(DataServiceError):
-    """A data server cannot make the batches of a loader that it was told of."""
 
 
 class RemoteServers:
@@ -60,9 +47,10 @@ class RemoteServers:
         events: SimpleQueue[str],
     ) -> None:
         self._settings = settings
+        self.greeting = Greeting(settings, landing)
+        """Makes links of connections."""
         self._ledger = ledger
         self._reception = reception
-        self._landing = landing
         self._events = events
         self._stop = StopFlag()
         # Taken by threads that connect only, never by a finalizer.
@@ -74,6 +62,8 @@ class RemoteServers:
         self._connected: set[ServerAddress] = set()
         self._refused: set[ServerAddress] = set()
         self._is_refused = False
+        self._waiting_since_s: dict[tuple[ServerAddress, int], float] = {}
+        self._is_slow = False
 
     def start(self) -> None:
         """Connect; safe twice."""
@@ -102,50 +92,17 @@ class RemoteServers:
     def _open(self, address: ServerAddress, data_worker: int) -> None:
         self._links[address, data_worker] = _RemoteLink(self, address, data_worker)
 
-    def prove(self, connection: socket.socket, data_worker: int) -> socket.socket:
-        """Prove to a server who we are; return the socket to go on with, encrypted if wanted.
-
-        Raises:
-            DataServiceError: It is no server of this job.
-            OSError: The connection is gone, or the peer does not answer.
-        """
-        secret = self._settings.secret or b""
-        prove_to_server(connection, secret, data_worker=data_worker)
-        if not self._settings.tls:
-            return connection
-        # Here, because it is slow to import and few need it.
-        from smtc_lab.dataservice.protocol.tls import client_context  # noqa: PLC0415
-
-        connection.settimeout(_TLS_TIMEOUT_S)
-        return close_in_children(client_context(secret).wrap_socket(connection))
-
-    def greet(self, connection: socket.socket, data_worker: int) -> tuple[WorkerLink, Hello]:
-        """Return the link over a proven socket, once the data worker has said hello.
-
-        Raises:
-            LoaderRefusedError: It cannot make the batches of the loader that it is told of.
-            DataServiceError: It is no data worker.
-            OSError: The connection is gone, or the peer does not answer.
-        """
-        transport: PlainTransport | TlsTransport = PlainTransport(connection)
-        if isinstance(connection, ssl.SSLSocket):
-            transport = TlsTransport(connection)
-        receiver = Receiver(transport, self._landing)
-        hello = Hello.read(receive_one(receiver, transport, HELLO_TIMEOUT_S))
-        if self._settings.tell is not None and self._settings.loader not in hello.loaders:
-            try:
-                message = self._settings.tell().pack()
-            except DataServiceError as error:
-                raise LoaderRefusedError(str(error)) from error
-            send_all(transport, message)
-            frame = receive_one(receiver, transport, HELLO_TIMEOUT_S)
-            if frame is not None and frame.kind is Kind.ERROR:
-                raise LoaderRefusedError(str(read_answer(frame, server=hello.host).error))
-            hello = Hello.read(frame)
-        link = WorkerLink(
-            connection, transport, receiver, server=hello.host, data_worker=data_worker
-        )
-        return link, hello
+    def greet(
+        self, connection: socket.socket, address: ServerAddress, data_worker: int
+    ) -> tuple[WorkerLink, Hello]:
+        """Return the link over a proven socket; see ``Greeting``."""
+        where = address, data_worker
+        _, last_pid = self._last.get(where, (None, 0))
+        self._waiting_since_s[where] = time.monotonic()
+        try:
+            return self.greeting.greet(connection, data_worker, last_pid)
+        finally:
+            del self._waiting_since_s[where]
 
     def begin(
         self,
@@ -154,30 +111,11 @@ class RemoteServers:
         hello: Hello,
         on_end: Callable[[], None],
     ) -> None:
-        """Let a link take requests, and connect to the other data workers of its server.
-
-        Raises:
-            DataServiceError: The server is of no use.
-        """
+        """Let a link take requests, and connect to the other data workers of its server."""
         where = address, hello.data_worker
         last, self._last[where] = self._last.get(where), (link, hello.pid)
         if last is not None and hello.before is not None and hello.before.pid == last[1]:
             self._ledger.explain(last[0], hello.before)
-        loader = self._settings.loader
-        if loader not in hello.loaders:
-            served = ", ".join(map(repr, hello.loaders)) or "none"
-            raise DataServiceError(
-                f"serves the loaders {served}, but not {loader!r}. {SAME_LOADERS}"
-            )
-        here, there = self._settings.source.num_samples, hello.loaders[loader]
-        if None not in (here, there) and here != there:
-            self._ledger.fail(
-                DataServiceError(
-                    f"The dataset of loader {loader!r} has {here} samples here, but {there} on "
-                    f"{hello.host}. Give all instances the same data and the same script."
-                )
-            )
-            raise DataServiceError("has another dataset")
         with self._changing:
             self._whys[address] = "connected"
             self._connected.add(address)
@@ -214,13 +152,21 @@ class RemoteServers:
             return False
         self._is_refused = True
         whys = "; ".join(sorted(set(self._whys.values())))
-        if whys not in _told:  # a loader of each epoch would tell it again and again
-            _told.add(whys)
-            self._events.put(
-                "no data server can make the batches of a loader that the script made after "
-                f"its first iteration: {whys}. This trainer makes them. Create what "
-                "is new before the first iteration"
-            )
+        self._settings.tell_kept(
+            f"is prepared by this trainer, since no data server can: {whys}"
+        )
+        return True
+
+    def is_slow_to_open(self, now_s: float) -> bool:
+        """Return, once, whether a server is slow to open what it was sent; tell of it."""
+        since_s = min(list(self._waiting_since_s.values()), default=now_s)
+        if self._is_slow or now_s - since_s < _SLOW_S:
+            return False
+        self._is_slow = True
+        self._events.put(
+            f"a data server has not opened what a loader needs for {_SLOW_S:.0f} s; this "
+            "trainer makes batches meanwhile"
+        )
         return True
 
     @property
@@ -262,7 +208,7 @@ class _RemoteLink:
             self._was_served = False
             try:
                 why = self._serve(connect_tcp(self._address.host, self._address.port))
-            except LoaderRefusedError as error:
+            except UnsendableError as error:
                 self._servers.refused(self._address, str(error))
                 return
             except (OSError, DataServiceError) as error:
@@ -280,9 +226,9 @@ class _RemoteLink:
         try:
             if stop:  # else nobody would hang up on us
                 return "stopped"
-            connection = self._servers.prove(connection, self._data_worker)
+            connection = self._servers.greeting.prove(connection, self._data_worker)
             self._connection = connection
-            link, hello = self._servers.greet(connection, self._data_worker)
+            link, hello = self._servers.greet(connection, self._address, self._data_worker)
             try:
                 self._servers.begin(self._address, link, hello, ended.set)
                 self._was_served = True

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from smtc_lab.dataservice.placement import ServerAddress
-    from smtc_lab.dataservice.protocol.messages import ToldLoader
+    from smtc_lab.dataservice.protocol.messages import Asker
+    from smtc_lab.dataservice.recipe.packing import Recipe
     from smtc_lab.dataservice.source import LoaderSource
     from smtc_lab.metrics.records.records import LoaderRecord
 
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 class ClientSettings:
     """What a client is made of."""
 
-    loader: str
-    """What requests call the loader."""
+    recipe: Recipe | None
+    """What servers are sent of the loader; None: there are no servers."""
 
-    tell: Callable[[], ToldLoader] | None
-    """Returns what a server is told that does not know the loader; raises a DataServiceError
-    where it cannot be told. None: all servers must know it."""
+    asker: Callable[[], Asker]
+    """Returns what servers are told of the trainer."""
+
+    tell_kept: Callable[[str], None]
+    """Tells why the trainer itself prepares the batches, though there are servers."""
 
     source: LoaderSource
     """What its batches are made of, for the trainer's own data workers."""

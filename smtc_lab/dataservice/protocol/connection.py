@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from smtc_lab.dataservice.protocol.messages import BatchRequest, ToldLoader, read_release
+from smtc_lab.dataservice.protocol.messages import BatchRequest, read_release
 from smtc_lab.dataservice.protocol.receiver import Receiver
 from smtc_lab.dataservice.protocol.sockets import hang_up
 from smtc_lab.dataservice.protocol.transport import PlainTransport, send_all, send_briefly
@@ -28,10 +27,10 @@ MAX_REQUESTS = 64
 
 
 class WorkerConnection:
-    """One client of a data worker.
+    """The client of a data worker.
 
-    A client that does not read its batches holds up nobody else: what it does not take at once
-    is sent by a thread of its own, and its further requests stay unread.
+    What it does not take at once is sent by a thread of its own, and its further requests stay
+    unread.
     """
 
     def __init__(
@@ -39,11 +38,12 @@ class WorkerConnection:
         peer: socket.socket,
         *,
         transport: Transport | None = None,
+        receiver: Receiver | None = None,
         release: Callable[[int], None] | None = None,
     ) -> None:
         self._peer = peer
         self._transport = PlainTransport(peer) if transport is None else transport
-        self._receiver = Receiver(self._transport)
+        self._receiver = Receiver(self._transport) if receiver is None else receiver
         self._release = release
         self._unanswered = 0
         self._held: list[memoryview] = []
@@ -68,9 +68,14 @@ class WorkerConnection:
         """Whether requests may be there of which the descriptor does not tell."""
         return self._receiver.may_have_more
 
-    def requests(self) -> list[tuple[int, BatchRequest | ToldLoader]]:
+    def wait_for_room(self) -> None:
+        """Wait until the client has taken what lets it ask for more, or is gone."""
+        with self._more:
+            self._more.wait_for(lambda: not (self.is_full and self.is_open))
+
+    def requests(self) -> list[tuple[int, BatchRequest]]:
         """Return the requests that are there, with their numbers; ends with the client."""
-        found: list[tuple[int, BatchRequest | ToldLoader]] = []
+        found: list[tuple[int, BatchRequest]] = []
         # A broken message is the client's to explain: it sees the connection end.
         try:
             for frame in self._receiver.receive():
@@ -78,9 +83,7 @@ class WorkerConnection:
                     for offset in read_release(frame):
                         self._release(offset)
                     continue
-                is_told = frame.kind is Kind.TELL
-                asked = ToldLoader.read(frame) if is_told else BatchRequest.read(frame)
-                found.append((frame.number, asked))
+                found.append((frame.number, BatchRequest.read(frame)))
                 self._unanswered += 1
                 if self.is_full:
                     break
@@ -132,16 +135,6 @@ class WorkerConnection:
         self.is_open = False
         hang_up(self._peer)
 
-    def close(self) -> None:
-        """End the connection, and free its descriptor."""
-        self.end()
-        with self._more:
-            self._more.notify()
-        if self._sender is not None:
-            self._sender.join()
-        with contextlib.suppress(OSError):
-            self._peer.close()
-
     def _send_rest(self) -> None:
         while True:
             with self._more:
@@ -153,9 +146,12 @@ class WorkerConnection:
             try:
                 send_all(self._transport, message)
             except OSError:
-                self.end()
+                with self._more:
+                    self.end()
+                    self._more.notify_all()
                 return
             with self._more:
                 self._unsent.popleft()
                 self._put_wait_s += time.monotonic() - started_s
+                self._more.notify_all()
             del message

@@ -1,7 +1,8 @@
 """Both ends of a connection prove that they hold the job's secret, before any data.
 
 Client and server exchange nonces; then the client, and after it the server, sends the
-HMAC-SHA256 of its role, the version, both nonces and the data worker asked for. Messages have
+HMAC-SHA256 of its role, the version, both nonces, the data worker asked for and the recipe that
+it is to work by. Messages have
 fixed lengths, so nothing is set aside for a stranger, and one who sends no legal greeting gets
 not one byte. The roles in the proofs make a reflected proof worthless. The messages that follow
 are neither encrypted nor signed: use it where nobody can alter packets.
@@ -21,18 +22,18 @@ if TYPE_CHECKING:
     import socket
 
 MAGIC = b"SMTCdata"
-VERSION = 1
+VERSION = 2
 """Version of handshake and messages; both sides must speak the same."""
 
 DEADLINE_S = 2.0
 """Seconds within which a handshake must be complete."""
 
-ANY_DATA_WORKER = 2**32 - 1
-"""Stands for whichever data worker the server chooses."""
+NO_RECIPE = bytes(16)
+"""Of a client that wants no batches."""
 
 _GREETING = struct.Struct("!8sI32s")
-_PROOF = struct.Struct("!I32s")
-_ACCEPTED_BYTES = 32
+_ASKED = struct.Struct("!I16s")
+_PROOF_BYTES = 32
 
 
 def greet(nonce: bytes) -> bytes:
@@ -40,11 +41,16 @@ def greet(nonce: bytes) -> bytes:
     return _GREETING.pack(MAGIC, VERSION, nonce)
 
 
+def asked_for(data_worker: int, recipe: bytes) -> bytes:
+    """Return what a client asks for, as it is sent before its proof."""
+    return _ASKED.pack(data_worker, recipe)
+
+
 def proof(
-    secret: bytes, role: bytes, *, client_nonce: bytes, server_nonce: bytes, data_worker: int
+    secret: bytes, role: bytes, *, client_nonce: bytes, server_nonce: bytes, asked: bytes
 ) -> bytes:
     """Return what only a holder of the secret can say, in this role, on this connection."""
-    said = _PROOF.pack(data_worker, client_nonce) + server_nonce + VERSION.to_bytes(4)
+    said = asked + client_nonce + server_nonce + VERSION.to_bytes(4)
     return hmac.digest(secret, b"smtc_lab data service, " + role + b": " + said, "sha256")
 
 
@@ -58,11 +64,13 @@ class ServerHandshake:
         self._received = b""
         self.data_worker: int | None = None
         """The data worker asked for; None until the client has proved itself."""
+        self.recipe = b""
+        """Digest of the recipe that it is to work by."""
 
     @property
     def wanted_bytes(self) -> int:
         """Bytes to read next; a server must not read beyond the handshake."""
-        size = _PROOF.size if self._client_nonce else _GREETING.size
+        size = _ASKED.size + _PROOF_BYTES if self._client_nonce else _GREETING.size
         return size - len(self._received)
 
     def feed(self, data: bytes) -> bytes:
@@ -78,20 +86,25 @@ class ServerHandshake:
         if not self._client_nonce:
             self._client_nonce = _nonce_of(message)
             return greet(self._nonce)
-        self.data_worker, shown = _PROOF.unpack(message)
+        asked, shown = message[: _ASKED.size], message[_ASKED.size :]
+        self.data_worker, self.recipe = _ASKED.unpack(asked)
         nonces = {"client_nonce": self._client_nonce, "server_nonce": self._nonce}
-        expected = proof(self._secret, b"client", **nonces, data_worker=self.data_worker)
+        expected = proof(self._secret, b"client", **nonces, asked=asked)
         if not hmac.compare_digest(shown, expected):
             self.data_worker = None
             raise HandshakeError(
                 "A peer did not prove that it holds this job's secret. Give the trainers and "
                 "the data servers of one job the same secret."
             )
-        return proof(self._secret, b"server", **nonces, data_worker=self.data_worker)
+        return proof(self._secret, b"server", **nonces, asked=asked)
 
 
 def prove_to_server(
-    connection: socket.socket, secret: bytes, *, data_worker: int = ANY_DATA_WORKER
+    connection: socket.socket,
+    secret: bytes,
+    *,
+    data_worker: int = 0,
+    recipe: bytes = NO_RECIPE,
 ) -> None:
     """Do the client's half on a connected socket, and leave it blocking.
 
@@ -99,6 +112,7 @@ def prove_to_server(
         connection: A connected socket.
         secret: The job's secret.
         data_worker: Number of the data worker to be connected to.
+        recipe: Digest of the recipe that it is to work by.
 
     Raises:
         HandshakeError: The server does not hold the secret, or does not answer in time.
@@ -110,12 +124,11 @@ def prove_to_server(
     connection.sendall(greet(client_nonce))
     server_nonce = _nonce_of(_receive(connection, _GREETING.size, deadline))
     nonces = {"client_nonce": client_nonce, "server_nonce": server_nonce}
-    mine = proof(secret, b"client", **nonces, data_worker=data_worker)
-    connection.sendall(_PROOF.pack(data_worker, mine))
-    theirs = _receive(connection, _ACCEPTED_BYTES, deadline)
-    if not hmac.compare_digest(
-        theirs, proof(secret, b"server", **nonces, data_worker=data_worker)
-    ):
+    asked = asked_for(data_worker, recipe)
+    mine = proof(secret, b"client", **nonces, asked=asked)
+    connection.sendall(asked + mine)
+    theirs = _receive(connection, _PROOF_BYTES, deadline)
+    if not hmac.compare_digest(theirs, proof(secret, b"server", **nonces, asked=asked)):
         raise HandshakeError(
             "The server did not prove that it holds this job's secret. Check that its address "
             "belongs to this job."

@@ -13,12 +13,13 @@ from smtc_lab.dataservice.protocol.remedies import SAME_VERSION
 from smtc_lab.dataservice.protocol.wire import Kind, Message, pack
 from smtc_lab.dataservice.sample_errors import sample_error
 from smtc_lab.dataservice.source import BatchFailure, BatchPlace, StreamPlace
-from smtc_lab.errors import DataServiceError, ProtocolError
+from smtc_lab.errors import DataServiceError, DatasetChangedError, ProtocolError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MAX_TRACEBACK_CHARACTERS = 20_000
+_OF_NO_SAMPLE: dict[str, object] = {"is_sample": False}
 _T = TypeVar("_T")
 
 
@@ -34,9 +35,6 @@ class Hello:
 
     num_data_workers: int
     """Data workers of its server; a client opens a connection to each."""
-
-    loaders: Mapping[str, int | None]
-    """Names of the loaders that it serves, with the length of each dataset (None: unknown)."""
 
     pid: int
     """Its process id there."""
@@ -56,18 +54,10 @@ class Hello:
             ProtocolError: It is not a hello.
         """
         said = _content(frame, Kind.HELLO)
-        loaders = _field(said, "loaders", dict)
-        for name, length in loaders.items():
-            if type(name) is not str or (length is not None and type(length) is not int):
-                raise ProtocolError(
-                    f"A hello names the loader {reprlib.repr(name)} of length {length!r}. "
-                    f"{SAME_VERSION}"
-                )
         return cls(
             host=_field(said, "host", str)[:255],
             data_worker=_field(said, "data_worker", int),
             num_data_workers=_field(said, "num_data_workers", int),
-            loaders=loaders,
             pid=_field(said, "pid", int),
             before=_ended(said.get("before")),
         )
@@ -76,9 +66,6 @@ class Hello:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchRequest:
     """What a client asks a data worker for."""
-
-    loader: str
-    """Name of the loader in the script."""
 
     place: BatchPlace | StreamPlace
     """Where the batch's first sample stands, or which batch of a stream it is."""
@@ -92,7 +79,7 @@ class BatchRequest:
     def pack(self, number: int) -> list[memoryview]:
         """Return the message of the request with this number."""
         place = self.place
-        said: list[object] = [self.loader, place.seed, place.epoch, place.position]
+        said: list[object] = [place.seed, place.epoch, place.position]
         if isinstance(place, StreamPlace):
             said += [place.stream, place.num_streams]
         else:
@@ -109,12 +96,12 @@ class BatchRequest:
         """
         is_any = frame.kind is Kind.REQUEST_ANY
         match frame.value if is_any or frame.kind is Kind.REQUEST else None:
-            case [str(loader), int(seed), int(epoch), int(position), indices]:
+            case [int(seed), int(epoch), int(position), indices]:
                 place = BatchPlace(seed, epoch, position)
-                return cls(loader=loader, place=place, indices=indices, takes_pickle=is_any)
-            case [str(loader), int(seed), int(epoch), int(position), int(stream), int(count)]:
+                return cls(place=place, indices=indices, takes_pickle=is_any)
+            case [int(seed), int(epoch), int(position), int(stream), int(count)]:
                 at = StreamPlace(seed, epoch, stream, count, position)
-                return cls(loader=loader, place=at, takes_pickle=is_any)
+                return cls(place=at, takes_pickle=is_any)
         raise ProtocolError(
             f"A REQUEST was expected, but {frame.kind.name} {reprlib.repr(frame.value)} came. "
             f"{SAME_VERSION}"
@@ -122,33 +109,46 @@ class BatchRequest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ToldLoader:
-    """A loader that a trainer's script made after its first iteration."""
+class Asker:
+    """The first message of a client on every connection: who asks."""
 
-    name: str
-    """What requests call it; the same for the same construction."""
+    rank: int
+    """Rank of the trainer."""
 
-    construction: object
-    """How it is made; see ``smtc_lab.dataservice.late_loaders``."""
+    world_size: int
+    """Trainers of the job."""
+
+    local_rank: int
+    """Its rank on its instance."""
+
+    local_world_size: int
+    """Trainers of its instance."""
+
+    has_group: bool
+    """Whether it has made a process group."""
+
+    knows_ranks: bool
+    """Whether its environment tells of ranks."""
+
+    last_pid: int
+    """The data worker of this number that it spoke to last; 0: none."""
 
     def pack(self) -> list[memoryview]:
         """Return the message."""
-        return pack(Kind.TELL, 0, [self.name, self.construction])
+        return pack(Kind.ASKER, 0, asdict(self))
 
     @classmethod
-    def read(cls, frame: Message) -> ToldLoader:
+    def read(cls, frame: Message | None) -> Asker:
         """Return the checked content of the message.
 
         Raises:
             ProtocolError: It is not such a message.
         """
-        match frame.value if frame.kind is Kind.TELL else None:
-            case [str(name), construction]:
-                return cls(name=name[:255], construction=construction)
-        raise ProtocolError(
-            f"A TELL was expected, but {frame.kind.name} {reprlib.repr(frame.value)} came. "
-            f"{SAME_VERSION}"
-        )
+        said = _content(frame, Kind.ASKER)
+        numbers = ("rank", "world_size", "local_rank", "local_world_size", "last_pid")
+        flags = ("has_group", "knows_ranks")
+        values: dict[str, Any] = {name: _field(said, name, int) for name in numbers}
+        return cls(**values, **{name: _field(said, name, bool) for name in flags})
 
 
 @dataclass(slots=True)  # not frozen: that costs as much as all the rest of it
@@ -204,12 +204,14 @@ def failure_text(error: BaseException, who: str) -> dict[str, object]:
             "exception_module": type(cause).__module__,
             "message": f"{error.what} on {who}: {brief}\n{lines}",
         }
+    if isinstance(error, DatasetChangedError):
+        return {**_OF_NO_SAMPLE, "is_changed": True, "message": str(error)}
     if isinstance(error, DataServiceError):
         message = f"{error} (on {who})"
     else:
         brief = traceback.format_exception_only(error)[-1].strip()
         message = f"A batch could not be prepared on {who}: {brief}\n{_traceback_lines(error)}"
-    return {"is_sample": False, "exception_type": type(error).__name__, "message": message}
+    return {**_OF_NO_SAMPLE, "exception_type": type(error).__name__, "message": message}
 
 
 def to_error(
@@ -225,6 +227,8 @@ def to_error(
         ProtocolError: It says something else.
     """
     message = _field(said, "message", str)
+    if said.get("is_changed") is True:
+        return DatasetChangedError(message)
     if not _field(said, "is_sample", bool):
         return DataServiceError(message)
     found = kind or known_class(said.get("exception_module"), said.get("exception_type"))

@@ -3,4 +3,3 @@
 from __future__ import annotations
 
 SAME_VERSION = "Install the same version of smtc_lab on all instances."
-SAME_LOADERS = "Construct the same dataloaders in the same order on all instances."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.protocol.leaves import Leaf, Share
 
 MAGIC = b"SMTC"
-VERSION = 3
+VERSION = 4
 """Version of the messages; both sides must speak the same."""
 
 MAX_JSON_BYTES = 2**26
@@ -45,7 +45,7 @@ class Kind(IntEnum):
     """What a message is."""
 
     HELLO = 1
-    """A data worker says who it is and which loaders it serves."""
+    """A data worker says who it is."""
 
     REQUEST = 2
     """A client asks for the batch of some sample indices."""
@@ -65,8 +65,14 @@ class Kind(IntEnum):
     REQUEST_ANY = 8
     """As a request; the client reads pickles, too."""
 
-    TELL = 7
-    """A client tells of a loader that its script made later."""
+    ASKER = 7
+    """A client says who it is."""
+
+    WANT = 9
+    """A data server asks for what a loader needs; with or without the content of files."""
+
+    RECIPE = 10
+    """A client sends what a loader needs."""
 
 
 _KINDS = {int(kind): kind for kind in Kind}

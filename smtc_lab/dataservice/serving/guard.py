@@ -44,6 +44,11 @@ class Visitor:
         """The data worker that it asks for; None until it has proved itself."""
         return self.handshake.data_worker
 
+    @property
+    def recipe(self) -> bytes:
+        """Digest of the recipe that it wants batches by."""
+        return self.handshake.recipe
+
 
 class Guard:
     """Accepts connections and hands on those whose peer holds the secret."""

@@ -1,31 +1,34 @@
-"""A data worker: a forked process that makes batches."""
+"""A data worker: a forked process that makes the batches of one loader for one client."""
 
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import threading
 import time
 import traceback
+import warnings
 from typing import TYPE_CHECKING, NoReturn
 
 import torch
 
+from smtc_lab.dataservice.protocol.ended import EndedWorker
 from smtc_lab.dataservice.protocol.landing import LandingPool
 from smtc_lab.dataservice.protocol.segments import SharedPlaces
-from smtc_lab.dataservice.serving.batch_maker import BatchMaker, Identity
+from smtc_lab.dataservice.serving.batch_maker import BatchMaker
 from smtc_lab.dataservice.serving.collating import collate_into
 from smtc_lab.dataservice.serving.desk import Desk
 from smtc_lab.machine.quota.vcpu import own_vcpu
 
 if TYPE_CHECKING:
-    import socket
-    import ssl
-    from collections.abc import Mapping
+    from collections.abc import Callable
+    from multiprocessing.context import ForkProcess
 
-    from smtc_lab.dataservice.late_loaders.landmarks import Landmarks
+    from smtc_lab.dataservice.protocol.connection import WorkerConnection
     from smtc_lab.dataservice.protocol.segments import SharedFile
+    from smtc_lab.dataservice.serving.batch_maker import Identity
     from smtc_lab.dataservice.source import LoaderSource
 
 HELD_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM})
@@ -33,51 +36,86 @@ HELD_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM})
 parent's, which may stop the parent's server."""
 
 _PARENT_CHECK_S = 1.0
+_JOIN_S = 5.0
 _PR_SET_PDEATHSIG = 1
 # Loaded before any fork: a forked process may not be able to take the loader's lock.
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def run(  # noqa: PLR0913  what a process is given
-    control: socket.socket,
-    sources: Mapping[str, LoaderSource],
-    identity: Identity,
-    *,
-    parent_pid: int,
-    dies_with_thread: bool,
-    file: SharedFile | None,
-    tls: ssl.SSLContext | None,
-    landmarks: Landmarks | None = None,
-    is_a_vcpu: bool = True,
-) -> NoReturn:
-    """Make batches until the control socket ends. The main function of the process.
+def fork(
+    run: Callable[..., NoReturn], *args: object, name: str, has_children: bool = False
+) -> ForkProcess:
+    """Fork a process that ends with this one.
+
+    Like torch's DataLoader, this forks a process that may have threads. The child therefore
+    uses nothing that another thread may have locked: no logging, no object of ours that has a
+    lock, nothing but what it was given and what it makes.
 
     Args:
-        control: Brings connections as file descriptors; its end means that the parent is gone.
-        sources: What it serves, by loader name.
-        identity: Who it is.
+        run: Its main function. It gets this process's number, and whether the forking thread
+            lives as long, so that the kernel may end the child with it; then ``args``.
+        args: The other arguments.
+        name: What the process is called.
+        has_children: Whether it forks others itself.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    process = multiprocessing.get_context("fork").Process(
+        target=run,
+        args=(os.getpid(), in_main_thread, *args),
+        name=name,
+        daemon=not has_children,
+    )
+    with warnings.catch_warnings():
+        # Python 3.12 warns of any fork beside threads, also of those of OpenMP.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_SIGNALS)
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    return process
+
+
+def ended(process: ForkProcess) -> EndedWorker:
+    """Return how a process has ended that was killed, or has ended by itself."""
+    process.join(_JOIN_S)
+    pid, code = process.pid, process.exitcode
+    assert pid is not None  # noqa: S101  it was started
+    if code is not None:
+        process.close()
+    return EndedWorker(pid=pid, exit_code=code)
+
+
+def run(  # noqa: PLR0913, PLR0917  what a process is given
+    parent_pid: int,
+    dies_with_thread: bool,  # noqa: FBT001  as ``fork`` gives it
+    arrive: Callable[[Callable[[int], None] | None], tuple[WorkerConnection, Identity]],
+    source: LoaderSource,
+    file: SharedFile | None = None,
+    is_a_vcpu: bool = True,  # noqa: FBT001, FBT002  as above
+) -> NoReturn:
+    """Make batches until the client is gone. The main function of the process.
+
+    Args:
         parent_pid: Process that forked it.
         dies_with_thread: Whether the forking thread lives as long as the parent, so that the
             kernel may end this process with it.
-        file: Memory that it shares with its only client; None: it shares none.
-        tls: What connections are encrypted with; None: they are not.
-        landmarks: What the script has here, of which trainers may speak; None: nothing.
+        arrive: Returns the connection to its client, and who this is, given what frees shared
+            memory.
+        source: What it makes batches of.
+        file: Memory that it shares with its client; None: it shares none.
         is_a_vcpu: Whether it is held to one vCPU where those are emulated.
     """
     try:
-        _leave_parent(parent_pid, dies_with_thread=dies_with_thread)
+        leave_parent(parent_pid, dies_with_thread=dies_with_thread)
         places = None if file is None else SharedPlaces(file)
+        connection, identity = arrive(None if places is None else places.release)
         collate_into(LandingPool().take if places is None else places.take)
         share = None if places is None else places.share
         vcpu = own_vcpu(busy=identity.num_data_workers) if is_a_vcpu else None
-        maker = BatchMaker(sources, identity, share=share, landmarks=landmarks, vcpu=vcpu)
-        Desk(
-            control,
-            maker,
-            release=None if places is None else places.release,
-            tls=tls,
-            vcpu=vcpu,
-        ).work()
+        maker = BatchMaker(source, identity, share=share, vcpu=vcpu)
+        Desk(connection, maker, vcpu=vcpu).work()
+        os._exit(0)
     except BaseException:  # noqa: BLE001  the last chance to say why the process ends
         traceback.print_exc()
     finally:
@@ -85,7 +123,8 @@ def run(  # noqa: PLR0913  what a process is given
         os._exit(1)
 
 
-def _leave_parent(parent_pid: int, *, dies_with_thread: bool) -> None:
+def leave_parent(parent_pid: int, *, dies_with_thread: bool) -> None:
+    """Become a process of its own that ends with its parent, just after it was forked."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -9,7 +9,7 @@ from smtc_lab.metrics.cautions.ended_early import ended_early, steps_made
 from smtc_lab.metrics.cautions.limits import LEAST_DELIVERED, LEAST_STEPS, ROUNDING
 from smtc_lab.metrics.cautions.own_speed import AT_OWN_SPEED
 from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cautions
-from smtc_lab.metrics.compared.prepared import other_boundaries, unlike_dataloaders
+from smtc_lab.metrics.compared.prepared import told_by_trainers, unlike_dataloaders
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.cluster_time import OLD_CLOCK
 from smtc_lab.metrics.records.facts import as_asked, cpu_quota_mechanism
@@ -233,7 +233,7 @@ def _about_delivered(result: ClusterResult) -> Iterable[Finding]:
 
 def _about_cluster(measured: MeasuredCluster, result: ClusterResult) -> Iterable[Finding]:
     yield from (caution("left_out", each) for each in measured.left_out)
-    yield from other_boundaries(measured)
+    yield from told_by_trainers(measured)
     yield from _about_delivered(result)
     if result.launches < LEAST_LAUNCHES:
         times = "once" if result.launches == 1 else "twice"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.records import (
+    LOADER_KEPT,
     NOTHING_TO_SERVE,
     OWN_WORKERS,
     STEP_BOUNDARY,
@@ -146,15 +147,19 @@ def unlike_dataloaders(results: Sequence[ClusterResult]) -> Iterator[Finding]:
             )
 
 
-def other_boundaries(measured: MeasuredCluster) -> Iterator[Finding]:
-    """Yield what ended the steps of a cluster where that was no optimizer."""
-    told = dict.fromkeys(
-        event.message
-        for launch in measured.launches
-        for event in launch.run.events
-        if event.kind == STEP_BOUNDARY
-    )
-    return (caution("step_boundary", f"{measured.label}: {message}") for message in told)
+def told_by_trainers(measured: MeasuredCluster) -> Iterator[Finding]:
+    """Yield what ended the steps of a cluster, and which loaders its trainers fed themselves.
+
+    That is, where it was no optimizer, and where a data group was to feed them.
+    """
+    for kind, code in ((STEP_BOUNDARY, "step_boundary"), (LOADER_KEPT, "kept_loader")):
+        told = dict.fromkeys(
+            event.message
+            for launch in measured.launches
+            for event in launch.run.events
+            if event.kind == kind
+        )
+        yield from (caution(code, f"{measured.label}: {message}") for message in told)
 
 
 def _counts(launches: Iterable[Served]) -> Iterator[tuple[str, str, int]]:

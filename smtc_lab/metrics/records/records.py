@@ -28,7 +28,11 @@ REDUCE_SCATTER = "reduce-scatter"
 """Collectives of a ``BucketRecord``."""
 
 NOTHING_TO_SERVE = "nothing to serve"
-"""Kind of the event of a data instance whose script made no dataloader."""
+"""Kind of the event of a trainer whose script asked its data instances for no batch."""
+
+LOADER_KEPT = "loader kept"
+"""Kind of the event of a trainer that prepares the batches of a loader itself, though there are
+data instances."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

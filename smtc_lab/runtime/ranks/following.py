@@ -23,7 +23,7 @@ def follow_prepared(runtime: InstanceRuntime, model: torch.nn.Module) -> None:
     Others are followed as those of any script, where somebody records it.
     """
     context, layout = runtime.context, runtime.context.distribution
-    is_sharded = context.role == "train" and layout is not None and layout.shard > 1
+    is_sharded = layout is not None and layout.shard > 1
     if is_sharded and context.link is not None:
         followed_shards(runtime).adopt(model)
     sums = held_sums(runtime)
@@ -37,7 +37,7 @@ def follow_prepared(runtime: InstanceRuntime, model: torch.nn.Module) -> None:
 def held_sums(runtime: InstanceRuntime) -> HeldSums | None:
     """Return what holds sums of layers' parts back; None: nothing does. All ranks ask once."""
     context, layout, timer = runtime.context, runtime.context.distribution, runtime.timer
-    has_parts = context.role == "train" and layout is not None and layout.tensor > 1
+    has_parts = layout is not None and layout.tensor > 1
     if not has_parts or context.link is None:
         return None
 

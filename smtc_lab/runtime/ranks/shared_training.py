@@ -36,11 +36,10 @@ class SharedTraining:
     @cached_property
     def _trainers(self) -> Trainers:
         context = self._context
-        is_alone = context.role == "data"  # it has no rank among the trainers
         config = context.compiler
         return Trainers(
-            world_size=1 if is_alone else context.world_size,
-            layout=None if is_alone else context.distribution,
+            world_size=context.world_size,
+            layout=context.distribution,
             is_bf16=config is not None and config.enabled and config.precision == "bf16",
             say=self._runtime.event,
         )
@@ -198,8 +197,6 @@ class SharedTraining:
     def _batches(self) -> tuple[int, int]:
         """Which of the batches of a step this trainer takes, and how many there are."""
         layout, rank = self._context.distribution, self._context.rank
-        if self._context.role != "train":
-            return rank, 1
         if layout is None:
             return rank, self._context.world_size
         return batch_place(rank, layout), num_batches(layout)
@@ -207,8 +204,9 @@ class SharedTraining:
     def _rank_options(self, dataset: Any, options: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401  any dataset
         """Return a dataloader's options with this trainer's part of the samples."""
         rank, ranks = self._batches
-        is_alone = self._context.world_size == 1 or self._context.role != "train"
-        is_plain = is_alone and self._context.parity_steps is None  # else orders are compared
+        context = self._context
+        # where weights are compared, so are orders
+        is_plain = context.world_size == 1 and context.parity_steps is None
         if is_plain or options.get("sampler") or options.get("batch_sampler"):
             return options
         if isinstance(dataset, IterableDataset) or not isinstance(dataset, Sized):

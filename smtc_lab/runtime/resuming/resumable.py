@@ -88,7 +88,7 @@ class ResumableTraining(SharedTraining):
                 place=TrainerPlace(
                     folder=self._checkpoints(of_all=True) / FOLDER,
                     rank=context.rank,
-                    world_size=context.world_size if context.role == "train" else 1,
+                    world_size=context.world_size,
                     global_batch=self._global_batch,
                 ),
                 interval=interval,

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 def watch_attempts(runtime: InstanceRuntime) -> None:
     """Note what a script loads that was interrupted, and fingerprints where they are asked."""
-    if runtime.context.role == "data":
-        return
     if runtime.attempt > 1:
         from smtc_lab.runtime.resuming.restored import Restored  # noqa: PLC0415  others do without
 

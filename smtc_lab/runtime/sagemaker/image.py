@@ -40,6 +40,8 @@ def refuse_lacking_image(facts: Mapping[str, Any]) -> None:
     needed = {}
     if any(instance["role"] == "data" for instance in facts["instances"]):
         needed["cryptography"] = "encrypts batches between instances"
+        why = "sends dataloaders to data instances"
+        needed |= dict.fromkeys(("cloudpickle", "xxhash"), why)
     if facts["job"].get("compiler_config") is not None:
         needed |= dict.fromkeys(("pydantic", "psutil"), "the training compiler uses")
     for package, why in needed.items():

@@ -41,17 +41,17 @@ def install_hooks() -> None:
         register_optimizer_step_post_hook,
     )
 
-    from smtc_lab.dataservice.iterators import SeededIterator  # noqa: PLC0415  needs torch
+    from smtc_lab.dataservice.iterating.iterators import SeededIterator  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.serving.torch_workers import hold_workers  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.torch_names import needed  # noqa: PLC0415  others do without torch
     from smtc_lab.parallel.untraced import untraced  # noqa: PLC0415  needs torch
     from smtc_lab.runtime.data_instance import use_data_service  # noqa: PLC0415  needs torch
+    from smtc_lab.runtime.script.backward import BackwardSteps  # noqa: PLC0415  as above
 
     runtime = instance_runtime()
     note_thread_failures()
     watch_attempts(runtime)
-    if runtime.context.role == "train":
-        _look_at_others(runtime)
+    _look_at_others(runtime)
     seed_everything(runtime.context.seed)
     if runtime.compilation is not None:
         from smtc_lab.runtime.script.compiler import (  # noqa: PLC0415  other jobs do without
@@ -60,21 +60,16 @@ def install_hooks() -> None:
 
         # Its hooks come before ours: a step ends when the device is done.
         adopt_script(runtime.compilation, say=runtime.event)
-    if runtime.context.role == "data":
-        _hold_training(runtime)
-    else:
-        from smtc_lab.runtime.script.backward import BackwardSteps  # noqa: PLC0415  needs torch
+    if runtime.context.world_size > 1:
+        from smtc_lab.runtime.script.exchange import (  # noqa: PLC0415  others do without
+            watch_exchange,
+        )
 
-        if runtime.context.world_size > 1:
-            from smtc_lab.runtime.script.exchange import (  # noqa: PLC0415  others do without
-                watch_exchange,
-            )
-
-            watch_exchange(runtime)
-        _Counted.by_backward = BackwardSteps(runtime, _end_step)
-        stepped = untraced(_optimizer_stepped, when_left_out=_optimizer_left_out)
-        register_optimizer_step_post_hook(stepped)
-        hold_workers()
+        watch_exchange(runtime)
+    _Counted.by_backward = BackwardSteps(runtime, _end_step)
+    stepped = untraced(_optimizer_stepped, when_left_out=_optimizer_left_out)
+    register_optimizer_step_post_hook(stepped)
+    hold_workers()
     theirs = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")  # where batches pass
     ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
     theirs.__next__ = _timed_next(_counted_next(theirs.__next__, but_for=ours))
@@ -116,16 +111,6 @@ def _permute_samples(theirs: Any, ours: Any) -> None:  # noqa: ANN401  classes o
 
     theirs.__next__ = permuted_next(theirs.__next__, but_for=ours)
     ours.__next__ = permuted_next(ours.__next__)
-
-
-def _hold_training(runtime: InstanceRuntime) -> None:
-    """Let a data instance make what is served, and nothing else."""
-    from smtc_lab.runtime.data_instance import end_training  # noqa: PLC0415  needs torch
-    from smtc_lab.runtime.script.children import hold_children  # noqa: PLC0415  only here
-    from smtc_lab.runtime.script.no_training import NoTraining  # noqa: PLC0415  as above
-
-    NoTraining(partial(end_training, runtime))
-    hold_children()
 
 
 def seed_everything(seed: int) -> None:
@@ -184,7 +169,7 @@ def _counted_next(plain_next: Callable[[Any], Any], *, but_for: type) -> Callabl
 
     runtime = instance_runtime()
     statistics = LoaderStatistics(runtime.record)
-    runtime.before_close = partial(_hand_over, hand_over_all)
+    runtime.before_close = partial(_hand_over, runtime, hand_over_all)
     outcome = Answer(None, None, TORCHS_OWN, 0, 0.0)
 
     def __next__(self: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own
@@ -200,9 +185,12 @@ def _counted_next(plain_next: Callable[[Any], Any], *, but_for: type) -> Callabl
     return __next__
 
 
-def _hand_over(all_batches: Callable[[], None]) -> None:
+def _hand_over(runtime: InstanceRuntime, all_batches: Callable[[], None]) -> None:
     """Record what was kept back until the script ends."""
+    from smtc_lab.runtime.data_instance import say_if_unused  # noqa: PLC0415  needs torch
+
     all_batches()
+    say_if_unused(runtime)
     if _Counted.by_backward is not None:
         _Counted.by_backward.release()
 
@@ -226,7 +214,7 @@ class _Counted:
     rival: Callable[[], object] = staticmethod(lambda: None)
     """Another one, that stepped on a batch of its own since."""
     by_backward: BackwardSteps | None = None
-    """What ends them where there is no optimizer; None: on a data instance."""
+    """What ends them where there is no optimizer; None: the script has not imported torch."""
     first_batches: FirstBatches | None = None
     """Compares those of several trainers; None: there is one, or they share a batch."""
 

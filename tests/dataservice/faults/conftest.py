@@ -52,7 +52,6 @@ def begin(secret: bytes) -> Iterator[Callable[..., Trial]]:
             seed=1,
             servers=servers,
             secret=secret,
-            loader_name=0,
             notify=trial.events.append,
             journal=trial.journal.append,
             **arguments,

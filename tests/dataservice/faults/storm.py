@@ -22,7 +22,7 @@ LONGEST_PAUSE_S = 0.3
 
 @dataclass(kw_only=True)
 class Storm:
-    """Kills data workers and servers and cuts links, one after the other, in its own thread.
+    """Kills processes of all kinds and cuts links, one after the other, in its own thread.
 
     Servers are started again on their port at once. Use it as a context manager.
     """
@@ -68,7 +68,12 @@ class Storm:
         assert not self._thread.is_alive(), "the storm hangs"
 
     def _rage(self) -> None:
-        blows = [self._kill_data_worker] * 4 + [self._kill_server, self._cut, self._cut]
+        blows = [
+            *[self._kill_data_worker] * 4,
+            *[self._kill_house] * 2,
+            *[self._cut] * 2,
+            self._kill_server,
+        ]
         while len(self.faults) < self.num_faults:
             if self._over.wait(self._random.uniform(LEAST_PAUSE_S, LONGEST_PAUSE_S)):
                 return
@@ -77,9 +82,13 @@ class Storm:
             self.faults.append(blow.__name__)
 
     def _kill_data_worker(self) -> None:
-        pids = self.local_pids()
-        for server in self.servers:
-            pids += server.data_worker_pids()
+        pids = [pid for server in self.servers for pid in server.data_worker_pids()]
+        self._kill_one_of([*self.local_pids(), *pids])
+
+    def _kill_house(self) -> None:
+        self._kill_one_of([pid for server in self.servers for pid in server.house_pids()])
+
+    def _kill_one_of(self, pids: list[int]) -> None:
         if pids:
             with contextlib.suppress(ProcessLookupError):  # gone with what was hit before
                 os.kill(self._random.choice(pids), signal.SIGKILL)

@@ -10,7 +10,7 @@ import pytest
 
 from smtc_lab.errors import DataServiceError
 from tests.dataservice.faults.journal_checker import violations
-from tests.dataservice.faults.trial import Noisy, order_of, sources_of, undisturbed
+from tests.dataservice.faults.trial import Noisy, order_of, undisturbed
 from tests.dataservice.killing import kill
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ def test_one_of_two_data_workers_is_killed(
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
     if where == "server":
-        server = serve(sources_of(dataset))
-        eventually(lambda: len(server.data_worker_pids()) == 2)
+        server = serve()
         trial = begin(dataset, [server.address])
     else:
         trial = begin(dataset, num_local_workers=2, persistent_workers=True)
+    pids = server.data_worker_pids if where == "server" else trial.local_pids
 
     for step in trial:
         if step == at:
-            pids = server.data_worker_pids() if where == "server" else trial.local_pids()
-            kill(pids[at % 2])
+            eventually(lambda: len(pids()) == 2)
+            kill(pids()[at % 2])
     while trial.epochs < 2 or len(trial.holders()) < 2:  # until both were asked for something
         for _ in trial:
             pass
@@ -56,14 +56,17 @@ def test_one_of_two_data_workers_is_killed(
 
 
 def test_all_data_workers_of_the_only_server_are_killed_and_come_back(
-    serve: Callable[..., RunningServer], begin: Callable[..., Trial]
+    serve: Callable[..., RunningServer],
+    begin: Callable[..., Trial],
+    eventually: Callable[..., None],
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address])
 
     for step in trial:
         if step == 12:
+            eventually(lambda: len(server.data_worker_pids()) == 2)
             for pid in server.data_worker_pids():
                 os.kill(pid, signal.SIGKILL)
 
@@ -80,13 +83,13 @@ def test_the_only_server_is_killed_and_comes_back(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial]
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address])
 
     for step in trial:
         if step == 12:
             server.kill()
-            serve(sources_of(dataset), port=server.address.port)
+            serve(port=server.address.port)
 
     trial.judge()
     assert trial.told(str(server.address), "went away")
@@ -97,7 +100,7 @@ def test_the_only_server_is_killed_for_good(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial]
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address], timeout=5)
 
     steps = iter(trial)
@@ -116,13 +119,13 @@ def test_a_server_that_is_killed_for_good_is_replaced_by_one_that_joins_late(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial]
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    first, second = (serve(sources_of(dataset), name=f"algo-{n}") for n in (2, 3))
+    first, second = (serve(name=f"algo-{n}") for n in (2, 3))
     second.kill()
     trial = begin(dataset, [first.address, second.address])
 
     for step in trial:
         if step == 6:
-            serve(sources_of(dataset), name="algo-3", port=second.address.port)
+            serve(name="algo-3", port=second.address.port)
             first.kill()
 
     trial.judge()
@@ -130,14 +133,17 @@ def test_a_server_that_is_killed_for_good_is_replaced_by_one_that_joins_late(
 
 
 def test_without_an_order_no_batch_is_lost_either(
-    serve: Callable[..., RunningServer], begin: Callable[..., Trial]
+    serve: Callable[..., RunningServer],
+    begin: Callable[..., Trial],
+    eventually: Callable[..., None],
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address], num_local_workers=1, in_order=False)
 
     for step in trial:
         if step == 12:
+            eventually(server.data_worker_pids)
             os.kill(server.data_worker_pids()[0], signal.SIGKILL)
             os.kill(trial.local_pids()[0], signal.SIGKILL)
 
@@ -145,13 +151,16 @@ def test_without_an_order_no_batch_is_lost_either(
 
 
 def test_an_epoch_that_is_broken_off_in_a_fault_leaves_nothing_to_the_next_one(
-    serve: Callable[..., RunningServer], begin: Callable[..., Trial]
+    serve: Callable[..., RunningServer],
+    begin: Callable[..., Trial],
+    eventually: Callable[..., None],
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address], num_local_workers=1)
 
     for _ in trial:
+        eventually(server.data_worker_pids)
         os.kill(server.data_worker_pids()[0], signal.SIGKILL)
         break
     trial.got.clear()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import multiprocessing
 import os
 import signal
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -17,10 +16,11 @@ import torch
 from torch.utils.data import get_worker_info
 
 from smtc_lab.errors import DataServiceError
-from tests.dataservice.faults.trial import Frozen, Noisy, sources_of, undisturbed
+from tests.dataservice.faults.trial import Frozen, Noisy, undisturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from tests.dataservice.conftest import RunningServer
     from tests.dataservice.faults.trial import Trial
@@ -42,7 +42,7 @@ class Uneven(Noisy):
 
 @pytest.fixture
 def freeze(serve: Callable[..., RunningServer]) -> Iterator[Callable[[RunningServer], Thaw]]:
-    """Stop servers and all their data workers, as machines that hang; all go on at the end."""
+    """Stop servers and all their processes, as machines that hang; all go on at the end."""
     assert serve  # they must still be there when they are to go on
     frozen: list[int] = []
 
@@ -52,7 +52,7 @@ def freeze(serve: Callable[..., RunningServer]) -> Iterator[Callable[[RunningSer
                 os.kill(pid, number)
 
     def stop(server: RunningServer) -> Thaw:
-        pids = [server.pid, *server.data_worker_pids()]
+        pids = [server.pid, *server.house_pids(), *server.data_worker_pids()]
         signalled(pids, signal.SIGSTOP)
         frozen.extend(pids)
         return functools.partial(signalled, pids, signal.SIGCONT)
@@ -63,19 +63,19 @@ def freeze(serve: Callable[..., RunningServer]) -> Iterator[Callable[[RunningSer
 
 @pytest.mark.parametrize("where", ["trainer", "server"])
 def test_requests_of_a_data_worker_that_hangs_go_elsewhere(
-    serve: Callable[..., RunningServer], begin: Callable[..., Trial], where: str
+    tmp_path: Path, serve: Callable[..., RunningServer], begin: Callable[..., Trial], where: str
 ) -> None:
-    frozen: Any = multiprocessing.get_context("fork").Event()
+    frozen = tmp_path / "frozen"
     dataset = Frozen(NUM_SAMPLES, frozen, sample=undisturbed(Noisy(NUM_SAMPLES))[20][0][0])
     if where == "server":
-        trial = begin(dataset, [serve(sources_of(dataset)).address])
+        trial = begin(dataset, [serve().address])
     else:
         trial = begin(dataset, num_local_workers=2)
 
     for _ in trial:
         pass
 
-    assert frozen.is_set()
+    assert frozen.exists()
     trial.judge()
     assert trial.count("sent") > NUM_SAMPLES // 4
 
@@ -86,7 +86,7 @@ def test_requests_of_a_server_that_hangs_go_elsewhere(
     freeze: Callable[[RunningServer], Thaw],
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    hung, other = (serve(sources_of(dataset), name=f"algo-{n}") for n in (2, 3))
+    hung, other = (serve(name=f"algo-{n}") for n in (2, 3))
     trial = begin(dataset, [hung.address, other.address])
 
     is_frozen = False
@@ -106,7 +106,7 @@ def test_a_server_that_hung_and_goes_on_is_late_once_and_does_its_share_again(
     freeze: Callable[[RunningServer], Thaw],
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    hung, other = (serve(sources_of(dataset), name=f"algo-{n}") for n in (2, 3))
+    hung, other = (serve(name=f"algo-{n}") for n in (2, 3))
     trial = begin(dataset, [hung.address, other.address])
     thaw: Thaw | None = None
     before: int | None = None
@@ -132,7 +132,7 @@ def test_the_only_server_hangs_for_good(
     freeze: Callable[[RunningServer], Thaw],
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address], timeout=5)
     steps = iter(trial)
     for _ in range(12):
@@ -152,7 +152,7 @@ def test_a_data_worker_that_is_20_times_slower_gets_less(
 ) -> None:
     dataset = Uneven(NUM_SAMPLES, work_s=0.01)
     if where == "server":
-        trial = begin(dataset, [serve(sources_of(dataset)).address])
+        trial = begin(dataset, [serve().address], num_workers=2)
     else:
         trial = begin(dataset, num_local_workers=2, num_workers=2)
 
@@ -167,9 +167,9 @@ def test_a_data_worker_that_is_20_times_slower_gets_less(
 
 
 def test_no_data_worker_that_hangs_outlives_its_loader(
-    begin: Callable[..., Trial],
+    tmp_path: Path, begin: Callable[..., Trial]
 ) -> None:
-    frozen: Any = multiprocessing.get_context("fork").Event()
+    frozen = tmp_path / "frozen"
     dataset = Frozen(NUM_SAMPLES, frozen, sample=undisturbed(Noisy(NUM_SAMPLES))[3][0][0])
     trial = begin(dataset, num_local_workers=1, timeout=5)
 

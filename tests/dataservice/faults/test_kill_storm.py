@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from smtc_lab.dataservice.dataloader import DataLoader
 from tests.dataservice.faults.storm import Storm
-from tests.dataservice.faults.trial import BATCH_SIZE, Noisy, order_of, plain, sources_of
+from tests.dataservice.faults.trial import BATCH_SIZE, Noisy, order_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,9 +67,8 @@ def train_in_a_storm(
     proxied: Callable[..., Proxy],
 ) -> None:
     dataset, model = Noisy(NUM_SAMPLES, work_s=0.002), Model()
-    sources = sources_of(dataset)
     options = {"tls": seed % 2 == 1}
-    servers = [serve(sources, name=f"algo-{number}", **options) for number in (2, 3)]
+    servers = [serve(name=f"algo-{number}", **options) for number in (2, 3)]
     names = {server.address: f"algo-{number}" for number, server in enumerate(servers, 2)}
     proxies = [proxied(server.address) for server in servers]
     addresses = [proxy.address for proxy in proxies]
@@ -77,7 +76,7 @@ def train_in_a_storm(
 
     def restart(server: RunningServer) -> RunningServer:
         address = server.address
-        return serve(sources, name=names[address], port=address.port, **options)
+        return serve(name=names[address], port=address.port, **options)
 
     with Storm(
         seed=seed,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.dataservice.protocol import wire
-from tests.dataservice.faults.trial import Noisy, sources_of
+from tests.dataservice.faults.trial import Noisy
 from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def test_a_slow_link_is_no_fault(
     link: dict[str, float],
 ) -> None:
     dataset = Noisy(NUM_SAMPLES)
-    proxy = proxied(serve(sources_of(dataset)).address, **link)
+    proxy = proxied(serve().address, **link)
     trial = begin(dataset, [proxy.address])
 
     for _ in trial:
@@ -94,7 +94,7 @@ def test_a_link_that_is_cut_again_and_again_loses_no_sample(
     proxied: Callable[..., Proxy],
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    proxy = proxied(serve(sources_of(dataset)).address)
+    proxy = proxied(serve().address)
     trial = begin(dataset, [proxy.address])
 
     for step in trial:
@@ -113,7 +113,7 @@ def test_answers_that_come_twice_and_late_are_dropped(
     proxied: Callable[..., Proxy],
 ) -> None:
     dataset, repeated = Noisy(NUM_SAMPLES), list[int]()
-    server = serve(sources_of(dataset))
+    server = serve()
     proxy = proxied(server.address, tamper=lambda: Repeater(repeated))
     trial = begin(dataset, [proxy.address])
 
@@ -132,7 +132,7 @@ def test_a_stranger_who_takes_the_port_of_a_server_is_not_believed(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial]
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    first, second = (serve(sources_of(dataset), name=f"algo-{n}") for n in (2, 3))
+    first, second = (serve(name=f"algo-{n}") for n in (2, 3))
     trial = begin(dataset, [first.address, second.address])
 
     stranger: RunningServer | None = None
@@ -142,7 +142,6 @@ def test_a_stranger_who_takes_the_port_of_a_server_is_not_believed(
             if stranger is None and trial.count("answered", "algo-2"):
                 first.kill()
                 stranger = serve(
-                    sources_of(Noisy(NUM_SAMPLES)),
                     name="stranger",
                     port=first.address.port,
                     secret=bytes(32),
@@ -168,7 +167,7 @@ def test_something_else_on_the_port_of_a_server_disturbs_nobody(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial], said: bytes
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    first, second = (serve(sources_of(dataset), name=f"algo-{n}") for n in (2, 3))
+    first, second = (serve(name=f"algo-{n}") for n in (2, 3))
     trial = begin(dataset, [first.address, second.address])
     heard = threading.Event()
 

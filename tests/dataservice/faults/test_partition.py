@@ -8,7 +8,7 @@ import pytest
 
 from smtc_lab.errors import DataServiceError
 from tests.dataservice.faults.namespaces import Cable, CannotMakeNamespacesError, inside
-from tests.dataservice.faults.trial import Noisy, sources_of, undisturbed
+from tests.dataservice.faults.trial import Noisy, undisturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def cable() -> Iterator[Cable]:
 def server(cable: Cable, serve: Callable[..., RunningServer]) -> RunningServer:
     """A data server at the far end of the cable."""
     with inside(cable.far):
-        return serve(sources_of(Noisy(NUM_SAMPLES, work_s=0.001)), host=cable.far_address)
+        return serve(host=cable.far_address)
 
 
 def test_a_short_partition_only_costs_time(

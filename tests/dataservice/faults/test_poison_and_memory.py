@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import resource
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 import torch
 
 from smtc_lab.errors import DataServiceError, SampleError
-from tests.dataservice.faults.trial import Noisy, order_of, sources_of, undisturbed
+from tests.dataservice.faults.trial import Noisy, order_of, undisturbed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,14 +66,15 @@ class Hungry(Noisy):
 class Greedy(Noisy):
     """The first data worker that comes to one sample takes more memory than its group has."""
 
-    def __init__(self, num_samples: int, group: Path) -> None:
+    def __init__(self, num_samples: int, group: Path, taken: Path) -> None:
         super().__init__(num_samples)
         self.group = group
-        self.is_over = multiprocessing.get_context("fork").Event()
+        self.taken = taken
+        """Made by the one that takes it."""
 
     def __getitem__(self, index: int) -> Any:
-        if index == POISONED and self.is_in_data_worker() and not self.is_over.is_set():
-            self.is_over.set()
+        if index == POISONED and self.is_in_data_worker() and not self.taken.exists():
+            self.taken.touch()
             (self.group / "cgroup.procs").write_text(str(os.getpid()))
             np.ones(2**28, dtype=np.uint8)
         return super().__getitem__(index)
@@ -91,7 +91,7 @@ def placed(
     def make(dataset: Noisy, **arguments: Any) -> Trial:
         if request.param == "trainer":
             return begin(dataset, num_local_workers=2, **arguments)
-        return begin(dataset, [serve(sources_of(dataset)).address], **arguments)
+        return begin(dataset, [serve().address], **arguments)
 
     return make
 
@@ -165,16 +165,19 @@ def test_a_data_worker_without_memory_says_so(
 
 
 def test_a_data_worker_that_the_kernel_kills_for_memory_is_told_as_that(
-    memory_group: Path, serve: Callable[..., RunningServer], begin: Callable[..., Trial]
+    memory_group: Path,
+    tmp_path: Path,
+    serve: Callable[..., RunningServer],
+    begin: Callable[..., Trial],
 ) -> None:
-    dataset = Greedy(NUM_SAMPLES, memory_group)
-    server = serve(sources_of(dataset))
+    dataset = Greedy(NUM_SAMPLES, memory_group, tmp_path / "taken")
+    server = serve()
     trial = begin(dataset, [server.address])
 
     for _ in trial:
         pass
 
-    assert dataset.is_over.is_set()
+    assert dataset.taken.exists()
     trial.judge()
     event = server.next_event()
     assert "SIGKILL" in event

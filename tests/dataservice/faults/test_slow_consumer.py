@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.dataservice.faults.journal_checker import violations
-from tests.dataservice.faults.trial import LEAST_CREDITS, Noisy, order_of, sources_of
+from tests.dataservice.faults.trial import LEAST_CREDITS, Noisy, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def test_a_slow_trainer_stops_the_data_workers_with_memory_flat_on_both_sides(
 ) -> None:
     dataset = Large(NUM_SAMPLES, work_s=SAMPLE_S)
     if where == "server":
-        server = serve(sources_of(dataset))
+        server = serve()
         trial = begin(dataset, [server.address])
     else:
         trial = begin(dataset, num_local_workers=2)

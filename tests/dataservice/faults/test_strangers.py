@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.dataservice.protocol.handshake import greet
-from tests.dataservice.faults.trial import Noisy, sources_of
+from tests.dataservice.faults.trial import Noisy
 from tests.kit.runs import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ RUBBISH = {
     "tls": TLS_HELLO,
     "zeros": bytes(128),
     "pickle": b"\x80\x04\x95" + bytes(128),
-    "wrong proof": greet(bytes(32)) + bytes(36),
+    "wrong proof": greet(bytes(32)) + bytes(52),
     "another version": b"SMTCdata" + bytes(128),
     "too little": b"SMTC",
     "nothing": b"",
@@ -55,7 +55,7 @@ def test_strangers_get_nothing_and_disturb_nobody(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial]
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address])
     strangers: dict[str, socket.socket] = {}
 
@@ -93,7 +93,7 @@ def test_1000_idle_connections_keep_nobody_out(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial]
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address])
 
     with contextlib.ExitStack() as idle:
@@ -117,7 +117,7 @@ def test_strangers_who_send_a_byte_at_a_time_keep_nobody_out(
     serve: Callable[..., RunningServer], begin: Callable[..., Trial]
 ) -> None:
     dataset = Noisy(NUM_SAMPLES, work_s=0.001)
-    server = serve(sources_of(dataset))
+    server = serve()
     trial = begin(dataset, [server.address])
     greeting = greet(bytes(32))
 

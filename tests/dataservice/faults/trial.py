@@ -6,21 +6,18 @@ import os
 import random
 import signal
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.data import DataLoader as TorchDataLoader
 from torch.utils.data import Dataset
 
 from smtc_lab.dataservice.dataloader import DataLoader
-from smtc_lab.dataservice.source import source_of
 from tests.dataservice.faults.journal_checker import violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from smtc_lab.dataservice.source import LoaderSource
+    from pathlib import Path
 
 BATCH_SIZE = 4
 LEAST_CREDITS = 2
@@ -54,15 +51,15 @@ class Noisy(Dataset[Any]):
 class Frozen(Noisy):
     """A data worker that comes to the given sample stops itself for good; once."""
 
-    def __init__(self, num_samples: int, frozen: Any, *, sample: int) -> None:
+    def __init__(self, num_samples: int, frozen: Path, *, sample: int) -> None:
         super().__init__(num_samples)
         self.frozen = frozen
-        """Set by the one that stops; shared between processes."""
+        """Made by the one that stops."""
         self.sample = sample
 
     def __getitem__(self, index: int) -> tuple[int, torch.Tensor]:
-        if index == self.sample and self.is_in_data_worker() and not self.frozen.is_set():
-            self.frozen.set()
+        if index == self.sample and self.is_in_data_worker() and not self.frozen.exists():
+            self.frozen.touch()
             signal.raise_signal(signal.SIGSTOP)
         return super().__getitem__(index)
 
@@ -72,12 +69,6 @@ def order_of(dataset: Noisy) -> list[int]:
     order = list(range(len(dataset)))
     random.Random(7).shuffle(order)  # noqa: S311  an order, not a secret
     return order
-
-
-def sources_of(dataset: Noisy) -> Mapping[str, LoaderSource]:
-    """Return what a data server serves of a dataset."""
-    source = source_of(TorchDataLoader(dataset, batch_size=BATCH_SIZE))
-    return {"0": replace(source, num_workers=None)}  # they are told of as many as there are
 
 
 def plain(batch: Any) -> Batch:

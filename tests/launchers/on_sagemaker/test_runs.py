@@ -20,6 +20,7 @@ from smtc_lab.launchers.run import Run
 from smtc_lab.store.state import current_state, read_state
 from tests.kit.fake_sagemaker.job import REVERSED
 from tests.kit.launch_sites.sagemaker import BUCKET, REGION, SageMakerSite
+from tests.kit.quick_script import SERVES
 from tests.kit.runs import processes_of_job, stopped_at_the_end, wait_until
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def test_a_data_group_feeds_a_trainer_in_containers_with_other_names(
     assert [step.step for step in records.steps["algo-1-rank0"]] == list(range(12))
     assert set(records.system) == {"algo-1", "algo-2"}
     assert records.facts["platform_hosts"] == {"algo-1": "algo-2", "algo-2": "algo-1"}
-    assert run.logs("algo-2") == "smtc-lab: algo-1 serves 1 dataloaders with 2 data workers"
+    assert run.logs("algo-2") == f"smtc-lab: algo-1 {SERVES} 2 data workers"
     assert run.state.exit_codes == {"algo-1": 0, "algo-2": 0}
     said = everything_said(run.job_name)
     assert "SMTC " in said
@@ -224,13 +225,12 @@ def test_a_data_instance_that_hears_nothing_is_stopped_after_the_linger_limit(
     go_on = tmp_path / "go_on"
     body = f"""
         import os, time
-        print("serving", flush=True)
-        while os.environ["SMTC_ROLE"] == "data" or not os.path.exists({str(go_on)!r}):
+        while not os.path.exists({str(go_on)!r}):
             time.sleep(0.01)
     """
     launcher = SageMakerLauncher(root=root, **{**site.options(), "linger_s": 0.5})
     run = start(make_job(body, cluster=HETEROGENEOUS), launcher)
-    wait_until(lambda: "serving" in run.logs("algo-2"), what="the data instance")
+    wait_until(lambda: SERVES in run.logs("algo-2"), what="the data instance")
     agent = site.pid(run, "agent", host="algo-2")
     stat = Path(f"/proc/{agent}/stat").read_text(encoding="utf-8")
     container = int(stat.rpartition(")")[2].split()[1])

@@ -22,7 +22,7 @@ from smtc_lab.launchers.render.dns_names import pod_hosts
 from smtc_lab.store.reader import read_run
 from smtc_lab.store.run_folder import RunFolder
 from tests.kit.joined_script import JOINED_SCRIPT, said_by_ranks
-from tests.kit.quick_script import QUICK_SCRIPT
+from tests.kit.quick_script import QUICK_SCRIPT, SERVES
 from tests.kit.runs import processes_after
 
 if TYPE_CHECKING:
@@ -47,13 +47,6 @@ def getaddrinfo(name, *args, **kwargs):
 socket.getaddrinfo = getaddrinfo
 pod_start.SECRET_FILE = pathlib.Path(secret)
 sys.exit(pod_start.main(root))
-"""
-SERVES = """\
-import os, signal, sys
-if os.environ["SMTC_ROLE"] == "data":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    print("serving as", os.environ["SM_CURRENT_HOST"], flush=True)
-    signal.pause()
 """
 TRAINER, DATA = {"group": "dnn_group", "index": 0}, {"group": "data_group", "index": 1}
 
@@ -110,18 +103,19 @@ def awaited(process: subprocess.Popen[str], text: str) -> str:
 def test_pods_train_and_serve_and_leave_their_records_on_the_claim(
     make_job: MakeJob, start_pod: StartPod, folder: RunFolder
 ) -> None:
-    job = make_job(SERVES + QUICK_SCRIPT, max_steps=20)
+    job = make_job(QUICK_SCRIPT, max_steps=20, num_data_workers=2)
     data, trainer = start_pod(job, **DATA), start_pod(job, **TRAINER)
 
     trained, _ = trainer.communicate(timeout=60)
-    begun = awaited(data, "serving as algo-3\n")
+    serves = f"smtc-lab: algo-3 {SERVES} 2 data workers\n"
+    begun = awaited(data, serves)
     data.send_signal(signal.SIGTERM)  # as Kubernetes does once the success policy holds
     data.communicate(timeout=60)
 
     assert (trainer.returncode, data.returncode) == (0, 0)
     waiting = "smtc-lab: waiting for demo-dnn-group-0-0.demo\n"
     assert trained == f"{waiting}begun\n"
-    assert begun == f"{waiting}serving as algo-3\n"
+    assert begun == f"{waiting}{serves}"
     assert len(read_run(folder).steps["algo-1-rank0"]) == 20
     assert folder.secret_file.read_bytes() == b"s" * 32
     assert processes_after(folder.path) == {}

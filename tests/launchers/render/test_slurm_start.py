@@ -23,7 +23,7 @@ from smtc_lab.launchers.run import Run
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import SUPERVISOR_MACHINE, RunState, current_state, write_state
 from tests.kit.joined_script import JOINED_SCRIPT, said_by_ranks
-from tests.kit.quick_script import SERVED_SCRIPT
+from tests.kit.quick_script import SERVED_SCRIPT, SERVES
 from tests.kit.runs import processes_after, wait_until
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ def test_the_end_of_the_trainers_completes_the_job_and_ends_the_data_group(
     run = Run.open(str(folder.path))
     assert run.status == "Completed"
     assert len(run.records().steps["algo-1-rank0"]) == 20
-    assert run.logs("algo-3") == "algo-3\nserving"
+    assert run.logs("algo-1") == "algo-1\nbegun"
+    assert run.logs("algo-3").startswith(f"smtc-lab: algo-3 {SERVES} ")
     assert processes_after(folder.path) == {}
     asked = sorted((programs / "asked").read_text("utf-8").splitlines())
     assert [line.partition(" bash -c ")[0] for line in asked] == [
@@ -165,10 +166,10 @@ def test_scancel_stops_the_run(make_job: MakeJob, submit: Submit, folder: RunFol
     wait_until(
         lambda: all(
             folder.log_file(f"algo-{n}").is_file()
-            and "begun" in folder.log_file(f"algo-{n}").read_text("utf-8")
-            for n in (1, 2, 3)
+            and word in folder.log_file(f"algo-{n}").read_text("utf-8")
+            for n, word in ((1, "begun"), (2, SERVES), (3, SERVES))
         ),
-        what="the begin of all scripts",
+        what="the begin of all instances",
     )
 
     process.send_signal(signal.SIGTERM)  # as Slurm does, 30 s before it kills

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.dataservice.dataloader import DataLoader
-from smtc_lab.dataservice.source import source_of
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from tests.dataservice.conftest import serve
 from tests.kit.warm_ranks import run_script_on_ranks
 from tests.parallel.conftest import free_port
-from tests.runtime.resuming.trained import BATCH, EPOCHS, SCRIPT, SECRET, STEPS, Noisy
+from tests.runtime.resuming.trained import BATCH, EPOCHS, SCRIPT, SECRET, STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,12 +74,13 @@ def killed_and_ended(folder: Path, seed: int, **options: Any) -> list[Any]:
 
 def check(kind: str, seeds: range, tmp_path: Path, serve: Callable[..., Any]) -> None:
     options = dict(KINDS[kind])
-    if options.pop("served", False):
-        source = source_of(DataLoader(Noisy(), batch_size=BATCH))
-        address = serve({"0": source}, secret=SECRET).address
+    is_served = options.pop("served", False)
+    if is_served:
+        address = serve(secret=SECRET).address
         options["server"] = [address.host, address.port]
     unbroken = attempt(tmp_path / "unbroken", **options)
     assert unbroken[0]["resumed"] == 0
+    assert unbroken[0]["served_by"] == ["algo-2"] * is_served
     assert len(unbroken[0]["losses"]) == STEPS
     for seed in seeds:
         found = killed_and_ended(tmp_path / f"killed-{seed}", seed, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,11 +14,16 @@ from torch.utils.data import Dataset
 
 from smtc_lab.dataservice.placement import ServerAddress
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 EPOCHS = 4
 SAMPLES = 56
 BATCH = 8
 STEPS = EPOCHS * SAMPLES // BATCH
 SECRET = b"s" * 32
+served_by: set[str] = set()
+"""Data servers that have made batches of this process."""
 
 SCRIPT = """
 import hashlib, json, os, random, sys, threading
@@ -26,7 +31,7 @@ import numpy as np
 import torch
 from torch import nn
 import smtc_lab
-from tests.runtime.resuming.trained import BATCH, EPOCHS, Noisy, batches_of, model_of, step_of
+from tests.runtime.resuming.trained import EPOCHS, batches_of, model_of, served_by, step_of
 
 torch.manual_seed(3)
 np.random.seed(4)
@@ -72,6 +77,7 @@ print(json.dumps({
     "moments": moments,
     "rate": scheduler.get_last_lr(),
     "resumed": kept.resumed_step,
+    "served_by": sorted(served_by),
     "drawn": [float(torch.rand(1)), float(np.random.rand()), random.random()],
     **told,
 }))
@@ -109,14 +115,15 @@ def batches_of(session: Any, options: dict[str, Any]) -> Any:
     """Return the loader of a session, of which each epoch has 7 batches."""
     where: dict[str, Any] = {"num_workers": options.get("workers", 0)}
     if server := options.get("server"):
-        where |= {
-            "servers": [ServerAddress(*server)],
-            "secret": SECRET,
-            "loader_name": "0",
-            "seed": 11,
-        }
+        where |= {"servers": [ServerAddress(*server)], "secret": SECRET, "seed": 11}
+        where["journal"] = _note_server
     size = BATCH // session.world_size
     return session.dataloader(Noisy(), batch_size=size, shuffle=True, **where)
+
+
+def _note_server(told: Mapping[str, Any]) -> None:
+    if told["what"] == "answered":
+        served_by.add(told["server"])
 
 
 def step_of(session: Any, model: nn.Module, optimizer: Any, options: dict[str, Any]) -> Any:

@@ -8,13 +8,10 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from notebooks.benchmarks.dataservice.payloads import DecodedBatches
 from notebooks.benchmarks.dataservice.peers.peer import LOOPBACK, Peer, forked_server
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.serving.server import DataServer
-from smtc_lab.dataservice.source import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
 
 FAN_IN = (1, 2, 4, 8, 16, 64)
 """Numbers of servers that are compared."""
-
-_LOADER = "0"
 
 
 @contextmanager
@@ -40,7 +35,7 @@ def _deliver(
     options = {"secret": secret, "num_data_workers": num_data_workers, "tls": tls}
     with ExitStack() as stack:
         addresses = [
-            stack.enter_context(forked_server(partial(_serve, dataset, options)))
+            stack.enter_context(forked_server(partial(_serve, options)))
             for _ in range(num_servers)
         ]
         loader: DataLoader[Batch] = DataLoader(
@@ -49,18 +44,14 @@ def _deliver(
             servers=addresses,
             secret=secret,
             num_local_workers=num_local_workers,
-            loader_name=_LOADER,
             tls=tls,
         )
         stack.callback(loader.close)
         yield iter(loader)
 
 
-def _serve(
-    dataset: DecodedBatches, options: Mapping[str, Any], announce: Callable[[object], None]
-) -> None:
-    source = source_of(torch.utils.data.DataLoader(dataset, batch_size=None))
-    server = DataServer({_LOADER: source}, host=LOOPBACK, **options)
+def _serve(options: Mapping[str, Any], announce: Callable[[object], None]) -> None:
+    server = DataServer(host=LOOPBACK, **options)
     signal.signal(signal.SIGTERM, lambda *_: server.stop())
     announce(server.address)
     server.serve_forever()

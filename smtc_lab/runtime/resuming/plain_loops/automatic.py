@@ -22,7 +22,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.data import dataloader as torch_dataloader
 
-from smtc_lab.dataservice.iterators import IteratedLoader
+from smtc_lab.dataservice.iterating.iterators import IteratedLoader
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.instance.variables import RESUME_EVERY_STEPS_SETTING

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 import torch.utils.data.dataloader as torch_dataloader
 
-from smtc_lab.dataservice.client.local import host_name
-from smtc_lab.dataservice.client.statistics import LOCAL, LoaderStatistics
-from smtc_lab.dataservice.protocol.messages import Answer, BatchRequest, failure_text, to_error
-from smtc_lab.dataservice.seeding import preserved_random_state, stream_seed
-from smtc_lab.dataservice.source import BatchFailure, BatchPlace, make_batch, source_of
+from smtc_lab.dataservice.protocol.messages import Answer, BatchRequest
+from smtc_lab.dataservice.seeding import stream_seed
+from smtc_lab.dataservice.source import BatchPlace
 from smtc_lab.dataservice.torch_names import check_fields, needed, optional
 from smtc_lab.errors import DataServiceError
 
@@ -55,9 +53,6 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 class IteratedLoader(torch_dataloader.DataLoader[_T_co]):
     """What the iterators ask of their loader, beside what torch's has."""
-
-    loader_name: str
-    """Which of the script's loaders this is."""
 
     seed: int | None
     """Seed of the random transforms; None: ``torch.initial_seed()`` of each pass."""
@@ -144,53 +139,11 @@ class SeededIterator(_TorchBase):
         )
 
 
-class InProcessIterator(SeededIterator):
-    """Prepares batches in the trainer, as torch does it with ``num_workers=0``.
-
-    Unlike torch's, it leaves the trainer's own random generators as they are.
-    """
-
-    def __init__(self, loader: IteratedLoader[Any]) -> None:
-        super().__init__(loader)
-        self._source = source_of(loader)
-        self._statistics = LoaderStatistics(loader.record)
-
-    def _next_data(self) -> object:
-        try:
-            make = self._next_maker()
-            started_s = time.perf_counter()
-            with preserved_random_state():
-                batch = make()
-        except StopIteration:
-            self._statistics.hand_over()
-            raise
-        except BatchFailure as failure:
-            said = failure_text(failure, f"{host_name()} (in the trainer)")
-            cause = failure.__cause__
-            raise to_error(said, None if cause is None else type(cause)) from cause
-        outcome = Answer(batch, None, LOCAL, 0, time.perf_counter() - started_s)
-        pin = self._pin()
-        if pin is not None:
-            outcome = pin(outcome)
-        self._statistics.add_batch(outcome, time.perf_counter() - started_s, was_ready=False)
-        if self._statistics.is_due():
-            self._statistics.hand_over()
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.value
-
-    def _next_maker(self) -> Callable[[], object]:
-        """Return what makes the next batch; the sampler keeps the random state it leaves."""
-        indices, place = self._next_place()
-        return functools.partial(make_batch, self._source, indices, place)
-
-
 class ServiceIterator(SeededIterator):
     """Asks a client for batches, ahead of the trainer within the client's window."""
 
     def __init__(self, loader: IteratedLoader[Any], client: Client) -> None:
         self._client = client
-        self._loader_name = client.loader
         self._takes_pickle = loader.allow_pickle
         self._in_order = loader.in_order
         self._epoch: Epoch | None = None
@@ -275,10 +228,7 @@ class ServiceIterator(SeededIterator):
                 self._sampler_error = error
                 return
             request = BatchRequest(
-                loader=self._loader_name,
-                place=place,
-                indices=indices,
-                takes_pickle=self._takes_pickle,
+                place=place, indices=indices, takes_pickle=self._takes_pickle
             )
             yield request.pack, indices, None
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from smtc_lab.dataservice.iterators import InProcessIterator, ServiceIterator
+from smtc_lab.dataservice.iterating.in_process import InProcessIterator
+from smtc_lab.dataservice.iterating.iterators import ServiceIterator
+from smtc_lab.dataservice.iterating.rotation import Rotation, Turn
 from smtc_lab.dataservice.protocol.messages import BatchRequest
-from smtc_lab.dataservice.rotation import Rotation, Turn
 from smtc_lab.dataservice.source import StreamPlace, StreamSource
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.dataservice.client.client import Client
     from smtc_lab.dataservice.client.epoch import Epoch
-    from smtc_lab.dataservice.iterators import IteratedLoader
+    from smtc_lab.dataservice.iterating.iterators import IteratedLoader
     from smtc_lab.dataservice.protocol.messages import Answer
 
 _MAX_STREAMS = 2**16
@@ -41,7 +42,7 @@ class InProcessStreamIterator(InProcessIterator):
                 self._seed, self._epoch_number, turn.stream, self._num_streams, turn.position
             )
             try:
-                return self._streams.batch("", source, place)
+                return self._streams.batch(source, place)
             except StreamEnd:
                 self._rotation.ended(turn.stream, turn.position)
         raise StopIteration
@@ -71,9 +72,7 @@ class StreamServiceIterator(ServiceIterator):
             place = StreamPlace(
                 self._seed, self._epoch_number, turn.stream, self._num_streams, turn.position
             )
-            request = BatchRequest(
-                loader=self._loader_name, place=place, takes_pickle=self._takes_pickle
-            )
+            request = BatchRequest(place=place, takes_pickle=self._takes_pickle)
             named = f"{turn.position} of stream {turn.stream}"
             yield request.pack, named, turn.stream
 

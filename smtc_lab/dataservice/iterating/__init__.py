@@ -1,0 +1,1 @@
+"""Passes over a loader, in the trainer."""

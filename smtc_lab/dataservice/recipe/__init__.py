@@ -1,0 +1,1 @@
+"""What a trainer sends of a loader, and how a data server opens it."""

@@ -1,0 +1,224 @@
+"""Loaders with ``num_workers=0`` on data servers: right while the dataset is what it was."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch.utils.data import Dataset, IterableDataset, Sampler
+
+from smtc_lab.dataservice import placement
+from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.dataservice.iterating import in_turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NUM_SAMPLES = 40
+
+
+class Numbers(Dataset[Any]):
+    """Tells of each sample which process made it, and what its scale was."""
+
+    def __init__(self) -> None:
+        self.scale = 1
+
+    def __len__(self) -> int:
+        return NUM_SAMPLES
+
+    def __getitem__(self, index: int) -> tuple[int, int]:
+        return index * self.scale, os.getpid()
+
+
+class Remembering(Numbers):
+    """Keeps what it has made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cache: dict[int, int] = {}
+
+    def __getitem__(self, index: int) -> tuple[int, int]:
+        self.cache[index] = len(self.cache)
+        return self.cache[index], os.getpid()
+
+
+class Counting(IterableDataset[Any]):
+    """Goes on where it ended, pass by pass."""
+
+    def __init__(self) -> None:
+        self.next = 0
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        for _ in range(NUM_SAMPLES):
+            self.next += 1
+            yield self.next - 1, os.getpid()
+
+
+class Replay(IterableDataset[Any]):
+    """A buffer that the trainer fills while it trains."""
+
+    def __init__(self) -> None:
+        self.buffer = deque(range(4), maxlen=1000)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        for _ in range(NUM_SAMPLES):
+            yield self.buffer[-1], os.getpid()
+
+
+class Following(Sampler[int]):
+    """Gives what the script wants next."""
+
+    def __init__(self) -> None:
+        self.wanted = 0
+
+    def __iter__(self) -> Iterator[int]:
+        for _ in range(NUM_SAMPLES):
+            yield self.wanted
+
+    def __len__(self) -> int:
+        return NUM_SAMPLES
+
+
+Fed = "Callable[..., tuple[DataLoader[Any], list[str]]]"
+
+
+@pytest.fixture
+def fed(serve: Callable[..., Any], secret: bytes) -> Iterator[Callable[..., Any]]:
+    """Make loaders without data workers of their own, fed by a server; with what is told."""
+    made: list[DataLoader[Any]] = []
+
+    def make(dataset: Any, **options: Any) -> tuple[DataLoader[Any], list[str]]:
+        told: list[str] = []
+        servers = [serve().address]
+        options = {"batch_size": 4, "servers": servers, "secret": secret} | options
+        made.append(DataLoader(dataset, notify=told.append, **options))
+        return made[-1], told
+
+    yield make
+    for loader in made:
+        loader.close()
+
+
+def makers(batches: list[Any]) -> set[int]:
+    return {pid for _, pids in batches for pid in pids.tolist()}
+
+
+def values(batches: list[Any]) -> list[int]:
+    return [value for numbers, _ in batches for value in numbers.tolist()]
+
+
+def test_a_function_of_the_index_is_made_by_data_servers(fed: Fed) -> None:
+    loader, told = fed(Numbers())
+
+    for _ in range(2):
+        batches = list(loader)
+        assert values(batches) == list(range(NUM_SAMPLES))
+        assert os.getpid() not in makers(batches)
+    assert told == []
+
+
+@pytest.mark.parametrize("after", [1, 2, 5, 8])
+def test_a_change_in_the_trainer_is_seen_at_the_next_look(fed: Fed, after: int) -> None:
+    dataset = Numbers()
+    loader, told = fed(dataset)
+    got = []
+
+    for number, batch in enumerate(loader, 1):
+        got.append(batch)
+        if number == after:
+            dataset.scale = 100
+
+    looked = next(count for count in (1, 2, 4, 8) if count >= after)
+    before = 4 * looked
+    assert values(got)[:before] == list(range(before))
+    assert values(got)[before:] == [100 * value for value in range(before, NUM_SAMPLES)]
+    assert makers(got[looked:]) == {os.getpid()}
+    count = f"{looked} batch{'es' if looked > 1 else ''}"
+    assert "".join(told) == (
+        "The loader over Numbers is prepared by this trainer from now on: dataset.scale "
+        f"changed after {count}, which those after it are to see, as num_workers=0 has it. "
+        "With num_workers=1 data servers would make them of a copy."
+    )
+    assert makers(list(loader)) == {os.getpid()}
+    assert len(told) == 1  # it is told once
+
+
+def test_a_dataset_that_remembers_is_prepared_by_the_trainer(fed: Fed) -> None:
+    loader, told = fed(Remembering())
+
+    batches = list(loader)
+
+    assert values(batches) == list(range(NUM_SAMPLES))
+    assert makers(batches) == {os.getpid()}
+    assert "dataset.cache changed after" in told[0]
+
+
+def test_a_stream_that_goes_on_where_it_ended_does_so(fed: Fed) -> None:
+    loader, told = fed(Counting())
+
+    assert [values(list(loader)) for _ in range(2)] == [
+        list(range(NUM_SAMPLES)),
+        list(range(NUM_SAMPLES, 2 * NUM_SAMPLES)),
+    ]
+    assert "dataset.next changed" in told[0]
+
+
+def test_a_buffer_that_the_trainer_fills_is_read_as_it_is(fed: Fed) -> None:
+    dataset = Replay()
+    loader, told = fed(dataset)
+    newest = []
+
+    for numbers, _ in loader:
+        newest.append(numbers.max().item() == dataset.buffer[-1])
+        dataset.buffer.append(dataset.buffer[-1] + 1)
+
+    assert all(newest)
+    assert "dataset.buffer changed after 1 batch," in told[0]
+
+
+def test_a_sampler_of_the_scripts_own_is_asked_when_torch_would_ask_it(fed: Fed) -> None:
+    sampler = Following()
+    loader, told = fed(Numbers(), batch_size=1, sampler=sampler)
+
+    for numbers, pids in loader:
+        assert numbers.tolist() == [sampler.wanted]
+        assert os.getpid() not in pids.tolist()
+        sampler.wanted = (sampler.wanted + 7) % NUM_SAMPLES
+    assert told == []
+
+
+def test_torchs_own_samplers_are_asked_ahead(fed: Fed, monkeypatch: pytest.MonkeyPatch) -> None:
+    undelivered: list[int] = []
+    plain = in_turn.InTurnIterator._next_data
+
+    def watched(self: in_turn.InTurnIterator) -> object:
+        batch = plain(self)
+        assert self._epoch is not None
+        undelivered.append(self._epoch.undelivered)
+        return batch
+
+    monkeypatch.setattr(in_turn.InTurnIterator, "_next_data", watched)
+    loader, _ = fed(Numbers(), shuffle=True, generator=torch.Generator().manual_seed(3))
+
+    assert sorted(values(list(loader))) == list(range(NUM_SAMPLES))
+
+    assert max(undelivered) > 1
+
+
+def test_data_workers_have_a_copy_and_nobody_looks(fed: Fed) -> None:
+    loader, told = fed(Remembering(), num_workers=1, num_local_workers=0)
+
+    assert os.getpid() not in makers(list(loader))
+    assert told == []
+
+
+def test_a_job_may_leave_such_loaders_in_the_trainer(fed: Fed) -> None:
+    placement.set_default(placement.Placement(keeps_in_process=True))
+
+    loader, told = fed(Numbers())
+
+    assert makers(list(loader)) == {os.getpid()}
+    assert told == []
