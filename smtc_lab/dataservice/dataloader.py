@@ -230,8 +230,8 @@ class DataLoader(IteratedLoader[_T_co]):
         stays = not self.num_workers and placement.default().keeps_in_process
         recipe = self._recipe() if self.servers and not stays else None
         num_local = self.num_local_workers
-        if self.servers and recipe is None:  # as if there were none
-            num_local = max(num_local, self.num_workers)
+        if self.servers and recipe is None:  # as torch would
+            num_local = max(num_local, self.num_workers) if self.num_workers else 0
         if self._wants_other_start_method():
             if recipe is None:
                 return super()._get_iterator()

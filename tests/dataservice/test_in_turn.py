@@ -215,6 +215,24 @@ def test_data_workers_have_a_copy_and_nobody_looks(fed: Fed) -> None:
     assert told == []
 
 
+@pytest.mark.parametrize("num_local", [0, 1])
+def test_every_pass_of_a_dataset_that_remembers_is_right(fed: Fed, num_local: int) -> None:
+    loader, told = fed(Remembering(), num_local_workers=num_local)
+
+    passes = [values(list(loader)) for _ in range(3)]
+
+    assert passes[0] == list(range(NUM_SAMPLES))
+    assert all(made[-1] >= NUM_SAMPLES - 1 for made in passes)
+    assert len(told) == 1
+
+
+def test_without_data_servers_nobody_looks() -> None:
+    loader = DataLoader(Remembering(), batch_size=4, num_local_workers=2)
+
+    assert os.getpid() not in makers(list(loader))
+    loader.close()
+
+
 def test_a_job_may_leave_such_loaders_in_the_trainer(fed: Fed) -> None:
     placement.set_default(placement.Placement(keeps_in_process=True))
 

@@ -78,6 +78,7 @@ class LocalWorkers:
             num_data_workers=settings.most_local_workers,
             host=host_name(),
             are_vcpus=settings.are_vcpus,
+            is_in_turn=settings.recipe is not None and settings.source.num_workers == 0,
         )
         self._workers: dict[int, _Local] = {}
         self._stillborn = 0

@@ -44,6 +44,9 @@ class Identity:
     before: EndedWorker | None = None
     """Who had the number before, and has ended."""
 
+    is_in_turn: bool = False
+    """Whether it stands for the trainer itself, which would make batches in turn with steps."""
+
     def __str__(self) -> str:
         return f"{self.host} (data worker {self.number})"
 
@@ -64,10 +67,9 @@ class BatchMaker:
         self._share = share
         self._vcpu = vcpu
         self._is_initialized = False
-        # Without data workers torch iterates the dataset itself, and a change of it counts.
-        is_in_turn = source.num_workers == 0
-        self._streams = OpenStreams(copies=not is_in_turn)
-        self._watch = DatasetWatch(source) if is_in_turn else None
+        # In the trainer torch iterates the dataset itself, and a change of it counts.
+        self._streams = OpenStreams(copies=not identity.is_in_turn)
+        self._watch = DatasetWatch(source) if identity.is_in_turn else None
         self._num_made = 0
 
     def hello(self) -> list[memoryview]:

@@ -257,6 +257,7 @@ class _House:
                 number=number,
                 num_data_workers=household.num_data_workers,
                 before=known.get(asker.last_pid),
+                is_in_turn=source.num_workers == 0,
             )
             connection = WorkerConnection(
                 guest.peer, transport=guest.transport, receiver=guest.receiver

@@ -29,6 +29,7 @@ class DataWorkers:
         num_data_workers: int,
         host: str,
         are_vcpus: bool = True,
+        is_in_turn: bool = False,
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -38,7 +39,9 @@ class DataWorkers:
             host: What messages call this instance.
             are_vcpus: Whether each is held to one vCPU where those are emulated; else they
                 stand for all of them.
+            is_in_turn: Whether each stands for the trainer itself, beside data servers.
         """
+        self._is_in_turn = is_in_turn
         self._are_vcpus = are_vcpus
         self._source = source
         self._num_data_workers = num_data_workers
@@ -60,6 +63,7 @@ class DataWorkers:
             number=number,
             num_data_workers=self._num_data_workers,
             before=self._before.get(number),
+            is_in_turn=self._is_in_turn,
         )
 
         def arrive(
