@@ -159,6 +159,9 @@ def _close_records() -> None:
 
 def _serve() -> None:
     """Serve the trainers' dataloaders; a data instance runs no line of the script."""
+    import signal  # noqa: PLC0415  a trainer does without
+
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # the trainers end before it serves
     start_quickly()
     from smtc_lab.runtime.data_instance import serve_until_stopped  # noqa: PLC0415  needs torch
     from smtc_lab.runtime.instance_runtime import instance_runtime  # noqa: PLC0415  as above

@@ -9,7 +9,12 @@ import pytest
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.compared.compare import compare_runs
-from smtc_lab.metrics.records.records import NOTHING_TO_SERVE, EventRecord
+from smtc_lab.metrics.records.records import (
+    LOADER_KEPT,
+    NOTHING_TO_SERVE,
+    STEP_BOUNDARY,
+    EventRecord,
+)
 from tests.kit.records import STARTED_S, interleaved_runs, loader_record
 
 if TYPE_CHECKING:
@@ -23,9 +28,7 @@ def comparison(alone: dict[str, int], fed: dict[str, int], kind: str = "data") -
     for run in interleaved_runs():
         counts = fed if run.job.cluster.is_heterogeneous else alone
         records = [loader_record(server, count) for server, count in counts.items()]
-        event = EventRecord(
-            time_s=STARTED_S, kind=kind, host="algo-1", message="a step is timed so."
-        )
+        event = EventRecord(time_s=STARTED_S, kind=kind, host="algo-1", message="it is so.")
         runs.append(replace(run, loader={"algo-1-rank0": records}, events=[event]))
     return compare_runs(
         runs, catalog=Catalog.load(), created="2026-11-23T00:00:00+00:00", machine={}
@@ -97,11 +100,16 @@ def test_set_ups_with_one_dataloader_have_nothing_to_name() -> None:
     assert "unlike_dataloaders" not in {finding.kind for finding in result.findings}
 
 
-def test_a_step_that_ended_otherwise_than_with_an_optimizer_says_so_once() -> None:
-    result = comparison({}, {}, kind="steps")
+@pytest.mark.parametrize(
+    ("kind", "found"), [(STEP_BOUNDARY, "step_boundary"), (LOADER_KEPT, "kept_loader")]
+)
+def test_what_trainers_tell_of_steps_and_of_loaders_stands_there_once_for_each_cluster(
+    kind: str, found: str
+) -> None:
+    result = comparison({}, {}, kind=kind)
 
-    told = [one.text for one in result.findings if one.kind == "step_boundary"]
-    assert told == ["homogeneous: a step is timed so.", "heterogeneous: a step is timed so."]
+    told = [one.text for one in result.findings if one.kind == found]
+    assert told == ["homogeneous: it is so.", "heterogeneous: it is so."]
 
 
 def test_a_batch_that_all_stages_of_a_pipeline_take_counts_once() -> None:

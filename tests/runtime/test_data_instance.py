@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -122,8 +122,9 @@ def test_it_serves_until_sigterm_and_leaves_no_process_no_trace_of_the_script_an
     assert os.read(instance.ready, 64) == READY_WORD
 
     server = ServerAddress(ADDRESS, DATA_PORT)
-    loader = DataLoader(
-        torch.arange(8), batch_size=2, servers=[server], secret=SECRET, num_local_workers=0
+    numbers: Any = torch.arange(8)
+    loader: DataLoader[Any] = DataLoader(
+        numbers, batch_size=2, servers=[server], secret=SECRET, num_local_workers=0
     )
     batches = iter(loader)
     got = [next(batches).tolist()]
@@ -143,11 +144,21 @@ def test_it_serves_until_sigterm_and_leaves_no_process_no_trace_of_the_script_an
     loader.close()
 
 
+def test_sigterm_ends_it_also_before_it_serves(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text(
+        "import os, signal; os.kill(os.getpid(), signal.SIGTERM); signal.pause()"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+    assert start(PYTHONPATH=path).end() == (0, "", "")
+
+
 def test_sigterm_ends_it_also_with_trainers_connected(start: Start) -> None:
     instance = start()
     assert instance.next_line() == SERVES
-    loader = DataLoader(
-        torch.arange(1024),
+    numbers: Any = torch.arange(1024)
+    loader: DataLoader[Any] = DataLoader(
+        numbers,
         servers=[ServerAddress(ADDRESS, DATA_PORT)],
         secret=SECRET,
         num_local_workers=0,
