@@ -45,6 +45,19 @@ class Remembering(Numbers):
         return self.cache[index], os.getpid()
 
 
+class SettingUp(Numbers):
+    """Sets itself up with the first sample, as tokenizers and readers do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.offset: int | None = None
+
+    def __getitem__(self, index: int) -> tuple[int, int]:
+        if self.offset is None:
+            self.offset = 0
+        return index + self.offset, os.getpid()
+
+
 class Counting(IterableDataset[Any]):
     """Goes on where it ended, pass by pass."""
 
@@ -212,6 +225,16 @@ def test_data_workers_have_a_copy_and_nobody_looks(fed: Fed) -> None:
     loader, told = fed(Remembering(), num_workers=1, num_local_workers=0)
 
     assert os.getpid() not in makers(list(loader))
+    assert told == []
+
+
+def test_what_is_set_up_once_is_no_change(fed: Fed) -> None:
+    loader, told = fed(SettingUp())
+
+    batches = list(loader)
+
+    assert values(batches) == list(range(NUM_SAMPLES))
+    assert os.getpid() not in makers(batches)
     assert told == []
 
 

@@ -95,8 +95,7 @@ class BatchMaker:
         """
         started_s = time.perf_counter()
         try:
-            batch = self._make(request)
-            self._look()
+            batch = self._looked_at(request, self._make(request))
             if self._vcpu is not None:  # before it says how long it took
                 self._vcpu.wait()
             return pack(
@@ -114,17 +113,24 @@ class BatchMaker:
         except BaseException as error:  # noqa: BLE001  whatever it is, the trainer must hear it
             return pack(Kind.ERROR, number, failure_text(error, str(self._identity)))
 
-    def _look(self) -> None:
-        """Raise where a batch has changed what the next ones are made of.
+    def _looked_at(self, request: BatchRequest, batch: object) -> object:
+        """Return a batch, if what the next ones are made of is as before.
 
         Raises:
-            DatasetChangedError: It has, and the trainer has to make them itself.
+            DatasetChangedError: It is not, and the trainer has to make them itself.
         """
         self._num_made += 1
-        if self._watch is not None and is_due(self._num_made):
+        if self._watch is None or not is_due(self._num_made):
+            return batch
+        changed = self._watch.changed()
+        if changed is not None and self._num_made == 1 and request.indices is not None:
+            # What is only set up with the first batch stays as it is with the same one again.
+            self._watch = DatasetWatch(self._source)
+            batch = self._make(request)
             changed = self._watch.changed()
-            if changed is not None:
-                raise DatasetChangedError(changed)
+        if changed is not None:
+            raise DatasetChangedError(changed)
+        return batch
 
     def _make(self, request: BatchRequest) -> object:
         source, place = self._source, request.place
