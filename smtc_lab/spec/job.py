@@ -53,7 +53,7 @@ class TrainingJob(Displayed, SpotSettings):
     """One run of one training script on one cluster. Goes to JSON and back unchanged."""
 
     entry_point: Annotated[PlainText, Field(json_schema_extra={"pattern": r"\.py$"})]
-    """Path of the Python script that every instance runs."""
+    """Path of the Python script that every trainer runs."""
 
     cluster: Cluster
     """The instances to run it on."""

@@ -253,6 +253,31 @@ REAPER = """
 """
 
 
+def test_a_process_whose_threads_still_end_is_waited_for_and_gives_its_exit_code() -> None:
+    """Its first thread has ended, so that it counts among the living no more."""
+    outcome = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(ENDS_LATE)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert outcome.stdout.split() == ["7"]
+
+
+ENDS_LATE = """
+    import os, time
+    from smtc_lab.machine import processes
+    if os.fork() == 0:
+        time.sleep(0.2)
+        os._exit(7)
+    processes.descendants = lambda root: []  # as of one whose first thread has ended
+    def collect():
+        print(*(code for _, code in processes.reap()))
+    processes.end_below(grace_s=5.0, collect=collect)
+"""
+
+
 def test_an_orphan_becomes_the_child_of_a_subreaper_and_dies_with_it() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SUBREAPER)], stdout=subprocess.PIPE, text=True

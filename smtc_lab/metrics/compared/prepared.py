@@ -125,7 +125,7 @@ def idle_data_groups(results: Iterable[ClusterResult]) -> list[Finding]:
             f"{_listed(groups)} prepared {prepared}, so what makes it faster or slower is not "
             "its data group."
         )
-        fix = "Look into the log of its data instances for what they served."
+        fix = "Look into the log of its trainers for loaders that they prepared themselves."
         found.append(caution("idle_data_group", sentence, fix))
     return found
 

@@ -39,7 +39,7 @@ export interface TrainingJob {
    */
   market?: Market | null;
   /**
-   * Path of the Python script that every instance runs.
+   * Path of the Python script that every trainer runs.
    */
   entry_point: string;
   cluster: Cluster;
