@@ -80,9 +80,9 @@ def jobs() -> list[TrainingJob]:
         TrainingJob(
             entry_point=example("digits"),
             cluster=Cluster.parse(cluster),
-            hyperparameters={"batch_size": 32, "work": 3},
+            hyperparameters={"batch_size": 64, "work": 20},  # the demo's
             # half of two cores, so that the browser does not take what the instances ask for
-            emulation=Emulation(cores_per_vcpu=0.02, device_step_time_s=0.03),
+            emulation=Emulation(time_dilation=45, device_step_time_s=0.005),
             max_steps=32,
         )
         for cluster in CLUSTERS
