@@ -5,9 +5,9 @@ the iterator asks a client for batches by their sample indices, the client's led
 asks and asks again elsewhere when nobody answers, and a data worker makes the batch and sends
 it back as a JSON description and raw bytes, without pickle. Data workers are forked, by the
 trainer itself or on another instance: there a data server opens what the trainer sends of its
-loader, once for each content, and forks them from that (149, 150). Random transforms are seeded by the
-sample's place in the run, and streams are addressed by position (13), so who makes a batch
-changes nothing in it. One loop receives, in the trainer's thread while it waits (11); a
+loader, once for each content, and forks them from that (149, 150). Random transforms are seeded
+by the sample's place in the run, and streams are addressed by position (13), so who makes a
+batch changes nothing in it. One loop receives, in the trainer's thread while it waits (11); a
 trainer's own data workers write large tensors into shared memory (12); TLS needs no key but the
 job's secret (14).
 """
