@@ -11,7 +11,6 @@ from smtc_lab.dataservice.client.spare_cpu import own_cores
 from smtc_lab.dataservice.iterating.clients import client_of
 from smtc_lab.dataservice.iterating.idle import note_use
 from smtc_lab.dataservice.iterating.in_process import InProcessIterator
-from smtc_lab.dataservice.iterating.in_turn import InTurnIterator, InTurnStreamIterator
 from smtc_lab.dataservice.iterating.iterators import IteratedLoader, ServiceIterator
 from smtc_lab.dataservice.iterating.keeping import Keeping
 from smtc_lab.dataservice.iterating.stream_iterators import (
@@ -19,7 +18,6 @@ from smtc_lab.dataservice.iterating.stream_iterators import (
     StreamServiceIterator,
 )
 from smtc_lab.dataservice.of_process import HeldElsewhere, of_process
-from smtc_lab.dataservice.recipe.packing import packed
 from smtc_lab.dataservice.source import can_be_served, is_map_style, source_of
 from smtc_lab.dataservice.torch_names import needed
 from smtc_lab.errors import DataServiceError, UnsendableError
@@ -244,7 +242,8 @@ class DataLoader(IteratedLoader[_T_co]):
             self._client = known = client_of(self, recipe, num_local, self._kept.tell)
         note_use(known)
         if recipe is not None and not self.num_workers:
-            in_turn = InTurnIterator if is_map else InTurnStreamIterator
+            from smtc_lab.dataservice.iterating.in_turn import in_turn  # noqa: PLC0415  as packed
+
             return in_turn(self, known, self._kept.keep)
         return ServiceIterator(self, known) if is_map else StreamServiceIterator(self, known)
 
@@ -252,6 +251,9 @@ class DataLoader(IteratedLoader[_T_co]):
         """Return what data servers are sent; None: the trainer prepares the batches itself."""
         if self._kept.is_for_good:
             return None
+        # A job without data instances does without what packs.
+        from smtc_lab.dataservice.recipe.packing import packed  # noqa: PLC0415
+
         try:
             return packed(source_of(self))
         except UnsendableError as error:

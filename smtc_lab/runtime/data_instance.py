@@ -21,7 +21,6 @@ from smtc_lab.dataservice.placement import (
     has_iterated,
     set_default,
 )
-from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.errors import EntryPointError
 from smtc_lab.metrics.records.records import LOADER_KEPT, NOTHING_TO_SERVE
 from smtc_lab.runtime.ranks.reducing import reduces_on_data, start_reducer
@@ -100,6 +99,8 @@ def serve_until_stopped(runtime: InstanceRuntime) -> None:
             f"{context.host} cannot read the secret of its job, so it cannot serve. Give its "
             "process the folder of the run."
         )
+    from smtc_lab.dataservice.serving.server import DataServer  # noqa: PLC0415  trainers do without
+
     server = DataServer(
         host=context.address,
         port=DATA_PORT,

@@ -295,3 +295,25 @@ os.write(1, f"\\npids {first} {second}\\n".encode())
     pids = re.findall(r"(?m)^pids (\d+) (\d+)$", ended.stdout)
     assert len(pids) == 1
     assert all(is_gone(int(pid)) for pid in pids[0])
+
+
+WITHOUT_PACKERS = """
+import sys
+sys.modules["cloudpickle"] = sys.modules["xxhash"] = None
+from smtc_lab.dataservice.dataloader import DataLoader
+from smtc_lab.runtime import data_instance
+from smtc_lab.runtime.script import hooks
+for workers in (0, 2):
+    loader = DataLoader(list(range(8)), batch_size=4, num_workers=workers)
+    print([batch.tolist() for batch in loader])
+    loader.close()
+"""
+
+
+def test_a_job_without_data_instances_needs_nothing_that_packs() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PACKERS], capture_output=True, text=True, check=False
+    )
+
+    assert ended.stderr == ""
+    assert ended.stdout.split("\n")[:2] == ["[[0, 1, 2, 3], [4, 5, 6, 7]]"] * 2

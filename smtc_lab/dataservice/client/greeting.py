@@ -13,7 +13,6 @@ from smtc_lab.dataservice.protocol.receiver import Receiver, receive_one
 from smtc_lab.dataservice.protocol.sockets import close_in_children
 from smtc_lab.dataservice.protocol.transport import PlainTransport, TlsTransport, send_all
 from smtc_lab.dataservice.protocol.wire import Kind
-from smtc_lab.dataservice.recipe.packing import packed
 from smtc_lab.errors import DataServiceError, UnsendableError
 
 if TYPE_CHECKING:
@@ -99,6 +98,8 @@ class Greeting:
         recipe = self._recipe
         try:
             if with_files and recipe.files:
+                from smtc_lab.dataservice.recipe.packing import packed  # noqa: PLC0415  others do without
+
                 recipe = packed(self._settings.source, names_files=False)
             return recipe.message()
         except DataServiceError as error:

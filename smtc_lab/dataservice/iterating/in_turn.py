@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 from smtc_lab.dataservice.iterating.in_process import made_here
 from smtc_lab.dataservice.iterating.iterators import ServiceIterator
 from smtc_lab.dataservice.iterating.stream_iterators import StreamServiceIterator
-from smtc_lab.dataservice.recipe.watching import DatasetWatch, is_due
-from smtc_lab.dataservice.source import StreamPlace, StreamSource, make_batch, source_of
+from smtc_lab.dataservice.recipe.watching import DatasetWatch
+from smtc_lab.dataservice.source import (
+    StreamPlace,
+    StreamSource,
+    is_map_style,
+    make_batch,
+    source_of,
+)
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
 from smtc_lab.errors import DatasetChangedError
 
@@ -52,7 +58,7 @@ class _InTurn(ServiceIterator):
     def _next_data(self) -> object:
         epoch = self._epoch
         assert epoch is not None  # noqa: S101  set when the epoch began
-        if not self._is_alone and is_due(epoch.delivered):
+        if not self._is_alone and self._watch.is_due(epoch.delivered):
             changed = self._watch.changed()
             if changed is not None:
                 self._go_on_alone(changed, epoch.delivered)
@@ -161,3 +167,11 @@ class InTurnStreamIterator(_InTurn, StreamServiceIterator):
             return self._alone.batch(cast("StreamSource", self._source), place)
         except StreamEnd:
             raise StopIteration from None
+
+
+def in_turn(
+    loader: IteratedLoader[Any], client: Client, keep: Callable[[str], None]
+) -> InTurnIterator | InTurnStreamIterator:
+    """Return the iterator of a loader without data workers that data servers feed."""
+    kind = InTurnIterator if is_map_style(loader) else InTurnStreamIterator
+    return kind(loader, client, keep)

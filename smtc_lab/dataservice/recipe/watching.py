@@ -22,6 +22,11 @@ class DatasetWatch:
         self._source = source
         self._before = _digests(source)
 
+    @staticmethod
+    def is_due(batches: int) -> bool:
+        """Return whether to look after so many batches: 1, 2, 4, 8 and so on."""
+        return batches > 0 and batches & (batches - 1) == 0
+
     def changed(self) -> str | None:
         """Return what has changed since, as a path; None: nothing has."""
         now = _digests(self._source)
@@ -29,11 +34,6 @@ class DatasetWatch:
             return None
         names = [*self._before, *now]
         return next(name for name in names if now.get(name) != self._before.get(name))
-
-
-def is_due(batches: int) -> bool:
-    """Return whether to look after so many batches: 1, 2, 4, 8 and so on."""
-    return batches > 0 and batches & (batches - 1) == 0
 
 
 def _digests(source: LoaderSource) -> dict[str, bytes]:

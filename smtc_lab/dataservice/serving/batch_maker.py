@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from smtc_lab.dataservice.protocol.messages import Hello, failure_text
 from smtc_lab.dataservice.protocol.remedies import SAME_VERSION
 from smtc_lab.dataservice.protocol.wire import Kind, pack
-from smtc_lab.dataservice.recipe.watching import DatasetWatch, is_due
 from smtc_lab.dataservice.seeding import seed_worker, worker_seed
 from smtc_lab.dataservice.source import BatchFailure, StreamPlace, StreamSource, make_batch
 from smtc_lab.dataservice.streams import OpenStreams, StreamEnd
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from smtc_lab.dataservice.protocol.ended import EndedWorker
     from smtc_lab.dataservice.protocol.leaves import Share
     from smtc_lab.dataservice.protocol.messages import BatchRequest
+    from smtc_lab.dataservice.recipe.watching import DatasetWatch
     from smtc_lab.dataservice.source import BatchPlace, LoaderSource
     from smtc_lab.machine.quota.vcpu import Vcpu
 
@@ -51,6 +51,13 @@ class Identity:
         return f"{self.host} (data worker {self.number})"
 
 
+def _watch(source: LoaderSource) -> DatasetWatch:
+    # A job without data instances does without what packs.
+    from smtc_lab.dataservice.recipe.watching import DatasetWatch  # noqa: PLC0415
+
+    return DatasetWatch(source)
+
+
 class BatchMaker:
     """Makes batches of one loader, one at a time."""
 
@@ -69,7 +76,7 @@ class BatchMaker:
         self._is_initialized = False
         # In the trainer torch iterates the dataset itself, and a change of it counts.
         self._streams = OpenStreams(copies=not identity.is_in_turn)
-        self._watch = DatasetWatch(source) if identity.is_in_turn else None
+        self._watch = _watch(source) if identity.is_in_turn else None
         self._num_made = 0
 
     def hello(self) -> list[memoryview]:
@@ -120,12 +127,12 @@ class BatchMaker:
             DatasetChangedError: It is not, and the trainer has to make them itself.
         """
         self._num_made += 1
-        if self._watch is None or not is_due(self._num_made):
+        if self._watch is None or not self._watch.is_due(self._num_made):
             return batch
         changed = self._watch.changed()
         if changed is not None and self._num_made == 1 and request.indices is not None:
             # What is only set up with the first batch stays as it is with the same one again.
-            self._watch = DatasetWatch(self._source)
+            self._watch = _watch(self._source)
             batch = self._make(request)
             changed = self._watch.changed()
         if changed is not None:
