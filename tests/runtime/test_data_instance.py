@@ -128,13 +128,14 @@ def test_it_serves_until_sigterm_and_leaves_no_process_no_trace_of_the_script_an
     )
     batches = iter(loader)
     got = [next(batches).tolist()]
+    # what opened the dataset, and two data workers, the second of which comes after the first
+    wait_until(lambda: len(descendants(instance.process.pid)) == 3, what="its processes")
     below = descendants(instance.process.pid)
     got += [batch.tolist() for batch in batches]
     os.kill(instance.process.pid, signal.SIGTERM)
 
     assert got == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert instance.end() == (0, "left\n", "")
-    assert len(below) == 3  # what opened the dataset, and two data workers
     wait_until(
         lambda: not any(Path("/proc", str(pid)).exists() for pid in below),
         what="the end of its processes",
