@@ -32,9 +32,6 @@ from smtc_lab.errors import DataServiceError, UnsendableError
 if TYPE_CHECKING:
     from smtc_lab.dataservice.source import LoaderSource
 
-DIGEST_BYTES = 16
-"""Length of what names a recipe."""
-
 _LEAST_BESIDE = 2**14
 """Memory below this goes inside the pickle: a buffer of its own costs more."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from smtc_lab.dataservice.protocol.connection import WorkerConnection
-from smtc_lab.dataservice.protocol.messages import Asker, failure_text
+from smtc_lab.dataservice.protocol.messages import Asker
 from smtc_lab.dataservice.protocol.receiver import Receiver, receive_one
 from smtc_lab.dataservice.protocol.sockets import close_in_children
 from smtc_lab.dataservice.protocol.transport import PlainTransport, TlsTransport, send_all
@@ -137,8 +137,7 @@ class _Guest:
 
     def refuse(self, why: str) -> None:
         """Tell it why there are no batches."""
-        said = failure_text(DataServiceError(why), "a data server")
-        send_all(self.transport, pack(Kind.ERROR, 0, {**said, "message": why}))
+        send_all(self.transport, pack(Kind.ERROR, 0, {"is_sample": False, "message": why}))
 
 
 class _House:

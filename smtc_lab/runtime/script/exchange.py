@@ -21,10 +21,8 @@ _FSDP = "torch.distributed.fsdp"
 
 
 def watch_exchange(runtime: InstanceRuntime) -> None:
-    """Follow the models that this trainer wraps or shards from now on, where there is a use."""
+    """Follow the models that this one of several trainers wraps, where there is a use."""
     context = runtime.context
-    if context.world_size == 1:
-        return
     reduces = reduces_on_data(context)
     if context.link is None and not reduces and not context.measures_communication:
         return
