@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SpecError
-from smtc_lab.spec.cluster import LOCAL
+from smtc_lab.spec.cluster import LOCAL, needless_runs
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
@@ -22,7 +22,7 @@ def roles(cluster: Cluster, catalog: Catalog) -> dict[str, Role]:
 
     Raises:
         CatalogError: An instance type is not in the catalog.
-        SpecError: Nothing would train.
+        SpecError: Nothing would train, or trainers are told to run the script.
     """
     accelerated = {
         group.instance_group_name: _has_accelerator(group, catalog)
@@ -38,20 +38,26 @@ def roles(cluster: Cluster, catalog: Catalog) -> dict[str, Role]:
             f"No instance group of the cluster {cluster} would train: {', '.join(found)} "
             "prepare data. Give one group role='train'."
         )
+    scripted = [each.instance_group_name for each in cluster.instance_groups if each.runs]
+    if needless := [name for name in scripted if found[name] == "train"]:
+        raise SpecError([needless_runs(name) for name in needless])
     return found
 
 
 def instances_of_roles(cluster: Cluster, catalog: Catalog) -> dict[Role, int]:
-    """Return how many instances train, and how many prepare data.
+    """Return how many instances train, and how many serve trainers.
+
+    Data instances that run the script serve in its own way, and count for neither.
 
     Raises:
         CatalogError: An instance type is not in the catalog.
-        SpecError: Nothing would train.
+        SpecError: Nothing would train, or trainers are told to run the script.
     """
     role_of = roles(cluster, catalog)
     counts: dict[Role, int] = {"train": 0, "data": 0}
     for group in cluster.instance_groups:
-        counts[role_of[group.instance_group_name]] += group.instance_count
+        if group.runs is None:
+            counts[role_of[group.instance_group_name]] += group.instance_count
     return counts
 
 

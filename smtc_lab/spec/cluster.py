@@ -31,10 +31,14 @@ LOCAL = "local"
 Role = Literal["train", "data"]
 """What the instances of a group do: run optimizer steps, or prepare batches for those."""
 
+Runs = Literal["script"]
+"""What else data instances may run: the entry point, which brings a data server of its own."""
+
 _GROUP_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _INSTANCE_TYPE = r"ml\.[a-z0-9-]{1,32}\.[a-z0-9]{1,32}"
 _GROUP_TEXT = re.compile(
-    r"(?P<name>[^=:,]+)=(?P<type>[^=:,]+)(:(?P<count>-?[0-9]{1,9})(:(?P<role>[^=:,]+))?)?"
+    r"(?P<name>[^=:,]+)=(?P<type>[^=:,]+)(:(?P<count>-?[0-9]{1,9})"
+    r"(:(?P<role>(?!\s*script\s*$)[^=:,]+))?(:\s*(?P<runs>script)\s*)?)?"
 )
 
 
@@ -58,6 +62,11 @@ class InstanceGroup(Strict):
 
     role: Role | None = None
     """``train`` or ``data``; None leaves it to the types of the job's groups."""
+
+    runs: Runs | None = None
+    """``script``: instances of a data group run the entry point as it is, for scripts that
+    bring a data server of their own, as for SageMaker's heterogeneous clusters. None: they
+    serve the trainers' dataloaders, and run no line of it."""
 
     @init_of_pydantic
     def __init__(
@@ -108,9 +117,17 @@ class InstanceGroup(Strict):
             )
         return count
 
+    @field_validator("runs")
+    @classmethod
+    def _trainers_are_told_nothing(cls, runs: Runs | None, info: ValidationInfo) -> Runs | None:
+        if runs is not None and info.data.get("role") == "train":
+            raise ValueError(needless_runs(str(info.data.get("instance_group_name"))))
+        return runs
+
     def __str__(self) -> str:
-        text = f"{self.instance_group_name}={self.instance_type}:{self.instance_count}"
-        return text if self.role is None else f"{text}:{self.role}"
+        parts = (self.instance_type, self.instance_count, self.role, self.runs)
+        said = ":".join(str(part) for part in parts if part is not None)
+        return f"{self.instance_group_name}={said}"
 
 
 class Cluster(Displayed, Strict):
@@ -168,8 +185,9 @@ class Cluster(Displayed, Strict):
         """Return the cluster that a command line names.
 
         Args:
-            text: ``[NAME@]GROUP=TYPE[:COUNT[:ROLE]]``, groups separated by commas, for
-                example ``fed@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1``.
+            text: ``[NAME@]GROUP=TYPE[:COUNT[:ROLE][:script]]``, groups separated by commas,
+                for example ``fed@dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1``. With
+                ``:script`` at its end a group has ``runs="script"``.
 
         Raises:
             SpecError: The text does not have this form, or names an illegal cluster.
@@ -220,12 +238,21 @@ def _parsed_group(text: str) -> InstanceGroup:
     match = _GROUP_TEXT.fullmatch(text)
     if match is None:
         raise SpecError(
-            f"Instance group {text[:80]!r} is not of the form GROUP=TYPE[:COUNT[:ROLE]]. "
-            "Write for example 'data_group=ml.c5.9xlarge:1'."
+            f"Instance group {text[:80]!r} is not of the form GROUP=TYPE[:COUNT[:ROLE]"
+            "[:script]]. Write for example 'data_group=ml.c5.9xlarge:1'."
         )
-    values: dict[str, Any] = {"role": match["role"].strip()} if match["role"] else {}
+    said = {"role": match["role"], "runs": match["runs"]}
+    values: dict[str, Any] = {name: word.strip() for name, word in said.items() if word}
     return InstanceGroup(
         match["name"].strip(), match["type"].strip(), int(match["count"] or 1), **values
+    )
+
+
+def needless_runs(name: str) -> str:
+    """Return why a group of trainers is not told to run the script."""
+    return (
+        f"Instance group {name!r} has runs='script', but trains: trainers always run the "
+        "script. Drop runs, or give the group role='data'."
     )
 
 

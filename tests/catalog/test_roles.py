@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.roles import instances_of_roles, roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.spec.cluster import Cluster
 
@@ -45,6 +45,19 @@ def test_a_role_that_is_said_wins() -> None:
 def test_a_cluster_in_which_nothing_trains_is_refused() -> None:
     with pytest.raises(SpecError, match=r"would train: a, b prepare data.*role='train'"):
         roles_of("a=ml.c5.9xlarge,b=ml.p3.2xlarge:1:data")
+
+
+def test_trainers_are_not_told_to_run_the_script() -> None:
+    problem = r"Instance group 'b' has runs='script', but trains.*role='data'"
+    with pytest.raises(SpecError, match=problem):
+        roles_of("a=ml.p3.2xlarge,b=ml.p3.2xlarge:1:script")
+
+
+def test_data_instances_that_run_the_script_serve_no_loader() -> None:
+    cluster = Cluster.parse("a=ml.p3.2xlarge:2,b=ml.c5.9xlarge:3,c=ml.c5.9xlarge:4:script")
+
+    assert roles(cluster, Catalog.load())["c"] == "data"
+    assert instances_of_roles(cluster, Catalog.load()) == {"train": 2, "data": 3}
 
 
 def test_the_role_of_an_unknown_type_is_refused() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -159,6 +161,22 @@ def test_a_cluster_in_which_all_groups_prepare_data_is_refused() -> None:
         Cluster(instance_groups=[group])
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            {"role": "train", "runs": "script"},
+            r"'g' has runs='script', but trains: trainers always run.* Drop runs, or",
+        ),
+        ({"runs": "loaders"}, r"InstanceGroup.runs='loaders' .*'script'"),
+        ({"runs": True}, r"InstanceGroup.runs=True .*'script'"),
+    ],
+)
+def test_what_a_group_cannot_run_is_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(SpecError, match=problem):
+        InstanceGroup("g", "ml.c5.9xlarge", **options)
+
+
 def test_one_group_in_place_of_a_list_is_told_apart() -> None:
     with pytest.raises(SpecError, match=r"one group \(dnn_group.*Put it in brackets"):
         Cluster(instance_groups=P3)
@@ -199,6 +217,15 @@ def test_a_cluster_is_parsed_from_a_command_line() -> None:
     assert cluster.instance_groups[1].role == "data"
 
 
+def test_a_command_line_says_that_a_group_runs_the_script() -> None:
+    cluster = Cluster.parse("a=ml.p3.2xlarge,b=local:2: script,c=local:1:data:script")
+
+    _, by_type, outright = cluster.instance_groups
+    assert (by_type.role, by_type.runs) == (None, "script")
+    assert (outright.role, outright.runs) == ("data", "script")
+    assert Cluster.parse(str(cluster)) == cluster
+
+
 def test_count_name_and_role_may_be_left_out() -> None:
     cluster = Cluster.parse(" a = local ")
 
@@ -214,6 +241,7 @@ def test_count_name_and_role_may_be_left_out() -> None:
         "a=local:",
         "a=local:one",
         "a=local:1:data:x",
+        "a=local:1:script:data",
         "a=b=c",
         "a=local:1.5",
     ],
@@ -254,7 +282,7 @@ groups = st.builds(
     st.sampled_from(["local", "ml.c5.9xlarge", "ml.p3.2xlarge"]),
     st.integers(1, 9),
     role=st.sampled_from([None, "train"]),
-)
+) | st.builds(InstanceGroup, names, st.just("local"), runs=st.just("script"))
 
 
 @given(st.lists(groups, min_size=1, max_size=5, unique_by=lambda g: g.instance_group_name))

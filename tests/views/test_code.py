@@ -42,7 +42,13 @@ def clusters(draw: st.DrawFn) -> Cluster:
     names = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     roles = [None, *([draw(st.sampled_from([None, "train", "data"]))] * (len(names) - 1))]
     groups = [
-        InstanceGroup(name, draw(TYPES), draw(st.integers(1, 10_000)), role=role)
+        InstanceGroup(
+            name,
+            draw(TYPES),
+            draw(st.integers(1, 10_000)),
+            role=role,
+            runs="script" if role == "data" and draw(st.booleans()) else None,
+        )
         for name, role in zip(names, roles, strict=True)
     ]
     printable = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=64)

@@ -47,6 +47,11 @@ export interface IInstanceGroup {
    * Null leaves it to the types of the cluster's groups.
    */
   readonly role: Role | null;
+
+  /**
+   * `script`: its data instances run the script, which brings a data server; null: they serve.
+   */
+  readonly runs: 'script' | null;
 }
 
 /**
@@ -72,7 +77,8 @@ export function clusterToJson(cluster: ICluster): Cluster {
       instance_type: group.instanceType,
       // an empty field is null, which Python refuses with a sentence of its own
       instance_count: group.count as number,
-      role: group.role
+      role: group.role,
+      runs: group.runs
     })),
     name: cluster.name
   };
@@ -80,7 +86,7 @@ export function clusterToJson(cluster: ICluster): Cluster {
 
 function parseGroup(json: unknown): IInstanceGroup {
   const group = objectOf(json, 'An instance group');
-  const { role } = group;
+  const { role, runs } = group;
   return {
     name: textField(group, 'instance_group_name'),
     instanceType: textField(group, 'instance_type'),
@@ -91,6 +97,10 @@ function parseGroup(json: unknown): IInstanceGroup {
     role:
       role === undefined || role === null
         ? null
-        : wordField(group, 'role', ['train', 'data'] as const)
+        : wordField(group, 'role', ['train', 'data'] as const),
+    runs:
+      runs === undefined || runs === null
+        ? null
+        : wordField(group, 'runs', ['script'] as const)
   };
 }

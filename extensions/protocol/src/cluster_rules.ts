@@ -138,7 +138,17 @@ function groupProblems(
         'Change instance_count, or drop the group from the job.'
     );
   }
+  if (group.runs !== null && group.role === 'train') {
+    add('role', needlessRuns(group));
+  }
   return problems;
+}
+
+function needlessRuns({ name }: IInstanceGroup): string {
+  return (
+    `Instance group ${pythonRepr(name)} has runs='script', but trains: trainers always run ` +
+    "the script. Drop runs, or give the group role='data'."
+  );
 }
 
 function problemsBetween(
@@ -194,8 +204,16 @@ function roleProblems(
   const isKnown = cluster.groups.every(
     ({ instanceType }) => instanceType === LOCAL || catalog.has(instanceType)
   );
-  if (!isKnown || roles(cluster, catalog).includes('train')) {
-    return []; // of unknown types Python knows more: the nearest names
+  if (!isKnown) {
+    return []; // Python knows more: the nearest names
+  }
+  const role = roles(cluster, catalog);
+  if (role.includes('train')) {
+    return cluster.groups.flatMap((group, place) =>
+      group.runs !== null && role[place] === 'train'
+        ? [{ group: place, field: 'role' as const, text: needlessRuns(group) }]
+        : []
+    );
   }
   const written = cluster.groups.map(groupText).join(',');
   const names = cluster.groups.map(group => group.name).join(', ');
@@ -206,6 +224,6 @@ function roleProblems(
 }
 
 function groupText(group: IInstanceGroup): string {
-  const text = `${group.name}=${group.instanceType}:${group.count ?? 0}`;
-  return group.role === null ? text : `${text}:${group.role}`;
+  const said = [group.instanceType, group.count ?? 0, group.role, group.runs];
+  return `${group.name}=${said.filter(part => part !== null).join(':')}`;
 }

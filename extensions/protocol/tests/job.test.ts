@@ -35,7 +35,8 @@ it('gives a job back with the fields that no form shows', () => {
           instance_group_name: 'a',
           instance_type: 'local',
           instance_count: 1,
-          role: null
+          role: null,
+          runs: null
         }
       ],
       name: null

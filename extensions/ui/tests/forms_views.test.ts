@@ -30,7 +30,8 @@ const CLUSTER = {
       instance_group_name: 'dnn',
       instance_type: 'ml.p3.2xlarge',
       instance_count: 1,
-      role: null
+      role: null,
+      runs: null
     }
   ],
   name: null

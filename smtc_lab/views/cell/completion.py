@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.spec.cluster import LOCAL, Role
+from smtc_lab.spec.cluster import LOCAL, Role, Runs
 from smtc_lab.spec.compiler import Backend
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.folder import studies_root
@@ -128,14 +128,15 @@ def _values(option: Option | None, word: str) -> Iterable[str]:
 
 
 def _cluster_parts(word: str) -> Iterable[str]:
-    """Return group names, instance types or roles, whichever comes next."""
+    """Return group names, instance types, roles or what else runs, whichever comes next."""
     *done, group = word.rpartition("@")[2].split(",")
     if "=" not in group:
         return [f"{name}=" for name in _GROUPS if not any(name in one for one in done)]
     parts = group.partition("=")[2].split(":")
     if len(parts) == 1:
         return [*Catalog.load().names(), LOCAL]
-    return get_args(Role) if len(parts) == 3 else ()
+    after_count = {3: (*get_args(Role), *get_args(Runs)), 4: get_args(Runs)}
+    return after_count.get(len(parts), ())
 
 
 def _names() -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
 
 _IMPORT = "import smtc_lab as lab\n"
-_BY_POSITION = frozenset(InstanceGroup.model_fields) - {"role"}
+_BY_POSITION = frozenset(InstanceGroup.model_fields) - {"role", "runs"}
 """Fields that SageMaker's users give by position."""
 
 

@@ -195,6 +195,12 @@ export interface InstanceGroup {
    * ``train`` or ``data``; None leaves it to the types of the job's groups.
    */
   role?: ('train' | 'data') | null;
+  /**
+   * ``script``: instances of a data group run the entry point as it is, for scripts that
+   * bring a data server of their own, as for SageMaker's heterogeneous clusters. None: they
+   * serve the trainers' dataloaders, and run no line of it.
+   */
+  runs?: 'script' | null;
 }
 /**
  * A named input; an instance finds it under ``input/data/<channel_name>``.

@@ -141,7 +141,9 @@ class GroupRow extends Component<IGroupRowProps> {
   private readonly _type: IComponent<IInstanceTypePickerProps>;
   private readonly _count: IComponent<INumberFieldProps>;
   private readonly _roleSelect = selectOf([], value => {
-    this.props.onChange({ role: value === '' ? null : (value as Role) });
+    const role = value === '' ? null : (value as Role);
+    // trainers run the script anyway, and are not told to
+    this.props.onChange(role === 'train' ? { role, runs: null } : { role });
   });
   private readonly _role = new Field(t('Role'), this._roleSelect);
   private readonly _price = h('output', {

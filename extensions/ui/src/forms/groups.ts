@@ -43,7 +43,8 @@ function feederOf({ groups }: ICluster): IInstanceGroup {
     name: freeName('data_group', groups),
     instanceType: 'ml.c5.9xlarge',
     count: 1,
-    role: null
+    role: null,
+    runs: null
   };
 }
 

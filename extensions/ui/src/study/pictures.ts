@@ -129,7 +129,8 @@ function clusterOf(groups: readonly IPicturedGroup[]): ICluster {
       name: group.instanceGroupName,
       instanceType: group.instanceType,
       count: group.instanceCount,
-      role: group.role
+      role: group.role,
+      runs: null
     }))
   };
 }

@@ -24,7 +24,8 @@ export function withPlanned(
       name: own?.name ?? NAMES[role],
       instanceType,
       count: instanceCount,
-      role: null
+      role: null,
+      runs: null
     };
   });
   return { ...cluster, groups: withRoles(groups, planned, catalog) };
