@@ -41,6 +41,7 @@ def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dic
     """
     values: dict[str, object] = {
         names.ROLE_VARIABLE: told.role,
+        names.RUNS_VARIABLE: "script" if told.runs_script else None,
         names.SEED_VARIABLE: told.seed,
         names.ADDRESS_VARIABLE: told.address,
         names.HOSTS_VARIABLE: told.hosts,

@@ -87,11 +87,14 @@ class InstanceDescription:
     role: Literal["train", "data"] = "train"
     """What it does."""
 
+    runs_script: bool = False
+    """Whether it runs the entry point though it is a data instance, which else serves."""
+
     hosts: dict[str, str]
     """Address of every host of the job."""
 
     data_hosts: tuple[str, ...] = ()
-    """The hosts that prepare batches for the others."""
+    """The hosts that serve dataloaders of the others."""
 
     instance_groups: tuple[tuple[str, str, int], ...]
     """Name, instance type and count of each group, in the job's order."""

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from smtc_lab.spec.cluster import Role
+    from smtc_lab.spec.cluster import Role, Runs
 
 
 _HOST = re.compile(r"[A-Za-z0-9-]{1,80}")
 _RANKS = range(1_000)
+
+LEAVE_S = 10.0
+"""How long a data instance that runs the script has to end by itself once all trainers have
+ended well, in seconds. Then it is ended, and the job is complete all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +38,10 @@ class InstancePlan:
 
     role: Role
     """What it does."""
+
+    runs: Runs | None = None
+    """``script``: it is a data instance that runs the entry point, with a data server of its
+    own. None: trainers run it, data instances serve those."""
 
     cpu_quota_cores: float | None
     """Cores of this machine that stand for it; None: no limit."""
@@ -67,9 +75,23 @@ class InstancePlan:
     """Accelerators of its machine that it has; None: all that there are."""
 
     @property
+    def serves_loaders(self) -> bool:
+        """Whether it serves dataloaders of trainers."""
+        return self.role == "data" and self.runs is None
+
+    @property
     def ranks(self) -> range:
         """Ranks of its trainers; empty: it has none."""
         return planned_ranks({"rank": self.rank, "num_trainers": self.num_trainers})
+
+
+def runs_script(instance: Mapping[str, Any]) -> bool:
+    """Return whether a data instance runs the script, and serves no loader.
+
+    Args:
+        instance: One of ``instances`` in ``plan.json``; of an old run it does not say.
+    """
+    return instance.get("runs") == "script"
 
 
 def planned_ranks(instance: Mapping[str, Any]) -> range:

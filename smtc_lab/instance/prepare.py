@@ -63,8 +63,9 @@ def process_environment(
         trainer: The trainer that the process is; None: the instance has none.
     """
     base = folder.opt_ml(told.host)
+    has_no_rank = told.has_lone_trainer or told.runs_script
     return {
-        **(without_ranks(os.environ) if told.has_lone_trainer else os.environ),
+        **(without_ranks(os.environ) if has_no_rank else os.environ),
         "PYTHONUNBUFFERED": "1",
         # Sets have one order in all processes of a job, where samples may be prepared in any.
         "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", str(told.seed % 2**32)),

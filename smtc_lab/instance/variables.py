@@ -12,6 +12,9 @@ RUN_VARIABLE = "SMTC_RUN_ID"
 ROLE_VARIABLE = "SMTC_ROLE"
 """What the instance does: ``train`` or ``data``."""
 
+RUNS_VARIABLE = "SMTC_RUNS"
+"""``script``: a data instance runs the entry point; unset: it serves dataloaders."""
+
 SEED_VARIABLE = "SMTC_SEED"
 """Seed of the job."""
 

@@ -167,10 +167,11 @@ def instance_plans(
                 instance_group_name=group.instance_group_name,
                 instance_type=group.instance_type,
                 role=role,
+                runs=group.runs,
                 cpu_quota_cores=slot.cpu_quota_cores,
                 vcpus=slot.vcpus,
                 threads_per_core=slot.threads_per_core,
-                vcpu_cores=_vcpu_cores(job, role, slot),
+                vcpu_cores=_vcpu_cores(job, group, role, slot),
                 passes_outside_quota=slot.has_device and num_trainers > 0,
                 num_cpus=slot.num_cpus,
                 num_workers=num_workers(
@@ -213,12 +214,14 @@ def emulated_slot(
     )
 
 
-def _vcpu_cores(job: TrainingJob, role: Role, slot: Slot) -> float | None:
+def _vcpu_cores(job: TrainingJob, group: InstanceGroup, role: Role, slot: Slot) -> float | None:
     """Return the cores of each data worker, where they are as many as on the cluster.
 
-    A number that is chosen for this machine is smaller, and stands for all vCPUs.
+    A number that is chosen for this machine is smaller, and stands for all vCPUs; scripts
+    choose theirs for the cluster.
     """
-    are_vcpus = role == "train" or job.num_data_workers is not None
+    is_chosen = role == "train" or group.runs == "script"
+    are_vcpus = is_chosen or job.num_data_workers is not None
     if slot.cpu_quota_cores is None or slot.vcpus is None or not are_vcpus:
         return None
     return slot.cpu_quota_cores / slot.vcpus

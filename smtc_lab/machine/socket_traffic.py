@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import socket
 import struct
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ _MESSAGE_BYTES = 72
 _ATTRIBUTE = struct.Struct("=HH")
 _ACKED_AND_RECEIVED = struct.Struct("=QQ")
 _ACKED_AT = 120  # tcpi_bytes_acked, tcpi_bytes_received: Linux 4.2 and newer
+_STATE, _LISTENS, _INODE_COLUMN = 3, "0A", 9  # of /proc/net/tcp
 _BUFFER_BYTES = 1 << 16
 _TIMEOUT_S = 1.0
 
@@ -72,6 +75,18 @@ class SocketTraffic:
             seen[each.inode] = (each.sent, each.received)
         self._seen = seen
         return self._received, self._sent
+
+
+def one_listens(pids: Iterable[int]) -> bool:
+    """Return whether one of some processes waits for TCP connections."""
+    own = _socket_inodes(pids)
+    for name in ("tcp", "tcp6"):
+        with suppress(OSError), Path(f"/proc/net/{name}").open(encoding="ascii") as table:
+            next(table)  # what its columns are
+            for columns in map(str.split, table):
+                if columns[_STATE] == _LISTENS and int(columns[_INODE_COLUMN]) in own:
+                    return True
+    return False
 
 
 class _Socket(NamedTuple):

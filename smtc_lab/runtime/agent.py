@@ -26,10 +26,12 @@ from smtc_lab.instance.instance_exit import InstanceExit
 from smtc_lab.instance.prepare import prepare_instance
 from smtc_lab.machine.processes import (
     become_subreaper,
+    descendants,
     end_below,
     reap,
     signals_as_bytes,
 )
+from smtc_lab.machine.socket_traffic import one_listens
 from smtc_lab.runtime.cpu.cpu_limit import CpuLimit
 from smtc_lab.runtime.ranks.hang_watch import LOOK_S, HangWatch
 from smtc_lab.runtime.ranks.step_counts import unequal_steps
@@ -43,7 +45,11 @@ if TYPE_CHECKING:
     from smtc_lab.store.tables import RecordSink
 
 READY_LIMIT_S = 120.0
-"""A quota applies when every entry point says that it begins to work, at the latest now."""
+"""A quota applies when every entry point says that it begins to work, or listens where it
+brings a data server; at the latest now."""
+
+_LISTEN_LOOK_S = 0.2
+"""How often a data instance that runs the script is asked whether its own server listens."""
 
 _LEAVE_LIMIT_S = 1.0
 """How long one of several trainers may take to end once its script has failed."""
@@ -130,6 +136,8 @@ class Agent:
             timeout = self._patience_s(quota_at if is_due else None)
             heard = {key.fd for key, _ in self._events.select(timeout)}
             starting -= heard
+            if is_due and self._told.runs_script and one_listens(descendants(os.getpid())):
+                starting.clear()
             if is_due and (not starting or time.monotonic() >= quota_at):
                 is_due = False
                 if (problem := self._cpu.apply()) is not None:
@@ -159,6 +167,8 @@ class Agent:
     def _patience_s(self, quota_at: float | None) -> float | None:
         """Return how long to wait for something to be heard; None: for ever."""
         waits = [] if quota_at is None else [quota_at - time.monotonic()]
+        if waits and self._told.runs_script:
+            waits.append(_LISTEN_LOOK_S)
         if self._failing():
             waits.append(_LEAVE_LIMIT_S / 4)
         elif self._hang_watch is not None and self._hang_watch.is_on:

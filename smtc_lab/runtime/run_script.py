@@ -17,6 +17,7 @@ from smtc_lab.instance.variables import (
     PROGRESS_VARIABLE,
     READY_VARIABLE,
     ROLE_VARIABLE,
+    RUNS_VARIABLE,
     STACKS_SIGNAL,
 )
 from smtc_lab.runtime.script.after_import import after_import
@@ -113,7 +114,7 @@ def _run(script: str, arguments: list[str]) -> int:
     sys.argv = [script, *arguments]
     look_beside(script)
     try:
-        if os.environ.get(ROLE_VARIABLE) == "data":
+        if os.environ.get(ROLE_VARIABLE) == "data" and RUNS_VARIABLE not in os.environ:
             _serve()
             return 0
         if "torch" in sys.modules:  # imported ahead, for all trainers of the instance

@@ -42,9 +42,9 @@ LEFT_BEHIND = {
 }
 
 
-@pytest.mark.parametrize("role", ["train", "data"])
+@pytest.mark.parametrize("does", ["train", "data", "script"])
 def test_what_a_platform_says_of_ranks_is_not_told_where_there_are_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
 ) -> None:
     for name, value in LEFT_BEHIND.items():
         monkeypatch.setenv(name, value)
@@ -52,10 +52,12 @@ def test_what_a_platform_says_of_ranks_is_not_told_where_there_are_none(
     folder = RunFolder.create(tmp_path, "train-1")
     folder.instance("algo-1").mkdir()
     told = ALONE
-    if role == "data":
+    if does != "train":
         hosts = {"algo-1": "10.0.0.1", "algo-2": "10.0.0.2"}
         told = replace(ALONE, role="data", hosts=hosts, trainers=(), rendezvous=None)
-        told = replace(told, data_hosts=("algo-1",))
+        is_script = does == "script"
+        served = () if is_script else ("algo-1",)
+        told = replace(told, data_hosts=served, runs_script=is_script)
     prepare_instance(told, folder)
 
     environment = process_environment(told, folder, told.trainers[0] if told.trainers else None)

@@ -36,6 +36,30 @@ FOREVER = """
     while True:
         time.sleep(3600)
 """
+OWN_SERVER = """
+    import json, os, socket, sys, time
+
+    groups = json.loads(os.environ["SM_RESOURCE_CONFIG"])["instance_groups"]
+    hosts = {each["instance_group_name"]: each["hosts"] for each in groups}
+    place = (hosts["data_group"][0], 16500)
+    code = json.loads(os.environ["SM_HP_CODE"])
+    if os.environ["SM_CURRENT_INSTANCE_GROUP"] == "data_group":
+        with socket.create_server(place) as server:
+            called, _ = server.accept()
+        called.sendall(os.environ["SM_CURRENT_INSTANCE_GROUP"].encode())
+        print("called", *sys.argv[1:], flush=True)
+        raise SystemExit(code)
+    called = None
+    while called is None:
+        try:
+            called = socket.create_connection(place)
+        except OSError:
+            time.sleep(0.01)
+    print("fed", called.makefile().read(), flush=True)  # until the data instance has ended
+    time.sleep(3600 if code else 0)
+"""
+"""A script whose data group serves in its own way, until it is called."""
+
 LIMIT_S = 60.0
 
 
@@ -107,6 +131,24 @@ def test_a_run_that_takes_too_long_is_stopped(make_job: MakeJob, start: Start) -
 
     assert run.wait(LIMIT_S).status == "Stopped"
     assert "MaxRuntimeExceeded" in run.state.reason
+    assert nothing_is_left(run)
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_data_group_that_runs_the_script_serves_and_ends_as_the_script_does(
+    make_job: MakeJob, start: Start, code: int
+) -> None:
+    cluster = "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1:script"
+    run = start(make_job(OWN_SERVER, cluster=cluster, hyperparameters={"code": code}))
+
+    if code:
+        with pytest.raises(RunFailedError, match=r"algo-2 \(data_group\) exited with code 3"):
+            run.wait(LIMIT_S)
+    else:
+        assert run.wait(LIMIT_S).status == "Completed"
+        assert "fed data_group" in run.logs("algo-1")
+        assert run.state.exit_codes == {"algo-1": 0, "algo-2": 0}
+    assert f"called --code {code}" in run.logs("algo-2")
     assert nothing_is_left(run)
 
 

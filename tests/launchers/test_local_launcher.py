@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Start = Callable[..., Run]
 
 HETEROGENEOUS = "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2"
+OWN_SERVER = "dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1:script"
 
 
 def test_a_folder_of_runs_may_be_text(tmp_path: Path) -> None:
@@ -61,6 +62,7 @@ def test_quotas_are_in_proportion_to_vcpus_and_cpu_speed(
         ((HETEROGENEOUS, 0.03, 4), [(0.01, True), (0.015, False), (0.015, False)]),
         ((HETEROGENEOUS, None, None), [(0.01, False), (None, False), (None, False)]),
         (("cpu_group=ml.c5.9xlarge:1", 0.03, None), [(0.015, False)]),
+        ((OWN_SERVER, 0.03, None), [(0.01, True), (0.015, False)]),
     ],
 )
 def test_data_workers_are_vcpus_and_passes_are_those_of_the_declared_device(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.machine.socket_traffic import SocketTraffic
+from smtc_lab.machine.socket_traffic import SocketTraffic, one_listens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,14 @@ while peer.recv(1):
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield listening
+
+
+def test_a_process_listens_as_long_as_it_has_a_listener(listener: socket.socket) -> None:
+    assert one_listens([os.getpid()])
+
+    listener.close()
+
+    assert not one_listens([os.getpid()])
 
 
 def test_bytes_count_for_the_process_that_has_the_socket(listener: socket.socket) -> None:

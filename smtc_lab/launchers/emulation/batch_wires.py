@@ -56,7 +56,7 @@ def batch_facts(
         instances: Its instances.
     """
     trainers = [each for each in instances if each.role == "train"]
-    servers = [each for each in instances if each.role == "data"]
+    servers = [each for each in instances if each.serves_loaders]
     if job.emulation is None or not servers:
         return {}
     to_trainer, from_server = (_gbps(catalog, those) for those in (trainers, servers))

@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import InstanceLostError, LauncherError
+from smtc_lab.instance.plan import runs_script
 from smtc_lab.launchers.on_ray.ray_job import RayJob
 from smtc_lab.launchers.on_ray.reservation import Reservation
 from smtc_lab.launchers.supervision.gang import Exit
@@ -60,6 +61,7 @@ class RayInstances:
         self._interrupts = interrupts
         self._grace_s = float(plan["grace_s"])
         self._roles = {item["host"]: item["role"] for item in plan["instances"]}
+        self._scripted = {item["host"] for item in plan["instances"] if runs_script(item)}
         self._is_spot = plan.get("spot") is not None
         self._ending = threading.Event()
         self._told: set[str] = set()
@@ -155,7 +157,8 @@ class RayInstances:
                 self._told.add(host)
                 if link.failure:
                     raise LauncherError(link.failure)
-                if not self._is_spot or self._roles[host] == "train":
+                is_needed = self._roles[host] == "train" or host in self._scripted
+                if not self._is_spot or is_needed:
                     raise self._lost(link.lost)
                 found[host] = _GONE
         return found

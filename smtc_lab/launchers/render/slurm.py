@@ -140,6 +140,7 @@ def _component(job: TrainingJob, group: InstanceGroup, catalog: Catalog) -> str:
         *([f"--gpus-per-node={needs.gpus}"] if needs.gpus else []),
     ]
     does = "trains" if role == "train" else "prepares data"
+    does = "runs the script" if group.runs else does
     return (
         f"# {group.instance_group_name}: {group.instance_count} x {group.instance_type}, "
         f"{does}\n#SBATCH {' '.join(options)}"

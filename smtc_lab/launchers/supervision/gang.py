@@ -59,8 +59,9 @@ def outcome(
 
     Any instance that fails fails the job, and an instance fails with the first of its trainers
     that does. Of several the one that failed first is named: the others are its victims. When
-    every trainer has ended well the job is complete, whatever the data instances still do. A
-    data instance that ends well takes nothing with it.
+    every trainer has ended well the job is complete, whatever the data instances still do
+    (those that run the script are given ``LEAVE_S`` first). A data instance that ends well
+    takes nothing with it.
 
     Args:
         exits: The instances that have ended by themselves, in the order in which they did.

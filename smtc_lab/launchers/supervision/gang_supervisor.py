@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import InstanceLostError, LauncherError
+from smtc_lab.instance.plan import LEAVE_S, runs_script
 from smtc_lab.instance.variables import ATTEMPT_VARIABLE
 from smtc_lab.launchers.supervision.gang import Exit, Outcome, goes_on_without, outcome
 from smtc_lab.launchers.supervision.interrupts import Interrupts
@@ -21,7 +22,7 @@ from smtc_lab.launchers.supervision.market import MarketClock
 from smtc_lab.launchers.supervision.run_keeper import RunKeeper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from smtc_lab.launchers.supervision.instances import Instances
     from smtc_lab.store.run_folder import RunFolder
@@ -52,6 +53,7 @@ class Supervisor:
         self._folder = folder
         self._roles = {item["host"]: item["role"] for item in plan["instances"]}
         self._groups = {item["host"]: item["instance_group_name"] for item in plan["instances"]}
+        self._scripted = {item["host"] for item in plan["instances"] if runs_script(item)}
         self._make = make
         self._instances = make()
         self._interrupts = interrupts
@@ -159,16 +161,27 @@ class Supervisor:
         return ended
 
     def _watch(self) -> Outcome:
-        """Wait until something decides how the attempt ends."""
+        """Wait until something decides how the attempt ends.
+
+        Data instances that run the script may end by themselves after the trainers.
+        """
         if self._instances.wake_fd is not None:
             self._interrupts.listen_to([self._instances.wake_fd])
+        until_s = math.inf
         while True:
-            interrupted = self._interrupts.wait()
+            left_s = None if until_s == math.inf else max(0.0, until_s - time.monotonic())
+            interrupted = self._interrupts.wait(left_s)
             self._collect_exits()
-            if (ended := self._outcome()) is not None:
+            ended = self._outcome() or interrupted
+            if ended is None:
+                continue
+            staying = self._scripted - self._exits.keys()
+            if interrupted is not None or ended.state != "Completed" or not staying:
                 return ended
-            if interrupted is not None:
-                return interrupted
+            until_s = min(until_s, time.monotonic() + LEAVE_S)
+            if time.monotonic() >= until_s:
+                self._say_ended(staying)
+                return ended
 
     def _outcome(self) -> Outcome | None:
         """Return how the attempt ends, given the instances that have ended; None: it goes on.
@@ -203,9 +216,19 @@ class Supervisor:
         """Take note of the instances that have ended."""
         for host, ended in self._instances.ended().items():
             self._exits[host] = self._timed(ended.exit)
-            if self._is_spot and goes_on_without(host, ended.exit, self._roles):
+            is_served = host not in self._scripted
+            if self._is_spot and is_served and goes_on_without(host, ended.exit, self._roles):
                 self._spare(host)
             self._keeper.instance_ended(host, ended)
+
+    def _say_ended(self, staying: Iterable[str]) -> None:
+        for host in sorted(staying):
+            self._keeper.event(
+                "warning",
+                host,
+                f"{host} ({self._groups[host]}) still ran the script {LEAVE_S:g} s after all "
+                "trainers had ended, so it was ended.",
+            )
 
     def _spare(self, host: str) -> None:
         """Go on without an instance that was taken away, until the next attempt."""

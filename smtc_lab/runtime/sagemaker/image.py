@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
+from smtc_lab.instance.plan import runs_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,8 @@ def refuse_lacking_image(facts: Mapping[str, Any]) -> None:
         LauncherError: The image lacks one.
     """
     needed = {}
-    if any(instance["role"] == "data" for instance in facts["instances"]):
+    instances = facts["instances"]
+    if any(each["role"] == "data" and not runs_script(each) for each in instances):
         needed["cryptography"] = "encrypts batches between instances"
         why = "sends dataloaders to data instances"
         needed |= dict.fromkeys(("cloudpickle", "xxhash"), why)

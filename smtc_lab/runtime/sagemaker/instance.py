@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
 from smtc_lab.instance.instance_exit import InstanceExit
-from smtc_lab.instance.plan import log_ranks, planned_ranks
+from smtc_lab.instance.plan import LEAVE_S, log_ranks, planned_ranks, runs_script
 from smtc_lab.instance.resource_config import (
     BASE_FOLDER_VARIABLE,
     CONFIG_FILE,
@@ -120,6 +120,8 @@ class _Instance:
         self._log = log
         self._host = place.names[instance["host"]]
         self._selector = selectors.DefaultSelector()
+        self._runs_script = runs_script(instance)
+        self._end_at_s: float | None = None
         self._lifeline: int | None = None
         self._code: int | None = None
 
@@ -141,7 +143,7 @@ class _Instance:
                 key.data()
             if listener is not None:
                 listener.drop_late()
-                if listener.all_done:
+                if listener.all_done and self._has_had_time():
                     self._ask_to_end()
         end_below(grace_s=0.0)  # what an agent that was killed has left
         ended = self._exit(self._code)
@@ -151,7 +153,8 @@ class _Instance:
         self._log.say({"is": "exit", "time_s": time.time(), "rows": rows, **ended})
         if listener is not None:
             listener.close()
-            return 0 if listener.all_done else int(ended["exit_code"])
+            is_asked = not self._runs_script or ended.get("asked_to_stop")
+            return 0 if listener.all_done and is_asked else int(ended["exit_code"])
         if ended["exit_code"] == 0:
             self._tell_data_instances()
         return int(ended["exit_code"])
@@ -186,6 +189,12 @@ class _Instance:
             if pid == self._agent.pid:
                 self._code = code
 
+    def _has_had_time(self) -> bool:
+        """Return whether this data instance may be ended, now that the trainers are done."""
+        if self._end_at_s is None:
+            self._end_at_s = time.monotonic() + (LEAVE_S if self._runs_script else 0.0)
+        return time.monotonic() >= self._end_at_s
+
     def _ask_to_end(self) -> None:
         """Let go of the agent's lifeline: it ends the entry point in good order."""
         if self._lifeline is not None:
@@ -214,14 +223,17 @@ class _Instance:
 
     def _tell_data_instances(self) -> None:
         place = self._place
-        data_hosts = [i["host"] for i in self._facts["instances"] if i["role"] == "data"]
-        for rank in planned_ranks(self._instance):
-            tell_done(
-                [place.addresses[place.names[host]] for host in data_hosts],
-                self._secret,
-                rank=rank,
-                limit_s=min(_TELL_LIMIT_S, self._facts["linger_s"]),
-            )
+        data = [each for each in self._facts["instances"] if each["role"] == "data"]
+        limit_s = min(_TELL_LIMIT_S, self._facts["linger_s"])
+        # one that runs the script has served the trainers: it is up, or has ended
+        for is_scripted, patience_s in ((False, limit_s), (True, 0.0)):
+            addresses = [
+                place.addresses[place.names[each["host"]]]
+                for each in data
+                if runs_script(each) == is_scripted
+            ]
+            for rank in planned_ranks(self._instance):
+                tell_done(addresses, self._secret, rank=rank, limit_s=patience_s)
 
 
 def _make_folder(base: Path, job_name: str, planned: str, host: str) -> RunFolder:

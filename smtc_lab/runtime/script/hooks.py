@@ -7,6 +7,7 @@ never imports torch pays nothing.
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import sys
 import threading
@@ -16,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.instance.variables import ROLE_VARIABLE
 from smtc_lab.metrics.records.records import TORCHS_OWN
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
@@ -36,13 +38,20 @@ class StepsDone(SystemExit):
 
 
 def install_hooks() -> None:
-    """Time the script of this process from now on; torch has just been imported."""
+    """Time the script of this process from now on; torch has just been imported.
+
+    On a data instance, where it brings a data server, only its data workers are held.
+    """
+    from smtc_lab.dataservice.serving.torch_workers import hold_workers  # noqa: PLC0415  needs torch
+
+    hold_workers()
+    if os.environ.get(ROLE_VARIABLE) == "data":
+        return
     from torch.optim.optimizer import (  # noqa: PLC0415  it is there now
         register_optimizer_step_post_hook,
     )
 
     from smtc_lab.dataservice.iterating.iterators import SeededIterator  # noqa: PLC0415  needs torch
-    from smtc_lab.dataservice.serving.torch_workers import hold_workers  # noqa: PLC0415  needs torch
     from smtc_lab.dataservice.torch_names import needed  # noqa: PLC0415  others do without torch
     from smtc_lab.parallel.untraced import untraced  # noqa: PLC0415  needs torch
     from smtc_lab.runtime.data_instance import use_data_service  # noqa: PLC0415  needs torch
@@ -69,7 +78,6 @@ def install_hooks() -> None:
     _Counted.by_backward = BackwardSteps(runtime, _end_step)
     stepped = untraced(_optimizer_stepped, when_left_out=_optimizer_left_out)
     register_optimizer_step_post_hook(stepped)
-    hold_workers()
     theirs = needed("torch.utils.data.dataloader:_BaseDataLoaderIter")  # where batches pass
     ours: Any = SeededIterator  # it passes torch's own only while a profiler runs
     theirs.__next__ = _timed_next(_counted_next(theirs.__next__, but_for=ours))
