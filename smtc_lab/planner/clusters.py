@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.errors import PlannerError
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 
 if TYPE_CHECKING:
@@ -20,6 +21,21 @@ if TYPE_CHECKING:
 
 NO_DATA_GROUP = -1
 """Row of the data group's type in a cluster that has none."""
+
+
+def refuse_scripted(cluster: Cluster) -> None:
+    """Refuse a cluster whose batches come from a data server of the script's own.
+
+    Raises:
+        PlannerError: A group of it runs the script.
+    """
+    for group in cluster.instance_groups:
+        if group.runs is not None:
+            raise PlannerError(
+                f"Nothing is predicted of the group {group.instance_group_name!r}, which runs "
+                "the script (runs='script'): how fast a data server of the script's own is, no "
+                "calibration tells. Launch it, or leave runs out."
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

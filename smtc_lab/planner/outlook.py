@@ -12,7 +12,7 @@ import numpy as np
 from smtc_lab.catalog.instance_types import is_old
 from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import PlannerError
-from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
+from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters, refuse_scripted
 from smtc_lab.planner.forecast.declared_wires import declared_wires
 from smtc_lab.planner.forecast.divided_batch import asked_by_batch, said_of_strong
 from smtc_lab.planner.model.model import Model
@@ -81,10 +81,12 @@ class Outlook:
             num_data_workers: Data workers on each data instance; None: one for each vCPU.
 
         Raises:
-            PlannerError: The cluster has other groups, or nothing is known of a type.
+            PlannerError: The cluster has other groups, or nothing is known of a type, or of a
+                group that runs the script.
             CatalogError: A type is not in the catalog.
             SpecError: Nothing would train.
         """
+        refuse_scripted(cluster)
         role_of = roles(cluster, self.catalog)
         train = [
             g for g in cluster.instance_groups if role_of[g.instance_group_name] == "train"

@@ -16,6 +16,7 @@ from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.result import Evidence, Interval, Result, evidence_of
+from smtc_lab.planner.clusters import refuse_scripted
 from smtc_lab.planner.forecast.declared_wires import launched_wires
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.prediction import Prediction
@@ -160,6 +161,7 @@ def compared_runs(
 
 
 def _check(calibration: Calibration, job: TrainingJob, name: str) -> None:
+    refuse_scripted(job.cluster)
     own = workload_hash(job.entry_point, job.hyperparameters, job.arguments)
     if own != calibration.workload:
         raise PlannerError(

@@ -13,8 +13,10 @@ from smtc_lab.metrics.records.records import (
     LOADER_KEPT,
     NOTHING_TO_SERVE,
     STEP_BOUNDARY,
+    TORCHS_OWN,
     EventRecord,
 )
+from smtc_lab.spec.cluster import Cluster
 from tests.kit.records import STARTED_S, interleaved_runs, loader_record
 
 if TYPE_CHECKING:
@@ -61,6 +63,27 @@ def test_a_data_group_that_did_nothing_is_told_of_first(
     assert result.pairs[0].verdict.startswith(first)
     assert result.findings[0].kind == "idle_data_group"
     assert "heterogeneous is 6.0" in result.verdict
+
+
+def test_nothing_is_said_of_batches_from_a_data_server_of_the_script() -> None:
+    cluster = Cluster.parse("dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1:script")
+    runs = [
+        replace(
+            run,
+            job=run.job.model_copy(update={"cluster": cluster})
+            if run.job.cluster.is_heterogeneous
+            else run.job,
+            loader={"algo-1-rank0": [loader_record(TORCHS_OWN, 60)]},
+        )
+        for run in interleaved_runs()
+    ]
+
+    result = compare_runs(runs, catalog=Catalog.load(), created="2026-11-23", machine={})
+
+    assert result.clusters[1].batches == {"dnn_group": 180}
+    assert result.clusters[1].instance_groups[1].runs == "script"
+    assert "data_group" not in result.verdict
+    assert "idle_data_group" not in {finding.kind for finding in result.findings}
 
 
 def test_a_data_group_whose_script_asks_for_no_batch_is_told_of_first() -> None:

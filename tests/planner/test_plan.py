@@ -438,6 +438,11 @@ def test_a_cluster_of_three_groups_is_refused() -> None:
         planned().cluster("t=ml.p3.2xlarge,a=ml.c5.2xlarge,b=ml.c5.xlarge")
 
 
+def test_nothing_is_predicted_of_a_group_that_runs_the_script() -> None:
+    with pytest.raises(PlannerError, match=r"group 'b', which runs the script.* Launch it"):
+        planned().cluster("t=ml.p3.2xlarge,b=ml.c5.xlarge:1:script")
+
+
 @pytest.mark.parametrize(
     ("date", "expected"), [("2026-08-01", True), ("2026-09-27", False), ("2026-07", True)]
 )

@@ -129,6 +129,7 @@ def _group_results(measured: MeasuredCluster, catalog: Catalog) -> tuple[GroupRe
                 instance_type=group.instance_type,
                 instance_count=group.instance_count,
                 role=role_of[group.instance_group_name],
+                runs=group.runs,
                 vcpus=known.vcpus if known else None,
                 usd_per_hour=price.usd_per_hour if price else None,
                 price_kind=price.kind if price else None,

@@ -18,7 +18,7 @@ from smtc_lab.metrics.compared.pair_result import PairResult
 from smtc_lab.metrics.finding import Finding
 from smtc_lab.metrics.result import Evidence, Interval, Result
 from smtc_lab.neutral_text import neutral_json
-from smtc_lab.spec.cluster import Role
+from smtc_lab.spec.cluster import Role, Runs
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -40,6 +40,9 @@ class GroupResult(Result):
 
     role: Role
     """What its instances did."""
+
+    runs: Runs | None = None
+    """``script``: they ran the script, with a data server of its own."""
 
     vcpus: int | None
     """vCPUs of one instance; None: not in the catalog."""

@@ -68,7 +68,11 @@ def batches_by_group(
         launches: What the ranks of each got.
         takers: Trainers that take the same batch, which counts once.
     """
-    hosts = {host: group.instance_group_name for host, group in cluster.hosts().items()}
+    hosts = {
+        host: group.instance_group_name
+        for host, group in cluster.hosts().items()
+        if group.runs is None  # what a server of the script's own hands out is not known
+    }
     found = dict.fromkeys(hosts.values(), 0)
     counts = list(_counts(launches))
     for trainer, server, count in counts:
@@ -172,9 +176,11 @@ def _counts(launches: Iterable[Served]) -> Iterator[tuple[str, str, int]]:
 
 
 def data_groups(result: ClusterResult) -> list[str]:
-    """Return the names of the groups that prepare data for others."""
+    """Return the names of the groups that serve dataloaders of others."""
     return [
-        group.instance_group_name for group in result.instance_groups if group.role == "data"
+        group.instance_group_name
+        for group in result.instance_groups
+        if group.role == "data" and group.runs is None
     ]
 
 

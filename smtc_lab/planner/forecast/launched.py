@@ -13,6 +13,7 @@ from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.dilation import MOST_INSTANCES, number_problems
 from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.metrics.communication.reducing import LEAST_GAIN, launched_share
+from smtc_lab.planner.clusters import refuse_scripted
 from smtc_lab.planner.forecast.declared_wires import wires_of
 from smtc_lab.planner.forecast.emulated_cores import num_cpus_of, quota_of, vcpus_of
 from smtc_lab.planner.model.setup import Setup
@@ -263,9 +264,10 @@ def refuse_unknown(job: TrainingJob, role_of: Mapping[str, Role]) -> None:
 
     Raises:
         PlannerError: It has several training groups or several data groups of different
-            types, or too many instances.
+            types, one that runs the script, or too many instances.
     """
     cluster = job.cluster
+    refuse_scripted(cluster)
     for problem in number_problems(job):
         raise PlannerError(problem)
     spread = job.distribution
