@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from smtc_lab.launchers.supervision.gang import Exit, Outcome, outcome
+from typing import TYPE_CHECKING
+
+from smtc_lab.launchers.supervision.gang import Exit, Outcome, goes_on_without, outcome
+
+if TYPE_CHECKING:
+    from smtc_lab.spec.cluster import Role
 
 ROLES = {"algo-1": "train", "algo-2": "train"}
 GROUPS = {"algo-1": "dnn", "algo-2": "dnn"}
@@ -54,3 +59,12 @@ def test_ranks_that_all_wait_are_said_to() -> None:
 
     assert found.rank is None
     assert "On algo-1 (dnn) no trainer took a step for 31 s: all wait inside" in found.reason
+
+
+def test_trainers_go_on_without_a_lost_data_instance_but_for_one_with_its_own_server() -> None:
+    roles: dict[str, Role] = {"algo-1": "train", "algo-2": "data", "algo-3": "data"}
+    lost = Exit(exit_code=137, agent_signal=9)
+
+    spared = [host for host in roles if goes_on_without(host, lost, roles, {"algo-3"})]
+
+    assert spared == ["algo-2"]

@@ -294,6 +294,10 @@ def test_who_prepares_the_samples_is_unknown_where_the_device_bounds_both() -> N
             "two@a=ml.p3.2xlarge:1,b=ml.c5.xlarge:1,c=ml.m5.xlarge:1",
             r"2 groups that prepare data on ml.c5.xlarge and ml.m5.xlarge.*one type",
         ),
+        (
+            "own@a=ml.p3.2xlarge:1,b=ml.c5.xlarge:1:script",
+            r"group 'b', which runs the script.*Launch it",
+        ),
         ("many@a=ml.p3.2xlarge:251", r"251 instances, but one machine can stand in for 250"),
         ("none@a=ml.c5.xlarge:1:data", r"would train"),
         ("new@a=ml.p99.xlarge:1", r"'ml.p99.xlarge' is not one of"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from smtc_lab.spec.cluster import Role
 
@@ -82,12 +82,16 @@ def outcome(
     return None
 
 
-def goes_on_without(host: str, ended: Exit, roles: Mapping[str, Role]) -> bool:
+def goes_on_without(
+    host: str, ended: Exit, roles: Mapping[str, Role], scripted: Collection[str] = ()
+) -> bool:
     """Return whether the trainers of a spot job go on without an instance that is gone.
 
-    Trainers that have no data instance any more prepare their own batches.
+    Trainers that have no data instance any more prepare their own batches; where it ran the
+    script (``scripted``) they cannot.
     """
-    return roles[host] == "data" and ended.agent_signal is not None
+    is_served = roles[host] == "data" and host not in scripted
+    return is_served and ended.agent_signal is not None
 
 
 def _order(ended: Exit) -> tuple[bool, float]:

@@ -216,8 +216,7 @@ class Supervisor:
         """Take note of the instances that have ended."""
         for host, ended in self._instances.ended().items():
             self._exits[host] = self._timed(ended.exit)
-            is_served = host not in self._scripted
-            if self._is_spot and is_served and goes_on_without(host, ended.exit, self._roles):
+            if self._is_spot and goes_on_without(host, ended.exit, self._roles, self._scripted):
                 self._spare(host)
             self._keeper.instance_ended(host, ended)
 

@@ -225,8 +225,8 @@ class _Instance:
         place = self._place
         data = [each for each in self._facts["instances"] if each["role"] == "data"]
         limit_s = min(_TELL_LIMIT_S, self._facts["linger_s"])
-        # one that runs the script has served the trainers: it is up, or has ended
-        for is_scripted, patience_s in ((False, limit_s), (True, 0.0)):
+        # one that runs the script has mostly ended, and is waited for in vain
+        for is_scripted, patience_s in ((False, limit_s), (True, min(limit_s, LEAVE_S))):
             addresses = [
                 place.addresses[place.names[each["host"]]]
                 for each in data

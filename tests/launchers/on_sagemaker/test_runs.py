@@ -245,6 +245,24 @@ def test_a_data_instance_that_hears_nothing_is_stopped_after_the_linger_limit(
     wait_until(lambda: not processes_of_job(run.job_name), what="the end of every process")
 
 
+def test_a_script_that_a_data_group_runs_for_ever_is_ended_after_its_time(
+    make_job: MakeJob, start: Start, site: SageMakerSite, root: Path
+) -> None:
+    body = """
+        import os, time
+        while os.environ["SM_CURRENT_INSTANCE_GROUP"] == "data_group":
+            time.sleep(3600)
+    """
+    launcher = SageMakerLauncher(root=root, **{**site.options(), "linger_s": LIMIT_S})
+
+    run = start(make_job(body, cluster=f"{HETEROGENEOUS}:script"), launcher).wait(LIMIT_S)
+
+    assert run.status == "Completed"
+    assert run.state.exit_codes == {"algo-1": 0, "algo-2": 128 + signal.SIGTERM}
+    events = [event.message for event in run.records().events]
+    assert not any("not within linger_s" in message for message in events), "it ended itself"
+
+
 def test_an_image_that_lacks_a_package_is_told_by_its_name(
     make_job: MakeJob, start: Start
 ) -> None:
