@@ -95,11 +95,13 @@ def test_a_slow_data_worker_gets_one_request_at_a_time() -> None:
     fast, slow = FakeLink(ledger), FakeLink(ledger)
     for link in (fast, slow):
         ledger.attach(link)
-    ask(ledger, epoch, 8)
+    ask(ledger, epoch, 12)
     fast.answer(busy_s=1.0)
     slow.answer(busy_s=5.0)
     slow.answer(busy_s=5.0)
 
+    # at 0, 1 and 3 from the start; by the time that 8 is made here, 4 to 7 are made there
+    assert slow.sent == [1, 3, 8]
     assert len(slow.outstanding) == 1
     assert len(fast.outstanding) == 2
 

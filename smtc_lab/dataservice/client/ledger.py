@@ -256,6 +256,13 @@ class Ledger:
                 self._hand(request, link)
                 taken.setdefault(link, []).append(request)
             self._queue.extendleft(reversed(kept))
+            for link in self.crew.slow_and_free() if self._queue else ():
+                place = self.crew.place_for(link, len(self._queue))
+                if 0 <= place < len(self._queue) and self._queue[place].stream is None:
+                    request = self._queue[place]
+                    del self._queue[place]
+                    self._hand(request, link)
+                    taken.setdefault(link, []).append(request)
             for link, requests in taken.items():
                 link.send(requests)
 
@@ -285,7 +292,7 @@ class Ledger:
         for request in requests:
             link = self._homes.of(request.epoch).at(request.stream)
             if link is None or link in request.links or link not in self.crew:
-                link = self.crew.next(excluded=request.links)
+                link = self.crew.next(excluded=request.links, are_slow_too=True)
             if link is None or not self.crew.has_room(link):
                 return
             self._sent_again[request.links[-1].server] += 1

@@ -46,18 +46,41 @@ def shares(links: Sequence[Link], fixed: int | None, batch_bytes: int) -> list[i
         fixed: What the user wants; None: as described.
         batch_bytes: Size of the largest batch so far.
     """
-    fastest_s = min((link.mean_busy_s for link in links if link.mean_busy_s), default=0.0)
-    slow_s = max(_SLOW_FACTOR * fastest_s, _CREDIT_S)
+    slow_s = slow_from_s(links)
     in_memory = _CREDIT_BYTES // max(1, batch_bytes)
     most = min(in_memory, 2 * MOST_CREDITS) // max(1, len(links))
-    return [_share(link.mean_busy_s, slow_s, min(most, MOST_CREDITS), fixed) for link in links]
+    return [_share(link, slow_s, min(most, MOST_CREDITS), fixed) for link in links]
 
 
-def _share(busy_s: float | None, slow_s: float, most: int, fixed: int | None) -> int:
-    if busy_s is not None and busy_s > slow_s:
+def slow_from_s(links: Collection[Link]) -> float:
+    """Return above how many seconds for a batch a data worker counts as slow beside others."""
+    fastest_s = min((link.mean_busy_s for link in links if link.mean_busy_s), default=0.0)
+    return max(_SLOW_FACTOR * fastest_s, _CREDIT_S)
+
+
+def first_for(slow: Link, quick: Collection[Link]) -> int:
+    """Return how many queued requests others will have done before a slow data worker has one.
+
+    What comes after them in the queue is done there first, also beside all that the others
+    have yet to do.
+
+    Args:
+        slow: A data worker that has nothing to do, and whose time for a batch is known.
+        quick: The ones that are not slow beside others; at least one has a known time.
+    """
+    per_s = sum(1 / link.mean_busy_s for link in quick if link.mean_busy_s)
+    held = sum(len(link.outstanding) for link in quick)
+    return max(0, math.floor((slow.mean_busy_s or 0.0) * per_s) - held)
+
+
+def _share(link: Link, slow_s: float, most: int, fixed: int | None) -> int:
+    busy_s = link.mean_busy_s
+    if busy_s is None:
+        return fixed or 1  # whoever connects a moment later is to have the next one
+    if busy_s > slow_s:
         return 1
-    if fixed is not None or busy_s is None:
-        return fixed or LEAST_CREDITS
+    if fixed is not None:
+        return fixed
     in_time = math.ceil(_CREDIT_S / max(busy_s, 1e-6))
     return max(LEAST_CREDITS, min(in_time, most))
 

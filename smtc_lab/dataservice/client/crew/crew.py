@@ -31,6 +31,7 @@ class Crew:
         self._shares: dict[Link, int] = {}
         self._beginners: set[Link] = set()
         self._turns: deque[Link] = deque()
+        self._slow: set[Link] = set()
         self._batch_bytes = 0
         self.answered = 0
         """Answers that came."""
@@ -104,11 +105,17 @@ class Crew:
         is_trusted = link.suspected_since_s is None or len(self._shares) == 1
         return is_trusted and len(link.outstanding) < self._shares[link]
 
-    def next(self, excluded: Sequence[Link] = ()) -> Link | None:
-        """Return the data worker whose turn it is to be asked; None: none has room."""
+    def next(self, excluded: Sequence[Link] = (), *, are_slow_too: bool = False) -> Link | None:
+        """Return the data worker whose turn it is to be asked; None: none has room.
+
+        Args:
+            excluded: Who is not asked.
+            are_slow_too: Whether those that are slow beside others have a turn, too.
+        """
         for _ in range(len(self._turns)):
             link = self._turns[0]
             is_free = self.has_room(link) and link not in excluded
+            is_free &= are_slow_too or link not in self._slow
             # One that is quick gets all that it may hold at once: to wake it costs more than
             # to make a batch.
             if not (is_free and link.mean_busy_s is not None and link.mean_busy_s < _QUICK_S):
@@ -117,9 +124,28 @@ class Crew:
                 return link
         return None
 
+    def slow_and_free(self) -> list[Link]:
+        """Return those that are slow beside others and have room, the quickest first."""
+        return sorted(filter(self.has_room, self._slow), key=lambda link: link.mean_busy_s or 0)
+
+    def place_for(self, link: Link, queued: int) -> int:
+        """Return the place in the queue from which on a slow one is the first to be done.
+
+        One that has made a single batch is asked in any case, but last: that batch also took
+        what it takes to begin.
+
+        Args:
+            link: One of ``slow_and_free``.
+            queued: Length of the queue.
+        """
+        place = credit.first_for(link, self._shares.keys() - self._slow)
+        return min(place, queued - 1) if link in self._beginners else place
+
     def _weigh(self) -> None:
         """Settle anew how much each data worker may hold."""
         links = list(self._shares)
+        slow_s = credit.slow_from_s(links)
+        self._slow = {link for link in links if (link.mean_busy_s or 0.0) > slow_s}
         shares = credit.shares(links, self._fixed_credits, self._batch_bytes)
         self.window = credit.window(links, shares, self._batch_bytes, beginners=self._beginners)
         if self._fixed_credits is None:
