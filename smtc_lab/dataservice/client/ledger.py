@@ -256,10 +256,8 @@ class Ledger:
                 self._hand(request, link)
                 taken.setdefault(link, []).append(request)
             self._queue.extendleft(reversed(kept))
-            for link in self.crew.slow_and_free() if self._queue else ():
-                place = self.crew.place_for(link, len(self._queue))
-                if 0 <= place < len(self._queue) and self._queue[place].stream is None:
-                    request = self._queue[place]
+            for link, place in self.crew.places_of_slow(len(self._queue)):
+                if (request := self._queue[place]).stream is None:
                     del self._queue[place]
                     self._hand(request, link)
                     taken.setdefault(link, []).append(request)

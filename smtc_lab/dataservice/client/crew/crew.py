@@ -124,22 +124,28 @@ class Crew:
                 return link
         return None
 
-    def slow_and_free(self) -> list[Link]:
-        """Return those that are slow beside others and have room, the quickest first."""
-        return sorted(filter(self.has_room, self._slow), key=lambda link: link.mean_busy_s or 0)
+    def places_of_slow(self, queued: int) -> list[tuple[Link, int]]:
+        """Return what those that are slow beside others take out of the queue, in this order.
 
-    def place_for(self, link: Link, queued: int) -> int:
-        """Return the place in the queue from which on a slow one is the first to be done.
-
-        One that has made a single batch is asked in any case, but last: that batch also took
-        what it takes to begin.
+        Each has the first request that it has done before the others come to it. One that has
+        made a single batch has the last, if there is no such: that batch also took what it
+        takes to begin.
 
         Args:
-            link: One of ``slow_and_free``.
-            queued: Length of the queue.
+            queued: Length of the queue; each takes a request out of it.
         """
-        place = credit.first_for(link, self._shares.keys() - self._slow)
-        return min(place, queued - 1) if link in self._beginners else place
+        quick = self._shares.keys() - self._slow
+        found = []
+        for link in sorted(
+            filter(self.has_room, self._slow), key=lambda one: one.mean_busy_s or 0
+        ):
+            place = credit.first_for(link, quick)
+            if link in self._beginners:
+                place = min(place, queued - 1)
+            if 0 <= place < queued:
+                found.append((link, place))
+                queued -= 1
+        return found
 
     def _weigh(self) -> None:
         """Settle anew how much each data worker may hold."""
