@@ -103,7 +103,8 @@ class TrainingJob(Displayed, SpotSettings):
     """How missing hardware is stood in for; None: this machine is measured as it is."""
 
     seed: Annotated[int, Field(json_schema_extra={"minimum": 0, "maximum": 2**63 - 1})] = 0
-    """Seed of torch, numpy and random in every process, and of each sample's transforms."""
+    """Seed of torch in every process, and of each sample's transforms; other than 0, or where
+    weights are compared bit for bit, of numpy and ``random``, too."""
 
     max_steps: Annotated[
         int | None, Field(json_schema_extra={"minimum": 1, "maximum": _MAX_COUNT})

@@ -256,6 +256,30 @@ TWO_OPTIMIZERS = """
 """
 
 
+SEEDS = """
+    import random, torch
+    seed = torch.initial_seed()
+    print(seed, random.random() == random.Random(seed).random())
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "printed"),
+    [
+        ({}, "0 False"),  # names that are drawn differ from launch to launch
+        ({"SMTC_SEED": "5"}, "5 True"),
+        ({"SMTC_PARITY_STEPS": "2"}, "0 True"),
+        ({"SMTC_FINGERPRINTS": "1"}, "0 True"),
+    ],
+)
+def test_random_is_seeded_where_it_was_asked_for_or_weights_are_compared(
+    environment: dict[str, str], printed: str, run_script: RunScript
+) -> None:
+    ended = run_script(SEEDS, **environment)
+
+    assert ended.printed == f"{printed}\n", ended.errors
+
+
 def test_the_steps_of_the_first_optimizer_and_the_waits_of_its_batches_are_recorded(
     run_script: RunScript,
 ) -> None:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.instance.variables import ROLE_VARIABLE
+from smtc_lab.instance.variables import FINGERPRINTS_VARIABLE, ROLE_VARIABLE
 from smtc_lab.metrics.records.records import TORCHS_OWN
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
@@ -61,7 +61,7 @@ def install_hooks() -> None:
     note_thread_failures()
     watch_attempts(runtime)
     _look_at_others(runtime)
-    seed_everything(runtime.context.seed)
+    _seed(runtime)
     if runtime.compilation is not None:
         from smtc_lab.runtime.script.compiler import (  # noqa: PLC0415  other jobs do without
             adopt_script,
@@ -121,18 +121,21 @@ def _permute_samples(theirs: Any, ours: Any) -> None:  # noqa: ANN401  classes o
     ours.__next__ = permuted_next(ours.__next__)
 
 
-def seed_everything(seed: int) -> None:
-    """Seed torch, numpy (where it is imported) and random.
+def _seed(runtime: InstanceRuntime) -> None:
+    """Seed torch, from which weights and orders of samples come, so that launches compare.
 
-    Args:
-        seed: 0 to 2**63 - 1.
+    With the default seed ``random`` and numpy are left as they are, since scripts draw names
+    from them; but where weights of launches are compared bit for bit they are seeded, too.
     """
     import torch  # noqa: PLC0415  the caller has it
 
-    random.seed(seed)
+    seed = runtime.context.seed
     torch.manual_seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed % 2**32)
+    has_parity = runtime.context.parity_steps is not None
+    if seed or has_parity or FINGERPRINTS_VARIABLE in os.environ:
+        random.seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed % 2**32)
 
 
 def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -94,7 +94,8 @@ export interface TrainingJob {
    */
   emulation?: Emulation | null;
   /**
-   * Seed of torch, numpy and random in every process, and of each sample's transforms.
+   * Seed of torch in every process, and of each sample's transforms; other than 0, or where
+   * weights are compared bit for bit, of numpy and ``random``, too.
    */
   seed?: number;
   /**
