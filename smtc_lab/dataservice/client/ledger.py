@@ -256,7 +256,7 @@ class Ledger:
                 self._hand(request, link)
                 taken.setdefault(link, []).append(request)
             self._queue.extendleft(reversed(kept))
-            for link, place in self.crew.places_of_slow(len(self._queue)):
+            for link, place in self.crew.places_of_slower(len(self._queue)):
                 if (request := self._queue[place]).stream is None:
                     del self._queue[place]
                     self._hand(request, link)
@@ -290,7 +290,7 @@ class Ledger:
         for request in requests:
             link = self._homes.of(request.epoch).at(request.stream)
             if link is None or link in request.links or link not in self.crew:
-                link = self.crew.next(excluded=request.links, are_slow_too=True)
+                link = self.crew.next(excluded=request.links, are_slower_too=True)
             if link is None or not self.crew.has_room(link):
                 return
             self._sent_again[request.links[-1].server] += 1

@@ -30,6 +30,7 @@ _CREDIT_S = 0.004
 _MOST_WINDOWS = 8
 _WIDENING_S = 0.002
 _SLOW_FACTOR = 2.0
+_CLEARLY_FACTOR = 1.25
 _HEDGED_FRACTION = 0.1
 _FREE_HEDGES = 2 * MOST_CREDITS
 
@@ -46,16 +47,21 @@ def shares(links: Sequence[Link], fixed: int | None, batch_bytes: int) -> list[i
         fixed: What the user wants; None: as described.
         batch_bytes: Size of the largest batch so far.
     """
-    slow_s = slow_from_s(links)
+    slow_s = _slow_from_s(links, _SLOW_FACTOR)
     in_memory = _CREDIT_BYTES // max(1, batch_bytes)
     most = min(in_memory, 2 * MOST_CREDITS) // max(1, len(links))
     return [_share(link, slow_s, min(most, MOST_CREDITS), fixed) for link in links]
 
 
-def slow_from_s(links: Collection[Link]) -> float:
-    """Return above how many seconds for a batch a data worker counts as slow beside others."""
+def slower(links: Collection[Link]) -> set[Link]:
+    """Return the data workers that take clearly longer for a batch than the quickest one."""
+    limit_s = _slow_from_s(links, _CLEARLY_FACTOR)
+    return {link for link in links if (link.mean_busy_s or 0.0) > limit_s}
+
+
+def _slow_from_s(links: Collection[Link], factor: float) -> float:
     fastest_s = min((link.mean_busy_s for link in links if link.mean_busy_s), default=0.0)
-    return max(_SLOW_FACTOR * fastest_s, _CREDIT_S)
+    return max(factor * fastest_s, _CREDIT_S)
 
 
 def first_for(slow: Link, quick: Collection[Link]) -> int:
@@ -65,12 +71,13 @@ def first_for(slow: Link, quick: Collection[Link]) -> int:
     have yet to do.
 
     Args:
-        slow: A data worker that has nothing to do, and whose time for a batch is known.
-        quick: The ones that are not slow beside others; at least one has a known time.
+        slow: One of ``slower``.
+        quick: The others; of at least one the time is known.
     """
     per_s = sum(1 / link.mean_busy_s for link in quick if link.mean_busy_s)
     held = sum(len(link.outstanding) for link in quick)
-    return max(0, math.floor((slow.mean_busy_s or 0.0) * per_s) - held)
+    done_s = (slow.mean_busy_s or 0.0) * (len(slow.outstanding) + 1)
+    return max(0, math.floor(done_s * per_s) - held)
 
 
 def _share(link: Link, slow_s: float, most: int, fixed: int | None) -> int:

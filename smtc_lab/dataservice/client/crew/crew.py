@@ -31,7 +31,7 @@ class Crew:
         self._shares: dict[Link, int] = {}
         self._beginners: set[Link] = set()
         self._turns: deque[Link] = deque()
-        self._slow: set[Link] = set()
+        self._slower: set[Link] = set()
         self._batch_bytes = 0
         self.answered = 0
         """Answers that came."""
@@ -105,17 +105,19 @@ class Crew:
         is_trusted = link.suspected_since_s is None or len(self._shares) == 1
         return is_trusted and len(link.outstanding) < self._shares[link]
 
-    def next(self, excluded: Sequence[Link] = (), *, are_slow_too: bool = False) -> Link | None:
+    def next(
+        self, excluded: Sequence[Link] = (), *, are_slower_too: bool = False
+    ) -> Link | None:
         """Return the data worker whose turn it is to be asked; None: none has room.
 
         Args:
             excluded: Who is not asked.
-            are_slow_too: Whether those that are slow beside others have a turn, too.
+            are_slower_too: Whether those that are clearly slower than others have a turn, too.
         """
         for _ in range(len(self._turns)):
             link = self._turns[0]
             is_free = self.has_room(link) and link not in excluded
-            is_free &= are_slow_too or link not in self._slow
+            is_free &= are_slower_too or link not in self._slower
             # One that is quick gets all that it may hold at once: to wake it costs more than
             # to make a batch.
             if not (is_free and link.mean_busy_s is not None and link.mean_busy_s < _QUICK_S):
@@ -124,8 +126,8 @@ class Crew:
                 return link
         return None
 
-    def places_of_slow(self, queued: int) -> list[tuple[Link, int]]:
-        """Return what those that are slow beside others take out of the queue, in this order.
+    def places_of_slower(self, queued: int) -> list[tuple[Link, int]]:
+        """Return what those that are clearly slower take out of the queue, in this order.
 
         Each has the first request that it has done before the others come to it. One that has
         made a single batch has the last, if there is no such: that batch also took what it
@@ -134,10 +136,10 @@ class Crew:
         Args:
             queued: Length of the queue; each takes a request out of it.
         """
-        quick = self._shares.keys() - self._slow
+        quick = self._shares.keys() - self._slower
         found = []
         for link in sorted(
-            filter(self.has_room, self._slow), key=lambda one: one.mean_busy_s or 0
+            filter(self.has_room, self._slower), key=lambda one: one.mean_busy_s or 0
         ):
             place = credit.first_for(link, quick)
             if link in self._beginners:
@@ -150,8 +152,7 @@ class Crew:
     def _weigh(self) -> None:
         """Settle anew how much each data worker may hold."""
         links = list(self._shares)
-        slow_s = credit.slow_from_s(links)
-        self._slow = {link for link in links if (link.mean_busy_s or 0.0) > slow_s}
+        self._slower = credit.slower(links)
         shares = credit.shares(links, self._fixed_credits, self._batch_bytes)
         self.window = credit.window(links, shares, self._batch_bytes, beginners=self._beginners)
         if self._fixed_credits is None:
