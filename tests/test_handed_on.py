@@ -42,6 +42,7 @@ OTHER_FILES = {
     "launchers/local/forked.py",
     "launchers/local/instances.py",
     "launchers/local/launcher.py",
+    "launchers/local/own_folder.py",
     "launchers/on_ray",
     "launchers/on_sagemaker",
     "launchers/render",

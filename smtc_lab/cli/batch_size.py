@@ -12,6 +12,7 @@ import click
 from smtc_lab.cli import job_options
 from smtc_lab.cli.say import say
 from smtc_lab.errors import SpecError
+from smtc_lab.store.run_folder import runs_root
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial
@@ -72,7 +73,7 @@ _UNITS = {"": 1, "B": 1, "MB": 10**6, "GB": 10**9, "MIB": 2**20, "GIB": 2**30}
     help="Write a chart of throughput against batch size here.",
 )
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it here.")
-@job_options.RUNS_DIR
+@job_options.folders
 @click.option("--quiet", is_flag=True, help="Show no trials, only the result.")
 def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Find the largest and the fastest batch of SCRIPT, for each compiler.
@@ -104,10 +105,16 @@ def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
         memory_limit_bytes=limit_bytes,
         hyperparameters=values,
         arguments=options["arguments"],
+        working_dir=options["working_dir"],
         root=options["runs_dir"],
         on_trial=None if options["quiet"] else _say,
     )
     _show(found, rate, options)
+    from smtc_lab.study.new_files import new_files_line  # noqa: PLC0415  after the runs
+
+    names = [trial.run for each in found.backends for trial in each.trials if trial.run]
+    if new_files := new_files_line(runs_root(options["runs_dir"]), names):
+        say(new_files)
 
 
 def _show(found: BatchSizes, rate: tuple[float, int] | None, options: dict[str, Any]) -> None:

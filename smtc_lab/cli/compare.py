@@ -106,7 +106,7 @@ _COMPILER_OPTIONS = {
     show_default=True,
     help="Where to launch.",
 )
-@job_options.RUNS_DIR
+@job_options.folders
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Run SCRIPT on clusters, under compilers or in Python environments, and compare them.
@@ -140,8 +140,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     say_cautions(jobs, catalog)
     if took := least_time_here(jobs, launcher.common_dilation, rounds=options["rounds"]):
         say(took, err=True)
-    set_ups = options["compiler"] or options["environments"]
-    checks_parity = set_ups and not options["no_parity"]
+    has_parity = (options["compiler"] or options["environments"]) and not options["no_parity"]
     with ProgressLine(quiet=options["quiet"]) as line:
         outcome = run_comparison(
             jobs,
@@ -150,7 +149,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
             on=launcher,
             catalog=catalog,
             progress=line.show,
-            parity=ParityLaunches(jobs=tuple(jobs)) if checks_parity else None,
+            parity=ParityLaunches(jobs=tuple(jobs)) if has_parity else None,
         )
     _show(outcome, options["json_file"], options["report"])
 
@@ -288,8 +287,9 @@ def _show(outcome: ComparisonOutcome, json_file: Path | None, report: Path | Non
     from smtc_lab.views.text.table import comparison_table  # noqa: PLC0415  after the runs
 
     say(comparison_table(outcome.comparison))
-    if findings := findings_text(outcome.comparison, outcome.runs):
-        say(f"\n{findings}")
+    found = findings_text(outcome.comparison, outcome.runs)
+    for said in filter(None, (found, outcome.new_files)):
+        say(f"\n{said}")
     if json_file is not None:
         json_file.write_text(outcome.comparison.to_json() + "\n", encoding="utf-8")
         say(f"Comparison: {json_file}")

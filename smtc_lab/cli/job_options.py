@@ -38,6 +38,19 @@ RUNS_DIR = click.option(
     help="Keep the runs here, and comparisons and other studies in 'comparisons' beside this "
     "folder. Default: with all runs.",
 )
+WORKING_DIR = click.option(
+    "--working-dir",
+    type=click.Choice(["own", "here"]),
+    help="Each launch works in a folder of its own with links to the files of this one, and "
+    "keeps there what it makes; or in this one. Default: own.",
+)
+
+
+def folders(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command both options of folders."""
+    return RUNS_DIR(WORKING_DIR(command))
+
+
 ARGUMENTS = click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS]")
 """What stands behind SCRIPT and ``--``, for the script as it is."""
 PRECISION = click.option(
@@ -140,6 +153,7 @@ def script_values(options: dict[str, Any], refusals: Refusals) -> dict[str, Any]
         "hyperparameters": hyperparameter_values(options["hyperparameters"], refusals),
         "arguments": options["arguments"],
         "environment": dict(filter(None, pairs)),
+        "working_dir": options.get("working_dir"),  # only commands that launch have it
     }
 
 

@@ -102,6 +102,7 @@ _MOST_HOURS = 24.0 * 365
     type=click.Path(path_type=Path, resolve_path=True),
     help="Keep the runs of a calibration here. Default: with all runs.",
 )
+@job_options.WORKING_DIR
 @click.option("--quiet", is_flag=True, help="Show no progress, only the result.")
 def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Predict step time and cost of SCRIPT on every cluster, and say what to rent.
@@ -233,6 +234,7 @@ def _calibration(options: dict[str, Any], values: dict[str, Any]) -> Calibration
         root=options["runs_dir"],
         progress=None if options["quiet"] else _teller(),
         device_s=options["device_time"],
+        working_dir=options["working_dir"],
     )
     # before the plan, which may be refused, so that nobody measures twice
     kept = shlex.quote(str(kept_at(calibration, options["runs_dir"])))

@@ -105,7 +105,7 @@ if TYPE_CHECKING:
 @click.option(
     "--figure", type=click.Path(path_type=Path), help="Write its figure here: .png, .svg, .pdf."
 )
-@job_options.RUNS_DIR
+@job_options.folders
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Run SCRIPT on several numbers of devices, and say how it grows with them.
@@ -141,6 +141,8 @@ def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own paramet
     with ProgressLine(quiet=options["quiet"]) as line:
         scaling = study.wait(progress=line.show)
     _show(scaling, options)
+    if study.new_files:
+        say(study.new_files)
 
 
 def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], list[int], Catalog]:

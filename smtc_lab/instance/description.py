@@ -170,6 +170,9 @@ class InstanceDescription:
     measure: Measure | None = None
     """What a launch of a calibration measures; None: an ordinary launch."""
 
+    working_folder: str | None = None
+    """Folder in which its entry points work; None: that in which they are started."""
+
     memory_limit_bytes: int | None = None
     """Memory that each process of the entry point may take for its data; None: no limit."""
 

@@ -18,7 +18,11 @@ from smtc_lab.instance.resource_config import (
 )
 from smtc_lab.instance.sm_environment import sm_environment
 from smtc_lab.instance.torchrun import without_ranks
-from smtc_lab.instance.variables import PROGRESS_VARIABLE, RENDEZVOUS_FOLDER_VARIABLE
+from smtc_lab.instance.variables import (
+    PROGRESS_VARIABLE,
+    RENDEZVOUS_FOLDER_VARIABLE,
+    WORKING_FOLDER_VARIABLE,
+)
 from smtc_lab.machine.quota.vcpu import COUNTER_VARIABLE, VCPU_VARIABLE, CpuCounter
 
 if TYPE_CHECKING:
@@ -73,6 +77,7 @@ def process_environment(
         BASE_FOLDER_VARIABLE: str(base),
         "SM_CHECKPOINT_DIR": str(base / "checkpoints"),  # ours: the toolkit knows none
         "TRAINING_JOB_NAME": folder.job_name,
+        WORKING_FOLDER_VARIABLE: told.working_folder or "",
         **sm_environment(
             base,
             num_cpus=told.num_cpus,

@@ -113,6 +113,9 @@ and the parent's number; unset: it takes its own."""
 ATTEMPT_VARIABLE = "SMTC_ATTEMPT"
 """Number of the attempt that a process belongs to, from 1; not set: 1."""
 
+WORKING_FOLDER_VARIABLE = "SMTC_WORKING_FOLDER"
+"""Folder in which an entry point works; empty, or not there: in which it is started."""
+
 RESUME_VARIABLE = "SMTC_RESUME"
 """``automatic``: a plain loop is kept and goes on by itself; unset: it is not."""
 

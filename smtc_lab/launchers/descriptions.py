@@ -58,6 +58,9 @@ class AgentPlace:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that belong to the interpreter; they win over those of the job."""
 
+    working_folder: str | None = None
+    """Folder in which the script works; None: that from which it is launched."""
+
     is_shared: bool = False
     """Whether all instances of the job are on this machine, with one run folder."""
 
@@ -118,6 +121,7 @@ def describe_instance(
         parity_steps=special.get(PARITY_STEPS),
         permutes_samples=special.get(PERMUTES, False),
         measure=None if measure is None else Measure(**measure),
+        working_folder=place.working_folder,
         memory_limit_bytes=special.get(MEMORY_LIMIT_BYTES),
         grace_s=plan.facts["grace_s"],
     )

@@ -81,6 +81,11 @@ def elsewhere_problems(job: TrainingJob, where: str) -> list[str]:
             f"python_environment={job.python_environment!r} names an interpreter of this "
             f"machine, but {where}. Leave it out, or launch the job on='local'."
         )
+    if job.working_dir == "here":
+        wrong.append(
+            "working_dir='here' is a folder of this machine, but the job is launched "
+            "elsewhere. Leave it out, or launch the job on='local'."
+        )
     if job.market is not None:
         wrong.append(
             "market is played by this machine alone, but the job is launched elsewhere. Leave "

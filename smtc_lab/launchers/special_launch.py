@@ -49,6 +49,13 @@ def with_fitted_steps(plan: LaunchPlan, steps: int) -> LaunchPlan:
     return replace(plan, job=job, facts={**plan.facts, FITTED_STEPS: steps})
 
 
+def in_own_folder(plan: LaunchPlan) -> LaunchPlan:
+    """Return the plan of a launch of a study: it works in a folder of its own, if not asked."""
+    if plan.job.working_dir is not None:
+        return plan
+    return replace(plan, job=plan.job.model_copy(update={"working_dir": "own"}))
+
+
 def with_fingerprints(plan: LaunchPlan) -> LaunchPlan:
     """Return the plan of a launch whose steps are hashed, for ``prove_resume``."""
     return replace(plan, facts={**plan.facts, FINGERPRINTS: True})

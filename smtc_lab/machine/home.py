@@ -8,6 +8,9 @@ from pathlib import Path
 HOME_VARIABLE = "SMTC_LAB_HOME"
 """Environment variable that moves all of it."""
 
+STUDIES = "comparisons"
+"""Name of the folder of studies, beside that of their runs: the first kind were comparisons."""
+
 
 def home() -> Path:
     """Return ``$SMTC_LAB_HOME``, or the user's data folder for this package."""

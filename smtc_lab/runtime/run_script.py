@@ -19,6 +19,7 @@ from smtc_lab.instance.variables import (
     ROLE_VARIABLE,
     RUNS_VARIABLE,
     STACKS_SIGNAL,
+    WORKING_FOLDER_VARIABLE,
 )
 from smtc_lab.runtime.script.after_import import after_import
 from smtc_lab.runtime.script.host_names import resolve_hosts
@@ -107,6 +108,9 @@ def _run(script: str, arguments: list[str]) -> int:
         from smtc_lab.runtime.elsewhere.started import note_start  # noqa: PLC0415  most jobs do without
 
         note_start(script, arguments)
+    folder = os.environ.get(WORKING_FOLDER_VARIABLE, "")
+    if os.path.isdir(folder):  # noqa: PTH112  as below
+        os.chdir(folder)
     if os.environ.get(LONE_TRAINER_VARIABLE) == "1":
         os.environ[LONE_TRAINER_VARIABLE] = str(os.getpid())
     resolve_hosts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import (
     Field,
@@ -18,8 +18,8 @@ from pydantic import (
 
 from smtc_lab.display import Displayed
 from smtc_lab.errors import SpecError
-from smtc_lab.spec.base import PlainText, field_of, spec_error, text_problem
-from smtc_lab.spec.channel import Channel
+from smtc_lab.spec.base import PlainText, spec_error, text_problem
+from smtc_lab.spec.channel import MAX_CHANNELS, Channel, channel_problems
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
@@ -30,9 +30,6 @@ from smtc_lab.spec.spot import SpotSettings
 
 MAX_RUNTIME_S = 28 * 24 * 3600
 """SageMaker's longest MaxRuntimeInSeconds: 28 days."""
-
-MAX_CHANNELS = 20
-"""SageMaker's limit for one training job."""
 
 MAX_HYPERPARAMETERS = 100
 """SageMaker's limit for one training job."""
@@ -91,6 +88,11 @@ class TrainingJob(Displayed, SpotSettings):
     """Python environment whose interpreter runs the entry point, by a name that ``smtc-lab
     environment`` lists; ``today`` or None: the one that launches. On SageMaker an image is the
     environment, on Ray that of its nodes: there this must be None."""
+
+    working_dir: Literal["own", "here"] | None = None
+    """Folder in which the script works on this machine. ``own``: one of the launch's own, with
+    links to the files of the folder that it is launched from; new files stay in it. ``here``:
+    that folder itself. None: ``own`` for a launch of a study, ``here`` for any other."""
 
     compiler_config: TrainingCompilerConfig | None = None
     """Compiler settings; None: the step runs eagerly."""
@@ -242,7 +244,7 @@ class TrainingJob(Displayed, SpotSettings):
         except ValidationError as error:
             problems = spec_error("TrainingJob.channels", error).problems
         if isinstance(channels, Sequence) and not isinstance(channels, str | bytes):
-            problems += _channel_problems(channels, info.data.get("cluster"))
+            problems += channel_problems(channels, info.data.get("cluster"))
         if problems:
             raise SpecError(problems)
         assert isinstance(channels, tuple)  # noqa: S101  the handler returned
@@ -265,34 +267,3 @@ def parse_hyperparameter(text: str) -> tuple[str, JsonValue]:
         return name, json.loads(value)
     except ValueError:
         return name, value
-
-
-def _channel_problems(channels: Sequence[object], cluster: Cluster | None) -> list[str]:
-    """Return what is wrong with channels together, whether or not each of them is legal."""
-    given = [field_of(channel, "channel_name") for channel in channels]
-    names = [name for name in given if isinstance(name, str)]
-    problems = []
-    if len(channels) > MAX_CHANNELS:
-        problems.append(
-            f"A job has {len(channels)} channels, but may have {MAX_CHANNELS}. Merge some."
-        )
-    problems.extend(
-        f"Channel name {name[:80]!r} is used {names.count(name)} times. Rename one of them."
-        for name in sorted({name for name in names if names.count(name) > 1})
-    )
-    assigned = [channel for channel in channels if field_of(channel, "instance_group_names")]
-    if 0 < len(assigned) < len(channels):
-        problems.append(
-            f"Only {len(assigned)} of {len(channels)} channels name instance groups. Name "
-            "groups for all channels, or for none."
-        )
-    if cluster is not None:
-        known = {group.instance_group_name for group in cluster.instance_groups}
-        problems.extend(
-            f"Channel {channel.channel_name!r} names the instance group {name!r}, which the "
-            f"job does not have. Choose among {', '.join(sorted(known))}."
-            for channel in channels
-            if isinstance(channel, Channel)
-            for name in sorted(set(channel.instance_group_names) - known)
-        )
-    return problems

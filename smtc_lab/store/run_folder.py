@@ -47,6 +47,7 @@ class RunFolder:
         records/<host>-system.sqlite  system samples of an instance
         records/run.sqlite            events of the run as a whole
         instances/<host>/opt/ml/      the tree that SageMaker shows to an entry point
+        work/                         new files of entry points that have a folder of their own
     """
 
     path: Path

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.catalog.own_types import catalog_with
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.beneath import MIB, read_beneath
+from smtc_lab.machine.home import STUDIES
 from smtc_lab.machine.stored_text import SCHEMA, SCHEMA_NAME, misfits, stored_json
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.last_sign import last_sign_s
@@ -205,12 +206,10 @@ class StudyState:
 def studies_root(root: StrPath | None = None) -> Path:
     """Return the folder of all studies, which lies beside the folder of their runs.
 
-    It is called ``comparisons``, as these were the first kind.
-
     Args:
         root: Folder of runs; None: the default one.
     """
-    return runs_root(root).parent / "comparisons"
+    return runs_root(root).parent / STUDIES
 
 
 def read_request(folder: StudyFolder) -> StudyRequest:

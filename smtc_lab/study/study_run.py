@@ -25,6 +25,7 @@ from smtc_lab.study.folder import (
     read_study_state,
     studies_root,
 )
+from smtc_lab.study.new_files import new_files_line
 from smtc_lab.study.supervision import await_process, make_study, start_process
 from smtc_lab.study.watched_run import LOOK_S, Progress, StepCounter
 
@@ -81,6 +82,11 @@ class StudyRun(LiveDisplayed):
     def runs(self) -> list[Run]:
         """The launches so far, in the order in which they ran."""
         return [self.run_named(run.job_name) for run in self.state.runs]
+
+    @property
+    def new_files(self) -> str:
+        """Where the new files of its launches are kept, a sentence; empty: there are none."""
+        return new_files_line(self.request.root, [run.job_name for run in self.state.runs])
 
     @property
     def result_json(self) -> bytes | None:

@@ -265,7 +265,12 @@ def _unmoved(path: Path, error: OSError) -> StoreError:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder with all that is in it, also what a script has write-protected."""
+    """Remove a folder with all that is in it, also what a script has write-protected.
+
+    Links are taken away, and what they lead to stays.
+    """
+    if folder.is_symlink():
+        return
     for path, _, _ in os.walk(folder):
         with contextlib.suppress(OSError):
             Path(path).chmod(0o700)

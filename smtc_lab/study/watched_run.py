@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.errors import RunFailedError
 from smtc_lab.follow.file_pace import FilePace
 from smtc_lab.launchers.run import Run
+from smtc_lab.launchers.special_launch import in_own_folder
 from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RANK_RECORDS
@@ -133,6 +134,7 @@ def run_watched(launcher: Launcher, plan: LaunchPlan, watch: LaunchWatch, *, nam
         mean_step_time_s=None,
         note=watch.note,
     )
+    plan = in_own_folder(plan)
     if watch.study is not None:
         plan = replace(plan, facts={**plan.facts, STUDY: watch.study})
     run = Run(launcher, launcher.start(plan))

@@ -162,6 +162,17 @@ def test_other_places_bring_an_environment_of_their_own(
     assert check_on_ray(job.model_copy(update={"python_environment": "today"}), catalog) == []
 
 
+def test_other_places_have_no_folder_that_is_here(
+    make_job: MakeJob, launcher: LocalLauncher
+) -> None:
+    job, catalog = make_job("", working_dir="here"), launcher._catalog
+
+    for problems in (check_on_ray(job, catalog), cluster_problems(job, catalog)):
+        (problem,) = (text for text in problems if "working_dir" in text)
+        assert "is a folder of this machine" in problem
+    assert check_on_ray(job.model_copy(update={"working_dir": "own"}), catalog) == []
+
+
 def test_environments_are_compared_package_by_package(
     venv: Callable[..., Path], tmp_path: Path, root: Path
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.records.records import (
+    FILES_CHANGED,
     LOADER_KEPT,
     NOTHING_TO_SERVE,
     STEP_BOUNDARY,
@@ -124,7 +125,12 @@ def test_set_ups_with_one_dataloader_have_nothing_to_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "found"), [(STEP_BOUNDARY, "step_boundary"), (LOADER_KEPT, "kept_loader")]
+    ("kind", "found"),
+    [
+        (STEP_BOUNDARY, "step_boundary"),
+        (LOADER_KEPT, "kept_loader"),
+        (FILES_CHANGED, "files_changed"),
+    ],
 )
 def test_what_trainers_tell_of_steps_and_of_loaders_stands_there_once_for_each_cluster(
     kind: str, found: str

@@ -219,6 +219,11 @@ def test_an_unknown_compiler_backend_names_the_known_ones() -> None:
         TrainingCompilerConfig(backend="tvm")  # type: ignore[arg-type]
 
 
+def test_an_unknown_working_dir_names_the_known_ones() -> None:
+    with pytest.raises(SpecError, match=r"working_dir='out' does not fit.*'own' or 'here'"):
+        job(working_dir="out")
+
+
 @pytest.mark.parametrize("seconds", [0, -1.0, 86_401])
 def test_a_compile_time_limit_is_above_0_and_at_most_a_day(seconds: float) -> None:
     with pytest.raises(SpecError, match=r"timeout_s=.* is outside 0 to 86400 seconds"):

@@ -10,6 +10,7 @@ import click
 
 from smtc_lab.cli import job_options
 from smtc_lab.cli.say import say
+from smtc_lab.store.run_folder import runs_root
 
 _UNEQUAL = 1
 
@@ -29,7 +30,7 @@ _UNEQUAL = 1
     help="Keep a plain loop that saves nothing. Default: the script saves and loads.",
 )
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it here.")
-@job_options.RUNS_DIR
+@job_options.folders
 def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Train SCRIPT unbroken and killed at random steps, and compare all bits of each step.
 
@@ -44,6 +45,7 @@ def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own 
     values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
     refusals.problems += job_options.unwritable(options["json_file"])
     refusals.raise_if_any()
+    from smtc_lab.study.new_files import new_files_line  # noqa: PLC0415  as below
     from smtc_lab.study.resuming.prove import (  # noqa: PLC0415  after all that is refused
         prove_resume as prove,
     )
@@ -56,10 +58,13 @@ def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own 
         progress=lambda line: say(line, err=True),
         hyperparameters=values,
         arguments=options["arguments"],
+        working_dir=options["working_dir"],
         max_steps=options["steps"],
         resume=options["resume"],
     )
     say(proof.verdict)
+    if new_files := new_files_line(runs_root(options["runs_dir"]), proof.runs):
+        say(new_files)
     if options["json_file"] is not None:
         options["json_file"].write_text(proof.model_dump_json(indent=1) + "\n", "utf-8")
     if not proof.equal:

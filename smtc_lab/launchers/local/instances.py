@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from smtc_lab.instance.instance_exit import InstanceExit
 from smtc_lab.launchers.local.forked import first_of_alike, fork_agents
+from smtc_lab.launchers.local.own_folder import OwnFolder
 from smtc_lab.launchers.supervision.gang import Exit
 from smtc_lab.launchers.supervision.gang_supervisor import supervise_instances
 from smtc_lab.launchers.supervision.instances import InstanceEnd, instance_end
@@ -30,13 +31,27 @@ if TYPE_CHECKING:
 
 def supervise(folder: RunFolder, plan: Mapping[str, Any], *, detached: bool) -> None:
     """Supervise a run of this machine."""
-    supervise_instances(
-        folder, plan, detached=detached, of=lambda folder, plan, _: LocalInstances(folder, plan)
-    )
+    own = OwnFolder.of(folder, plan)
+    try:
+        supervise_instances(
+            folder,
+            plan,
+            detached=detached,
+            of=lambda folder, plan, _: LocalInstances(folder, plan, own),
+        )
+    finally:
+        if own is not None:
+            own.close()
 
 
 class LocalInstances:
-    """One agent for each instance, all of them children of this process."""
+    """One agent for each instance, all of them children of this process.
+
+    Args:
+        folder: The run's folder.
+        plan: ``plan.json``.
+        own: The working folder of its entry points; None: that of this process.
+    """
 
     wake_fd: int | None = None
 
@@ -46,8 +61,11 @@ class LocalInstances:
     patience_s: ClassVar[float] = 0.7
     """How long after its grace an agent may take to end its instance before it is killed."""
 
-    def __init__(self, folder: RunFolder, plan: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: RunFolder, plan: Mapping[str, Any], own: OwnFolder | None = None
+    ) -> None:
         self._folder = folder
+        self._own = own
         self._hosts = [item["host"] for item in plan["instances"]]
         self._grace_s = float(plan["grace_s"])
         self._agents: dict[int, str] = {}
@@ -65,7 +83,13 @@ class LocalInstances:
         return None
 
     def start(self) -> dict[str, object]:
-        """Start every agent, holding its lifeline."""
+        """Start every agent, holding its lifeline.
+
+        Raises:
+            LauncherError: Their working folder could not be made.
+        """
+        if self._own is not None:
+            self._own.tell()
         first = first_of_alike(self._folder, self._hosts) if self.is_forked else None
         if first is not None:
             self._start_forked(first)
@@ -163,6 +187,8 @@ class LocalInstances:
         self._awake = ()
         remove_leftover_groups(f"{self._folder.job_name}-")
         shutil.rmtree(self._folder.rendezvous, ignore_errors=True)
+        if self._own is not None:
+            self._own.look()
 
     def lost(self) -> dict[str, str]:
         """Return nothing: what ends here is heard of."""

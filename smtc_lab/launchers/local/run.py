@@ -11,6 +11,7 @@ from smtc_lab.launchers.job_environment import (
     job_environment,
     xla_beside,
 )
+from smtc_lab.launchers.local.own_folder import own_folder
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.machine.environments.shown_package import show_package
@@ -38,6 +39,7 @@ def write_run(folder: RunFolder, plan: LaunchPlan) -> None:
         python=environment.python,
         channels=channels,
         environment=_variables(folder, plan, environment),
+        working_folder=own_folder(folder, plan.job),
         is_shared=True,
     )
     for instance in plan.instances:

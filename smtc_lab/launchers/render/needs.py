@@ -67,6 +67,11 @@ def cluster_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
             "The job has an emulation, which stands in for hardware on one machine. Drop it "
             "from the job to run on a cluster."
         )
+    if job.working_dir == "own":
+        problems.append(
+            "working_dir='own' is made where this machine launches, but the job is launched by "
+            "a cluster. Leave it out, or launch the job on='local'."
+        )
     problems += elsewhere_problems(job, "the nodes of a cluster run their own")
     return problems or _role_problems(job, catalog)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.records import (
+    FILES_CHANGED,
     LOADER_KEPT,
     NOTHING_TO_SERVE,
     OWN_WORKERS,
@@ -151,12 +152,20 @@ def unlike_dataloaders(results: Sequence[ClusterResult]) -> Iterator[Finding]:
             )
 
 
+_TOLD = (
+    (STEP_BOUNDARY, "step_boundary"),
+    (LOADER_KEPT, "kept_loader"),
+    (FILES_CHANGED, "files_changed"),
+)
+
+
 def told_by_trainers(measured: MeasuredCluster) -> Iterator[Finding]:
     """Yield what ended the steps of a cluster, and which loaders its trainers fed themselves.
 
-    That is, where it was no optimizer, and where a data group was to feed them.
+    That is, where it was no optimizer, and where a data group was to feed them. And which files
+    of the user's were changed beside it.
     """
-    for kind, code in ((STEP_BOUNDARY, "step_boundary"), (LOADER_KEPT, "kept_loader")):
+    for kind, code in _TOLD:
         told = dict.fromkeys(
             event.message
             for launch in measured.launches

@@ -34,6 +34,13 @@ LOADER_KEPT = "loader kept"
 """Kind of the event of a trainer that prepares the batches of a loader itself, though there are
 data instances."""
 
+FILES_CHANGED = "files changed"
+"""Kind of the event of a launch with a working folder of its own beside which files of the
+user's were changed."""
+
+FOLDER_LINKED = "folder linked"
+"""Kind of the event that such a folder is not all that it seems."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepRecord:

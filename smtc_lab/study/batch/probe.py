@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.launchers.special_launch import with_memory_limit
 from smtc_lab.metrics.batch.batch_sizes import BatchTrial
 from smtc_lab.metrics.measured_launch import measured_launch
+from smtc_lab.study.comparison.completed import NO_STEP_AFTER_OTHERS
 from smtc_lab.study.launch_name import launch_name
 from smtc_lab.study.watched_run import run_watched
 
@@ -87,6 +88,9 @@ class BatchProbe:
         """Return the trial of a run that completed, if it really had batches of this size."""
         trial = BatchTrial(batch_size=batch_size, fits=False, run=str(records.job.job_name))
         launch = measured_launch(records)
+        if launch is None and self._first is not None and records.job.working_dir == "here":
+            why = f"its launch {NO_STEP_AFTER_OTHERS}"
+            return trial.model_copy(update={"fits": None, "reason": why})
         if launch is None:
             return _beyond_dataset(trial, _too_few(batch_size))
         taken = max(

@@ -21,6 +21,7 @@ from smtc_lab.study.comparison.completed import failed_launch, steps_or_problem
 from smtc_lab.study.comparison.fitting_steps import with_fitting_steps
 from smtc_lab.study.comparison.plan import plan_comparison
 from smtc_lab.study.keeper import StudyKeeper
+from smtc_lab.study.new_files import new_files_line
 from smtc_lab.study.supervision import keep_here, make_study
 from smtc_lab.study.watched_run import LaunchWatch, Progress, run_watched
 
@@ -55,6 +56,9 @@ class ComparisonOutcome(BundleDisplayed):
 
     runs: tuple[RunRecords, ...]
     """The records of every launch, in the order in which they ran."""
+
+    new_files: str = ""
+    """Where the new files of the launches are kept, a sentence; empty: there are none."""
 
 
 def compare(  # noqa: PLR0913  options by name, all with a default
@@ -140,7 +144,9 @@ def carry_out(
     told = [caution("launch", each) for each in (*left_out, *remarks, *_elsewhere(plan))]
     entry_point, findings = _shown(plan.jobs[0].entry_point), (*comparison.findings, *told)
     shown = comparison.model_copy(update={"entry_point": entry_point, "findings": findings})
-    return ComparisonOutcome(comparison=shown, runs=tuple(records))
+    names = [str(run.job.job_name) for run in records]
+    new_files = new_files_line(Path(plan.launcher.root), names)
+    return ComparisonOutcome(comparison=shown, runs=tuple(records), new_files=new_files)
 
 
 def _run_all(plan: ComparisonPlan, watch: LaunchWatch) -> tuple[list[RunRecords], list[str]]:
@@ -158,7 +164,7 @@ def _run_all(plan: ComparisonPlan, watch: LaunchWatch) -> tuple[list[RunRecords]
             watch.launches -= 1
             continue
         run = run_watched(plan.launcher, launch, watch, name=label)
-        found = steps_or_problem(run)
+        found = steps_or_problem(run, after_others=watch.begun > 1)
         if not isinstance(found, str):
             records.append(found)
             continue

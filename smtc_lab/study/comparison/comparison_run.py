@@ -66,7 +66,9 @@ class ComparisonRun(StudyRun):
             if run.round is not None
         ]
         completed = tuple(run for run in records if run.state == "Completed")
-        return ComparisonOutcome(comparison=comparison, runs=completed)
+        return ComparisonOutcome(
+            comparison=comparison, runs=completed, new_files=self.new_files
+        )
 
 
 def carry_out_request(request: StudyRequest, watch: LaunchWatch) -> str:

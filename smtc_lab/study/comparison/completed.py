@@ -20,14 +20,28 @@ _NO_STEP = (
 )
 """What is wrong with a launch that completed, and what to do."""
 
+NO_STEP_AFTER_OTHERS = (
+    "made no step, though another launch made some: the script may have found what an earlier "
+    "launch left. Use working_dir='own' (--working-dir own)."
+)
+"""What is wrong with one that worked where others had, and what to do."""
 
-def steps_or_problem(run: Run) -> RunRecords | str:
-    """Return the records of a launch that has ended, or what is wrong with it."""
+
+def steps_or_problem(run: Run, *, after_others: bool) -> RunRecords | str:
+    """Return the records of a launch that has ended, or what is wrong with it.
+
+    Args:
+        run: The launch.
+        after_others: Whether launches before it made steps.
+    """
     state = run.state
     if state.state != "Completed":
         return f"ended as {state.state}. {state.reason}"
     records = run.records()
-    return _NO_STEP if measured_launch(records) is None else records
+    if measured_launch(records) is not None:
+        return records
+    is_shared = run.job.working_dir == "here" and after_others
+    return NO_STEP_AFTER_OTHERS if is_shared else _NO_STEP
 
 
 def failed_launch(run: Run, watch: LaunchWatch, *, name: str, problem: str) -> RunFailedError:

@@ -68,7 +68,7 @@ def with_fitting_steps(plan: ComparisonPlan, watch: LaunchWatch) -> ComparisonPl
     name = launch_name(first.entry_point, first.cluster.label, "steps", stamp=plan.created)
     job = first.model_copy(update={"job_name": name, "max_steps": FEWEST_STEPS})
     run = run_watched(plan.launcher, plan.launcher.plan(job), watch, name=label)
-    found = steps_or_problem(run)
+    found = steps_or_problem(run, after_others=False)
     if isinstance(found, str):
         raise failed_launch(run, watch, name=label, problem=found)
     timed = timed_launch(found)

@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.errors import LauncherError, SpecError
+from smtc_lab.errors import LauncherError, RunFailedError, SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import Run, launcher_named
-from smtc_lab.launchers.special_launch import with_fingerprints
+from smtc_lab.launchers.special_launch import in_own_folder, with_fingerprints
 from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.machine.stored_text import parsed_json
 from smtc_lab.metrics.records.attempts import AttemptRecord
@@ -22,6 +22,7 @@ from smtc_lab.spec.spot import Market
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RANK_RECORDS
 from smtc_lab.store.steps.columns import StepColumns
+from smtc_lab.study.comparison.completed import NO_STEP_AFTER_OTHERS
 from smtc_lab.study.resuming.proof import (
     ResumeProof,
     TrainerFingerprints,
@@ -91,7 +92,7 @@ def prove_resume(
     say("The unbroken run.")
     unbroken = _started(launcher, jobs[0]).wait()
     files = _rank_files(unbroken.folder)
-    steps = StepColumns([unbroken.folder.records / name for name in files]).count()
+    steps = _columns(unbroken, files).count()
     if steps < 2:
         raise SpecError(
             f"The script made {steps} steps that could be told, so nothing can be interrupted. "
@@ -103,6 +104,8 @@ def prove_resume(
     resumed = _started(launcher, jobs[1])
     at = _kill_at(resumed, moments, files)
     resumed.wait()
+    if made.working_dir == "here" and not at and not _columns(resumed, files).count():
+        raise RunFailedError(f"The run that is killed {NO_STEP_AFTER_OTHERS}")
     return _compared(unbroken, resumed, files, steps=steps, interrupted_at=at)
 
 
@@ -118,7 +121,7 @@ def _job(script: StrPath, fields: dict[str, Any]) -> TrainingJob:
 
 
 def _started(launcher: Launcher, job: TrainingJob) -> Run:
-    return Run(launcher, launcher.start(with_fingerprints(launcher.plan(job))))
+    return Run(launcher, launcher.start(in_own_folder(with_fingerprints(launcher.plan(job)))))
 
 
 def _rank_files(folder: RunFolder) -> list[str]:
@@ -127,9 +130,13 @@ def _rank_files(folder: RunFolder) -> list[str]:
     return sorted(names, key=lambda name: int(Path(name).stem.rpartition("-rank")[2]))
 
 
+def _columns(run: Run, files: Sequence[str]) -> StepColumns:
+    return StepColumns([run.folder.records / name for name in files])
+
+
 def _kill_at(run: Run, moments: Sequence[int], files: Sequence[str]) -> tuple[int, ...]:
     """Take the instances of a run away when it has made so many steps, again and again."""
-    columns = StepColumns([run.folder.records / name for name in files])
+    columns = _columns(run, files)
     killed = []
     try:
         for moment in moments:

@@ -48,6 +48,7 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
             arguments=options.arguments,
             distribution=distribution,
             max_steps=options.steps,
+            working_dir=options.working_dir,
             environment={"PYTHONPATH": here},  # a cell imports what its notebook can import
             emulation=emulation,
         )

@@ -146,6 +146,13 @@ OPTIONS = (
         {"choices": FALLBACKS},
     ),
     Option(
+        ("--working-dir",),
+        "choices",
+        "own: each launch works in a folder of its own with links to the files of this one, "
+        "here: in this one. Default: own where several are compared, here for one run.",
+        {"choices": ("own", "here")},
+    ),
+    Option(
         ("--rounds",),
         "free",
         "Launches of each, when several are compared. Default: 3.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.metrics.compared.comparison import Comparison
@@ -37,8 +38,9 @@ def snapshot_of(shown: Comparison | ComparisonOutcome) -> StudySnapshot:
     """Return what is kept of a comparison; of an outcome, with the steps of its launches."""
     if isinstance(shown, Comparison):
         return StudySnapshot(info=described(shown, ()), comparison=shown)
+    info = described(shown.comparison, shown.runs)
     return StudySnapshot(
-        info=described(shown.comparison, shown.runs),
+        info=replace(info, notes=(*info.notes, *filter(None, [shown.new_files]))),
         comparison=shown.comparison,
         tables=recorded_tables(shown.runs),
     )

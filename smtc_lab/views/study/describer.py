@@ -69,6 +69,7 @@ class StudyDescriber:
         self._latest = self._begin
         self._price_note = _price_note(follower)
         self._foretold: tuple[Foretold | None, ...] = ()
+        self._kept: str | None = None
 
     def elapsed_s(self) -> float:
         """Return seconds since the begin, or from the begin to the end."""
@@ -106,7 +107,12 @@ class StudyDescriber:
             notes=tuple(
                 filter(
                     None,
-                    (follower.state.note, *self._kind.notes(follower), self._price_note),
+                    (
+                        follower.state.note,
+                        *self._kind.notes(follower),
+                        self._price_note,
+                        self._new_files(),
+                    ),
                 )
             ),
             findings=told(self._kind.findings(follower)),
@@ -150,6 +156,12 @@ class StudyDescriber:
         """Return whether somebody is billed for the newest launch; None: nobody knows."""
         newest = self._follower.followed[-1:]
         return is_billed(str(newest[0].follower.plan.get("launcher", ""))) if newest else None
+
+    def _new_files(self) -> str:
+        """Return where the launches' new files are, once there will be no other one."""
+        if self._kept is None and self._follower.state.is_terminal:
+            self._kept = self._follower.run.new_files
+        return self._kept or ""
 
     def _launch_cost(self) -> tuple[LaunchCostPart, ...]:
         """Return what a launch costs by cause, of the rounds that are complete."""

@@ -174,6 +174,7 @@ def test_the_script_of_a_spot_job_is_requeued_and_told_before(spot_job: Training
     [
         ("jobset", {}, r"on Kubernetes nothing starts another attempt.*render it to='slurm'"),
         ("slurm", {"market": Market()}, "market is played by this machine alone"),
+        ("slurm", {"working_dir": "own"}, "working_dir='own' is made where this machine"),
     ],
 )
 def test_what_a_cluster_cannot_do_is_refused(
