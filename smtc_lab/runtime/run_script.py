@@ -108,9 +108,8 @@ def _run(script: str, arguments: list[str]) -> int:
         from smtc_lab.runtime.elsewhere.started import note_start  # noqa: PLC0415  most jobs do without
 
         note_start(script, arguments)
-    folder = os.environ.get(WORKING_FOLDER_VARIABLE, "")
-    if os.path.isdir(folder):  # noqa: PTH112  as below
-        os.chdir(folder)
+    with suppress(OSError):  # as it was when it is not there
+        os.chdir(os.environ.get(WORKING_FOLDER_VARIABLE) or ".")
     if os.environ.get(LONE_TRAINER_VARIABLE) == "1":
         os.environ[LONE_TRAINER_VARIABLE] = str(os.getpid())
     resolve_hosts()
