@@ -89,7 +89,8 @@ FORKED_SETTING = "TRAINERS_FORKED"
 imports torch and forks them."""
 
 HUNG_AFTER_SETTING = "TRAINERS_HUNG_AFTER_S"
-"""Set by a job: seconds after which trainers that all stand still are ended; 0: never."""
+"""Set by a job: seconds after which trainers that all stand still are ended; 0: nobody looks;
+unset: they are told of."""
 
 ALLOW_PICKLE_SETTING = "DATASERVICE_ALLOW_PICKLE"
 """Set to 1 by a job: data servers may send pickles, and so run code in trainers."""

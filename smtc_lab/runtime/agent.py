@@ -32,6 +32,7 @@ from smtc_lab.machine.processes import (
     signals_as_bytes,
 )
 from smtc_lab.machine.socket_traffic import one_listens
+from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.cpu.cpu_limit import CpuLimit
 from smtc_lab.runtime.ranks.hang_watch import LOOK_S, HangWatch
 from smtc_lab.runtime.ranks.step_counts import unequal_steps
@@ -186,13 +187,27 @@ class Agent:
                 self._stop()
                 return self._failed()
         watch = self._hang_watch
-        if watch is None or not watch.is_on or (hung := watch.look()) is None:
+        if watch is None or not watch.is_on or (hung := watch.news()) is None:
+            return None
+        if not watch.ends_the_run:
+            self._tell(hung.culprit or self._entry_points[0], hung.warning(self._told))
             return None
         self._hung = hung
         decisive = hung.culprit or self._entry_points[0]
         decisive.failed_s = time.monotonic()
         self._stop()
         return decisive
+
+    def _tell(self, of: EntryPoint, message: str) -> None:
+        """Warn people of something, in the run's events and in the log of an entry point."""
+        told = self._told
+        log = self._folder.log_file(told.host, of.rank)
+        with contextlib.suppress(OSError), log.open("a", encoding="utf-8") as file:
+            file.write(f"smtc-lab: {message}\n")
+        event = EventRecord(time_s=time.time(), kind="warning", host=told.host, message=message)
+        with contextlib.suppress(StoreError):  # a full disk is told in the end
+            if self._writer is not None:
+                self._writer.append(event)
 
     def _listen(self, heard: set[int]) -> None:
         """Hear what entry points say; silence tells nothing, they may have closed it."""

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from smtc_lab.instance.description import InstanceDescription, Rendezvous, trainers_of
 from smtc_lab.instance.progress import StepCounters, progress_file
+from smtc_lab.metrics.records.records import EventRecord
+from smtc_lab.runtime.agent import Agent
 from smtc_lab.runtime.ranks import hang_watch
 from smtc_lab.runtime.ranks.hang_watch import HangWatch, Hung
+from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder
+from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 LIMIT_S = 30.0
 IN_TORCH = (
@@ -31,13 +35,16 @@ class Trainer:
     pid: int
     exit_code: int | None = None
     is_done: bool = False
+    has_said_why: bool = False
 
 
 class Instance:
     """Two trainers, what they have used, and the time."""
 
-    def __init__(self, folder: RunFolder, monkeypatch: pytest.MonkeyPatch, groups: int) -> None:
-        told = InstanceDescription(
+    def __init__(
+        self, folder: RunFolder, monkeypatch: pytest.MonkeyPatch, groups: int, hung_after: str
+    ) -> None:
+        self.told = told = InstanceDescription(
             run_folder=str(folder.path),
             host="algo-1",
             hosts={"algo-1": "127.0.0.1"},
@@ -49,7 +56,7 @@ class Instance:
             command=("python", "train.py"),
             hyperparameters={},
             channels={},
-            environment={},
+            environment={"TRAINERS_HUNG_AFTER_S": hung_after} if hung_after else {},
             num_cpus=2,
             num_gpus=0,
             cpu_quota_cores=None,
@@ -104,11 +111,13 @@ def instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Instance:
     return made(tmp_path, monkeypatch)
 
 
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, groups: int = 1) -> Instance:
+def made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, groups: int = 1, hung_after: str = ""
+) -> Instance:
     folder = RunFolder.create(tmp_path, "train-1")
     folder.instance("algo-1").mkdir(parents=True)
     folder.log_file("algo-1", 0).parent.mkdir(parents=True, exist_ok=True)
-    return Instance(folder, monkeypatch, groups)
+    return Instance(folder, monkeypatch, groups, hung_after)
 
 
 def test_who_stands_still_as_long_as_the_limit_is_told(instance: Instance) -> None:
@@ -170,3 +179,59 @@ def test_where_all_wait_those_of_another_instance_may_tell_first(
     assert first + 1 == pytest.approx(LIMIT_S + 5, abs=1.0)
     assert told[-1] is not None
     assert told[-1].culprit is None
+
+
+def test_a_standstill_is_news_once_and_again_after_they_have_moved(instance: Instance) -> None:
+    news = []
+    for _ in range(2):
+        instance.steps(4, 4)
+        for _ in range(round(3 * LIMIT_S)):
+            instance.now_s += 1.0
+            news.append(instance.watch.news())
+
+    assert sum(hung is not None for hung in news) == 2
+
+
+def test_it_is_a_warning_with_rank_and_line_in_events_and_log_and_ends_nothing(
+    instance: Instance,
+) -> None:
+    script = f"{os.sep}code{os.sep}train.py"
+    told = replace(instance.told, command=("python", script))
+    instance.stacks[1] = (
+        f'{IN_SCRIPT.partition("  File")[0]}  File "{script}", line 3 in wait\n'
+    )
+    folder = RunFolder(Path(told.run_folder))
+    agent = Agent(told)
+    agent._entry_points = cast("list[Any]", instance.trainers)
+    agent._hang_watch = instance.watch
+    agent._writer = open_sink(folder.system_records("algo-1"))
+    instance.steps(5, 5)
+    instance.now_s += LIMIT_S / 2
+    instance.watch.look()
+
+    instance.now_s += LIMIT_S / 2
+    decisive = agent._late()
+    agent._writer.close()
+
+    assert decisive is None
+    (event,) = read_records(folder.system_records("algo-1"), EventRecord)[0]
+    assert (event.kind, event.host) == ("warning", "algo-1")
+    assert event.message.startswith("Rank 1 on algo-1 has stood still since ")
+    assert "UTC (30 s), in wait (train.py, line 3), and the others wait" in event.message
+    log = folder.log_file("algo-1", 1).read_text("utf-8")
+    assert log.endswith(f"smtc-lab: {event.message}\n")
+
+
+@pytest.mark.parametrize(
+    ("hung_after", "is_on", "ends"), [("", True, False), ("5", True, True), ("0", False, True)]
+)
+def test_the_job_says_whether_a_standstill_ends_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    hung_after: str,
+    is_on: bool,  # noqa: FBT001  a case
+    ends: bool,  # noqa: FBT001  as above
+) -> None:
+    watch = made(tmp_path, monkeypatch, hung_after=hung_after).watch
+
+    assert (watch.is_on, watch.ends_the_run) == (is_on, ends)

@@ -2,7 +2,8 @@
 
 Trainers that train one model wait for each other at every step, so one that hangs holds all
 up, and by itself none ends before torch's limit (10 minutes or more). A pause between steps is
-no hang: while any of them asks for batches or computes, all is well.
+no hang: while any of them asks for batches or computes, all is well. It is a warning; a run is
+ended only where its job asks for that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import statistics
 import time
 from collections import deque
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from smtc_lab.instance.progress import StepCounters, progress_file
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 LOOK_S = 1.0
 """Time between two looks, in seconds."""
 
-_HUNG_AFTER_S = 30.0
+_WARN_AFTER_S = 30.0
 _MEDIANS = 20
 _IDLE_FRACTION = 0.02
 """Share of a core that a trainer's threads use while it does nothing."""
@@ -65,12 +67,36 @@ class Hung:
         Raises:
             OSError: It cannot be written.
         """
+        if where := self._where(told):
+            folder.failure_file(told.host).write_text(f"It hangs in {where}", "utf-8")
+
+    def warning(self, told: InstanceDescription) -> str:
+        """Return what people are told of it while the run goes on."""
+        since = datetime.fromtimestamp(time.time() - self.seconds, UTC)
+        moment = f"since {since:%H:%M:%S} UTC ({self.seconds:.0f} s)"
+        if self.culprit is None:
+            said = (
+                f"All trainers of {told.host} have stood still {moment}: they wait inside "
+                "torch, for each other or for another instance."
+            )
+        else:
+            where = self._where(told)
+            said = (
+                f"Rank {self.culprit.rank} on {told.host} has stood still {moment}"
+                f"{where and f', in {where}'}, and the others wait for it."
+            )
+        return (
+            f"{said} The stacks of all ranks are in their logs. The run goes on; "
+            f"{HUNG_AFTER_SETTING} in the job's environment would end it."
+        )
+
+    def _where(self, told: InstanceDescription) -> str:
+        """Return function, file and line of the script where it is; empty: not known."""
         beside = f"{os.path.dirname(told.command[-1])}{os.sep}"  # noqa: PTH120  it is a text
         for path, line, name in _FRAME.findall(self.stack):
             if path.startswith(beside):
-                said = f"It hangs in {name} ({path.removeprefix(beside)}, line {line})"
-                folder.failure_file(told.host).write_text(said, "utf-8")
-                return
+                return f"{name} ({path.removeprefix(beside)}, line {line})"
+        return ""
 
 
 class HangWatch:
@@ -94,10 +120,12 @@ class HangWatch:
         make_clock: Callable[[], TreeClock] = TreeClock,
     ) -> None:
         self._now, self._make_clock = now, make_clock
-        limit_s = float(told.environment.get(HUNG_AFTER_SETTING, _HUNG_AFTER_S))
+        limit_s = float(told.environment.get(HUNG_AFTER_SETTING, _WARN_AFTER_S))
         is_wanted = (
             told.rendezvous is not None and told.rendezvous.world_size > 1 and limit_s > 0
         )
+        self.ends_the_run = HUNG_AFTER_SETTING in told.environment
+        """Whether the job wants to be ended where its trainers stand still."""
         self._trainers = list(entry_points) if is_wanted else []
         self._limit_s = limit_s
         self._logs = [folder.log_file(told.host, each.rank) for each in self._trainers]
@@ -113,6 +141,7 @@ class HangWatch:
         self._has_others = told.rendezvous is not None and told.rendezvous.num_groups > 1
         self._found: Hung | None = None
         self._found_s = 0.0
+        self._told: Hung | None = None
 
     @property
     def is_on(self) -> bool:
@@ -133,6 +162,12 @@ class HangWatch:
         # where all of these wait, those of another instance have five seconds to tell why
         waits = hung is not None and hung.culprit is None and self._has_others
         return None if waits and now_s - self._found_s < _OTHERS_S else hung
+
+    def news(self) -> Hung | None:
+        """Return who stands still, once until they have moved; None: nobody, or it was told."""
+        hung = self.look()
+        is_news, self._told = hung is not self._told, hung
+        return hung if is_news else None
 
     def _looked_closer(self, now_s: float) -> Hung | None:
         """Return who stands still, of trainers that have given no sign for a while."""
