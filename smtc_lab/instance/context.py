@@ -29,6 +29,9 @@ _Told = TypeVar("_Told")
 READY_WORD, DONE_WORD = b"ready\n", b"done\n"
 """What a process says to its agent: its work begins, and no further step comes."""
 
+LAST_STEP_WORD = b"last step\n"
+"""What it says once it has taken the job's last step, which is to end it."""
+
 
 def process_variables(told: InstanceDescription, trainer: Trainer | None) -> dict[str, str]:
     """Return the variables that ``InstanceContext`` reads in one process of an instance.
@@ -245,6 +248,10 @@ class InstanceContext:
     def say_done(self) -> None:
         """Tell the agent that no further step comes: the CPU quota is lifted."""
         self._say(DONE_WORD)
+
+    def say_last_step(self) -> None:
+        """Tell the agent that the job's last step was taken: what comes now does not count."""
+        self._say(LAST_STEP_WORD)
 
     def _say(self, word: bytes) -> None:
         if self.ready_fd is not None:

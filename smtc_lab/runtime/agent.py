@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import selectors
 import signal
@@ -52,8 +53,17 @@ brings a data server; at the latest now."""
 _LISTEN_LOOK_S = 0.2
 """How often a data instance that runs the script is asked whether its own server listens."""
 
+AFTER_LAST_STEP_S = 10.0
+"""How long scripts may take to end once all of them have taken the job's last step."""
+
+_WENT_ON = (
+    f"The script went on for {AFTER_LAST_STEP_S:.0f} s after the job's last step, and was "
+    "ended. All steps count; what it was still doing does not."
+)
+
 _LEAVE_LIMIT_S = 1.0
-"""How long one of several trainers may take to end once its script has failed."""
+"""How long one of several trainers may take to end once its script has failed; and any, once
+it was told to after the job's last step."""
 
 
 class Agent:
@@ -167,8 +177,8 @@ class Agent:
 
     def _patience_s(self, quota_at: float | None) -> float | None:
         """Return how long to wait for something to be heard; None: for ever."""
-        waits = [] if quota_at is None else [quota_at - time.monotonic()]
-        if waits and self._told.runs_script:
+        waits = [at - time.monotonic() for at in (quota_at, self._over_at()) if at is not None]
+        if quota_at is not None and self._told.runs_script:
             waits.append(_LISTEN_LOOK_S)
         if self._failing():
             waits.append(_LEAVE_LIMIT_S / 4)
@@ -186,6 +196,11 @@ class Agent:
             if time.monotonic() - (failing.failed_s or 0.0) > _LEAVE_LIMIT_S:
                 self._stop()
                 return self._failed()
+        over_at = self._over_at()
+        if over_at is not None and time.monotonic() >= over_at:
+            self._tell(next(it for it in self._entry_points if it.exit_code is None), _WENT_ON)
+            self._stop(_LEAVE_LIMIT_S)
+            return self._failed() or self._entry_points[0]
         watch = self._hang_watch
         if watch is None or not watch.is_on or (hung := watch.news()) is None:
             return None
@@ -197,6 +212,13 @@ class Agent:
         decisive.failed_s = time.monotonic()
         self._stop()
         return decisive
+
+    def _over_at(self) -> float | None:
+        """Return when scripts are ended that go on after the job's last step; None: not."""
+        running = [each for each in self._entry_points if each.exit_code is None]
+        if not running or any(each.last_step_s is None for each in running):
+            return None
+        return max(each.last_step_s or 0.0 for each in self._entry_points) + AFTER_LAST_STEP_S
 
     def _tell(self, of: EntryPoint, message: str) -> None:
         """Warn people of something, in the run's events and in the log of an entry point."""
@@ -243,12 +265,12 @@ class Agent:
         if all(each.exit_code is not None or each.is_done for each in self._entry_points):
             self._cpu.lift()
 
-    def _stop(self) -> None:
-        """End the entry points that still run, in good order."""
+    def _stop(self, most_s: float = math.inf) -> None:
+        """End the entry points that still run, in good order, within so many seconds."""
         self._cpu.lift()
         if self._stop_s is None:
             self._stop_s = time.monotonic()
-        end_below(grace_s=self._told.grace_s, collect=self._collect)
+        end_below(grace_s=min(self._told.grace_s, most_s), collect=self._collect)
         self._collect()
         for entry_point in self._entry_points:
             if entry_point.exit_code is None:

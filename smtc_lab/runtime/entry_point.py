@@ -9,9 +9,10 @@ import resource
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from smtc_lab.instance.context import DONE_WORD
+from smtc_lab.instance.context import DONE_WORD, LAST_STEP_WORD
 from smtc_lab.instance.forking import close_but_for
 from smtc_lab.instance.hyperparameters import user_args
 from smtc_lab.instance.prepare import process_environment
@@ -61,6 +62,9 @@ class EntryPoint:
         self._said_code: int | None = None
         self.is_done = False
         """Whether it takes no further step."""
+        self.last_step_s: float | None = None
+        """When it had taken the job's last step, by the monotonic clock; None: it has not. How
+        it ends does not count from then on."""
         self._told = told
         self._quota = quota
         self._hosts_file = str(folder.instance(told.host) / "hosts")
@@ -148,11 +152,20 @@ class EntryPoint:
     def hear(self, said: bytes) -> None:
         """Take in what its script says through ``ready``."""
         self.is_done |= DONE_WORD in said
+        if self.last_step_s is not None:
+            return
+        said, last_step, _ = said.partition(LAST_STEP_WORD)
         if failed := _FAILED.search(said):
             self.failed_s, self._said_code = int(failed[1]) / 1e9, int(failed[2])
+        elif last_step and not self.has_said_why:
+            self.last_step_s = time.monotonic()
 
     def ended(self, exit_code: int, *, was_asked: bool) -> None:
         """Take note of its end, which was asked for or not."""
+        with suppress(BlockingIOError):  # it has said nothing since
+            self.hear(os.read(self.ready, 256))
+        if self.last_step_s is not None:
+            exit_code = 0
         self.exit_code = exit_code
         if exit_code and self.failed_s is None and not was_asked:
             self.failed_s = time.monotonic()

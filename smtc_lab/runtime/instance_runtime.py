@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.context import InstanceContext
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from smtc_lab.compiler.step import Elsewhere
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.store.tables import Record, RecordSink
+
+
+class StepsDone(SystemExit):
+    """Ends a script with success, because the job's ``max_steps`` is reached."""
 
 
 class InstanceRuntime:
@@ -64,6 +68,8 @@ class InstanceRuntime:
         """Whether a session chose how many data workers a loader has."""
         self.is_restoring = False
         """Whether state is given back: what optimizers do for it is no step."""
+        self.is_over = False
+        """Whether the job's last step was taken, so that the script is to end."""
         self.before_close: Callable[[], None] = lambda: None
         """Records what others still keep back; called once."""
 
@@ -169,6 +175,15 @@ class InstanceRuntime:
         self.record(
             EventRecord(time_s=time.time(), kind=kind, host=self.context.host, message=message)
         )
+
+    def end_script(self) -> NoReturn:
+        """End the script after the job's last step; again, where it goes on all the same."""
+        if not self.is_over:
+            self.close()
+            self.is_over = True
+            if os.getpid() == self._process:
+                self.context.say_last_step()
+        raise StepsDone(0)
 
     def end(self) -> None:
         """Say that the script has ended, and write what is left. As safe as ``close``."""

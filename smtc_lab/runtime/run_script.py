@@ -56,7 +56,8 @@ def main(script: str, arguments: list[str]) -> int:
     code = _run(script, arguments)
     _let_it_end()
     try:
-        _close_records()
+        if (runtime := _runtime()) is not None:
+            runtime.end()
     except Exception as error:  # noqa: BLE001  whatever it is, the run must not pass for a success
         if code == 0:
             _write_failure(error, script)
@@ -86,9 +87,8 @@ def _let_it_end() -> None:
     """
     if (threading := sys.modules.get("threading")) is not None:
         threading._shutdown()  # noqa: SLF001  there is no other way
-    module = sys.modules.get("smtc_lab.runtime.instance_runtime")
-    if module is not None:  # its records are closed last, and not in silence
-        atexit.unregister(module.instance_runtime().close)
+    if (runtime := _runtime()) is not None:  # its records are closed last, and not in silence
+        atexit.unregister(runtime.close)
     atexit._run_exitfuncs()  # noqa: SLF001  as above
 
 
@@ -116,6 +116,7 @@ def _run(script: str, arguments: list[str]) -> int:
     _write_stacks_when_asked()
     sys.argv = [script, *arguments]
     look_beside(script)
+    code = 0
     try:
         if os.environ.get(ROLE_VARIABLE) == "data" and RUNS_VARIABLE not in os.environ:
             _serve()
@@ -127,11 +128,23 @@ def _run(script: str, arguments: list[str]) -> int:
             after_import("torch", _install_hooks)
         _execute(script)
     except SystemExit as ended:
-        return _exit_code(ended)
+        code = _exit_code(ended)
     except BaseException as error:  # noqa: BLE001  whatever ends the script is written down
         _write_failure(error, script)
-        return 1
-    return 0
+        code = 1
+    return 0 if _is_over() else code
+
+
+def _runtime() -> Any:  # noqa: ANN401  without its import
+    """Return the runtime of this process; None: the script has needed none."""
+    module = sys.modules.get("smtc_lab.runtime.instance_runtime")
+    made = None if module is None else module.instance_runtime
+    return made() if made is not None and made.cache_info().currsize else None
+
+
+def _is_over() -> bool:
+    """Return whether the job's last step was taken: how the script ends counts no more."""
+    return getattr(_runtime(), "is_over", False)
 
 
 def _execute(script: str) -> None:
@@ -152,13 +165,6 @@ _run_as: list[object] = []
 def look_beside(script: str) -> None:
     """Have modules looked for beside the script first, as ``python script.py`` has it."""
     sys.path[0] = os.path.dirname(os.path.abspath(script))  # noqa: PTH100, PTH120  pathlib costs the start 10 ms
-
-
-def _close_records() -> None:
-    """Write what is left, now: an error at the interpreter's exit would be heard by nobody."""
-    module = sys.modules.get("smtc_lab.runtime.instance_runtime")
-    if module is not None:
-        module.instance_runtime().end()
 
 
 def _serve() -> None:
@@ -284,16 +290,14 @@ def _write_stacks_when_asked() -> None:
 def _failure_file_text(text: str) -> None:
     """Write ``output/failure``, where SageMaker looks for the reason too."""
     base = os.environ.get("SAGEMAKER_BASE_DIR")
-    if base is None:
+    if base is None or _is_over():
         return
     path = os.path.join(base, "output", "failure")  # noqa: PTH118  as above
     # of several trainers the first one to fail says why
     mode = "w" if os.environ.get("LOCAL_WORLD_SIZE", "1") == "1" else "x"
-    try:
-        with open(path, mode, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            file.write(text[:1024])
-    except OSError:  # a full disk must not hide the failure itself, which is in the log
-        return
+    # a full disk must not hide the failure itself, which is in the log
+    with suppress(OSError), open(path, mode, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        file.write(text[:1024])
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ class Trainer:
     exit_code: int | None = None
     is_done: bool = False
     has_said_why: bool = False
+    last_step_s: float | None = None
 
 
 class Instance:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from smtc_lab.runtime.instance_runtime import StepsDone
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,6 +20,8 @@ def note_thread_failures() -> None:
     plain: Callable[[threading.ExceptHookArgs], object] = threading.excepthook
 
     def note(said: threading.ExceptHookArgs) -> None:
+        if issubclass(said.exc_type, StepsDone):  # no failure
+            return
         if _First.error is None and issubclass(said.exc_type, Exception):
             _First.error = said.exc_value
         plain(said)

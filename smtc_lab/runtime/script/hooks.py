@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from smtc_lab.runtime.script.backward import BackwardSteps
 
 
-class StepsDone(SystemExit):
-    """Ends a script with success, because the job's ``max_steps`` is reached."""
-
-
 def install_hooks() -> None:
     """Time the script of this process from now on; torch has just been imported.
 
@@ -144,6 +140,8 @@ def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
     import torch  # noqa: PLC0415  the caller has it
 
     def __next__(self: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own
+        if runtime.is_over:
+            runtime.end_script()
         if runtime.is_timed_by_session or runtime.is_restoring or _inside.a_timed_next:
             return plain_next(self)
         if _Counted.by_backward is not None:
@@ -275,11 +273,12 @@ def _takes_over(optimizer: object) -> bool:
 def _end_step(end: Callable[[], None] | None = None) -> None:
     """End the step that is open, and the script with the job's last one."""
     runtime = instance_runtime()
+    if runtime.is_over:
+        runtime.end_script()
     if runtime.compilation is not None:
         runtime.compilation.wait()
     else:  # as in a session, the device is left alone, and may still compute
         runtime.timer.synchronized = not sys.modules["torch"].cuda.is_initialized()
     (end or runtime.timer.end)()
     if runtime.timer.is_done:
-        runtime.close()
-        raise StepsDone(0)
+        runtime.end_script()

@@ -234,8 +234,7 @@ class AutomaticResume:
         if timer.max_steps is not None:
             timer.max_steps -= step
             if timer.is_done:
-                runtime.close()
-                raise SystemExit(0)
+                runtime.end_script()
 
     def _refuse(self, why: str) -> bool:
         """Keep nothing from now on, and say why; what was kept is no longer right."""
