@@ -99,8 +99,9 @@ class Agent:
             code = 1
             with contextlib.suppress(OSError):
                 hung.say_where(self._told, self._folder)
-        elif len(self._entry_points) > 1 and code and not decisive.has_said_why:
-            # what it says is of one that failed because this one had
+        elif decisive.last_step_s or (
+            len(self._entry_points) > 1 and code and not decisive.has_said_why
+        ):  # what it says counts no more, or is of one that failed because this one had
             self._folder.failure_file(self._told.host).unlink(missing_ok=True)
         is_named = code != 0 and (hung is None or hung.culprit is not None)
         return InstanceExit(

@@ -19,7 +19,7 @@ from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.step_timer import StepTimer
 from smtc_lab.store.run_folder import COMPILER_FOLDER
-from smtc_lab.store.sink import open_sink
+from smtc_lab.store.sink import LateSink, open_sink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,8 +47,8 @@ class InstanceRuntime:
             host, rank = self.context.host, self.context.rank
             is_trainer = self.context.role == "train"
             data_records = folder.records / f"{host}-data0.sqlite"
-            path = folder.rank_records(host, rank) if is_trainer else data_records
-            self._writer = open_sink(path)
+            self._path = folder.rank_records(host, rank) if is_trainer else data_records
+            self._writer = open_sink(self._path)
             atexit.register(self.close)
         self._kept = _kept()
         self.restored_step: Callable[[], int] = lambda: 0
@@ -68,6 +68,8 @@ class InstanceRuntime:
         """Whether a session chose how many data workers a loader has."""
         self.is_restoring = False
         """Whether state is given back: what optimizers do for it is no step."""
+        self.claim: Callable[[], bool] | None = None
+        """Tells whether steps of this process count, where its script starts ranks."""
         self.is_over = False
         """Whether the job's last step was taken, so that the script is to end."""
         self.before_close: Callable[[], None] = lambda: None
@@ -152,9 +154,25 @@ class InstanceRuntime:
             self._writer = made_of(self._writer)
             self.timer.writer = self._writer
 
+    def let_go(self) -> None:
+        """Close the records, which are opened again with the next one: others may be forked."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = LateSink(self._path, lambda: self.is_own_process)
+            self.timer.writer = self._writer
+
+    def take_over(self) -> None:
+        """Be the trainer in place of the process that this one was forked from."""
+        self._process = os.getpid()
+
+    @property
+    def is_own_process(self) -> bool:
+        """Whether this process keeps the records, and not one that was forked from it."""
+        return os.getpid() == self._process
+
     def flush(self) -> None:
         """Return when what was recorded outlives this process."""
-        if self._writer is not None and os.getpid() == self._process:
+        if self._writer is not None and self.is_own_process:
             self._writer.flush()
 
     @property
@@ -165,7 +183,7 @@ class InstanceRuntime:
 
     def record(self, record: Record) -> None:
         """Keep a record of this process."""
-        if self._writer is not None and os.getpid() == self._process:
+        if self._writer is not None and self.is_own_process:
             self._writer.append(record)
 
     def event(self, kind: str, message: str) -> None:
@@ -181,19 +199,19 @@ class InstanceRuntime:
         if not self.is_over:
             self.close()
             self.is_over = True
-            if os.getpid() == self._process:
+            if self.is_own_process:
                 self.context.say_last_step()
         raise StepsDone(0)
 
     def end(self) -> None:
         """Say that the script has ended, and write what is left. As safe as ``close``."""
-        if os.getpid() == self._process:
+        if self.is_own_process:
             self.context.say_done()
         self.close()
 
     def close(self) -> None:
         """Write what is left. Safe to call twice; does nothing in a forked child."""
-        if os.getpid() != self._process:
+        if not self.is_own_process:
             return
         if "compilation" in self.__dict__ and self.compilation is not None:
             self.compilation.close()

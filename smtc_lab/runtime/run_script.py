@@ -41,6 +41,7 @@ _OWN_FILES = (
     "script/communication.py",
     "script/exchange.py",
     "script/hooks.py",
+    "script/own_ranks.py",
     "script/quick_start.py",
     "script/watch.py",
     "script/xla.py",
@@ -220,8 +221,7 @@ def _write_failure(error: BaseException, script: str) -> None:
 
 
 def _print_traceback(error: BaseException) -> None:
-    told, _ = _told(error)
-    sys.stderr.writelines(told.format())
+    sys.stderr.writelines(_told(error)[0].format())
     sys.stderr.flush()
 
 

@@ -23,6 +23,7 @@ from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
 from smtc_lab.runtime.resuming.watched import watch_attempts
 from smtc_lab.runtime.script.first_failure import note_thread_failures
+from smtc_lab.runtime.script.own_ranks import count_own_ranks
 from smtc_lab.runtime.script.stateful_loader import replace_stateful_loader
 
 if TYPE_CHECKING:
@@ -43,15 +44,7 @@ def install_hooks() -> None:
     hold_workers()
     if os.environ.get(ROLE_VARIABLE) == "data":
         return
-    from torch.optim.optimizer import (  # noqa: PLC0415  it is there now
-        register_optimizer_step_post_hook,
-    )
-
-    from smtc_lab.dataservice.iterating.iterators import SeededIterator  # noqa: PLC0415  needs torch
-    from smtc_lab.dataservice.torch_names import needed  # noqa: PLC0415  others do without torch
-    from smtc_lab.parallel.untraced import untraced  # noqa: PLC0415  needs torch
     from smtc_lab.runtime.data_instance import use_data_service  # noqa: PLC0415  needs torch
-    from smtc_lab.runtime.script.backward import BackwardSteps  # noqa: PLC0415  as above
 
     runtime = instance_runtime()
     note_thread_failures()
@@ -71,6 +64,28 @@ def install_hooks() -> None:
         )
 
         watch_exchange(runtime)
+    _time_steps(runtime)
+    count_own_ranks(runtime, time_own_rank)
+    if (replacement := use_data_service(runtime)) is not None:
+        replace_stateful_loader(replacement)
+
+
+def time_own_rank(runtime: InstanceRuntime) -> None:
+    """Time the steps of this process, a rank that was started by the script of a trainer."""
+    watch_attempts(runtime)
+    _time_steps(runtime)
+
+
+def _time_steps(runtime: InstanceRuntime) -> None:
+    from torch.optim.optimizer import (  # noqa: PLC0415  it is there now
+        register_optimizer_step_post_hook,
+    )
+
+    from smtc_lab.dataservice.iterating.iterators import SeededIterator  # noqa: PLC0415  needs torch
+    from smtc_lab.dataservice.torch_names import needed  # noqa: PLC0415  others do without torch
+    from smtc_lab.parallel.untraced import untraced  # noqa: PLC0415  needs torch
+    from smtc_lab.runtime.script.backward import BackwardSteps  # noqa: PLC0415  as above
+
     _Counted.by_backward = BackwardSteps(runtime, _end_step)
     stepped = untraced(_optimizer_stepped, when_left_out=_optimizer_left_out)
     register_optimizer_step_post_hook(stepped)
@@ -80,8 +95,6 @@ def install_hooks() -> None:
     ours.__next__ = _timed_next(ours.__next__)
     if runtime.context.permutes_samples:
         _permute_samples(theirs, ours)
-    if (replacement := use_data_service(runtime)) is not None:
-        replace_stateful_loader(replacement)
 
 
 def _look_at_others(runtime: InstanceRuntime) -> None:
@@ -275,6 +288,8 @@ def _end_step(end: Callable[[], None] | None = None) -> None:
     runtime = instance_runtime()
     if runtime.is_over:
         runtime.end_script()
+    if runtime.claim is not None and runtime.is_own_process and not runtime.claim():
+        return
     if runtime.compilation is not None:
         runtime.compilation.wait()
     else:  # as in a session, the device is left alone, and may still compute
