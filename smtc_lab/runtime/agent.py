@@ -35,6 +35,7 @@ from smtc_lab.machine.processes import (
 from smtc_lab.machine.socket_traffic import one_listens
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.cpu.cpu_limit import CpuLimit
+from smtc_lab.runtime.entry_point import WENT_ON, EntryPoint, over_at
 from smtc_lab.runtime.ranks.hang_watch import LOOK_S, HangWatch
 from smtc_lab.runtime.ranks.step_counts import unequal_steps
 from smtc_lab.runtime.starting.entry_points import EntryPoints
@@ -42,7 +43,6 @@ from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.sink import open_sink
 
 if TYPE_CHECKING:
-    from smtc_lab.runtime.entry_point import EntryPoint
     from smtc_lab.runtime.ranks.hang_watch import Hung
     from smtc_lab.store.tables import RecordSink
 
@@ -52,14 +52,6 @@ brings a data server; at the latest now."""
 
 _LISTEN_LOOK_S = 0.2
 """How often a data instance that runs the script is asked whether its own server listens."""
-
-AFTER_LAST_STEP_S = 10.0
-"""How long scripts may take to end once all of them have taken the job's last step."""
-
-_WENT_ON = (
-    f"The script went on for {AFTER_LAST_STEP_S:.0f} s after the job's last step, and was "
-    "ended. All steps count; what it was still doing does not."
-)
 
 _LEAVE_LIMIT_S = 1.0
 """How long one of several trainers may take to end once its script has failed; and any, once
@@ -178,7 +170,11 @@ class Agent:
 
     def _patience_s(self, quota_at: float | None) -> float | None:
         """Return how long to wait for something to be heard; None: for ever."""
-        waits = [at - time.monotonic() for at in (quota_at, self._over_at()) if at is not None]
+        waits = [
+            at - time.monotonic()
+            for at in (quota_at, over_at(self._entry_points))
+            if at is not None
+        ]
         if quota_at is not None and self._told.runs_script:
             waits.append(_LISTEN_LOOK_S)
         if self._failing():
@@ -197,9 +193,8 @@ class Agent:
             if time.monotonic() - (failing.failed_s or 0.0) > _LEAVE_LIMIT_S:
                 self._stop()
                 return self._failed()
-        over_at = self._over_at()
-        if over_at is not None and time.monotonic() >= over_at:
-            self._tell(next(it for it in self._entry_points if it.exit_code is None), _WENT_ON)
+        if (over_s := over_at(self._entry_points)) is not None and time.monotonic() >= over_s:
+            self._tell(next(it for it in self._entry_points if it.exit_code is None), WENT_ON)
             self._stop(_LEAVE_LIMIT_S)
             return self._failed() or self._entry_points[0]
         watch = self._hang_watch
@@ -213,13 +208,6 @@ class Agent:
         decisive.failed_s = time.monotonic()
         self._stop()
         return decisive
-
-    def _over_at(self) -> float | None:
-        """Return when scripts are ended that go on after the job's last step; None: not."""
-        running = [each for each in self._entry_points if each.exit_code is None]
-        if not running or any(each.last_step_s is None for each in running):
-            return None
-        return max(each.last_step_s or 0.0 for each in self._entry_points) + AFTER_LAST_STEP_S
 
     def _tell(self, of: EntryPoint, message: str) -> None:
         """Warn people of something, in the run's events and in the log of an entry point."""

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 
+AFTER_LAST_STEP_S = 10.0
+"""How long scripts may take to end once all of them have taken the job's last step."""
+
+WENT_ON = (
+    f"The script went on for {AFTER_LAST_STEP_S:.0f} s after the job's last step, and was "
+    "ended. All steps count; what it was still doing does not."
+)
+"""What people are told of one that was ended then."""
+
 _FAILED = re.compile(rb"%b ([0-9]+) ([0-9]+)\n" % FAILED_WORD.encode())
 
 _NO_VICTIM = {-signal.SIGKILL, -signal.SIGSEGV, -signal.SIGBUS}
@@ -203,3 +212,14 @@ class EntryPoint:
             resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
+
+
+def over_at(entry_points: Sequence[EntryPoint]) -> float | None:
+    """Return when those are ended that go on after the job's last step, by the monotonic clock.
+
+    None: they are not, since one that runs has not taken it.
+    """
+    running = [each for each in entry_points if each.exit_code is None]
+    if not running or any(each.last_step_s is None for each in running):
+        return None
+    return max(each.last_step_s or 0.0 for each in entry_points) + AFTER_LAST_STEP_S

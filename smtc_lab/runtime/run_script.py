@@ -63,12 +63,10 @@ def main(script: str, arguments: list[str]) -> int:
         if code == 0:
             _write_failure(error, script)
         return code or 1
-    if code == 0 and os.environ.get(ROLE_VARIABLE) == "data":
-        # Taking torch apart takes more than a second, in which the whole cluster is billed.
-        _leave_at_once(0)
-    if _has_met_others():
-        # Threads of gloo may abort a process whose interpreter goes down (pytorch#179291), and
-        # a job that has done its work would count as failed.
+    # Taking torch apart takes more than a second, in which the whole cluster is billed. Threads
+    # of gloo may abort a process whose interpreter goes down (pytorch#179291), and a job that
+    # has done its work would count as failed.
+    if (code == 0 and os.environ.get(ROLE_VARIABLE) == "data") or _has_met_others():
         _leave_at_once(code)
     return code
 
@@ -138,9 +136,9 @@ def _run(script: str, arguments: list[str]) -> int:
 
 def _runtime() -> Any:  # noqa: ANN401  without its import
     """Return the runtime of this process; None: the script has needed none."""
-    module = sys.modules.get("smtc_lab.runtime.instance_runtime")
-    made = None if module is None else module.instance_runtime
-    return made() if made is not None and made.cache_info().currsize else None
+    module: Any = sys.modules.get("smtc_lab.runtime.instance_runtime")
+    is_made = module is not None and module.instance_runtime.cache_info().currsize
+    return module.instance_runtime() if is_made else None
 
 
 def _is_over() -> bool:
@@ -217,10 +215,6 @@ def _write_failure(error: BaseException, script: str) -> None:
     # before it is told: whoever hears of an earlier failure ends this process, too
     _failure_file_text(reason)
     _say_failed(1, failed_ns)
-    _print_traceback(error)
-
-
-def _print_traceback(error: BaseException) -> None:
     sys.stderr.writelines(_told(error)[0].format())
     sys.stderr.flush()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.runtime.agent import AFTER_LAST_STEP_S, Agent
+from smtc_lab.runtime.entry_point import AFTER_LAST_STEP_S, over_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,21 +113,17 @@ def test_a_run_whose_script_dies_after_its_last_step_is_complete(
 
 
 def test_time_to_leave_begins_when_all_that_still_run_have_taken_it() -> None:
-    both = [SimpleNamespace(exit_code=None, last_step_s=each) for each in (None, None)]
-    agent = cast("Any", SimpleNamespace(_entry_points=both))
+    both: Any = [SimpleNamespace(exit_code=None, last_step_s=None) for _ in range(2)]
 
-    def over_at() -> float | None:
-        return Agent._over_at(agent)
-
-    assert over_at() is None
+    assert over_at(both) is None
     both[0].last_step_s = 5.0
-    assert over_at() is None
+    assert over_at(both) is None
     both[1].last_step_s = 7.0
-    assert over_at() == 7.0 + AFTER_LAST_STEP_S
+    assert over_at(both) == 7.0 + AFTER_LAST_STEP_S
     both[1].exit_code = 0
-    assert over_at() == 7.0 + AFTER_LAST_STEP_S
+    assert over_at(both) == 7.0 + AFTER_LAST_STEP_S
     both[0].exit_code = 0
-    assert over_at() is None
+    assert over_at(both) is None
 
 
 @pytest.mark.parametrize("body", [GOES_ON, IN_A_THREAD])
