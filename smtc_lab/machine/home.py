@@ -8,6 +8,9 @@ from pathlib import Path
 HOME_VARIABLE = "SMTC_LAB_HOME"
 """Environment variable that moves all of it."""
 
+WORK = "work"
+"""Name of the folder in that of a run whose entry points have a working folder of their own."""
+
 STUDIES = "comparisons"
 """Name of the folder of studies, beside that of their runs: the first kind were comparisons."""
 

@@ -22,6 +22,7 @@ MOST_LINKED = 10_000
 """Files and folders that are made anew, at most; as many again may lie beside and above."""
 
 _MOST_SEEN = 10 * MOST_LINKED
+_LEVELS_ABOVE = 2
 _LEFT_OUT = frozenset({"__pycache__"})
 _LINKED_WHOLE = frozenset({".git", "node_modules"})
 _MARKS = ({"pyvenv.cfg"}, {"conda-meta"}, {"job.json", "plan.json"})
@@ -36,8 +37,9 @@ class LinkedFolder:
 
     Args:
         source: The folder, an absolute path without links.
-        top: Where it is made anew, below the names of all folders that it lies in, each with
-            links to all else that it holds: ``..`` leads to what it leads to there.
+        top: Where it is made anew, below the names of all folders that it lies in. The two
+            above it have links to all else that they hold, so ``..`` and ``../..`` lead to what
+            they lead to there; but for the root of the file system, where processes are.
         left_out: Folders that are not there at all.
     """
 
@@ -185,7 +187,9 @@ class LinkedFolder:
     def _link_parents(self) -> None:
         """Link what lies beside the folder, and beside each one that it lies in."""
         room, child = MOST_LINKED, self._source
-        for parent in self._parents:
+        for parent in self._parents[:_LEVELS_ABOVE]:
+            if parent == "/":  # whoever follows links would walk through the whole machine
+                return
             beside = []
             try:
                 with os.scandir(parent) as entries:

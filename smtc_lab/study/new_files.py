@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from smtc_lab.launchers.local.own_folder import work_of
+from smtc_lab.machine.home import WORK
 from smtc_lab.neutral_text import neutral
 from smtc_lab.store.run_folder import JOB_NAME, RunFolder
 
@@ -28,7 +28,7 @@ def new_files_line(root: Path, names: Iterable[str]) -> str:
         names: Those of the launches.
     """
     folders = (RunFolder(root / name) for name in names if JOB_NAME.fullmatch(name))
-    found = [new for folder in folders if (new := _new_files(work_of(folder)))]
+    found = [new for folder in folders if (new := _new_files(folder.path / WORK))]
     if not found:
         return ""
     where, names = found[-1]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import LauncherError
-from smtc_lab.launchers.local.own_folder import OwnFolder, own_folder, work_of
+from smtc_lab.launchers.local.own_folder import OwnFolder, own_folder
 from smtc_lab.launchers.run import Run, launch
 from smtc_lab.machine import linked_folder
+from smtc_lab.machine.home import WORK
 from smtc_lab.machine.linked_folder import LinkedFolder
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -80,7 +81,7 @@ def events(folder: RunFolder, kind: str) -> list[str]:
 def test_the_script_has_a_folder_of_its_own_and_keeps_its_path(here: Path, root: Path) -> None:
     run = launch(job(working_dir="own"), root=root, detach=False).wait(60)
 
-    own = work_of(run.folder) / here.relative_to("/")
+    own = (run.folder.path / WORK) / here.relative_to("/")
     (told,) = said(run)
     assert told["cwd"] == str(own)
     assert told["script"] == [str(here / "train.py")] * 2 + [str(here)]
@@ -98,7 +99,7 @@ def test_a_single_launch_works_where_it_is_started(here: Path, root: Path) -> No
 
     assert said(run)[0]["cwd"] == str(here)
     assert (here / "out" / "begun").is_file()
-    assert not work_of(run.folder).exists()
+    assert not (run.folder.path / WORK).exists()
     assert events(run.folder, "files changed") == []
 
 
@@ -133,14 +134,14 @@ def test_a_folder_with_too_many_files_is_told_once(
     monkeypatch.setattr(linked_folder, "MOST_LINKED", 1)
 
     own = own_folder_of(folder)
-    own.tell()
-    own.tell()
+    own.begin()
+    own.begin()
 
     (sentence,) = events(folder, "folder linked")
     assert sentence.startswith(
         f"{str(here)!r} has more than 10,000 files, so this launch works"
     )
-    assert not work_of(folder).exists()
+    assert not (folder.path / WORK).exists()
 
 
 def test_folders_that_are_linked_whole_are_told(
@@ -148,11 +149,12 @@ def test_folders_that_are_linked_whole_are_told(
 ) -> None:
     monkeypatch.setattr(linked_folder, "MOST_LINKED", 10)
     for number in range(11):
+        (here.parent / f"{number}.txt").touch()
         for name in "abcd":
             (here / name).mkdir(exist_ok=True)
             (here / name / f"{number}.txt").touch()
 
-    own_folder_of(folder).tell()
+    own_folder_of(folder).begin()
 
     whole, above = events(folder, "folder linked")
     assert whole.endswith("lands in yours: a, b, c and 1 more.")
@@ -179,15 +181,29 @@ def test_files_that_those_print_to_who_launch_are_not_blamed_on_the_script(
     assert sentence.endswith(": train.py.")
 
 
+def test_each_attempt_finds_the_links_that_none_has_between_them(
+    here: Path, folder: RunFolder
+) -> None:
+    own, link = own_folder_of(folder), folder.path / WORK / here.relative_to("/") / "train.py"
+    own.begin()
+    assert link.is_symlink()
+
+    own.close()
+    assert not (folder.path / WORK).exists()
+    own.begin()
+
+    assert link.samefile(here / "train.py")
+
+
 def test_a_folder_that_cannot_be_made_fails_the_run_and_says_why(
     here: Path, folder: RunFolder
 ) -> None:
-    work_of(folder).write_text("in its place", encoding="utf-8")
+    (folder.path / WORK).write_text("in its place", encoding="utf-8")
 
     with pytest.raises(
         LauncherError, match=r"no working folder of its own.*--working-dir here"
     ):
-        own_folder_of(folder).tell()
+        own_folder_of(folder).begin()
 
     assert here.is_dir()
 
@@ -197,9 +213,9 @@ def with_links(here: Path, folder: RunFolder) -> RunFolder:
     """Return a run whose links were never taken away, as after a kill of its supervisor."""
     (here / "secret.txt").write_text("the secret of the user", encoding="utf-8")
     (here / "kept").mkdir(mode=0o500)
-    work_of(folder).mkdir()
-    assert LinkedFolder(here, work_of(folder)).make()
-    (work_of(folder) / "whole").symlink_to(here)
+    (folder.path / WORK).mkdir()
+    assert LinkedFolder(here, (folder.path / WORK)).make()
+    ((folder.path / WORK) / "whole").symlink_to(here)
     return folder
 
 

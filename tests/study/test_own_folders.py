@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError
-from smtc_lab.launchers.local.own_folder import work_of
+from smtc_lab.machine.home import WORK
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder, find_run
@@ -83,7 +83,7 @@ def test_every_launch_takes_the_same_steps_and_its_new_files_are_offered(
 
     assert [len(steps) for run in outcome.runs for steps in run.steps.values()] == [STEPS] * 2
     assert [path.name for path in here.iterdir()] == ["train.py"]
-    last = work_of(find_run(str(outcome.runs[-1].job.job_name), root))
+    last = find_run(str(outcome.runs[-1].job.job_name), root).path / WORK
     where = last / here.relative_to("/") / "out"
     assert outcome.new_files == (
         "New files of 2 launches are kept in their run folders, those of the last (checkpoint) "
@@ -127,7 +127,7 @@ def test_data_instances_find_files_by_the_paths_that_trainers_do(
 
 @pytest.fixture
 def work(root: Path) -> Path:
-    folder = work_of(RunFolder(root / "run-1"))
+    folder = RunFolder(root / "run-1").path / WORK
     (folder / "home" / "exp" / "__pycache__").mkdir(parents=True)
     (folder / "home" / "exp" / "__pycache__" / "train.pyc").touch()
     return folder

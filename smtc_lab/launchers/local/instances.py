@@ -89,7 +89,7 @@ class LocalInstances:
             LauncherError: Their working folder could not be made.
         """
         if self._own is not None:
-            self._own.tell()
+            self._own.begin()
         first = first_of_alike(self._folder, self._hosts) if self.is_forked else None
         if first is not None:
             self._start_forked(first)
@@ -189,6 +189,7 @@ class LocalInstances:
         shutil.rmtree(self._folder.rendezvous, ignore_errors=True)
         if self._own is not None:
             self._own.look()
+            self._own.close()  # before the run is told to have ended: whoever copies it then
 
     def lost(self) -> dict[str, str]:
         """Return nothing: what ends here is heard of."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from smtc_lab.errors import LauncherError, StoreError
-from smtc_lab.machine.home import STUDIES, home
+from smtc_lab.machine.home import STUDIES, WORK, home
 from smtc_lab.machine.linked_folder import MOST_LINKED, LinkedFolder
 from smtc_lab.metrics.records.records import FILES_CHANGED, FOLDER_LINKED, EventRecord
 from smtc_lab.store.writer import RecordWriter
@@ -25,17 +25,12 @@ _MOST_NAMED = 3
 _ANCESTORS = 3
 
 
-def work_of(folder: RunFolder) -> Path:
-    """Return where in a run's folder the working folder lies, below the names of the user's."""
-    return folder.path / "work"
-
-
 def own_folder(folder: RunFolder, job: TrainingJob) -> str | None:
     """Return where the entry points of a job will work; None: where it is launched from."""
     if job.working_dir != "own":
         return None
     here = Path.cwd()
-    return str(work_of(folder) / here.relative_to(here.anchor))
+    return str(folder.path / WORK / here.relative_to(here.anchor))
 
 
 class OwnFolder:
@@ -47,7 +42,7 @@ class OwnFolder:
     """
 
     def __init__(self, folder: RunFolder, path: str) -> None:
-        work, root = work_of(folder), folder.path.parent
+        work, root = folder.path / WORK, folder.path.parent
         source = Path("/", Path(path).relative_to(work))
         self._folder = folder
         self._linked = LinkedFolder(
@@ -56,11 +51,8 @@ class OwnFolder:
         self._source = source
         self._problem: OSError | None = None
         self._told = {os.path.relpath(path, source) for path in _printed_to()}
-        self._is_made = self._is_told = False
-        try:
-            self._is_made = self._linked.make()
-        except OSError as error:
-            self._problem = error
+        self._is_made = self._is_open = self._is_told = False
+        self._open()
 
     @classmethod
     def of(cls, folder: RunFolder, plan: Mapping[str, Any]) -> Self | None:
@@ -69,12 +61,24 @@ class OwnFolder:
         path = told.get("working_folder")
         return None if path is None else cls(folder, path)
 
-    def tell(self) -> None:
-        """Say once what of the user's folder is not as it seems in this one.
+    def _open(self) -> None:
+        """Make it, unless that was done since it was closed."""
+        if self._is_open:
+            return
+        self._problem = None
+        try:
+            self._is_made = self._linked.make()
+        except OSError as error:
+            self._problem = error
+        self._is_open = True
+
+    def begin(self) -> None:
+        """Let an attempt begin; say once what of the user's folder is not as it seems.
 
         Raises:
             LauncherError: It could not be made.
         """
+        self._open()
         if self._problem is not None:
             raise LauncherError(
                 f"The launch has no working folder of its own: {self._problem}. Free the "
@@ -115,8 +119,9 @@ class OwnFolder:
             )
 
     def close(self) -> None:
-        """Leave nothing but what is new."""
+        """Leave nothing but what is new, until another attempt begins."""
         self._linked.remove_links()
+        self._is_open = False
 
     def _say(self, kind: str, message: str) -> None:
         path = self._folder.records / "working-dir.sqlite"
