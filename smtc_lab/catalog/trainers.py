@@ -44,7 +44,7 @@ def trainers_per_instance(
     if job.distribution is None:
         return none | {group.instance_group_name: 1 for group in training}
     asked = Distribution() if job.distribution == "auto" else job.distribution
-    if problems := _group_problems(asked, groups, role_of):
+    if problems := _group_problems(asked, role_of):
         raise SpecError(problems)
     devices = {
         group.instance_group_name: _num_devices(group, catalog, devices_here)
@@ -109,10 +109,8 @@ def _shares(
     return {group.instance_group_name: left // instances for group in open_groups}
 
 
-def _group_problems(
-    asked: Distribution, groups: Iterable[InstanceGroup], role_of: Mapping[str, Role]
-) -> list[str]:
-    """Return what is wrong with the groups that a distribution names or needs."""
+def _group_problems(asked: Distribution, role_of: Mapping[str, Role]) -> list[str]:
+    """Return what is wrong with the groups that a distribution names."""
     problems = [
         f"distribution names the instance group {name!r}, which the job does not have. Choose "
         f"among {', '.join(sorted(role_of))}."
@@ -125,16 +123,6 @@ def _group_problems(
             f"distribution names the instance groups {', '.join(asked.instance_groups)}, but "
             f"{', '.join(sorted(training))} train. Give the others role='data', or name all "
             "that train."
-        )
-    reducing = [
-        group
-        for group in groups
-        if role_of[group.instance_group_name] == "data" and not group.runs
-    ]
-    if asked.reduce_on == "data_group" and not reducing:
-        problems.append(
-            "distribution has reduce_on='data_group', but the cluster has no data group that "
-            "serves trainers. Add one, or drop reduce_on."
         )
     return problems
 

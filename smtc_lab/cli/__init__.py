@@ -32,6 +32,7 @@ from smtc_lab.cli.spot.by_hand import interrupt, resume
 from smtc_lab.cli.spot.forecast import forecast
 from smtc_lab.cli.spot.prove import prove_resume
 from smtc_lab.errors import CatalogError, PythonEnvironmentError, SmtcLabError, SpecError
+from smtc_lab.spec.distribution import TAKEN_OUT
 
 EXIT_FAILED = 1
 """A run failed, or could not be started, found or read."""
@@ -102,6 +103,9 @@ def _hint_at_own_arguments(error: click.ClickException) -> None:
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return
     option, path = error.option_name, error.ctx.command_path
+    if option == "--reduce-on":
+        say(f"{option} {TAKEN_OUT}", err=True)
+        return
     others = [
         f"'smtc-lab {name}'"
         for name, each in cli.commands.items()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.cli.job_options import Refusals
 
-FIELDS = ("data", "shard", "pipeline", "microbatches", "schedule", "tensor", "reduce_on")
+FIELDS = ("data", "shard", "pipeline", "microbatches", "schedule", "tensor")
 """Their names, which are those of a distribution's fields."""
 
 
@@ -43,7 +43,6 @@ class _SeveralValues(click.ParamType):  # type: ignore[type-arg]  # older ones h
 _TYPES: dict[str, click.ParamType[Any]] = {
     "data": click.STRING,
     "schedule": click.Choice(get_args(Schedule)),
-    "reduce_on": click.Choice(["data_group", "auto"]),
 }
 _METAVARS = {
     "data": "N|auto",
@@ -63,11 +62,7 @@ _HELP = {
     "schedule": "In which order the stages of a pipeline compute. Default: 1f1b.",
     "tensor": "Trainers of one instance that each have a part of every layer; the script calls "
     "session.prepare. Default: 1.",
-    "reduce_on": "Data instances also sum gradients: always, or where that is predicted to "
-    "pay. Default: trainers do it.",
 }
-_ALONE = ("reduce_on",)
-"""Fields of which all set-ups of a comparison have one value."""
 
 
 def _option(name: str, *, listed: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -81,7 +76,6 @@ def _option(name: str, *, listed: bool) -> Callable[[Callable[..., Any]], Callab
 
 
 SHARD = _option("shard", listed=False)
-REDUCE_ON = _option("reduce_on", listed=False)
 
 
 def DISTRIBUTION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as click's own
@@ -94,7 +88,7 @@ def DISTRIBUTION(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N8
 def DISTRIBUTIONS(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as click's own
     """Add the options of distributions that are compared."""
     for name in reversed(FIELDS):
-        command = _option(name, listed=name not in _ALONE)(command)
+        command = _option(name, listed=True)(command)
     return command
 
 

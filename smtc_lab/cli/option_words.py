@@ -10,7 +10,7 @@ from smtc_lab.cli.distribution_options import FIELDS
 _FIELD = rf"(?:{'|'.join(FIELDS)})"
 _GIVEN = re.compile(rf"(?:\bdistribution[. ])?\b({_FIELD})='?(\w+)'?(?:,(?= {_FIELD}=))?")
 _UNSAID = re.compile(rf",? ?\b{_FIELD}=None\b")
-_NAMED = re.compile(r"\b([Aa]dd|drop) (pipeline|microbatches|reduce_on)\b")
+_NAMED = re.compile(r"\b([Aa]dd|drop) (pipeline|microbatches)\b")
 
 
 def in_options(text: str) -> str:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     help="Numbers of devices.",
 )
 @distribution_options.SHARD
-@distribution_options.REDUCE_ON
 @click.option(
     "--mode",
     type=click.Choice(["weak", "strong"]),

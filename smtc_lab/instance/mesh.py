@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +18,6 @@ class TrainerLayout:
 
     shard: int = 1
     """Trainers that share the parameters of one replica, by consecutive ranks."""
-
-    reduce_on: Literal["data_group"] | None = None
-    """``data_group``: data instances also reduce gradients. None: the trainers do."""
 
     pipeline: int = 1
     """Trainers that each run a stage, or some, of one replica."""

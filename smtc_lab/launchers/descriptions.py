@@ -189,7 +189,6 @@ def _layout(plan: LaunchPlan) -> TrainerLayout | None:
     return TrainerLayout(
         data=plan.num_trainers // asked.per_replica,
         shard=asked.shard,
-        reduce_on=None if asked.reduce_on == "auto" else asked.reduce_on,
         pipeline=asked.pipeline,
         microbatches=asked.num_microbatches,
         schedule=asked.schedule,

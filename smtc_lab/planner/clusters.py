@@ -54,9 +54,6 @@ class Clusters:
     data_instances: NDArray[np.float64]
     """Its instances."""
 
-    reduces: NDArray[np.bool_] | None = None
-    """Whether data instances also reduce gradients; None: none do."""
-
     loader_workers: Numbers = math.inf
     """Data workers on each training instance; infinite: as the script has, or for each core."""
 
@@ -87,7 +84,6 @@ class Clusters:
             trainers=self.trainers[places],
             data=self.data[places],
             data_instances=self.data_instances[places],
-            reduces=None if self.reduces is None else self.reduces[places],
             loader_workers=workers[places] if isinstance(workers, np.ndarray) else workers,
         )
 

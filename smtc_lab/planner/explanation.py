@@ -131,8 +131,7 @@ def _exchange(planned: PlannedCandidate) -> list[str]:
     if found is None or spread is None:
         return []
     hidden = 1 - found.exposed_s / found.all_reduce_s
-    reduced = ", which data instances reduce, too" if spread.reduce_on else ""
-    all_reduce = f"{1e3 * found.all_reduce_s:.3g} ms of each step{reduced}"
+    all_reduce = f"{1e3 * found.all_reduce_s:.3g} ms of each step"
     return [
         f"{spread.data} devices exchange gradients in {all_reduce}: {hidden:.0%} is hidden."
     ]

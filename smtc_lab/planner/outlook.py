@@ -134,9 +134,6 @@ class Outlook:
             trainer_speed_error=offers.speed_error[trainer],
             trainer_gbps=offers.gbps[trainer],
             **self._wires(clusters),
-            reducers=0.0
-            if clusters.reduces is None
-            else np.where(clusters.reduces, clusters.data_instances, 0.0),
             device_s=device_s,
             data_instances=clusters.data_instances,
             data_cores=np.where(has_data, offers.vcpus[data], 0.0),
@@ -249,10 +246,7 @@ class Outlook:
 
     def _distribution(self, clusters: Clusters, place: int) -> Distribution | None:
         ranks = int(self.ranks(clusters)[place])
-        if ranks == 1:
-            return None
-        reduces = clusters.reduces is not None and bool(clusters.reduces[place])
-        return Distribution(data=ranks, reduce_on="data_group" if reduces else None)
+        return None if ranks == 1 else Distribution(data=ranks)
 
     def _cautions(self, clusters: Clusters, place: int) -> tuple[str, ...]:
         offers, row = self.offers, clusters.trainer[place]

@@ -22,6 +22,7 @@ from smtc_lab.planner.run_prediction import RunPrediction, predict_run
 from smtc_lab.planner.search import nearest_to_deadline, search
 from smtc_lab.planner.words.told_advice import seconds
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.distribution import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -177,7 +178,7 @@ class Plan(PlanDisplayed, BundleDisplayed, Result):
             PlannerError: The text is damaged, or of another schema version.
         """
         try:
-            return cls.model_validate_json(text)
+            return cls.model_validate_json(text, context=KEPT)
         except ValidationError as error:
             raise PlannerError(
                 f"This is not a plan of schema version {SCHEMA_VERSION}: "

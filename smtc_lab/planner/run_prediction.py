@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
-from smtc_lab.launchers.emulation.emulated_link import reduces_on_data
 from smtc_lab.launchers.engines import runs_here
 from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.machine.beneath import MIB
@@ -205,7 +204,6 @@ def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> 
         data_speed=data_speed,
         data_workers=_workers(feeders[0], job.num_data_workers, dilation) if feeders else 0.0,
         device_s=device_s,
-        reducers=float(len(feeders)) if reduces_on_data(job) else 0.0,
         **launched_wires(plan.get("facts", {}), dilation=dilation),
     )
 

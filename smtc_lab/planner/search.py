@@ -1,8 +1,7 @@
 """Every cluster that the catalog allows, predicted at once; the best ones kept.
 
-A data group is considered only where the trainers' own CPUs are the bottleneck, or where three
-training instances or more wait for gradients that it could reduce, too: nothing else gets
-faster by it, so a device-bound workload is never given one.
+A data group is considered only where the trainers' own CPUs are the bottleneck: nothing else
+gets faster by it, so a device-bound workload is never given one.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.communication.reducing import LEAST_GAIN
 from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.pareto import distinct, excess, pareto
@@ -22,15 +20,10 @@ from smtc_lab.planner.words.told_advice import seconds
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtc_lab.planner.model.setup import Setup
     from smtc_lab.planner.outlook import Outlook
 
 MOST_CANDIDATES = 100
 """Candidates that a plan keeps: those nearest to the front."""
-
-
-_LEAST_WAIT = 0.1
-"""Share of a step that ranks wait for gradients, from which reducers are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +58,9 @@ def search(outlook: Outlook) -> Found:
     # data workers cost nothing, so an instance is not bought in their place
     most = replace(alone, loader_workers=outlook.offers.vcpus[alone.trainer])
     stages = outlook.asked(most, lambda setup, _: model.bottlenecks(setup))
-    is_fed = (np.array(stages) == "cpu") | _waits(outlook, model, alone)
+    is_fed = np.array(stages) == "cpu"
     clusters = _joined(alone, _with_data_groups(outlook, alone, is_fed, refused))
-    clusters, step_s = _reducing(outlook, model, clusters)
+    step_s = _step_s(outlook, model, clusters)
     usd_per_hour = outlook.usd_per_hour(clusters)
     time_s, cost_usd = _job(outlook, clusters, step_s, usd_per_hour)
     fits = _within_limits(outlook, usd_per_hour, time_s, cost_usd, refused)
@@ -179,40 +172,8 @@ def _shares(
     return can_share
 
 
-def _waits(outlook: Outlook, model: Model, alone: Clusters) -> NDArray[np.bool_]:
-    """Return which clusters wait for gradients so long that reducers may pay."""
-
-    def is_long(setup: Setup) -> NDArray[np.bool_]:
-        times = model.times(setup)
-        exposed_s = np.broadcast_to(times.stages.exchange.exposed_s, times.step_s.shape)
-        return np.asarray(exposed_s[:, 0] > _LEAST_WAIT * times.step_s[:, 0])
-
-    found = np.array(outlook.asked(alone, lambda setup, _: is_long(setup)))
-    return np.asarray(found & (alone.trainers > 2))
-
-
 def _step_s(outlook: Outlook, model: Model, clusters: Clusters) -> NDArray[np.float64]:
     return np.array(outlook.asked(clusters, lambda setup, _: model.times(setup).step_s[:, 0]))
-
-
-def _reducing(
-    outlook: Outlook, model: Model, clusters: Clusters
-) -> tuple[Clusters, NDArray[np.float64]]:
-    """Let data instances reduce gradients where that pays, and return what a step then takes.
-
-    It never does for one or two training instances.
-    """
-    step_s = _step_s(outlook, model, clusters)
-    places = np.flatnonzero((clusters.trainers > 2) & (clusters.data_instances > 0))
-    if not len(places) or model.inputs.gradients is None:
-        return clusters, step_s
-    reduces = np.ones(len(places), dtype=bool)
-    both = replace(clusters.pick(places), reduces=reduces)
-    reduced_s = _step_s(outlook, model, both)
-    pays = np.zeros(len(step_s), dtype=bool)
-    pays[places] = reduced_s < (1 - LEAST_GAIN) * step_s[places]
-    step_s[places] = np.where(pays[places], reduced_s, step_s[places])
-    return replace(clusters, reduces=pays), step_s
 
 
 def _with_data_groups(

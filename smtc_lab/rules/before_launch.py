@@ -1,4 +1,4 @@
-"""What is known before a launch to bring nothing, or to cloud what will be compared."""
+"""What is known before a launch to cloud what will be compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import instances_of_roles
 from smtc_lab.errors import CatalogError, SpecError
-from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.cluster import Role
     from smtc_lab.spec.job import TrainingJob
-
-FEWEST_REDUCED = 3
-"""Training instances from which on others that reduce can bring something."""
 
 _LONGEST_SCRIPT = 1_000_000
 
@@ -31,29 +27,7 @@ def launch_cautions(jobs: Sequence[TrainingJob], catalog: Catalog) -> list[str]:
         jobs: What is launched; several are compared, the baseline first.
         catalog: Where the instance types are looked up.
     """
-    found = [each for job in jobs if (each := _useless_reduction(job, catalog))]
-    return [*dict.fromkeys(found), *_unlike_dataloaders(jobs, catalog)]
-
-
-def _useless_reduction(job: TrainingJob, catalog: Catalog) -> str | None:
-    spread, counts = job.distribution, _counts(job, catalog)
-    if not isinstance(spread, Distribution) or spread.reduce_on != "data_group":
-        return None
-    if not 0 < (training := counts["train"]) < FEWEST_REDUCED:
-        return None
-    number = "one training instance" if training == 1 else f"{training} training instances"
-    return (
-        f"{job.cluster.label}: reduce_on='data_group' brings nothing with {number}, which "
-        f"exchange gradients as fast without help. Take {FEWEST_REDUCED} or more, or drop "
-        "reduce_on."
-    )
-
-
-def _unlike_dataloaders(jobs: Sequence[TrainingJob], catalog: Catalog) -> list[str]:
-    """Return that clusters will take their batches through different dataloaders.
-
-    Only a script that does not name this package is taken to make torch's own.
-    """
+    # Only a script that does not name this package is taken to make torch's own dataloader.
     fed = next((job for job in jobs if _counts(job, catalog)["data"]), None)
     alone = next((job for job in jobs if not _counts(job, catalog)["data"]), None)
     if fed is None or alone is None or not _names_no_smtc_lab(fed.entry_point):

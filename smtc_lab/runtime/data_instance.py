@@ -23,7 +23,6 @@ from smtc_lab.dataservice.placement import (
 )
 from smtc_lab.errors import EntryPointError
 from smtc_lab.metrics.records.records import LOADER_KEPT, NOTHING_TO_SERVE
-from smtc_lab.runtime.ranks.reducing import reduces_on_data, start_reducer
 
 if TYPE_CHECKING:
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
@@ -112,8 +111,6 @@ def serve_until_stopped(runtime: InstanceRuntime) -> None:
         bytes_per_s=None if context.link is None else context.link.batch_bytes_per_s,
     )
     signal.signal(signal.SIGTERM, lambda *_: server.stop())
-    # It sums gradients beside the server, and ends with this process.
-    _reducer = start_reducer(context) if reduces_on_data(context) else None
     context.say_ready()
     print(  # noqa: T201  the instance's log is its stdout
         f"smtc-lab: {context.host} serves each dataloader of the trainers with "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -23,6 +24,15 @@ Schedule = Literal[
     "dualpipev",
 ]
 """The schedules of ``torch.distributed.pipelining``."""
+
+KEPT = {"kept": True}
+"""Context in which a spec is validated that was kept, maybe by an older version."""
+
+TAKEN_OUT = (
+    "was taken out: data instances added up gradients of models on CPUs alone, and nothing on "
+    "accelerators. Leave it out; the trainers add them up."
+)
+"""What is said of ``reduce_on``."""
 
 _SPLITTING = ("interleavedzerobubble", "zbvzerobubble", "dualpipev")
 MICROBATCHES_EACH = 2
@@ -46,10 +56,6 @@ class Distribution(Strict):
 
     shard: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MAX_TRAINERS})] = 1
     """Trainers that share the parameters of one replica (FSDP2; with several replicas HSDP)."""
-
-    reduce_on: Literal["data_group", "auto"] | None = None
-    """``data_group``: data instances also reduce gradients. ``auto``: where that is predicted
-    to pay, by the network that is declared, or else the catalog's. None: the trainers do."""
 
     pipeline: Annotated[
         int, Field(json_schema_extra={"minimum": 1, "maximum": MAX_TRAINERS})
@@ -115,14 +121,15 @@ class Distribution(Strict):
             return 1
         return self.microbatches or MICROBATCHES_EACH * self.pipeline
 
-    @model_validator(mode="after")
-    def _tensor_can_run(self) -> Self:
-        if self.tensor > 1 and self.reduce_on is not None:
-            raise ValueError(
-                f"distribution.tensor={self.tensor} with reduce_on={self.reduce_on}: these are "
-                "not run together in this version. Drop one of them."
-            )
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _nobody_else_reduces(cls, given: Any, info: ValidationInfo) -> Any:  # noqa: ANN401  whatever was given
+        if not isinstance(given, Mapping) or "reduce_on" not in given:
+            return given
+        asked = given["reduce_on"]
+        if asked is not None and info.context is not KEPT:
+            raise ValueError(f"distribution.reduce_on={str(asked)[:80]!r} {TAKEN_OUT}")
+        return {name: value for name, value in given.items() if name != "reduce_on"}
 
     @model_validator(mode="after")
     def _placement_is_legal(self) -> Self:
@@ -147,11 +154,6 @@ class Distribution(Strict):
                     "pipeline is compared with none, name those of the pipeline alone."
                 )
             return self
-        if self.reduce_on is not None:
-            raise ValueError(
-                f"distribution.pipeline={self.pipeline} with reduce_on={self.reduce_on}: these "
-                "are not run together in this version. Drop one of them."
-            )
         if self.shard * self.tensor > 1 and self.schedule in _SPLITTING:
             told = f"shard={self.shard}" if self.shard > 1 else f"tensor={self.tensor}"
             raise ValueError(
@@ -193,7 +195,6 @@ class Distribution(Strict):
 def parse_distribution(
     data: str | None,
     shard: int | None,
-    reduce_on: Literal["data_group", "auto"] | None = None,
     **pipeline: Any,  # noqa: ANN401  fields of a Distribution
 ) -> Distribution | Literal["auto"] | None:
     """Return the distribution that a command line says; None: it says nothing.
@@ -201,7 +202,6 @@ def parse_distribution(
     Args:
         data: ``--data``: a number, or ``auto``.
         shard: ``--shard``.
-        reduce_on: ``--reduce-on``.
         **pipeline: ``--pipeline``, ``--microbatches``, ``--schedule`` and ``--tensor``; None:
             not given.
 
@@ -209,10 +209,10 @@ def parse_distribution(
         SpecError: One of them is no number, or out of range.
     """
     staged = {name: value for name, value in pipeline.items() if value is not None}
-    if shard is None and reduce_on is None and not staged and data in {None, "auto"}:
+    if shard is None and not staged and data in {None, "auto"}:
         return "auto" if data == "auto" else None
     if data is not None and data != "auto" and not data.isdecimal():
         raise SpecError(f"--data {data[:80]!r} is not a number. Write for example --data 4.")
     replicas = None if data in {None, "auto"} else int(str(data))
     shards = 1 if shard is None else shard
-    return Distribution(data=replicas, shard=shards, reduce_on=reduce_on, **staged)
+    return Distribution(data=replicas, shard=shards, **staged)

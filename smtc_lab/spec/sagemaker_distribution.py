@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationInfo
 
 from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.sagemaker_pipeline import pipeline_fields
 
 _STRATEGIES = ("dataparallel", "modelparallel")
 _OWN = frozenset(
-    {"data", "shard", "reduce_on", "processes_per_host", "instance_groups"}
+    {"data", "shard", "processes_per_host", "instance_groups"}
     | {"pipeline", "microbatches", "schedule", "memory_weight", "tensor"}
     | {"activation_checkpointing", "activation_offload"}
     | {"pins", "default_partition", "limit_bytes"}
@@ -34,12 +34,15 @@ _REFUSED = {
 _SWITCHED = ("torch_distributed", "pytorchddp", "mpi", *_REFUSED)
 
 
-def read_distribution(given: object) -> Distribution | Literal["auto"] | None:
+def read_distribution(
+    given: object, info: ValidationInfo
+) -> Distribution | Literal["auto"] | None:
     """Return the distribution that a user wrote, in our words or in SageMaker's.
 
     Args:
         given: A ``Distribution`` or its fields, ``auto``, None, or SageMaker's dict; one in
             which nothing is enabled is None.
+        info: Whether a job that was kept is read.
 
     Raises:
         ValueError: It asks for what there is not, or twice; with SageMaker's sentence where it
@@ -49,7 +52,9 @@ def read_distribution(given: object) -> Distribution | Literal["auto"] | None:
         return given
     if isinstance(given, Mapping):
         fields = _plain_fields(given)
-        return None if fields is None else Distribution.model_validate(fields)
+        if fields is None:
+            return None
+        return Distribution.model_validate(fields, context=info.context)
     if given == "auto":
         return "auto"
     raise ValueError(

@@ -24,6 +24,7 @@ from smtc_lab.metrics.records.records import (
     StepRecord,
     SystemSample,
 )
+from smtc_lab.spec.distribution import KEPT
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.environment_file import read_environment
 from smtc_lab.store.query import columns_there, damage, query
@@ -191,7 +192,7 @@ def read_job(folder: RunFolder) -> TrainingJob:
         text = read_beneath(folder.path, folder.job_file, most_bytes=_JOB_BYTES)
         values = parsed_json(text)
         check_schema(values, folder.job_name)
-        return TrainingJob.from_json(text)
+        return TrainingJob.model_validate_json(text, context=KEPT)
     except (OSError, ValueError) as error:
         raise StoreError(
             f"The job of run {folder.job_name!r} cannot be read ({misfits(error)}). Restore "

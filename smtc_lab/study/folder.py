@@ -13,6 +13,7 @@ from smtc_lab.errors import StoreError
 from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.machine.home import STUDIES
 from smtc_lab.machine.stored_text import SCHEMA, SCHEMA_NAME, misfits, stored_json
+from smtc_lab.spec.distribution import KEPT
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.last_sign import last_sign_s
 from smtc_lab.store.run_folder import RunFolder, runs_root
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 COMPARISON = "comparison"
 """Name of the first kind of study, which requests of earlier versions are of."""
 
-_REQUEST_BYTES = 16 * MIB
 STOPPED_BY_USER = "The {} was stopped by its user."
 """Reason of a study that was stopped, for the name of its kind."""
 
@@ -147,7 +147,7 @@ class StudyRequest:
         values, jobs = request_values(text)
         return cls(
             kind=values.pop("kind", COMPARISON),
-            jobs=tuple(TrainingJob.model_validate(job) for job in jobs),
+            jobs=tuple(TrainingJob.model_validate(job, context=KEPT) for job in jobs),
             rounds=values.pop("rounds"),
             root=Path(values.pop("root")),
             created=values.pop("created"),
@@ -219,7 +219,7 @@ def read_request(folder: StudyFolder) -> StudyRequest:
         StoreError: There is no study in the folder, or its file is damaged.
     """
     try:
-        text = read_beneath(folder.path, folder.request_file, most_bytes=_REQUEST_BYTES)
+        text = read_beneath(folder.path, folder.request_file, most_bytes=16 * MIB)
         return StudyRequest.from_json(text)
     except FileNotFoundError as error:
         raise StoreError(

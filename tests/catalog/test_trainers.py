@@ -150,12 +150,6 @@ def test_an_emulation_has_as_many_trainers_with_a_declared_device_as_without(
             {"mpi": {"enabled": True}, "instance_groups": ["data"]},
             "names the instance groups data, but train train.",
         ),
-        (V100_4, {"data": 4, "reduce_on": "data_group"}, "the cluster has no data group"),
-        (
-            f"{V100_4},b=ml.c5.9xlarge:1:script",
-            {"data": 4, "reduce_on": "data_group"},
-            "no data group that serves trainers",
-        ),
     ],
 )
 def test_a_distribution_that_does_not_fit_is_refused_with_the_numbers(

@@ -104,26 +104,27 @@ def test_a_failing_script_is_a_failed_run_behind_what_was_said_before_its_launch
 ) -> None:
     script = home / "train.py"
     script.write_text("raise ValueError('no data')", encoding="utf-8")
-    fed = "fed@dnn_group=ml.c5.xlarge:2:train,data_group=ml.c5.xlarge:1:data"
+    alone = "alone@dnn_group=ml.c5.xlarge:1"
+    fed = "fed@dnn_group=ml.c5.xlarge:1:train,data_group=ml.c5.xlarge:1:data"
 
     said = smtc_lab(
-        *("compare", "--cluster", fed, "--reduce-on", "data_group", "--data", "2"),
+        *("compare", "--cluster", alone, "--cluster", fed),
         *("--rounds", "1", "--steps", "5", "--json", home / "comparison.json", script),
     )
 
     assert said.exit_code == 1
     assert said.out == ""
-    caution = "Caution: fed: --reduce-on data_group brings nothing with 2 training instances"
+    caution = "Caution: alone takes its batches through torch's own dataloader and fed, which"
     assert said.err.startswith(caution)
     assert said.err.count("Caution: ") == 1
-    assert "Error: Launch 1 of 1 (fed) ended as Failed." in said.err
+    assert "Error: Launch 1 of 2 (alone) ended as Failed." in said.err
     assert "ValueError: no data (train.py, line 1)" in said.err
     assert "Traceback" not in said.err
     assert not (home / "comparison.json").exists()
     (folder,) = find_runs()
     (study, *_) = json.loads(smtc_lab("runs", "--json").out)
     shown = smtc_lab("runs", "show", study["job_name"]).out
-    assert f"  run {folder.job_name}: Failed (fed, round 1)\n" in shown
+    assert f"  run {folder.job_name}: Failed (alone, round 1)\n" in shown
 
 
 def test_ctrl_c_stops_what_runs(home: Path) -> None:

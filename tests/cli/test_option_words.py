@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     [
         ("distribution data=12, shard=4 asks for", "--data 12 --shard 4 asks for"),
         (
-            "distribution.pipeline=2 with data=2, shard=1, reduce_on=None: these",
+            "distribution.pipeline=2 with data=2, shard=1, tensor=None: these",
             "--pipeline 2 with --data 2 --shard 1: these",
         ),
         ("distribution auto asks for", "--data auto asks for"),
         ("distribution.microbatches=3, but", "--microbatches 3, but"),
         ("devices each (distribution shard=4). Give", "devices each (--shard 4). Give"),
-        ("reduce_on='data_group' brings nothing", "--reduce-on data_group brings nothing"),
         ("Add pipeline, or drop microbatches.", "Add --pipeline, or drop --microbatches."),
         ("Give the others role='data'.", "Give the others role='data'."),
     ],

@@ -47,6 +47,7 @@ REFUSED = {
         --cluster dnn_group=ml.p3.2xlarge:1 --shard 1,two train.py
         --cluster g=ml.p3.2xlarge:1 --data 2 train.py
         --cluster g=ml.p3.2xlarge:1 --microbatches 4 train.py
+        --cluster g=ml.p3.2xlarge:4 --reduce-on auto train.py
         --cluster here=local:1 train.py --dummy
         --cluster here=local:1 --env NOT_SET_HERE --env 1ST=x train.py
         --fly

@@ -27,7 +27,7 @@ def test_a_script_is_scaled_and_the_study_can_be_looked_at(
 
     said = smtc_lab(
         *("scale", "--cluster", ALONE, "--devices", "2,1", "--rounds", "2", "--steps", "20"),
-        *("--reduce-on", "auto", "--link", "between=1Gbit/100us", "--scale", "0.005"),
+        *("--link", "between=1Gbit/100us", "--scale", "0.005"),
         *("--samples-per-epoch", "1000", "--bound", "0.4"),
         *("--json", home / "scaling.json", "--figure", home / "scaling.svg"),
         home / "train.py",

@@ -1,4 +1,4 @@
-"""Gradients on their way: rings, reducers, buckets, and the slowest of several ranks."""
+"""Gradients on their way: rings, buckets, and the slowest of several ranks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import distributed
 
-from smtc_lab.metrics.communication.reducing import reduced_share
 from smtc_lab.planner.calibration.link import SIZES, measure_links
 from smtc_lab.planner.calibration.parts import GradientOrder, LinkPoint
 from smtc_lab.planner.model.all_reduce import (
@@ -44,21 +43,6 @@ def test_a_ring_of_two_sends_each_byte_once() -> None:
     assert ring_s(1e6, 2, LINK) == pytest.approx(2 * 1e-4 + 1e6 * 1e-8)
     assert ring_s(1e6, 4, LINK) == pytest.approx(6 * 1e-4 + 1.5 * 1e6 * 1e-8)
     assert ring_s(1e6, 1, LINK) == 0
-
-
-@given(st.integers(2, 64), st.floats(0, 64), st.floats(0, 1))
-def test_reducers_never_slow_a_ring_down_nor_more_than_halve_it(
-    instances: int, reducers: float, more: float
-) -> None:
-    share = reduced_share(instances, reducers)
-
-    assert 0.5 <= share <= 1
-    assert reduced_share(instances, reducers + more) <= share + 1e-12
-    assert reduced_share(2, reducers) == 1
-
-
-def test_as_many_reducers_as_trainers_take_a_third_off_four() -> None:
-    assert reduced_share(4, 4) == pytest.approx(1 / 1.5)
 
 
 @given(SIZES_OF_PARAMETERS)

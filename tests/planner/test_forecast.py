@@ -49,7 +49,6 @@ CORES = available_cores()
 DEVICE = Emulation(device_step_time_s=0.03)
 EMULATED = calibration(end_s=measured(2.0), gradient_bytes=3e7)
 REAL = calibration(emulated_device_s=None)
-REDUCES_WHERE_IT_PAYS = Distribution(reduce_on="auto")
 TYPES = ("ml.p3.2xlarge", "ml.p4d.24xlarge", "ml.g4dn.xlarge", "ml.c5.9xlarge", "ml.c5.xlarge")
 
 
@@ -115,7 +114,7 @@ def set_ups(draw: st.DrawFn) -> AskedSetUp:
     return asked(
         Cluster(instance_groups=tuple(groups), name=draw(st.uuids()).hex),
         emulation,
-        distribution=draw(st.sampled_from((None, REDUCES_WHERE_IT_PAYS))),
+        distribution=draw(st.sampled_from((None, Distribution()))),
         num_loader_workers=draw(st.sampled_from((None, 0, 1, 4))),
         num_data_workers=draw(st.sampled_from((None, 1, 4))),
     )

@@ -417,6 +417,16 @@ def test_a_plan_goes_to_json_and_back() -> None:
     assert again.best.explain() == made.best.explain()
 
 
+def test_a_plan_whose_data_instances_reduce_gradients_is_read_without_that() -> None:
+    made = planned({"gradient_bytes": 1e8}, num_devices=None, steps=10_000)
+    older = made.to_json(indent=None).replace(
+        '"distribution":{', '"distribution":{"reduce_on":"data_group",'
+    )
+    assert "reduce_on" in older
+
+    assert Plan.from_json(older) == made
+
+
 def test_a_damaged_plan_says_so() -> None:
     with pytest.raises(PlannerError, match=r"not a plan of schema version 1.*Make it again"):
         Plan.from_json('{"schema_version": 2}')
@@ -511,21 +521,6 @@ def test_where_no_cluster_ends_in_time_the_nearest_is_named() -> None:
 def test_a_moment_that_is_over_is_refused() -> None:
     with pytest.raises(PlannerError, match="is over"):
         planned(steps=10, before=dt.datetime(2020, 1, 1, tzinfo=dt.UTC))
-
-
-def test_data_instances_reduce_gradients_only_for_more_than_two_instances() -> None:
-    def reducing(num_devices: int) -> list[Candidate]:
-        fields = {"gradient_bytes": 4e9, "bytes_per_sample": 10.0}
-        count = {"num_devices": num_devices, "max_trainers": num_devices}
-        made = planned(fields, families=["p3", "c5"], **count)
-        return [
-            each
-            for each in made.candidates
-            if each.distribution and each.distribution.reduce_on
-        ]
-
-    assert reducing(2) == []
-    assert reducing(4)
 
 
 def test_what_ranks_wait_for_is_explained() -> None:

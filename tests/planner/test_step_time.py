@@ -170,20 +170,6 @@ def test_instances_exchange_through_their_network_and_devices_inside_do_not() ->
     assert two.exchange.all_reduce_s / one.all_reduce_s == pytest.approx(120, rel=0.1)
 
 
-def test_data_instances_that_reduce_help_four_instances_and_not_two() -> None:
-    def all_reduce_s(trainers: float, reducers: float) -> float:
-        cards = {"between_gbps": 1.0, "data_gbps": 1.0, "data_instances": 4.0}
-        fields = {"gradient_bytes": 1e9, "bytes_per_sample": 0.0}
-        said = predicted(
-            fields, trainers=trainers, reducers=reducers, data_cores=90.0, **cards
-        ).exchange
-        assert said is not None
-        return said.all_reduce_s
-
-    assert all_reduce_s(2.0, 4.0) == all_reduce_s(2.0, 0.0)
-    assert all_reduce_s(4.0, 4.0) / all_reduce_s(4.0, 0.0) == pytest.approx(2 / 3)
-
-
 def test_a_gpu_and_the_host_that_feeds_it_overlap() -> None:
     fields = {"emulated_device_s": None, "machine": {"gpus": ["G"]}}
     fields |= {"serial_s_per_step": measured(0.002)}

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.rules.before_launch import launch_cautions
 from smtc_lab.spec.cluster import Cluster
@@ -23,23 +21,6 @@ def cautions(*clusters: str, script: Path | None = None, **values: Any) -> list[
         for each in clusters
     ]
     return launch_cautions(jobs, Catalog.load())
-
-
-@pytest.mark.parametrize(
-    ("instances", "words"),
-    [(1, "with one training instance,"), (2, "with 2 training instances,")],
-)
-def test_data_instances_that_cannot_help_are_told_before_the_launch(
-    instances: int, words: str
-) -> None:
-    spread = {"reduce_on": "data_group"}
-
-    (said,) = cautions(f"fed@{TRAIN}:{instances},{DATA}", distribution=spread)
-
-    assert said.startswith("fed: reduce_on='data_group' brings nothing ")
-    assert words in said
-    assert cautions(f"fed@{TRAIN}:3,{DATA}", distribution=spread) == []
-    assert cautions(f"fed@{TRAIN}:2,{DATA}", distribution={"reduce_on": "auto"}) == []
 
 
 def test_unlike_dataloaders_are_told_before_the_launches(tmp_path: Path) -> None:

@@ -37,10 +37,7 @@ def model_parallel(parameters: Any) -> dict[str, Any]:
         ({"data": 4}, Distribution(data=4)),
         ({"data": 2, "shard": 4}, Distribution(data=2, shard=4)),
         ({"shard": 4}, Distribution(shard=4)),
-        (
-            {"data": 4, "reduce_on": "data_group"},
-            Distribution(data=4, reduce_on="data_group"),
-        ),
+        ({"data": 4, "reduce_on": None}, Distribution(data=4)),
         (Distribution(data=4), Distribution(data=4)),
     ],
 )
@@ -92,7 +89,7 @@ def test_sagemakers_dicts_are_taken_as_they_are(given: Any, expected: Any) -> No
         ({"data": 2.0}, "must be a whole number"),
         ({"expert": 2}, "Distribution.expert=2 is not a field of this spec."),
         ({"tensor": 0}, "distribution.tensor=0 is outside 1 to 1000."),
-        ({"tensor": 2, "reduce_on": "auto"}, "tensor=2 with reduce_on=auto: these are not run"),
+        ({"reduce_on": "auto"}, "distribution.reduce_on='auto' was taken out: data instances"),
         (
             {"tensor": 2, "pipeline": 2, "schedule": "zbvzerobubble"},
             "tensor=2 with schedule=zbvzerobubble, which computes gradients of weights apart",
@@ -101,7 +98,6 @@ def test_sagemakers_dicts_are_taken_as_they_are(given: Any, expected: Any) -> No
             {"pipeline": 2, "shard": 2, "schedule": "dualpipev"},
             "shard=2 with schedule=dualpipev, which computes gradients of weights apart",
         ),
-        ({"pipeline": 2, "reduce_on": "auto"}, "pipeline=2 with reduce_on=auto: these are not"),
         ({"microbatches": 3}, "microbatches=3, but there is no pipeline that they go through."),
         (
             {"pipeline": 4, "microbatches": 2},

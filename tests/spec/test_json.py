@@ -74,7 +74,6 @@ jobs = st.builds(
         Distribution,
         data=st.none() | st.integers(1, 1000),
         shard=st.integers(1, 1000),
-        reduce_on=st.sampled_from((None, "data_group", "auto")),
         processes_per_host=st.none() | st.integers(1, 1000),
         instance_groups=st.lists(names, max_size=2),
     ),

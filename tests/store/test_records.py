@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import shutil
 import signal
@@ -22,7 +23,8 @@ from smtc_lab.errors import StoreError
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.records import EventRecord, LoaderRecord, StepRecord, SystemSample
 from smtc_lab.neutral_text import neutral
-from smtc_lab.store.reader import read_records, read_run
+from smtc_lab.spec.distribution import Distribution
+from smtc_lab.store.reader import read_job, read_records, read_run
 from smtc_lab.store.state import RunState, write_state
 from smtc_lab.store.steps.columns import StepColumns
 from smtc_lab.store.tables import TABLES
@@ -437,6 +439,16 @@ def test_a_run_is_read_as_a_whole(run_folder: RunFolder) -> None:
     assert run.loader == {"algo-1-rank0": [loader]}
     assert run.system == {"algo-1": [system_sample()]}
     assert run.events == [early, late]
+
+
+def test_a_run_whose_data_instances_reduced_gradients_opens_without_that(
+    run_folder: RunFolder,
+) -> None:
+    values = json.loads(run_folder.job_file.read_text(encoding="utf-8"))
+    values["distribution"] = {"data": 4, "reduce_on": "data_group"}
+    run_folder.job_file.write_text(json.dumps(values), encoding="utf-8")
+
+    assert read_job(run_folder).distribution == Distribution(data=4)
 
 
 def test_a_run_with_a_damaged_job_says_so(run_folder: RunFolder) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import LauncherError, RunFailedError, StoreError
+from smtc_lab.spec.distribution import Distribution
 from smtc_lab.study.folder import StudyFolder, StudyRequest, read_request
 from smtc_lab.study.kinds import carry_out_of
 from smtc_lab.study.study_run import StudyRun, start_study
@@ -117,12 +118,14 @@ def test_a_request_of_an_earlier_version_is_a_comparison(
 ) -> None:
     values = json.loads(request(make_job("pass"), root, parity=True).to_json())
     del values["kind"]
+    values["jobs"][0]["distribution"] = {"reduce_on": "auto"}
     folder = StudyFolder(tmp_path)
     folder.request_file.write_text(json.dumps(values), encoding="utf-8")
 
     found = read_request(folder)
 
     assert (found.kind, found.options) == ("comparison", {"parity": True})
+    assert found.jobs[0].distribution == Distribution()
 
 
 def test_a_study_that_cannot_be_written_is_not_started(make_job: MakeJob, root: Path) -> None:

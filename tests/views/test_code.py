@@ -88,7 +88,6 @@ JOBS = st.builds(
         Distribution,
         data=st.none() | st.integers(1, 8),
         shard=st.integers(1, 8),
-        reduce_on=st.sampled_from([None, "data_group", "auto"]),
     ),
     seed=st.integers(0, 2**63 - 1),
     max_steps=st.none() | st.integers(1, 10**9),

@@ -24,11 +24,6 @@ SPREADS = [
     ({"data": 1}, 1, ("1",)),
     ({"data": 2, "shard": 2}, 4, ("4: data 2 \N{MULTIPLICATION SIGN} shard 2",)),
     ({"pipeline": 2}, 2, ("2: pipeline 2", "4 microbatches, 1f1b")),
-    (
-        {"data": 2, "reduce_on": "data_group"},
-        2,
-        ("2: data 2", "gradients also on the data group"),
-    ),
 ]
 
 
@@ -73,7 +68,6 @@ def test_a_live_table_names_them_before_the_first_launch() -> None:
         ("unknown",),
         ("data 2 \N{MULTIPLICATION SIGN} shard 2",),
         ("pipeline 2", "4 microbatches, 1f1b"),
-        ("data 2", "gradients also on the data group"),
     )
 
 

@@ -119,26 +119,23 @@ it('survives rows of other lengths, as a damaged file may have them', () => {
   expect(column(2)).toEqual([1, 1]);
 });
 
-it('tells distribution, reduction and declared network as facts', () => {
+it('tells distribution and declared network as facts', () => {
   const spread = {
     trainers: 4,
     replicas: 2,
     shard: 2,
-    reduced_by: 'data_group',
-    why: 'They pay.',
     between: { gbps: 0.01, latency_s: 1e-4 },
     inside: { gbps: 10, latency_s: 2e-5 },
     is_rated: false
   };
 
   expect(spreadFacts(infoOf({ spread: null }))).toEqual([]);
-  const alone = { ...spread, replicas: 1, reduced_by: null, between: null };
+  const alone = { ...spread, replicas: 1, between: null };
   expect(spreadFacts(infoOf({ spread: { ...alone, inside: null } }))).toEqual([
     ['trainers', '4', 'one replica of the model, on 2 devices']
   ]);
   expect(spreadFacts(infoOf({ spread }))).toEqual([
     ['trainers', '4', '2 replicas of the model, each on 2 devices'],
-    ['gradients are added up by', 'trainers and data instances', 'They pay.'],
     [
       'network between trainers',
       'between instances 10 Mbit/s, 100 µs; inside an instance 10 Gbit/s, 20 µs',

@@ -212,16 +212,16 @@ it('says once why nothing could be started, and no more when that is mended', as
 
 it('says beside Run what Python cautions of, and no more once it is mended', () => {
   const { model, bar } = shownBar([{ entry_point: 'train.py', cluster }]);
-  model.set('cautions', ['homogeneous: reduce_on brings nothing.']);
+  model.set('cautions', ['homogeneous: brings nothing.']);
   bar.update();
   const said = (): readonly string[] =>
     [...bar.element.querySelectorAll('p[role=status]')].map(
       ({ textContent }) => textContent
     );
-  expect(said()).toContain('homogeneous: reduce_on brings nothing.');
+  expect(said()).toContain('homogeneous: brings nothing.');
 
   model.set('cautions', []);
   bar.update();
 
-  expect(said()).not.toContain('homogeneous: reduce_on brings nothing.');
+  expect(said()).not.toContain('homogeneous: brings nothing.');
 });

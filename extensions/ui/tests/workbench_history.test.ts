@@ -158,35 +158,6 @@ describe('set-ups', () => {
     expect(counts()).toEqual([1, 2]);
   });
 
-  it('add up gradients on data instances where there are enough trainers', () => {
-    const adding = button(document.body, '+ gradients on data');
-    expect(adding.getAttribute('aria-disabled')).toBe('true');
-    expect(adding.title).toContain('Needs data instances');
-    const [group] = JOB.cluster.instance_groups;
-    const grown = [
-      { ...group, instance_count: 3 },
-      {
-        instance_group_name: 'data_group',
-        instance_type: 'ml.c5.9xlarge',
-        instance_count: 2
-      }
-    ];
-    model.set('value', [
-      { ...JOB, cluster: { name: 'one', instance_groups: grown } }
-    ]);
-    setUps.update();
-
-    press('+ gradients on data');
-
-    const [, reducing] = value() as Record<string, unknown>[];
-    expect(reducing?.['distribution']).toEqual({ reduce_on: 'data_group' });
-    model.set('value', [reducing]);
-    setUps.update();
-    expect(button(document.body, '+ gradients on data').title).toContain(
-      'in the first set-up already'
-    );
-  });
-
   it('have no template for what the baseline is already', () => {
     model.set('value', [{ ...JOB, hyperparameters: {}, compiler_config: {} }]);
     setUps.update();

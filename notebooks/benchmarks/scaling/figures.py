@@ -6,10 +6,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from notebooks.benchmarks.harness.figure import bench_figure
-from notebooks.benchmarks.harness.rounds import in_turns, ratios
+from notebooks.benchmarks.harness.rounds import in_turns
 from notebooks.benchmarks.harness.table import text_table
-from notebooks.benchmarks.scaling.measuring import declared, in_nodes
-from smtc_lab.metrics.communication.collectives import reduced_elsewhere_s, ring_all_reduce_s
+from notebooks.benchmarks.scaling.measuring import declared
+from smtc_lab.metrics.communication.collectives import ring_all_reduce_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 DECLARED_PERCENT = 2.0
-SHARE_OF_BOUND = 0.85
-OVER_RING = 1.35
 ALL_REDUCE_PERCENT = 5.0
 STEP_PERCENT = 8.0
 HIDDEN = 0.8
@@ -59,42 +57,13 @@ def declared_rounds(
             }
 
 
-def reducer_rounds(  # noqa: PLR0913  what is measured has these sizes
-    *, ranks: int, reducers: int, num_bytes: float, mbit_per_s: float, repeats: int, rounds: int
-) -> Iterator[Row]:
-    """Yield how long gloo's ring and reducers take on nodes with cards of a rate."""
-    rate = mbit_per_s * 1e6 / 8
-    wanted_s = {
-        "ring": ring_all_reduce_s(num_bytes, ranks=ranks, latency_s=0.0, bytes_per_s=rate),
-        "reducers": reduced_elsewhere_s(
-            num_bytes, ranks=ranks, reducers=reducers, latency_s=0.0, bytes_per_s=rate
-        ),
-    }
-    for number in range(rounds):
-        for how in in_turns(["ring", "reducers"], number):
-            seconds = in_nodes(
-                how,
-                ranks=ranks,
-                reducers=reducers if how == "reducers" else 0,
-                num_bytes=num_bytes,
-                mbit_per_s=mbit_per_s,
-                repeats=repeats,
-            )
-            yield {
-                "round": number,
-                "what": how,
-                "seconds": median(seconds),
-                "wanted_s": wanted_s[how],
-            }
-
-
 def figures_of(rows: Sequence[Row]) -> Iterator[BenchFigure]:
-    """Yield how far a declared network is kept to, and what reducers reach."""
+    """Yield how far a declared network is kept to, and how well two ranks predict."""
     for what in dict.fromkeys(row["what"] for row in rows):
         of_it = [row for row in rows if row["what"] == what]
         if what.startswith(("all-reduce of", "step of")):
             yield from _predicted_figures(what, of_it)
-        elif what.startswith("declared"):
+        else:
             yield bench_figure(
                 f"distance of a bucket from its declaration, {what}",
                 [100 * abs(row["seconds"] / row["wanted_s"] - 1) for row in of_it],
@@ -102,28 +71,6 @@ def figures_of(rows: Sequence[Row]) -> Iterator[BenchFigure]:
                 better="lower",
                 goal=DECLARED_PERCENT,
             )
-        else:
-            yield bench_figure(
-                f"share of the bound, {what}",
-                [row["wanted_s"] / row["seconds"] for row in of_it],
-                unit="ratio",
-                better="higher",
-                goal=SHARE_OF_BOUND if what == "reducers" else None,
-            )
-    by_way = {
-        how: {row["round"]: row["seconds"] for row in rows if row["what"] == how}
-        for how in ("ring", "reducers")
-    }
-    over = ratios(by_way["ring"], by_way["reducers"])
-    if over:
-        yield bench_figure(
-            "speed of reducers",
-            [*over.values()],
-            unit="ratio",
-            better="higher",
-            goal=OVER_RING,
-            peer="gloo's ring",
-        )
 
 
 def _predicted_figures(what: str, rows: Sequence[Row]) -> Iterator[BenchFigure]:
@@ -148,7 +95,7 @@ def _predicted_figures(what: str, rows: Sequence[Row]) -> Iterator[BenchFigure]:
 def scaling_table(rows: Sequence[Row]) -> str:
     """Return each measurement beside what it should take."""
     return text_table(
-        ["what", "round", "seconds", "declared, bound or predicted"],
+        ["what", "round", "seconds", "declared or predicted"],
         [
             [row["what"], str(row["round"]), f"{row['seconds']:.4f}", f"{row['wanted_s']:.4f}"]
             for row in rows

@@ -1,4 +1,4 @@
-"""One process of a measurement: a reducer, or a trainer that averages a bucket again and again.
+"""One process of a measurement: a trainer that averages a bucket again and again.
 
 ``python -m notebooks.benchmarks.scaling.node JSON`` prints one JSON list of seconds at its end.
 """
@@ -9,7 +9,6 @@ import json
 import os
 import sys
 import time
-from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,30 +18,21 @@ import torch.distributed as dist
 from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
 from smtc_lab.parallel.link.exchange import FollowedBucket, FollowedExchange
 from smtc_lab.parallel.link.pace import Pace
-from smtc_lab.parallel.reduce.door import knock
-from smtc_lab.parallel.reduce.reducer import Reducer
-from smtc_lab.parallel.reduce.reduction import Reduction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-PORT = 16401
 
 
 def main(told: dict[str, Any]) -> None:
     """Do what is told: see ``measured_seconds``."""
     torch.set_num_threads(1)
-    secret = bytes.fromhex(told["secret"])
-    if told["role"] == "reducer":
-        Reducer(told["address"], PORT, secret).serve_forever()
-        return
-    os.environ["GLOO_SOCKET_IFNAME"] = told["interface"]
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     rank, ranks = told["rank"], told["ranks"]
     store = dist.FileStore(told["store"], ranks)  # type: ignore[attr-defined]  # torch does not say so
     limit = timedelta(seconds=120)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=ranks, timeout=limit)
     values = torch.full((int(told["num_bytes"]) // 4,), float(rank + 1))
-    average = _average(told, secret)
+    average = _declared(told)
     seconds = []
     for _ in range(told["repeats"]):
         values.fill_(float(rank + 1))
@@ -58,12 +48,9 @@ def main(told: dict[str, Any]) -> None:
     os._exit(0)
 
 
-def _average(told: dict[str, Any], secret: bytes) -> Callable[[torch.Tensor], object]:
-    """Return what averages a bucket, as told: ``ring``, ``reducers`` or ``declared``."""
+def _declared(told: dict[str, Any]) -> Callable[[torch.Tensor], None]:
+    """Return what averages a bucket over a declared network."""
     ranks = told["ranks"]
-    if told["how"] == "reducers":
-        reduction = _reduction(told, secret)
-        return lambda values: reduction.average(values).wait()
 
     def ring(values: torch.Tensor) -> Any:  # noqa: ANN401  torch's futures are generic
         values.mul_(1 / ranks)
@@ -73,8 +60,6 @@ def _average(told: dict[str, Any], secret: bytes) -> Callable[[torch.Tensor], ob
             .then(lambda done: done.value()[0])
         )
 
-    if told["how"] == "ring":
-        return lambda values: ring(values).wait()
     wire = DeclaredWire(latency_s=told["latency_s"], bytes_per_s=told["bytes_per_s"])
     link = LinkDeclaration(inside=wire, between=None)
     exchange = FollowedExchange(Pace(link, world_size=ranks, local_world_size=ranks))
@@ -89,21 +74,6 @@ def _average(told: dict[str, Any], secret: bytes) -> Callable[[torch.Tensor], ob
         exchange.follow(bucket, ring(values)).wait()
 
     return declared
-
-
-def _reduction(told: dict[str, Any], secret: bytes) -> Reduction:
-    own = Reducer(told["address"], PORT, secret)
-    own.start()
-    connections = {}
-    for server, address in enumerate(told["servers"]):
-        while server not in connections:
-            with suppress(OSError):
-                connections[server] = knock(
-                    (address, PORT), secret, rank=told["rank"], ranks=told["ranks"]
-                )
-    return Reduction(
-        connections, rank=told["rank"], ranks=told["ranks"], reducers=told["reducers"]
-    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.roles import instances_of_roles, roles
 from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
-from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import EmulatedLink
 
 if TYPE_CHECKING:
@@ -55,8 +54,7 @@ def rated_link(job: TrainingJob, catalog: Catalog) -> EmulatedLink | None:
 
     None: there are no two of them, or the bandwidth of one is not known.
     """
-    link, counts = EmulatedLink(), instances_of_roles(job.cluster, catalog)
-    exchanging = counts["train"] + (counts["data"] if reduces_on_data(job) else 0)
+    link, exchanging = EmulatedLink(), instances_of_roles(job.cluster, catalog)["train"]
     is_known = _between_gbps(job, link, catalog) is not None
     return link if exchanging > 1 and is_known else None
 
@@ -96,17 +94,10 @@ def _between_gbps(job: TrainingJob, link: EmulatedLink, catalog: Catalog) -> flo
 
 def _exchanging_types(job: TrainingJob, catalog: Catalog) -> Iterator[str]:
     """Yield the types of the groups whose instances exchange gradients."""
-    reduces = reduces_on_data(job)
     role_of = roles(job.cluster, catalog)
     for group in job.cluster.instance_groups:
-        if reduces or role_of[group.instance_group_name] == "train":
+        if role_of[group.instance_group_name] == "train":
             yield group.instance_type
-
-
-def reduces_on_data(job: TrainingJob) -> bool:
-    """Return whether data instances reduce gradients; a launch has decided it before."""
-    spread = job.distribution
-    return isinstance(spread, Distribution) and spread.reduce_on == "data_group"
 
 
 def _wire(gbps: float | None, latency_s: float, dilation: float) -> DeclaredWire | None:

@@ -45,7 +45,7 @@ class LocalLauncher(SupervisedLauncher):
             SpecError: The job cannot run here; all reasons at once.
         """
         grace_s = DEFAULT_GRACE_S if job.market is None else job.market.notice_s
-        return make_plan(job, self._catalog, grace_s=grace_s, root=self._root)
+        return make_plan(job, self._catalog, grace_s=grace_s)
 
     def common_dilation(self, jobs: Sequence[TrainingJob]) -> float | None:
         """Return the least time dilation at which the largest of several jobs fits here."""

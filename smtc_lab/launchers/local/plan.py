@@ -36,15 +36,12 @@ from smtc_lab.launchers.planning import (
     named,
     price_notes,
 )
-from smtc_lab.launchers.reduction import with_reduction
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
 from smtc_lab.machine.gpu import visible_gpus
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from _typeshed import StrPath
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.instance.plan import InstancePlan
@@ -74,16 +71,13 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     return problems or _memory_problems(job, catalog)
 
 
-def make_plan(
-    job: TrainingJob, catalog: Catalog, *, grace_s: float, root: StrPath | None = None
-) -> LaunchPlan:
+def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPlan:
     """Return the exact request for this machine.
 
     Args:
         job: The job.
         catalog: Where the instance types are looked up.
         grace_s: Time between TERM and KILL in seconds.
-        root: Folder of runs, beside which calibrations are kept; None: the default one.
 
     Raises:
         SpecError: The job cannot run here; all reasons at once.
@@ -91,7 +85,7 @@ def make_plan(
     if problems := check(job, catalog):
         raise SpecError(problems)
     cores = available_cores()
-    job, reduction = with_reduction(named(job), catalog, root=root)
+    job = named(job)
     if job.emulation is not None:
         job = at_dilation(job, common_dilation([job], catalog, cores=cores))
     instances = _instances(job, catalog, cores)
@@ -102,7 +96,6 @@ def make_plan(
         **link_facts(job, catalog, is_rated=True),
         **batch_facts(job, catalog, instances),
         **device_facts(job, catalog),
-        **reduction,
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "machine": machine_facts(),

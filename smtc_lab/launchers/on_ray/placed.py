@@ -14,7 +14,7 @@ from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import num_workers
 from smtc_lab.machine.cores import versions
-from smtc_lab.spec.job import TrainingJob
+from smtc_lab.store.reader import read_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def read_plan(folder: RunFolder) -> LaunchPlan:
     values = json.loads(folder.plan_file.read_text(encoding="utf-8"))
     return LaunchPlan(
         launcher=values["launcher"],
-        job=TrainingJob.from_json(folder.job_file.read_bytes()),
+        job=read_job(folder),
         instances=tuple(InstancePlan(**item) for item in values["instances"]),
         usd_per_hour=values["usd_per_hour"],
         price_notes=tuple(values["price_notes"]),

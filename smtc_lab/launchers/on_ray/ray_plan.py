@@ -22,7 +22,6 @@ from smtc_lab.launchers.planning import (
     named,
     price_notes,
 )
-from smtc_lab.launchers.reduction import with_reduction
 from smtc_lab.launchers.source_archive import source_problems
 from smtc_lab.machine.cores import versions
 from smtc_lab.spec.cluster import LOCAL
@@ -65,7 +64,7 @@ def make_plan(
     """
     if problems := check(job, catalog):
         raise SpecError(problems)
-    job, reduction = with_reduction(_as_fast_as_asked(named(job)), catalog)
+    job = _as_fast_as_asked(named(job))
     instances = _instances(job, catalog)
     facts = {
         "time_dilation": job.emulation.time_dilation if job.emulation else None,
@@ -73,7 +72,6 @@ def make_plan(
         "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
         **link_facts(job, catalog),
         **device_facts(job, catalog),
-        **reduction,
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "ray_address": address,

@@ -23,7 +23,6 @@ from smtc_lab.launchers.planning import (
     price_notes,
     trainer_problems,
 )
-from smtc_lab.launchers.reduction import with_reduction
 from smtc_lab.launchers.source_archive import folder_problems, source_problems
 from smtc_lab.spec.cluster import LOCAL
 
@@ -61,7 +60,7 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         role_of = {}
     else:
         problems += trainer_problems(job, role_of, catalog, runs_here=False)
-    job, reduction = with_reduction(named(job), catalog)
+    job = named(job)
     request: dict[str, Any] = {}
     try:
         request = training_request(job, settings)
@@ -84,7 +83,6 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         ),
         "warnings": request_warnings(request),
         "grace_s": GRACE_S,
-        **reduction,
     }
     plan = LaunchPlan(
         launcher="sagemaker",

@@ -11,7 +11,6 @@ from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import Slot, instance_plans, price_notes
-from smtc_lab.launchers.reduction import with_reduction
 from smtc_lab.launchers.render.needs import needs_of
 from smtc_lab.machine.cores import machine_facts, versions
 
@@ -45,7 +44,6 @@ def cluster_plan(
         addresses: IP address of each instance, in the order of the cluster's hosts.
         facts: What else is known of how the job is carried out.
     """
-    job, reduction = with_reduction(job, catalog)
     address_of = dict(zip(job.cluster.hosts(), addresses, strict=True))
 
     role_of = roles(job.cluster, catalog)
@@ -68,7 +66,6 @@ def cluster_plan(
             "grace_s": GRACE_S,
             "machine": machine_facts(),
             "versions": versions(),
-            **reduction,
             **(facts or {}),
         },
     )

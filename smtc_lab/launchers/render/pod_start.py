@@ -25,6 +25,7 @@ from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.plan_file import plan_text
 from smtc_lab.launchers.render.cluster_plan import cluster_plan, write_agent_config
 from smtc_lab.launchers.render.dns_names import pod_hosts
+from smtc_lab.spec.distribution import KEPT
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import replace_file
@@ -60,7 +61,7 @@ def run(root: Path, environ: Mapping[str, str]) -> int:
         SmtcLabError: It could not be started.
     """
     catalog = Catalog.load()
-    job = TrainingJob.from_json(environ[JOB_VARIABLE])
+    job = TrainingJob.model_validate_json(environ[JOB_VARIABLE], context=KEPT)
     host = _host(job.cluster, environ[GROUP_VARIABLE], int(environ[INDEX_VARIABLE]))
     folder = RunFolder(root / str(job.job_name))
     addresses = [_awaited_address(name) for name in pod_hosts(job)]

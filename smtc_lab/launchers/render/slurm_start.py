@@ -32,6 +32,7 @@ from smtc_lab.launchers.supervision.begin import kept_environment
 from smtc_lab.launchers.supervision.gang import Outcome
 from smtc_lab.launchers.supervision.gang_supervisor import Supervisor
 from smtc_lab.launchers.supervision.last_words import last_line
+from smtc_lab.spec.distribution import KEPT
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.run_folder import RunFolder
 from smtc_lab.store.state import SUPERVISOR_MACHINE, read_state, replace_file
@@ -262,7 +263,11 @@ def _own_address(*, towards: str) -> str:
 def main(root: str) -> int:
     """Run the job on standard input; return 0 when it completed, else 1."""
     try:
-        folder = run(TrainingJob.from_json(sys.stdin.read()), Path(root), os.environ)
+        folder = run(
+            TrainingJob.model_validate_json(sys.stdin.read(), context=KEPT),
+            Path(root),
+            os.environ,
+        )
     except SmtcLabError as error:
         sys.stderr.write(f"{error}\n")
         return 1

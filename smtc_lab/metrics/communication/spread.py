@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.result import Result
 from smtc_lab.spec.distribution import Distribution, Schedule
@@ -33,16 +33,12 @@ class SpreadResult(Result):
     schedule: Schedule | None = None
     """In which order the stages compute; None: there is no pipeline."""
 
-    reduce_on: Literal["data_group", "auto"] | None = None
-    """``data_group``: data instances also reduce gradients; ``auto``: it is not decided yet.
-    None: the trainers do."""
-
     @property
     def is_told(self) -> bool:
         """Whether there is more to say than that one process trains."""
         return any(
             each not in {None, 1}
-            for each in (self.trainers, self.data, self.shard, self.pipeline, self.reduce_on)
+            for each in (self.trainers, self.data, self.shard, self.pipeline)
         )
 
 
@@ -64,5 +60,4 @@ def spread_of(job: TrainingJob, trainers: int | None) -> SpreadResult:
         pipeline=asked.pipeline,
         microbatches=asked.num_microbatches if is_staged else None,
         schedule=asked.schedule if is_staged else None,
-        reduce_on=asked.reduce_on,
     )

@@ -1,7 +1,7 @@
 """Follows what ``DistributedDataParallel`` exchanges, also that of an unmodified script.
 
 A communication hook of ours stands between DDP and what averages a bucket: gloo, as without
-it, or the script's own hook, or reducers. The script may register its hook as ever.
+it, or the script's own hook. The script may register its hook as ever.
 
 Nothing of ours is kept in the script's model: the hook belongs to DDP's reducer, which copies
 and pickles of a model leave out. A model is copied, saved and forgotten as without us.
@@ -49,7 +49,6 @@ class BucketHook:
         model: The model that DDP wraps.
         exchange: Follows its buckets.
         device: Returns what an emulated device does now; None: there is none.
-        reduce: Averages a bucket in place of gloo; None: gloo does.
     """
 
     def __init__(
@@ -58,10 +57,9 @@ class BucketHook:
         exchange: FollowedExchange,
         *,
         device: Callable[[], DeviceTime | None],
-        reduce: Callable[[torch.Tensor], Any] | None = None,
     ) -> None:
         self._number = next(_NUMBERS)
-        self._exchange, self._device, self._reduce = exchange, device, reduce
+        self._exchange, self._device = exchange, device
         self._total_bytes = sum(
             each.numel() * each.element_size()
             for each in model.parameters()
@@ -115,13 +113,7 @@ class BucketHook:
         if self.theirs is not None:
             state, hook = self.theirs
             return hook(state, bucket)
-        size, divisor = self._group.size(), self._divisor()
-        if self._reduce is not None:
-            averaged = self._reduce(values)
-            if divisor == size:
-                return averaged
-            return averaged.then(lambda done: done.value().mul_(size / divisor))
-        values.mul_(1 / divisor)  # as DDP does it itself, to the bit
+        values.mul_(1 / self._divisor())  # as DDP does it itself, to the bit
         work = dist.all_reduce(values, group=self._group, async_op=True)
         assert work is not None  # noqa: S101  it is asynchronous
         return work.get_future().then(lambda done: done.value()[0])
@@ -142,10 +134,7 @@ class BucketHook:
 
 
 def watch_ddp(
-    exchange: FollowedExchange,
-    *,
-    device: Callable[[], DeviceTime | None] = lambda: None,
-    reduce: Callable[[torch.nn.Module], Callable[[torch.Tensor], Any] | None] = lambda _: None,
+    exchange: FollowedExchange, *, device: Callable[[], DeviceTime | None] = lambda: None
 ) -> None:
     """Follow every model that this process wraps with DDP from now on.
 
@@ -155,8 +144,6 @@ def watch_ddp(
     Args:
         exchange: Follows the buckets.
         device: What an emulated device does now: begin and length of its step; None: none.
-        reduce: Called by all ranks with a model that is wrapped; returns what averages in
-            place of gloo, or None.
     """
     # a class that others subclass is changed in place, as they have it already
     watched: Any = DistributedDataParallel
@@ -167,9 +154,7 @@ def watch_ddp(
         plain_init(model, *args, **kwargs)
         if _can_be_followed(model):
             exchange.join()
-            _hang_on(
-                model, BucketHook(model, exchange, device=device, reduce=reduce(model.module))
-            )
+            _hang_on(model, BucketHook(model, exchange, device=device))
 
     @functools.wraps(plain_restore)
     def __setstate__(model: Any, state: Any) -> None:  # noqa: ANN401, N807  as above

@@ -6,11 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.communication.collectives import (
-    reduced_elsewhere_s,
-    ring_all_reduce_s,
-    ring_gather_s,
-)
+from smtc_lab.metrics.communication.collectives import ring_all_reduce_s, ring_gather_s
 
 if TYPE_CHECKING:
     from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
@@ -23,7 +19,6 @@ class Pace:
         link: The wires.
         world_size: Trainers of the job.
         local_world_size: Trainers of this instance.
-        reducers: Data instances that reduce; 0: a ring of the trainers does.
         rings: Groups of trainers that share the network of an instance, at the same time.
     """
 
@@ -33,13 +28,11 @@ class Pace:
         *,
         world_size: int,
         local_world_size: int,
-        reducers: int = 0,
         rings: int = 1,
     ) -> None:
-        self._ranks, self._reducers = world_size, reducers
-        crosses = reducers > 0 or local_world_size < world_size
+        self._ranks = world_size
         inside = link.inside if local_world_size > 1 else None
-        between = link.between if crosses else None
+        between = link.between if local_world_size < world_size else None
         if between is not None and rings > 1:
             between = replace(between, bytes_per_s=between.bytes_per_s / rings)
         self._wire = _slowest([wire for wire in (inside, between) if wire is not None])
@@ -55,14 +48,6 @@ class Pace:
         if self._wire is None:
             return 0.0
         latency_s, bytes_per_s = self._wire
-        if self._reducers:
-            return reduced_elsewhere_s(
-                num_bytes,
-                ranks=self._ranks,
-                reducers=self._reducers,
-                latency_s=latency_s,
-                bytes_per_s=bytes_per_s,
-            )
         return ring_all_reduce_s(
             num_bytes, ranks=self._ranks, latency_s=latency_s, bytes_per_s=bytes_per_s
         )

@@ -25,7 +25,6 @@ def wires_of(
     table: TypeTable,
     rows: tuple[NDArray[np.intp], NDArray[np.intp]],
     *,
-    reduces: NDArray[np.bool_],
     is_emulated: bool,
 ) -> dict[str, Any]:
     """Return the fields of a ``Setup`` that networks between instances give.
@@ -34,12 +33,10 @@ def wires_of(
         link: What is declared, which counts first.
         table: The instance types.
         rows: Rows of the training and of the data instances' type, shape (K,) each.
-        reduces: Whether data instances reduce gradients, shape (K,).
         is_emulated: Whether this machine stands for the instances; else its own network is
             there.
     """
-    own_gbps, data_gbps = (table.network_gbps[each] for each in rows)
-    rated_gbps = np.where(reduces, np.minimum(own_gbps, data_gbps), own_gbps)
+    rated_gbps = table.network_gbps[rows[0]]
     declared = declared_wires(link, rated_gbps=rated_gbps)
     if not is_emulated:
         return declared

@@ -24,7 +24,6 @@ from smtc_lab.planner.forecast.launched import (
     refuse_unknown,
 )
 from smtc_lab.planner.forecast.launched_setup import launched_setup
-from smtc_lab.planner.forecast.reduction import with_known_reduction
 from smtc_lab.planner.forecast.type_table import type_table
 from smtc_lab.planner.model.cpu_use import CpuShares, cpu_use
 from smtc_lab.planner.model.predict import Terms, predictions
@@ -159,9 +158,8 @@ def _foreseen(
 ) -> Foreseen:
     catalog, cores = around.catalog, around.cores
     table, model = type_table(asked.job, catalog), known.model
-    launched = with_known_reduction(asked.job, catalog, known)
     own = known.calibration.script_num_workers
-    setup = launched_setup(launched, catalog, table, cores=cores, own_workers=own)
+    setup = launched_setup(asked.job, catalog, table, cores=cores, own_workers=own)
     job, is_emulated = asked.job, asked.job.emulation is not None
     is_rented = any(group.instance_type != LOCAL for group in job.cluster.instance_groups)
     terms = Terms(

@@ -12,7 +12,6 @@ from smtc_lab.catalog.own_cpu_speed import own_cpu_speed
 from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.dilation import MOST_INSTANCES, number_problems
 from smtc_lab.launchers.planning import ROUNDING
-from smtc_lab.metrics.communication.reducing import LEAST_GAIN, launched_share
 from smtc_lab.planner.clusters import refuse_scripted
 from smtc_lab.planner.forecast.declared_wires import wires_of
 from smtc_lab.planner.forecast.emulated_cores import num_cpus_of, quota_of, vcpus_of
@@ -192,7 +191,6 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
     asked = job.num_data_workers
     data_workers = data_cores if asked is None else np.full(data_cores.shape, float(asked))
     has_data = laid.data_instances > 0
-    reduces = _reduces(job, laid, table, link)
     return Setup(
         trainer_cores=trainer_cores,
         trainer_speed=trainer_speed,
@@ -201,7 +199,6 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
         loader_workers=loader_workers,
         trainers=laid.trainers,
         devices=devices,
-        reducers=np.where(reduces, laid.data_instances, 0.0),
         data_instances=laid.data_instances,
         data_cores=np.where(has_data, data_cores, 0.0),
         data_speed=data_speed,
@@ -211,26 +208,9 @@ def setup_of(  # noqa: PLR0913  a cluster, and what stands for it here
             link,
             table,
             (laid.trainer, laid.data),
-            reduces=reduces,
             is_emulated=scale is not None,
         ),
     )
-
-
-def _reduces(
-    job: TrainingJob, laid: LaidOut, table: TypeTable, link: EmulatedLink | None
-) -> NDArray[np.bool_]:
-    """Return on which clusters data instances reduce gradients, as launchers decide it."""
-    asked = job.distribution.reduce_on if isinstance(job.distribution, Distribution) else None
-    if asked != "auto":
-        return np.full(laid.trainers.shape, asked == "data_group")
-    own_gbps, data_gbps = (table.network_gbps[rows] for rows in (laid.trainer, laid.data))
-    if link is not None and link.between_gbps is not None:
-        own_gbps = data_gbps = np.full(own_gbps.shape, link.between_gbps)
-    share = launched_share(
-        laid.trainers, laid.data_instances, trainer_gbps=own_gbps, data_gbps=data_gbps
-    )
-    return share <= 1 - LEAST_GAIN
 
 
 def devices_of(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDArray[np.float64]:

@@ -10,11 +10,11 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.roles import roles
+from smtc_lab.errors import SmtcLabError
 from smtc_lab.metrics.cautions.unlike_prediction import PredictedSteps
 from smtc_lab.planner.calibration.plan import BUSY
 from smtc_lab.planner.forecast.kept import KeptCalibrations
 from smtc_lab.planner.forecast.launched import refuse_unknown
-from smtc_lab.planner.forecast.reduction import UNTOLD
 from smtc_lab.planner.run_prediction import predicted_of
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.store.run_folder import RunFolder
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.planner.calibration.calibration import Calibration
     from smtc_lab.spec.job import TrainingJob
+
+_UNTOLD = (SmtcLabError, ArithmeticError, LookupError, ValueError)
+"""What is raised where a calibration does not tell."""
 
 
 def predicted_set_ups(
@@ -49,7 +52,7 @@ def predicted_set_ups(
         return {}
     kept, found = KeptCalibrations(root), {}
     for label, run in first.items():
-        with contextlib.suppress(*UNTOLD):  # then nothing is said of it
+        with contextlib.suppress(*_UNTOLD):  # then nothing is said of it
             if predicted := _predicted(run, kept, catalog, root):
                 found[label] = predicted
     return found

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.communication.reducing import reduced_share
 from smtc_lab.planner.model.all_reduce import (
     ASSUMED_ALPHA_S,
     RingLink,
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 
     from smtc_lab.planner.model.inputs import ModelInputs
     from smtc_lab.planner.model.setup import Setup
-
-_MOST_OF_CARD = 0.9
-"""Share of a card that batches take from gradients at most."""
 
 
 def slowest_rank(inputs: ModelInputs, setup: Setup) -> NDArray[np.float64]:
@@ -50,11 +46,10 @@ def exchange_of(
     if inputs.gradients is None or not np.any(ranks > 1):
         return ExchangeTimes(nothing, nothing)
     link = _slowest_link(inputs, setup)
-    share = _reduced_share(inputs, setup, device_s)
     return exchange(
         buckets_of(inputs.gradients),
         device_s,
-        lambda nbytes: ring_s(nbytes, ranks, link) * share,
+        lambda nbytes: ring_s(nbytes, ranks, link),
     )
 
 
@@ -78,28 +73,6 @@ def _slowest_link(inputs: ModelInputs, setup: Setup) -> RingLink:
         np.where(has_inside, inside_s, 0.0), np.where(has_between, between_s, 0.0)
     )
     return RingLink(alpha_s, beta_s)
-
-
-def _reduced_share(
-    inputs: ModelInputs, setup: Setup, device_s: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return what data instances that reduce leave of a ring's time.
-
-    They count by the bandwidth of their cards beside the trainers', less what the batches that
-    they send take of it.
-    """
-    if not np.any(setup.reducers):
-        return np.ones((1, 1))
-    samples = setup.trainers * setup.devices * (setup.batch_size or inputs.batch_size)
-    nbytes = samples * (inputs.bytes_per_sample or 0.0) / np.maximum(setup.data_instances, 1.0)
-    batches_s = nbytes * rated_beta_s(setup.data_gbps)
-    free = 1 - np.minimum(batches_s / np.maximum(device_s, 1e-12), _MOST_OF_CARD)
-    with np.errstate(invalid="ignore"):
-        speed = np.where(
-            np.isinf(setup.data_gbps), 1.0, setup.data_gbps / np.asarray(setup.between_gbps)
-        )
-    known = np.nan_to_num(np.minimum(speed, 1.0) * free, nan=0.0)
-    return reduced_share(setup.trainers, setup.reducers * known)
 
 
 def said_of_ranks(inputs: ModelInputs) -> list[str]:

@@ -107,7 +107,7 @@ class Candidate(PlanDisplayed, Result):
     """Data workers on each data instance; None: the cluster has none."""
 
     distribution: Distribution | None = None
-    """Its trainers, and whether data instances reduce gradients; None: one trainer."""
+    """Its trainers; None: one."""
 
     prediction: Prediction
     """Step time and cost."""

@@ -77,9 +77,6 @@ class Setup:
     between_alpha_s: Numbers | None = None
     """Declared latency of a message between instances in seconds; None, NaN: as calibrated."""
 
-    reducers: Numbers = 0.0
-    """Data instances that also reduce gradients; 0: the trainers do it."""
-
     batch_size: int | None = None
     """Samples of one step of one trainer process; None: as calibrated."""
 

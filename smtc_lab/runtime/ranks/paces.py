@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from smtc_lab.parallel.link.pace import Pace
-from smtc_lab.runtime.ranks.reducing import reduces_on_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,6 +76,5 @@ def declared_pace(context: InstanceContext) -> Pace | None:
         context.link,
         world_size=context.world_size,
         local_world_size=context.local_world_size,
-        reducers=len(context.data_servers) if reduces_on_data(context) else 0,
     )
     return pace if pace.is_declared else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 from smtc_lab.parallel.link.ddp import watch_ddp
 from smtc_lab.parallel.link.fsdp import watch_fully_shard
 from smtc_lab.runtime.ranks.following import followed_exchange, followed_shards
-from smtc_lab.runtime.ranks.reducing import Reducers, can_reduce, reduces_on_data
 from smtc_lab.runtime.script.after_import import after_import
 from smtc_lab.runtime.script.communication import step_communication
 
@@ -23,8 +21,7 @@ _FSDP = "torch.distributed.fsdp"
 def watch_exchange(runtime: InstanceRuntime) -> None:
     """Follow the models that this one of several trainers wraps, where there is a use."""
     context = runtime.context
-    reduces = reduces_on_data(context)
-    if context.link is None and not reduces and not context.measures_communication:
+    if context.link is None and not context.measures_communication:
         return
 
     exchange = followed_exchange(runtime)
@@ -33,13 +30,7 @@ def watch_exchange(runtime: InstanceRuntime) -> None:
         runtime.timer.communication = lambda step: step_communication(
             exchange.take(), step, runtime.record
         )
-    reducers = Reducers(runtime)
-    atexit.register(reducers.close)
-    watch_ddp(
-        exchange,
-        device=lambda: runtime.timer.device_step,
-        reduce=lambda model: reducers.join() if reduces and can_reduce(model) else None,
-    )
+    watch_ddp(exchange, device=lambda: runtime.timer.device_step)
     _watch_fsdp(runtime)
 
 

@@ -32,11 +32,11 @@ def described_jobs(options: argparse.Namespace, entry_point: Path) -> tuple[Trai
     distribution = parse_distribution(
         options.data,
         options.shard,
-        options.reduce_on,
         pipeline=options.pipeline,
         microbatches=options.microbatches,
         schedule=options.schedule,
         tensor=options.tensor,
+        reduce_on=options.reduce_on,
     )
     emulated = _emulated(clusters, options) if clusters else [None]
     here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))

@@ -115,12 +115,6 @@ OPTIONS = (
         {"type": int, "metavar": "N"},
     ),
     Option(
-        ("--reduce-on",),
-        "choices",
-        "Data instances also sum gradients: data_group: always; auto: where it pays.",
-        {"choices": ("data_group", "auto")},
-    ),
-    Option(
         ("--device-time",),
         "free",
         "Seconds of one step on the real accelerator, timed there or from a published "
@@ -247,6 +241,7 @@ def launch_parser(*, takes_file: bool) -> argparse.ArgumentParser:
         parser.add_argument("file", nargs="?", metavar="FILE.py", help="The training script.")
     for option in OPTIONS:
         parser.add_argument(*option.flags, help=option.help, **option.settings)
+    parser.add_argument("--reduce-on", help=argparse.SUPPRESS)  # it was taken out, as is said
     return parser
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from smtc_lab.launchers.emulation.emulated_link import BYTES_PER_GBIT, LINK
-from smtc_lab.launchers.reduction import REDUCTION
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import EmulatedLink
-from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from smtc_lab.follow.run_follower import RunFollower
@@ -41,13 +39,6 @@ class SpreadInfo:
     shard: int
     """Trainers that share one replica."""
 
-    reduced_by: Literal["trainers", "data_group"] | None
-    """Who adds up gradients; ``data_group``: data instances, too. None: the job has no
-    distribution, and its script may do as it likes, or stages of one model."""
-
-    why: str
-    """Why it is so, where that was left open; empty: it was not."""
-
     between: WireInfo | None
     """Network between instances, declared or the catalog's; None: neither is emulated."""
 
@@ -68,17 +59,10 @@ def spread_of(follower: RunFollower) -> SpreadInfo | None:
         return None
     asked = job.distribution
     spread = asked if isinstance(asked, Distribution) else Distribution()
-    why = facts.get(REDUCTION, "") if isinstance(facts, dict) else ""
-    by_data = spread.reduce_on == "data_group"
-    replicas = max(1, trainers // spread.per_replica)
-    # stages have their own gradients
-    is_reduced = asked is not None and (spread.pipeline == 1 or replicas > 1)
     return SpreadInfo(
         trainers=trainers,
-        replicas=replicas,
+        replicas=max(1, trainers // spread.per_replica),
         shard=spread.per_replica,
-        reduced_by=None if not is_reduced else "data_group" if by_data else "trainers",
-        why=fmt.brief(str(why)),
         between=between,
         inside=inside,
         is_rated=between is not None and (job.emulation is None or job.emulation.link is None),

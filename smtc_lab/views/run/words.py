@@ -126,10 +126,6 @@ def _spread_rows(info: RunInfo) -> list[tuple[str, str]]:
     each = "" if spread.shard == 1 else f", {of_each}shared by {spread.shard} of them"
     words = f"{spread.trainers}: {fmt.count(spread.replicas, 'replica')} of the model{each}"
     rows = [("trainers", words)] if spread.trainers > 1 else []
-    if spread.reduced_by is not None:
-        by = "trainers" if spread.reduced_by == "trainers" else "trainers and data instances"
-        why = f" ({spread.why})" if spread.why else ""
-        rows.append(("gradients are added up by", f"the {by}{why}"))
     wires = [
         f"{where} {_bits(wire.gbps)}, {fmt.seconds(wire.latency_s)}"
         for where, wire in (

@@ -128,19 +128,11 @@ def asked_jobs(request: StudyRequest) -> list[TrainingJob]:
         changes = {
             "cluster": clusters[len(curves)],
             "hyperparameters": values,
-            "distribution": _reducing(job),
+            "distribution": None,
         }
         jobs.append(job.model_copy(update=changes))
         curves.add(design.curve)
     return jobs
-
-
-def _reducing(job: TrainingJob) -> Distribution | None:
-    """Return what the numbers of devices do not say of a distribution; None: nothing."""
-    spread = job.distribution
-    if not isinstance(spread, Distribution) or spread.reduce_on is None:
-        return None
-    return Distribution(reduce_on=spread.reduce_on)
 
 
 def _scaling(follower: StudyFollower) -> Scaling | None:

@@ -38,11 +38,6 @@ TRAINERS_LABEL = "trainers"
 EXPOSED_LABEL = "exposed communication (ms/step)"
 """What the row of communication beside which nothing was computed is called."""
 
-_REDUCED = {
-    "data_group": "gradients also on the data group",
-    "auto": "gradients on the data group if it pays",
-}
-
 Lines = tuple[str, ...]
 """The lines of one cell."""
 
@@ -137,8 +132,6 @@ def trainers(spread: SpreadResult | None) -> Lines:
     lines = [": ".join(filter(None, (count, words))) or fmt.UNKNOWN]
     if spread.microbatches is not None:
         lines.append(f"{spread.microbatches} microbatches, {spread.schedule}")
-    if spread.reduce_on is not None:
-        lines.append(_REDUCED[spread.reduce_on])
     return tuple(lines)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.instance.link import DeclaredWire, LinkDeclaration
-from smtc_lab.metrics.communication.collectives import reduced_elsewhere_s, ring_all_reduce_s
 from smtc_lab.parallel.link.pace import Pace
 
 if TYPE_CHECKING:
@@ -104,15 +103,3 @@ def test_collectives_follow_each_other_on_one_network() -> None:
     assert pace.reserve(10.0, 2.0) == 12.0
     assert pace.reserve(11.0, 2.0) == 14.0
     assert pace.reserve(20.0, 2.0) == 22.0
-
-
-@pytest.mark.parametrize(
-    ("ranks", "reducers", "gain"), [(2, 2, 1.0), (4, 4, 1.5), (4, 2, 1.25), (8, 8, 1.75)]
-)
-def test_reducers_gain_what_the_bound_says(ranks: int, reducers: int, gain: float) -> None:
-    options = {"ranks": ranks, "latency_s": 0.0, "bytes_per_s": 1e6}
-
-    ring_s = ring_all_reduce_s(10**6, **options)
-    reduced_s = reduced_elsewhere_s(10**6, reducers=reducers, **options)
-
-    assert ring_s / reduced_s == pytest.approx(gain)

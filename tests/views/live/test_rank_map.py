@@ -153,15 +153,13 @@ def test_one_trainer_has_no_map_and_is_not_spread(tmp_path: Path) -> None:
     assert info.spread is None
 
 
-def spread_folder(tmp_path: Path, *, reduce_on: str | None, link: str | None) -> RunFolder:
+def spread_folder(tmp_path: Path, *, link: str | None) -> RunFolder:
     run = run_records([0.2] * 20, cluster=HETEROGENEOUS, emulation=Emulation(link=link))
-    spread = Distribution.model_validate({"data": 4, "reduce_on": reduce_on})
-    run = replace(run, job=run.job.model_copy(update={"distribution": spread}))
+    run = replace(run, job=run.job.model_copy(update={"distribution": Distribution(data=4)}))
     folder = write_run_folder(tmp_path, run)
     plan = json.loads(folder.plan_file.read_text())
     plan["instances"][0]["num_trainers"] = 4
     plan["facts"] = {
-        "reduction": "Data instances reduce gradients: they pay.",
         "link": {"inside": None, "between": {"latency_s": 1e-4, "bytes_per_s": 1.25e9}},
     }
     folder.plan_file.write_text(json.dumps(plan))
@@ -171,25 +169,21 @@ def spread_folder(tmp_path: Path, *, reduce_on: str | None, link: str | None) ->
 def test_a_run_tells_its_distribution_and_its_declared_network(tmp_path: Path) -> None:
     link = "inside=10Gbit/20us,between=10Mbit/100us"
 
-    seen = take_snapshot(spread_folder(tmp_path, reduce_on="data_group", link=link))
+    seen = take_snapshot(spread_folder(tmp_path, link=link))
 
     spread = seen.info.spread
     assert spread is not None
     assert (spread.trainers, spread.replicas, spread.shard) == (4, 4, 1)
-    assert spread.reduced_by == "data_group"
     assert spread.between is not None
     assert (spread.between.gbps, spread.between.latency_s) == (0.01, 1e-4)
     text = run_text(seen)
     assert "4: 4 replicas of the model" in text
-    assert "the trainers and data instances (Data instances reduce gradients" in text
     assert "between instances 10 Mbit/s, 100 µs; inside an instance 10 Gbit/s" in text
     assert "(declared)" in text
 
 
-def test_the_stages_of_a_pipeline_are_one_replica_that_adds_up_no_gradients(
-    tmp_path: Path,
-) -> None:
-    folder = spread_folder(tmp_path, reduce_on=None, link="between=catalog/100us")
+def test_the_stages_of_a_pipeline_are_one_replica(tmp_path: Path) -> None:
+    folder = spread_folder(tmp_path, link="between=catalog/100us")
     job = json.loads(folder.job_file.read_text())
     job["distribution"] = {"pipeline": 4}
     folder.job_file.write_text(json.dumps(job))
@@ -198,24 +192,21 @@ def test_the_stages_of_a_pipeline_are_one_replica_that_adds_up_no_gradients(
 
     spread = seen.info.spread
     assert spread is not None
-    assert (spread.replicas, spread.shard, spread.reduced_by) == (1, 4, None)
+    assert (spread.replicas, spread.shard) == (1, 4)
     assert "4: 1 replica of the model, shared by 4 of them" in run_text(seen)
 
 
 def test_the_catalogs_bandwidth_is_told_where_the_run_took_it(tmp_path: Path) -> None:
-    seen = take_snapshot(
-        spread_folder(tmp_path, reduce_on=None, link="between=catalog/100us")
-    ).info.spread
+    seen = take_snapshot(spread_folder(tmp_path, link="between=catalog/100us")).info.spread
 
     assert seen is not None
-    assert seen.reduced_by == "trainers"
     assert seen.between is not None
     assert seen.between.gbps == pytest.approx(10)
     assert seen.inside is None
 
 
 def test_a_network_that_was_not_declared_is_told_as_the_catalogs(tmp_path: Path) -> None:
-    seen = take_snapshot(spread_folder(tmp_path, reduce_on=None, link=None))
+    seen = take_snapshot(spread_folder(tmp_path, link=None))
 
     spread = seen.info.spread
     assert spread is not None
@@ -229,7 +220,7 @@ def test_a_network_that_was_not_declared_is_told_as_the_catalogs(tmp_path: Path)
 def test_a_plan_that_is_damaged_leaves_the_network_unknown(
     tmp_path: Path, facts: object
 ) -> None:
-    folder = spread_folder(tmp_path, reduce_on=None, link="between=catalog/100us")
+    folder = spread_folder(tmp_path, link="between=catalog/100us")
     plan = json.loads(folder.plan_file.read_text())
     folder.plan_file.write_text(json.dumps({**plan, "facts": facts}))
 

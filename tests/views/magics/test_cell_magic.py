@@ -191,6 +191,7 @@ def test_a_cell_is_kept_for_its_owner_only_and_is_written_once(home: Path) -> No
         ("--precision bf16", "pass", "--compiler names none"),
         ("--pipeline 2 --shard 2 --schedule dualpipev", "pass", "shard=2"),
         ("--microbatches 2", "pass", "there is no pipeline that they go through"),
+        ("--reduce-on auto", "pass", "reduce_on='auto' was taken out"),
         ("--device-time 0.1", "pass", "without --cluster there is none"),
         ("--link between=1Gbit", "pass", "--link is part of an emulation"),
         ("--cluster a=ml.p3.2xlarge:2 --link fast", "pass", "'fast' names neither the network"),

@@ -314,11 +314,6 @@ export interface Distribution {
    */
   shard?: number;
   /**
-   * ``data_group``: data instances also reduce gradients. ``auto``: where that is predicted
-   * to pay, by the network that is declared, or else the catalog's. None: the trainers do.
-   */
-  reduce_on?: ('data_group' | 'auto') | null;
-  /**
    * Trainers that each run a stage of one replica, cut where it is best. The script calls
    * ``session.step``.
    */

@@ -2604,17 +2604,6 @@ export interface ISpreadInfo {
   readonly shard: number;
 
   /**
-   * Who adds up gradients; ``data_group``: data instances, too. None: the job has no
-   * distribution, and its script may do as it likes, or stages of one model.
-   */
-  readonly reducedBy: 'trainers' | 'data_group' | null;
-
-  /**
-   * Why it is so, where that was left open; empty: it was not.
-   */
-  readonly why: string;
-
-  /**
    * Network between instances, declared or the catalog's; None: neither is emulated.
    */
   readonly between: IWireInfo | null;
@@ -2935,7 +2924,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"type":"object"},
   SetUpLadder: {"properties":{"problem":{"default":"","type":"string"},"rungs":{"default":[],"items":{"$ref":"LadderRung"},"type":"array"},"pays":{"anyOf":[{"$ref":"MeasuredPay"},{"type":"null"}],"default":null}},"type":"object"},
   SpotInfo: {"properties":{"training_s":{"type":"number"},"billable_s":{"type":"number"},"savings_fraction":{"type":"number"},"told_by":{"enum":["platform","run"],"type":"string"}},"type":"object"},
-  SpreadInfo: {"properties":{"trainers":{"type":"integer"},"replicas":{"type":"integer"},"shard":{"type":"integer"},"reduced_by":{"anyOf":[{"enum":["trainers","data_group"],"type":"string"},{"type":"null"}]},"why":{"type":"string"},"between":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"inside":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"is_rated":{"type":"boolean"}},"type":"object"},
+  SpreadInfo: {"properties":{"trainers":{"type":"integer"},"replicas":{"type":"integer"},"shard":{"type":"integer"},"between":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"inside":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"is_rated":{"type":"boolean"}},"type":"object"},
   StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"type":"object"},
   SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"ranks":{"default":[],"items":{"$ref":"RankInfo"},"type":"array"}},"type":"object"},
   TimelineInfo: {"properties":{"step":{"type":"integer"},"window_s":{"type":"number"},"left_out":{"type":"integer"},"rank":{"items":{"type":"integer"},"type":"array"},"kind":{"items":{"enum":["forward","backward","weight","wait","transfer"],"type":"string"},"type":"array"},"stage":{"items":{"type":"integer"},"type":"array"},"microbatch":{"items":{"type":"integer"},"type":"array"},"begin_s":{"items":{"type":"number"},"type":"array"},"lasted_s":{"items":{"type":"number"},"type":"array"}},"type":"object"},

@@ -1,15 +1,9 @@
-import {
-  objectOf,
-  type Catalog,
-  type IJob,
-  type JsonObject
-} from '@smtc-lab/protocol';
+import { objectOf, type IJob, type JsonObject } from '@smtc-lab/protocol';
 import { h } from '../dom.js';
 import { mark, t } from '../i18n.js';
 import { Component, type IComponent } from './component.js';
 import { Field, selectOf } from './field.js';
 import { numberField, type INumberFieldProps } from './number_field.js';
-import { whyNoReduction } from './reduction.js';
 
 /**
  * Fields that are counts: name, label, and what an empty one means.
@@ -27,7 +21,7 @@ const COUNTS = [
 ] as const;
 
 type Count = (typeof COUNTS)[number][0];
-type Name = Count | 'schedule' | 'reduce_on';
+type Name = Count | 'schedule';
 
 const OF_A_PIPELINE: readonly string[] = ['microbatches', 'schedule'];
 
@@ -51,7 +45,6 @@ const SCHEDULES = [
  */
 export interface IDistributionProps {
   readonly job: IJob;
-  readonly catalog: Catalog;
 
   /**
    * Called with the job as it is wanted.
@@ -81,15 +74,14 @@ class DistributionField extends Component<IDistributionProps> {
         placeholder: t(placeholder)
       })
     ]);
-    this.element.append(this._schedule.element, this._reduction.element);
+    this.element.append(this._schedule.element);
     this.appear(host);
   }
 
   readonly element: HTMLElement;
 
   protected show(): void {
-    const { job, catalog } = this.props;
-    const spread = distributionOf(job);
+    const spread = distributionOf(this.props.job);
     const whyOff = isCut(spread) ? null : t('Needs a pipeline.');
     for (const [name, field] of this._counts) {
       field.update({
@@ -100,15 +92,6 @@ class DistributionField extends Component<IDistributionProps> {
     this._schedule.switchOff(whyOff);
     const order = spread?.['schedule'];
     this._order.value = typeof order === 'string' ? order : SCHEDULES[0];
-    const given = spread?.['reduce_on'];
-    this._reducers.value = typeof given === 'string' ? given : '';
-    const reason = whyNoReduction(job, catalog);
-    const words = reason === null ? null : t(reason);
-    // what is said already can be taken back
-    this._reduction.switchOff(this._reducers.value === '' ? words : null);
-    if (this._reducers.value !== '') {
-      this._reduction.showNote(words ?? '');
-    }
   }
 
   private _field(
@@ -128,22 +111,6 @@ class DistributionField extends Component<IDistributionProps> {
     };
   }
 
-  private readonly _reducers = selectOf(
-    [
-      ['', t('the trainers')],
-      ['data_group', t('trainers and data instances')],
-      ['auto', t('data instances, too, where it pays')]
-    ],
-    word => {
-      const { job } = this.props;
-      const reducers = word === '' ? null : word;
-      this.props.onChange(withField(job, 'reduce_on', reducers));
-    }
-  );
-  private readonly _reduction = new Field(
-    t('Gradients are added up by'),
-    this._reducers
-  );
   private readonly _order = selectOf(
     SCHEDULES.map(name => [name, name] as const),
     word => {

@@ -10,16 +10,12 @@ const BITS = [
 ] as const;
 
 /**
- * Say how a run is spread over trainers, who adds up gradients, and over which network.
+ * Say how a run is spread over trainers, and over which network.
  */
 export function spreadFacts({ spread }: IRunInfo): readonly Fact[] {
   return spread === null
     ? []
-    : [
-        ...(spread.trainers > 1 ? [trainers(spread)] : []),
-        ...reduction(spread),
-        ...network(spread)
-      ];
+    : [...(spread.trainers > 1 ? [trainers(spread)] : []), ...network(spread)];
 }
 
 function trainers({ trainers: count, replicas, shard }: ISpreadInfo): Fact {
@@ -32,17 +28,6 @@ function trainers({ trainers: count, replicas, shard }: ISpreadInfo): Fact {
         ? t('one replica of the model, on %1 devices', shard)
         : t('%1 replicas of the model, each on %2 devices', replicas, shard)
   ];
-}
-
-function reduction({ reducedBy, why }: ISpreadInfo): readonly Fact[] {
-  if (reducedBy === null) {
-    return [];
-  }
-  const who =
-    reducedBy === 'trainers'
-      ? t('the trainers')
-      : t('trainers and data instances');
-  return [[t('gradients are added up by'), who, why]];
 }
 
 function network({ between, inside, isRated }: ISpreadInfo): readonly Fact[] {

@@ -81,7 +81,7 @@ class SetUp implements IComponent<ISetUpProps> {
     this._props = props;
     this._batchOfJob = new BatchOfJob(props.job);
     this.element = h('section', { class: 'smtc-set-up' });
-    const { job, catalog, environments } = props;
+    const { job, environments } = props;
     this._cluster = clusterEditor(this._part(t('Cluster'), true), {
       ...this._clusterProps(),
       onChange: cluster => {
@@ -90,7 +90,6 @@ class SetUp implements IComponent<ISetUpProps> {
     });
     this._distribution = distributionField(this._part(t('Devices'), false), {
       job,
-      catalog,
       onChange: changed => {
         this._change(changed);
       }
@@ -196,7 +195,7 @@ class SetUp implements IComponent<ISetUpProps> {
   }
 
   private _show(): void {
-    const { job, catalog, environments, place } = this._props;
+    const { job, environments, place } = this._props;
     const { canCopy, canRemove } = this._props;
     const problems = problemsByPart(this._props);
     const role = place === 0 ? t('baseline') : t('set-up %1', place + 1);
@@ -238,7 +237,7 @@ class SetUp implements IComponent<ISetUpProps> {
       value: job.arguments,
       problems: problems.script
     });
-    this._distribution.update({ job, catalog });
+    this._distribution.update({ job });
     this._steps.update({ value: job.maxSteps });
   }
 

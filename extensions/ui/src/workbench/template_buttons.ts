@@ -36,7 +36,7 @@ export class TemplateButtons {
       // it stays where the keyboard finds it, and says why it does nothing
       made.disabled = baseline === undefined;
       made.setAttribute('aria-disabled', String(isNot));
-      made.title = isNot ? t(reasonOf(template, baseline, catalog)) : '';
+      made.title = isNot ? t(template.whyNot) : '';
     }
   }
 
@@ -44,12 +44,4 @@ export class TemplateButtons {
     ITemplate,
     HTMLButtonElement
   ])[];
-}
-
-function reasonOf(
-  { whyNot }: ITemplate,
-  baseline: IJob,
-  catalog: Catalog
-): string {
-  return typeof whyNot === 'string' ? whyNot : whyNot(baseline, catalog);
 }

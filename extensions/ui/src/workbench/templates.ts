@@ -4,8 +4,6 @@ import {
   type Catalog,
   type IJob
 } from '@smtc-lab/protocol';
-import { distributionOf, withField } from '../forms/distribution_field.js';
-import { whyNoReduction } from '../forms/reduction.js';
 import { batchSizeIn } from '../forms/batch_size.js';
 import { dataGroup } from '../forms/groups.js';
 import { mark } from '../i18n.js';
@@ -28,7 +26,7 @@ export interface ITemplate {
   /**
    * Why a baseline may be without it, in English.
    */
-  readonly whyNot: string | ((baseline: IJob, catalog: Catalog) => string);
+  readonly whyNot: string;
 
   /**
    * Return the set-up; null: the baseline is so already, or cannot be.
@@ -62,18 +60,6 @@ export const TEMPLATES: readonly ITemplate[] = [
       'Needs one group that trains, of instances that can be twice as many.'
     ),
     of: withMoreDevices
-  },
-  {
-    label: mark('gradients on data instances'),
-    name: mark('gradients on data instances'),
-    whyNot: (job, catalog) =>
-      whyNoReduction(job, catalog) ??
-      mark('Data instances add up gradients in the first set-up already.'),
-    of: (job, catalog) =>
-      distributionOf(job)?.['reduce_on'] === 'data_group' ||
-      whyNoReduction(job, catalog) !== null
-        ? null
-        : withField(job, 'reduce_on', 'data_group')
   },
   {
     label: mark('compile'),

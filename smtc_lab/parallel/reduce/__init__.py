@@ -1,1 +1,0 @@
-"""Data instances, and where they are too few trainers, sum the gradients of all trainers."""
