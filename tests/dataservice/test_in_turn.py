@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,39 @@ class Remembering(Numbers):
     def __getitem__(self, index: int) -> tuple[int, int]:
         self.cache[index] = len(self.cache)
         return self.cache[index], os.getpid()
+
+
+class Caching(Numbers):
+    """Keeps each sample that it has read, in one of several ways, and looks at what it has."""
+
+    def __init__(self, cache: Any) -> None:
+        super().__init__()
+        self.cache = cache
+
+    def __getitem__(self, index: int) -> tuple[int, int]:
+        if isinstance(self.cache, list):
+            self.cache[index] = index
+            return sum(each is not None for each in self.cache), os.getpid()
+        if isinstance(self.cache, set):
+            self.cache.add(index)
+            return len(self.cache), os.getpid()
+        before = len(self.cache)
+        self.cache[index] = index
+        if len(self.cache) > 6:
+            self.cache.pop(next(iter(self.cache)))
+        return before, os.getpid()
+
+
+class Once(Numbers):
+    """Makes something else of its very first sample."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_read = False
+
+    def __getitem__(self, index: int) -> tuple[int, int]:
+        was, self.is_read = self.is_read, True
+        return index if was else -1, os.getpid()
 
 
 class SettingUp(Numbers):
@@ -145,28 +179,32 @@ def test_a_change_in_the_trainer_is_seen_at_the_next_look(fed: Fed, after: int) 
             dataset.scale = 100
 
     looked = next(count for count in (1, 2, 4, 8) if count >= after)
-    before = 4 * looked
-    assert values(got)[:before] == list(range(before))
-    assert values(got)[before:] == [100 * value for value in range(before, NUM_SAMPLES)]
+    same = 4 * looked
+    assert values(got)[:same] == list(range(same))
+    assert values(got)[same:] == [100 * value for value in range(same, NUM_SAMPLES)]
     assert makers(got[looked:]) == {os.getpid()}
     count = f"{looked} batch{'es' if looked > 1 else ''}"
+    before = " (those before were made of several copies)" if looked > 1 else ""
     assert "".join(told) == (
         "The loader over Numbers is prepared by this trainer from now on: dataset.scale "
-        f"changed after {count}, which those after it are to see, as num_workers=0 has it. "
-        "With num_workers=1 data servers would make them of a copy."
+        f"changed after {count}, which those after it are to see, as num_workers=0 has it"
+        f"{before}. With num_workers=1 data servers would make them of a copy."
     )
     assert makers(list(loader)) == {os.getpid()}
     assert len(told) == 1  # it is told once
 
 
 def test_a_dataset_that_remembers_is_prepared_by_the_trainer(fed: Fed) -> None:
-    loader, told = fed(Remembering())
+    records: list[Any] = []
+    loader, told = fed(Remembering(), record=records.append)
 
     batches = list(loader)
+    loader.close()
 
     assert values(batches) == list(range(NUM_SAMPLES))
     assert makers(batches) == {os.getpid()}
     assert "dataset.cache changed after" in told[0]
+    assert sum(each.batches for each in records) == len(batches)
 
 
 def test_a_stream_that_goes_on_where_it_ended_does_so(fed: Fed) -> None:
@@ -236,6 +274,31 @@ def test_what_is_set_up_once_is_no_change(fed: Fed) -> None:
     assert values(batches) == list(range(NUM_SAMPLES))
     assert os.getpid() not in makers(batches)
     assert told == []
+
+
+@pytest.mark.parametrize("cache", [{}, set(), [None] * NUM_SAMPLES])
+@pytest.mark.parametrize("batch_size", [4, None])
+def test_a_dataset_that_looks_at_its_cache_is_prepared_by_the_trainer(
+    fed: Fed, cache: Any, batch_size: int | None
+) -> None:
+    dataset = Caching(copy.copy(cache))
+    alone = [dataset[index][0] for index in range(NUM_SAMPLES)]
+    loader, told = fed(Caching(copy.copy(cache)), batch_size=batch_size, num_local_workers=0)
+
+    made = list(loader)
+
+    assert [
+        int(each) for value, _ in made for each in torch.as_tensor(value).flatten()
+    ] == alone
+    (sentence,) = told
+    assert "dataset.cache changed" in sentence
+
+
+def test_a_first_sample_that_is_another_one_is_made_by_the_trainer(fed: Fed) -> None:
+    loader, told = fed(Once(), num_local_workers=0)
+
+    assert values(list(loader)) == [-1, *range(1, NUM_SAMPLES)]
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize("num_local", [0, 1])

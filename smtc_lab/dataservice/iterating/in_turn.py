@@ -74,10 +74,13 @@ class _InTurn(ServiceIterator):
         self._is_alone = True
         if self._epoch is not None:
             self._client.end_epoch(self._epoch)
-        count = f"{batches} batch{'es' if batches > 1 else ''}"
+        count, before = f"{batches} batch", ""
+        if batches > 1:
+            count, before = f"{batches} batches", " (those before were made of several copies)"
         self._keep(
             f"{changed} changed after {count}, which those after it are to see, as "
-            "num_workers=0 has it. With num_workers=1 data servers would make them of a copy"
+            f"num_workers=0 has it{before}. With num_workers=1 data servers would make them of "
+            "a copy"
         )
 
     def _take_back(self) -> None:

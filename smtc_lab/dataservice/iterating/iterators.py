@@ -15,7 +15,7 @@ from smtc_lab.dataservice.protocol.messages import Answer, BatchRequest
 from smtc_lab.dataservice.seeding import stream_seed
 from smtc_lab.dataservice.source import BatchPlace
 from smtc_lab.dataservice.torch_names import check_fields, needed, optional
-from smtc_lab.errors import DataServiceError
+from smtc_lab.errors import DataServiceError, DatasetChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -179,6 +179,8 @@ class ServiceIterator(SeededIterator):
         was_ready = epoch.is_ready()
         outcome = self._next_outcome(epoch, started_s)
         get_wait_s = time.monotonic() - started_s
+        if isinstance(outcome.error, DatasetChangedError):  # it is made again, and counted then
+            raise outcome.error
         self._client.count(outcome, get_wait_s, was_ready=was_ready)
         if outcome.error is not None:
             raise outcome.error

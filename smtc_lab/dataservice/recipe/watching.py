@@ -7,12 +7,20 @@ the losses. Elsewhere such batches would be others.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+import operator
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.dataservice.recipe.packing import digest_of, pickled
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smtc_lab.dataservice.source import LoaderSource
+
+
+_UNTOLD = b"-"
+"""Stands for what cannot be packed by itself."""
 
 
 class DatasetWatch:
@@ -35,6 +43,45 @@ class DatasetWatch:
         names = [*self._before, *now]
         return next(name for name in names if now.get(name) != self._before.get(name))
 
+    def settled(
+        self, make: Callable[[Any], object], indices: object, batch: object
+    ) -> tuple[object, str | None]:
+        """Return the first batch again, and what batches go on to change; None: nothing.
+
+        What a first batch changes may be set up once for all. Then other samples change nothing
+        more, and the same ones are what they were. A cache would hold the other ones, too.
+
+        Args:
+            make: Makes the batch of some samples, as they stand at one place.
+            indices: Those of the first batch.
+            batch: The first batch, which has changed something.
+        """
+        first = self.changed()
+        was = _digest(batch)
+        self._before = _digests(self._source)
+        try:
+            others = _others(self._source, indices)
+            if others is not None:
+                make(others)
+            again = make(indices)
+        except Exception:  # noqa: BLE001  whatever other samples raise, they tell nothing
+            return batch, first
+        if (changed := self.changed()) is not None:
+            return again, changed
+        return again, None if was != _UNTOLD and _digest(again) == was else first
+
+
+def _others(source: LoaderSource, indices: Any) -> object:  # noqa: ANN401  whatever a sampler yields
+    """Return as many other samples of a dataset; None: it has none.
+
+    Raises:
+        TypeError: Its samples have no numbers.
+    """
+    taken = set(map(operator.index, indices if source.auto_collation else [indices]))
+    numbers = (number for number in range(source.num_samples or 0) if number not in taken)
+    found = list(itertools.islice(numbers, len(taken)))
+    return (found if source.auto_collation else found[0]) if found else None
+
 
 def _digests(source: LoaderSource) -> dict[str, bytes]:
     dataset = source.dataset
@@ -51,5 +98,5 @@ def _digest(part: object) -> bytes:
     try:
         body, buffers, *_ = pickled(part)
     except Exception:  # noqa: BLE001  anything that a class may raise: it is not packed by itself
-        return b"-"
+        return _UNTOLD
     return digest_of(body, buffers)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from smtc_lab.dataservice.protocol.messages import Hello, failure_text
 from smtc_lab.dataservice.protocol.remedies import SAME_VERSION
@@ -131,10 +132,9 @@ class BatchMaker:
             return batch
         changed = self._watch.changed()
         if changed is not None and self._num_made == 1 and request.indices is not None:
-            # What is only set up with the first batch stays as it is with the same one again.
-            self._watch = _watch(self._source)
-            batch = self._make(request)
-            changed = self._watch.changed()
+            place = cast("BatchPlace", request.place)
+            make = functools.partial(make_batch, self._source, place=place)
+            batch, changed = self._watch.settled(make, request.indices, batch)
         if changed is not None:
             raise DatasetChangedError(changed)
         return batch
