@@ -90,7 +90,7 @@ def test_the_script_has_a_folder_of_its_own_and_keeps_its_path(here: Path, root:
     assert not (here / "out").exists()
     # what it opens for writing through a link is the user's, and that is told
     (sentence,) = events(run.folder, "files changed")
-    assert sentence.endswith("meanwhile: log.txt.")
+    assert "meanwhile: log.txt. Launches after it" in sentence
     assert (here / "log.txt").read_text("utf-8") == "a lineone more line"
 
 
@@ -178,7 +178,7 @@ def test_files_that_those_print_to_who_launch_are_not_blamed_on_the_script(
     own.look()
 
     (sentence,) = events(folder, "files changed")
-    assert sentence.endswith(": train.py.")
+    assert ": train.py. Launches" in sentence
 
 
 def test_each_attempt_finds_the_links_that_none_has_between_them(

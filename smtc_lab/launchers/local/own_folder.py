@@ -115,7 +115,8 @@ class OwnFolder:
             self._say(
                 FILES_CHANGED,
                 f"The script has changed files of {str(self._source)!r} through their links, "
-                f"unless somebody else did so meanwhile: {_listed(changed)}.",
+                f"unless somebody else did so meanwhile: {_listed(changed)}. Launches after it "
+                "begin with them; take copies, or start it where these files are not.",
             )
 
     def close(self) -> None:

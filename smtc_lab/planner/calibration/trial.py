@@ -107,7 +107,8 @@ class Seen:
         if num_samples is None:
             raise PlannerError(
                 f"{self.launch.run.job.entry_point}: the samples of a batch cannot be counted "
-                "(num_samples=None): it holds no tensor. Let the dataset return tensors."
+                "(num_samples=None): it holds no tensor, or has several optimizer steps. "
+                "Let the dataset return tensors, and one optimizer step once on each."
             )
         return max(1, round(num_samples / len(self.launch.run.steps) / len(self.step_time_s)))
 

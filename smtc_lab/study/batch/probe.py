@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from smtc_lab.errors import RunFailedError
 from smtc_lab.launchers.special_launch import with_memory_limit
 from smtc_lab.metrics.batch.batch_sizes import BatchTrial
 from smtc_lab.metrics.measured_launch import measured_launch
@@ -133,7 +134,7 @@ class BatchProbe:
                 f"{first_size} and for {batch_size} alike, so it does not read that "
                 "hyperparameter. Give the name of the one that holds its batch size."
             )
-            return trial.model_copy(update={"fits": None, "reason": words})
+            raise RunFailedError(words)  # what fitted before was of another size
         if first_size == first_taken < taken and not is_first:
             share = " for each trainer" if trainers > 1 else ""
             return _beyond_dataset(trial, f"the dataset has only {taken} samples{share}")
