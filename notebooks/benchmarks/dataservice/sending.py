@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import signal
 import sys
 import tempfile
 import time
@@ -21,16 +20,16 @@ import torch
 from torch.utils.data import DataLoader as TorchLoader
 from torch.utils.data import Dataset, TensorDataset
 
-from notebooks.benchmarks.dataservice.peers.peer import LOOPBACK, forked_server
+from notebooks.benchmarks.dataservice.peers.ours import serve
+from notebooks.benchmarks.dataservice.peers.peer import forked_server
 from notebooks.benchmarks.harness import fresh
 from notebooks.benchmarks.harness.figure import bench_figure
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.recipe.packing import packed
-from smtc_lab.dataservice.serving.server import DataServer
 from smtc_lab.dataservice.source import source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from notebooks.benchmarks.dataservice.rounds import Row
     from notebooks.benchmarks.harness.figure import BenchFigure
@@ -79,8 +78,10 @@ def measure_sending(way: str) -> Sending:
                 server_bytes=0,
             )
         secret = secrets.token_bytes(32)
-        serve = partial(_serve, {"secret": secret, "num_data_workers": 2})
-        servers = [stack.enter_context(forked_server(serve)) for _ in range(2)]
+        options = {"secret": secret, "num_data_workers": 2}
+        servers = [
+            stack.enter_context(forked_server(partial(serve, options))) for _ in range(2)
+        ]
         processes = psutil.Process().children()
         loader: DataLoader[Any] = DataLoader(
             _dataset(way, folder),
@@ -156,13 +157,6 @@ def _dataset(way: str, folder: Path) -> Dataset[Any]:
     with path.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, num_bytes)
     return _Mapped(path)
-
-
-def _serve(options: dict[str, Any], announce: Callable[[object], None]) -> None:
-    server = DataServer(host=LOOPBACK, **options)
-    signal.signal(signal.SIGTERM, lambda *_: server.stop())
-    announce(server.address)
-    server.serve_forever()
 
 
 def _first_batch_s(loader: Any) -> float:  # noqa: ANN401  torch's or ours

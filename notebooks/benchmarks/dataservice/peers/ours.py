@@ -35,7 +35,7 @@ def _deliver(
     options = {"secret": secret, "num_data_workers": num_data_workers, "tls": tls}
     with ExitStack() as stack:
         addresses = [
-            stack.enter_context(forked_server(partial(_serve, options)))
+            stack.enter_context(forked_server(partial(serve, options)))
             for _ in range(num_servers)
         ]
         loader: DataLoader[Batch] = DataLoader(
@@ -50,7 +50,8 @@ def _deliver(
         yield iter(loader)
 
 
-def _serve(options: Mapping[str, Any], announce: Callable[[object], None]) -> None:
+def serve(options: Mapping[str, Any], announce: Callable[[object], None]) -> None:
+    """Serve as ``DataServer`` does with some options; for ``forked_server``."""
     server = DataServer(host=LOOPBACK, **options)
     signal.signal(signal.SIGTERM, lambda *_: server.stop())
     announce(server.address)
