@@ -28,7 +28,7 @@ class DatasetWatch:
 
     def __init__(self, source: LoaderSource) -> None:
         self._source = source
-        self._before = _digests(source)
+        self._before = self._now = _digests(source)
 
     @staticmethod
     def is_due(batches: int) -> bool:
@@ -37,14 +37,14 @@ class DatasetWatch:
 
     def changed(self) -> str | None:
         """Return what has changed since, as a path; None: nothing has."""
-        now = _digests(self._source)
+        now = self._now = _digests(self._source)
         if now == self._before:
             return None
         names = [*self._before, *now]
         return next(name for name in names if now.get(name) != self._before.get(name))
 
     def settled(
-        self, make: Callable[[Any], object], indices: object, batch: object
+        self, first: str, make: Callable[[Any], object], indices: object, batch: object
     ) -> tuple[object, str | None]:
         """Return the first batch again, and what batches go on to change; None: nothing.
 
@@ -52,13 +52,12 @@ class DatasetWatch:
         more, and the same ones are what they were. A cache would hold the other ones, too.
 
         Args:
+            first: What ``changed`` has just returned: what the first batch has changed.
             make: Makes the batch of some samples, as they stand at one place.
             indices: Those of the first batch.
-            batch: The first batch, which has changed something.
+            batch: The first batch.
         """
-        first = self.changed()
-        was = _digest(batch)
-        self._before = _digests(self._source)
+        was, self._before = _digest(batch), self._now
         try:
             others = _others(self._source, indices)
             if others is not None:

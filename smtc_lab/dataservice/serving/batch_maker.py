@@ -134,7 +134,7 @@ class BatchMaker:
         if changed is not None and self._num_made == 1 and request.indices is not None:
             place = cast("BatchPlace", request.place)
             make = functools.partial(make_batch, self._source, place=place)
-            batch, changed = self._watch.settled(make, request.indices, batch)
+            batch, changed = self._watch.settled(changed, make, request.indices, batch)
         if changed is not None:
             raise DatasetChangedError(changed)
         return batch
