@@ -23,6 +23,7 @@ MOST_LINKED = 10_000
 
 _MOST_SEEN = 10 * MOST_LINKED
 _LEVELS_ABOVE = 2
+_MOST_NAMED = 3
 _LEFT_OUT = frozenset({"__pycache__"})
 _LINKED_WHOLE = frozenset({".git", "node_modules"})
 _MARKS = ({"pyvenv.cfg"}, {"conda-meta"}, {"job.json", "plan.json"})
@@ -30,6 +31,13 @@ _MARKS = ({"pyvenv.cfg"}, {"conda-meta"}, {"job.json", "plan.json"})
 
 _NOT_COMPARED = ".ipynb"
 """End of names of files that a person saves meanwhile: notebooks."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the first three of some names, and how many more there are."""
+    names = sorted(names)
+    many = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {many:,} more" if many > 0 else "")
 
 
 class LinkedFolder:

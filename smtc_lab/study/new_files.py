@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.home import WORK
+from smtc_lab.machine.linked_folder import listed
 from smtc_lab.neutral_text import neutral
 from smtc_lab.store.run_folder import JOB_NAME, RunFolder
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-_MOST_NAMED = 3
 _MOST_FILES = _MOST_FOLDERS = 10_000
 
 
@@ -32,8 +32,7 @@ def new_files_line(root: Path, names: Iterable[str]) -> str:
     if not found:
         return ""
     where, names = found[-1]
-    many = len(names) - _MOST_NAMED
-    named = ", ".join(names[:_MOST_NAMED]) + (f" and {many:,} more" if many > 0 else "")
+    named = listed(names)
     if len(found) == 1:
         return f"New files of a launch ({named}) are kept in {where}"
     return (
@@ -55,8 +54,7 @@ def _new_files(work: Path) -> tuple[str, list[str]] | None:
     if not paths:
         return None
     where = os.path.commonpath([os.path.dirname(path) for path in paths])  # noqa: PTH120
-    names = sorted(neutral(os.path.relpath(path, where)) for path in paths)
-    return neutral(where), names
+    return neutral(where), [neutral(os.path.relpath(path, where)) for path in paths]
 
 
 def _files_below(folder: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from smtc_lab.errors import LauncherError, StoreError
 from smtc_lab.machine.home import STUDIES, WORK, home
-from smtc_lab.machine.linked_folder import MOST_LINKED, LinkedFolder
+from smtc_lab.machine.linked_folder import MOST_LINKED, LinkedFolder, listed
 from smtc_lab.metrics.records.records import FILES_CHANGED, FOLDER_LINKED, EventRecord
 from smtc_lab.store.writer import RecordWriter
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
 
-_MOST_NAMED = 3
 _ANCESTORS = 3
 
 
@@ -98,7 +97,7 @@ class OwnFolder:
                 FOLDER_LINKED,
                 f"Folders of {str(self._source)!r} that are linked as a whole, as it has more "
                 f"than {MOST_LINKED:,} files, so that what is written there lands in yours: "
-                f"{_listed(whole)}.",
+                f"{listed(whole)}.",
             )
         if (above := self._linked.unlinked) is not None:
             self._say(
@@ -115,7 +114,7 @@ class OwnFolder:
             self._say(
                 FILES_CHANGED,
                 f"The script has changed files of {str(self._source)!r} through their links, "
-                f"unless somebody else did so meanwhile: {_listed(changed)}. Launches after it "
+                f"unless somebody else did so meanwhile: {listed(changed)}. Launches after it "
                 "begin with them; take copies, or start it where these files are not.",
             )
 
@@ -141,10 +140,3 @@ def _printed_to() -> list[str]:
             text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
             pid = int(text.rpartition(")")[2].split()[1])
     return found
-
-
-def _listed(names: list[str]) -> str:
-    """Return at most three names, and how many more there are."""
-    names = sorted(names)
-    many = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {many:,} more" if many > 0 else "")
