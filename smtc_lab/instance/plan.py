@@ -16,8 +16,9 @@ _HOST = re.compile(r"[A-Za-z0-9-]{1,80}")
 _RANKS = range(1_000)
 
 LEAVE_S = 10.0
-"""How long a data instance that runs the script has to end by itself once all trainers have
-ended well, in seconds. Then it is ended, and the job is complete all the same."""
+"""How long a script has to end by itself once nothing more is asked of it, in seconds: after
+the job's last step, and on a data instance once all trainers have ended well. Then it is ended,
+and the job is complete all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from smtc_lab.instance.context import DONE_WORD, LAST_STEP_WORD
 from smtc_lab.instance.forking import close_but_for
 from smtc_lab.instance.hyperparameters import user_args
+from smtc_lab.instance.plan import LEAVE_S
 from smtc_lab.instance.prepare import process_environment
 from smtc_lab.instance.variables import FAILED_WORD, READY_VARIABLE, STORE_FD_VARIABLE
 from smtc_lab.machine.processes import die_with_parent, hide_behind_hosts_file
@@ -28,11 +29,8 @@ if TYPE_CHECKING:
     from smtc_lab.store.run_folder import RunFolder
 
 
-AFTER_LAST_STEP_S = 10.0
-"""How long scripts may take to end once all of them have taken the job's last step."""
-
 WENT_ON = (
-    f"The script went on for {AFTER_LAST_STEP_S:.0f} s after the job's last step, and was "
+    f"The script went on for {LEAVE_S:.0f} s after the job's last step, and was "
     "ended. All steps count; what it was still doing does not."
 )
 """What people are told of one that was ended then."""
@@ -222,4 +220,4 @@ def over_at(entry_points: Sequence[EntryPoint]) -> float | None:
     running = [each for each in entry_points if each.exit_code is None]
     if not running or any(each.last_step_s is None for each in running):
         return None
-    return max(each.last_step_s or 0.0 for each in entry_points) + AFTER_LAST_STEP_S
+    return max(each.last_step_s or 0.0 for each in entry_points) + LEAVE_S

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.runtime.entry_point import AFTER_LAST_STEP_S, over_at
+from smtc_lab.instance.plan import LEAVE_S
+from smtc_lab.runtime.entry_point import over_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,9 +120,9 @@ def test_time_to_leave_begins_when_all_that_still_run_have_taken_it() -> None:
     both[0].last_step_s = 5.0
     assert over_at(both) is None
     both[1].last_step_s = 7.0
-    assert over_at(both) == 7.0 + AFTER_LAST_STEP_S
+    assert over_at(both) == 7.0 + LEAVE_S
     both[1].exit_code = 0
-    assert over_at(both) == 7.0 + AFTER_LAST_STEP_S
+    assert over_at(both) == 7.0 + LEAVE_S
     both[0].exit_code = 0
     assert over_at(both) is None
 
