@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.errors import RunFailedError, SpecError
-from smtc_lab.launchers.run import Run
+from smtc_lab.launchers.run import Run, launch
+from smtc_lab.launchers.supervision import begin, supervised
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.store.state import current_state
 from tests.kit.quick_script import SERVES
@@ -169,3 +170,31 @@ def test_a_missing_entry_point_is_refused_before_anything_starts(
     with pytest.raises(SpecError, match=r"'nowhere/train.py' is not a file.*Correct the path"):
         start(job)
     assert find_runs(root) == []
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_launch_that_is_interrupted_before_its_begin_is_told_as_stopped(
+    make_job: MakeJob, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(begin, "_await_begin", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        launch(make_job(FOREVER), root=root, detach=True)
+
+    (folder,) = find_runs(root)
+    assert current_state(folder).state == "Stopped"
+    assert "before it began" in current_state(folder).reason
+    assert processes_of(folder.path) == {}
+
+
+def test_a_launch_that_is_interrupted_before_it_is_prepared_leaves_nothing(
+    make_job: MakeJob, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervised, "replace_file", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        launch(make_job(FOREVER), root=root, detach=True)
+
+    assert find_runs(root) == []
+    assert list(root.iterdir()) == []

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import time
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError
 from smtc_lab.instance.variables import RUN_VARIABLE
 from smtc_lab.launchers.supervision import lifeline
-from smtc_lab.store.state import read_state
+from smtc_lab.store.state import read_state, write_state
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Mapping
 
     from smtc_lab.store.run_folder import RunFolder
 
+_STOPS_WITHIN_S = 60.0
 _KEPT_ENVIRONMENT = re.compile(
     r"(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TMPDIR|TEMP|TMP|VIRTUAL_ENV|LD_LIBRARY_PATH"
     r"|DISPLAY|TERM|CC|CXX|LC_\w+|PYTHON\w*|CONDA_\w+|CUDA\w*|NVIDIA_\w+|NCCL_\w+|GLOO_\w+|TORCH\w*"
@@ -56,7 +59,11 @@ def start_supervisor(
     variables[RUN_VARIABLE] = str(folder.path)
     log = folder.logs / "supervisor.log"
     process = lifeline.start(command, detach=detach, log=log, environment=variables)
-    _await_begin(folder, process)
+    try:
+        _await_begin(folder, process)
+    except KeyboardInterrupt:
+        _stop_before_its_begin(folder, process)
+        raise
 
 
 def _await_begin(folder: RunFolder, process: subprocess.Popen[bytes]) -> None:
@@ -69,6 +76,24 @@ def _await_begin(folder: RunFolder, process: subprocess.Popen[bytes]) -> None:
                 f"{process.returncode} before the run began. Its last words: {log[-500:]}"
             )
         time.sleep(0.005)  # its first word is a file
+
+
+def _stop_before_its_begin(folder: RunFolder, process: subprocess.Popen[bytes]) -> None:
+    """Leave no run that has neither begun nor ended, and no supervisor of it."""
+    process.terminate()
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_STOPS_WITHIN_S)
+    finally:
+        state = read_state(folder)
+        if state.state == "Pending":
+            stopped = replace(
+                state,
+                state="Stopped",
+                reason="The run was stopped by its user before it began.",
+                ended_s=time.time(),
+            )
+            write_state(folder, stopped)
 
 
 def await_end(folder: RunFolder, timeout_s: float | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -114,17 +115,26 @@ class SupervisedLauncher:
             return self._started_before(existing, plan)
         try:
             folder = RunFolder.create(self._root, job_name)
-            self._write(folder, plan)
+            handle = self._prepare(folder, plan)
         except (StoreError, OSError) as error:
             raise LauncherError(f"The run {job_name!r} was not started: {error}") from error
+        self._begin(folder, plan, detach=detach)
+        return handle
+
+    def _prepare(self, folder: RunFolder, plan: LaunchPlan) -> Handle:
+        """Write all that a run begins with; leave nothing of it if that is interrupted."""
         handle = Handle(
             launcher=self.name,
-            job_name=job_name,
+            job_name=folder.job_name,
             run_folder=str(folder.path),
             remote=dict(self._remote(plan)),
         )
-        replace_file(folder.handle_file, handle.to_json())
-        self._begin(folder, plan, detach=detach)
+        try:
+            self._write(folder, plan)
+            replace_file(folder.handle_file, handle.to_json())
+        except BaseException:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            raise
         return handle
 
     def poll(self, handle: Handle, cursor: dict[str, int] | None = None) -> News:
