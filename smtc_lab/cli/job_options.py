@@ -41,7 +41,7 @@ RUNS_DIR = click.option(
 WORKING_DIR = click.option(
     "--working-dir",
     type=click.Choice(["own", "here"]),
-    help="Each launch works in a folder of its own with links to the files of this one, and "
+    help="Each launch works in a folder of its own with the files of this one, and "
     "keeps there what it makes; or in this one. Default: own.",
 )
 

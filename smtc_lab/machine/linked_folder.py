@@ -1,7 +1,7 @@
-"""A folder made anew elsewhere: its folders are new ones, its files are links.
+"""A folder made anew elsewhere: its folders are new ones, its files are copies or links.
 
-What is written to a new file there stays there. What is opened for writing through a link is
-the file that the link leads to.
+What is written to a new file or a copy stays there. What is opened for writing through a link
+is the file that the link leads to.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import os
 import stat
 from contextlib import suppress
 from operator import itemgetter
+
+from smtc_lab.machine.copied_files import CopiedFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 class LinkedFolder:
-    """A folder made anew with links to its files.
+    """A folder made anew with copies of its files, and links to those that do not fit.
 
     Args:
         source: The folder, an absolute path without links.
@@ -63,6 +65,7 @@ class LinkedFolder:
         self._path = self._made_anew(self._source)
         self._skipped = {os.path.realpath(path) for path in left_out}
         self._links: dict[str, dict[str, str]] = {}
+        self._copies = CopiedFiles()
         self._seen: dict[str, tuple[int, int]] = {}
 
     def make(self) -> bool:
@@ -87,8 +90,9 @@ class LinkedFolder:
         """Return the names of linked files that are not as they were when they were linked."""
         return [name for name, was in self._seen.items() if self._look(name) != was]
 
-    def remove_links(self) -> None:
-        """Take away the links that were made, and the folders that are empty without them."""
+    def remove_unchanged(self) -> None:
+        """Take away links and unchanged copies, and the folders that are empty without them."""
+        self._copies.remove_unchanged()
         for folder, links in reversed(self._links.items()):
             if os.path.realpath(folder) != folder:
                 continue  # it was moved, and what stands there is not ours
@@ -144,7 +148,7 @@ class LinkedFolder:
         return found
 
     def _fill(self, name: str, found: Iterable[os.DirEntry[str]]) -> list[str]:
-        """Link the files of a folder; return the folders in it that may be made anew."""
+        """Copy or link the files of a folder; return the folders in it to be made anew."""
         folders = []
         for entry in found:
             inner = os.path.join(name, entry.name)  # noqa: PTH118  as above
@@ -154,6 +158,8 @@ class LinkedFolder:
                 self._link(inner, self._leading_to(name, os.readlink(entry.path)))  # noqa: PTH115
             elif entry.is_dir() and entry.name not in _LINKED_WHOLE:
                 folders.append(inner)
+                continue
+            elif self._copies.copy(entry.path, self._anew(inner)):
                 continue
             else:
                 self._link(inner, entry.path)

@@ -91,7 +91,7 @@ class TrainingJob(Displayed, SpotSettings):
 
     working_dir: Literal["own", "here"] | None = None
     """Folder in which the script works on this machine. ``own``: one of the launch's own, with
-    links to the files of the folder that it is launched from; new files stay in it. ``here``:
+    the files of the folder that it is launched from; what is new stays in it. ``here``:
     that folder itself. None: ``own`` for a launch of a study, ``here`` for any other."""
 
     compiler_config: TrainingCompilerConfig | None = None

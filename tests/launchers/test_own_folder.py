@@ -13,7 +13,7 @@ import pytest
 from smtc_lab.errors import LauncherError
 from smtc_lab.launchers.local.own_folder import OwnFolder, own_folder
 from smtc_lab.launchers.run import Run, launch
-from smtc_lab.machine import linked_folder
+from smtc_lab.machine import copied_files, linked_folder
 from smtc_lab.machine.home import WORK
 from smtc_lab.machine.linked_folder import LinkedFolder
 from smtc_lab.spec.cluster import Cluster
@@ -86,12 +86,22 @@ def test_the_script_has_a_folder_of_its_own_and_keeps_its_path(here: Path, root:
     assert told["cwd"] == str(own)
     assert told["script"] == [str(here / "train.py")] * 2 + [str(here)]
     assert told["data"] == "images"
-    assert [path.name for path in own.iterdir()] == ["out"]
+    assert sorted(path.name for path in own.iterdir()) == ["log.txt", "out"]
     assert not (here / "out").exists()
-    # what it opens for writing through a link is the user's, and that is told
+    assert (own / "log.txt").read_text("utf-8") == "a lineone more line"
+    assert (here / "log.txt").read_text("utf-8") == "a line"
+    assert events(run.folder, "files changed") == []
+
+
+def test_what_is_written_through_a_link_is_told(here: Path, root: Path) -> None:
+    """Files beyond 256 MiB are linked, and what is opened for writing there is the user's."""
+    with (here / "log.txt").open("r+b") as log:
+        log.truncate(copied_files.MOST_COPIED_BYTES + 1)
+
+    run = launch(job(working_dir="own"), root=root, detach=False).wait(60)
+
     (sentence,) = events(run.folder, "files changed")
     assert "meanwhile: log.txt. Launches after it" in sentence
-    assert (here / "log.txt").read_text("utf-8") == "a lineone more line"
 
 
 def test_a_single_launch_works_where_it_is_started(here: Path, root: Path) -> None:
@@ -167,6 +177,7 @@ def test_files_that_those_print_to_who_launch_are_not_blamed_on_the_script(
     with (here / "log.txt").open("ab") as log:
         ancestor = subprocess.Popen(["sleep", "60"], stdout=log)
     monkeypatch.setattr(os, "getppid", lambda: ancestor.pid)
+    monkeypatch.setattr(copied_files, "MOST_COPIED", 0)
     try:
         own = own_folder_of(folder)
     finally:
@@ -181,18 +192,18 @@ def test_files_that_those_print_to_who_launch_are_not_blamed_on_the_script(
     assert ": train.py. Launches" in sentence
 
 
-def test_each_attempt_finds_the_links_that_none_has_between_them(
+def test_each_attempt_finds_the_files_that_none_has_between_them(
     here: Path, folder: RunFolder
 ) -> None:
-    own, link = own_folder_of(folder), folder.path / WORK / here.relative_to("/") / "train.py"
+    own, copy = own_folder_of(folder), folder.path / WORK / here.relative_to("/") / "train.py"
     own.begin()
-    assert link.is_symlink()
+    assert copy.is_file()
 
     own.close()
     assert not (folder.path / WORK).exists()
     own.begin()
 
-    assert link.samefile(here / "train.py")
+    assert copy.read_text("utf-8") == (here / "train.py").read_text("utf-8")
 
 
 def test_a_folder_that_cannot_be_made_fails_the_run_and_says_why(

@@ -1,4 +1,4 @@
-"""A folder made anew with links is as the one that it is made of, and never harms it."""
+"""A folder made anew elsewhere is as the one that it is made of, and never harms it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Self
 
 import pytest
 
-from smtc_lab.machine import linked_folder
+from smtc_lab.machine import copied_files, linked_folder
 from smtc_lab.machine.linked_folder import LinkedFolder
 
 
@@ -57,6 +57,12 @@ def all_of(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.fixture
+def no_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copied_files, "MOST_COPIED", 0)
+
+
+@pytest.mark.usefixtures("no_copies")
 def test_folders_are_new_and_files_are_links(source: Path, top: Path) -> None:
     (source / "out").mkdir()
 
@@ -125,7 +131,7 @@ def test_folders_with_too_many_files_are_linked_whole_and_the_smallest_are_not(
     assert sorted(linked.whole) == ["a_data", "z_data"]
     assert (path / "z_data").readlink() == source / "z_data"
     assert not (path / "out" / "deep").is_symlink()
-    assert (path / "out" / "deep" / "0.txt").is_symlink()
+    assert (path / "out" / "deep" / "0.txt").is_file()
 
 
 def test_a_folder_of_too_many_files_is_not_made_anew(
@@ -182,6 +188,7 @@ def test_a_folder_above_with_too_much_is_told(
     assert [item.name for item in (path / "../..").iterdir()] == ["user"]
 
 
+@pytest.mark.usefixtures("no_copies")
 def test_files_that_are_written_through_links_are_named(source: Path, top: Path) -> None:
     for name in ("log.txt", "conf/seen.txt", "gone.txt", "notebook.ipynb"):
         write(source / name, "old")
@@ -198,6 +205,38 @@ def test_files_that_are_written_through_links_are_named(source: Path, top: Path)
     assert sorted(linked.changed()) == ["conf/seen.txt", "gone.txt", "log.txt"]
 
 
+def test_a_script_writes_over_copies_and_not_over_files_of_the_user(
+    source: Path, top: Path
+) -> None:
+    write(source / "last.pt", "epoch 7")
+    (source / "last.pt").chmod(0o640)
+    before = all_of(source.parent.parent)
+    linked, path = made(source, top)
+    copied, of_user = (path / "last.pt").stat(), (source / "last.pt").stat()
+    assert (copied.st_mode, copied.st_mtime_ns) == (of_user.st_mode, of_user.st_mtime_ns)
+
+    write(path / "last.pt", "epoch 8")
+
+    assert linked.changed() == []
+    linked.remove_unchanged()
+    assert all_of(top) == {f"{source.relative_to('/')}/last.pt": "epoch 8"}
+    assert all_of(source.parent.parent) == before
+
+
+def test_what_does_not_fit_is_linked(
+    source: Path, top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copied_files, "MOST_COPIED_BYTES", 10)
+    write(source / "last.pt", "longer than ten bytes")
+    os.mkfifo(source / "queue")
+
+    _, path = made(source, top)
+
+    assert (path / "last.pt").readlink() == source / "last.pt"
+    assert (path / "queue").is_symlink()
+    assert not (path / "train.py").is_symlink()
+
+
 def test_what_is_left_at_the_end_is_what_is_new(source: Path, top: Path) -> None:
     before = all_of(source.parent.parent)
     linked, path = made(source, top)
@@ -206,7 +245,7 @@ def test_what_is_left_at_the_end_is_what_is_new(source: Path, top: Path) -> None
     (path / "train.py").unlink()
     write(path / "train.py", "changed")
 
-    linked.remove_links()
+    linked.remove_unchanged()
 
     place = source.relative_to("/")
     assert all_of(top) == {
@@ -221,7 +260,7 @@ def test_what_is_left_at_the_end_is_what_is_new(source: Path, top: Path) -> None
 def test_without_new_files_nothing_is_left(source: Path, top: Path) -> None:
     linked, _ = made(source, top)
 
-    linked.remove_links()
+    linked.remove_unchanged()
 
     assert not top.exists()
 
@@ -238,8 +277,8 @@ def test_no_link_is_made_or_removed_through_a_folder_that_has_become_one(
 
     again = LinkedFolder(source, top)
     assert again.make()
-    again.remove_links()
-    linked.remove_links()
+    again.remove_unchanged()
+    linked.remove_unchanged()
 
     assert all_of(source) == before
     assert (source / "conf" / "empty").is_dir()
@@ -251,15 +290,19 @@ def test_made_again_it_keeps_what_is_new_and_its_links_can_be_removed(
 ) -> None:
     _, path = made(source, top)
     write(path / "conf" / "new.yaml", "new")
+    write(path / "conf" / "base" / "lr.yaml", "0.01")
     (path / "train.py").unlink()
 
     again = LinkedFolder(source, top)
     assert again.make()
-    assert (path / "train.py").is_symlink()
+    assert (path / "train.py").is_file()
     assert (path / "conf" / "new.yaml").read_text("utf-8") == "new"
-    again.remove_links()
+    again.remove_unchanged()
 
-    assert all_of(top) == {f"{source.relative_to('/')}/conf/new.yaml": "new"}
+    assert all_of(top) == {
+        f"{source.relative_to('/')}/conf/new.yaml": "new",
+        f"{source.relative_to('/')}/conf/base/lr.yaml": "0.01",
+    }
 
 
 def test_it_is_not_made_below_a_link_that_somebody_has_put_there(

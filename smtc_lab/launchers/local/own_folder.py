@@ -120,7 +120,7 @@ class OwnFolder:
 
     def close(self) -> None:
         """Leave nothing but what is new, until another attempt begins."""
-        self._linked.remove_links()
+        self._linked.remove_unchanged()
         self._is_open = False
 
     def _say(self, kind: str, message: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import RunFailedError
 from smtc_lab.metrics.measured_launch import measured_launch
 from smtc_lab.store.said import and_then
+from smtc_lab.study.new_files import new_files_line
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.run import Run
@@ -55,4 +56,5 @@ def failed_launch(run: Run, watch: LaunchWatch, *, name: str, problem: str) -> R
     """
     where = f"Launch {watch.begun} of {watch.launches} ({name})"
     look = run.where_to_look(printed=f"All logs: {run.folder.logs}")
-    return RunFailedError(and_then(f"{where} {problem}", look))
+    kept = new_files_line(run.folder.path.parent, [run.job_name])
+    return RunFailedError(and_then(f"{where} {problem}", f"{look}\n{kept}" if kept else look))

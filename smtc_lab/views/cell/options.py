@@ -142,7 +142,7 @@ OPTIONS = (
     Option(
         ("--working-dir",),
         "choices",
-        "own: each launch works in a folder of its own with links to the files of this one, "
+        "own: each launch works in a folder of its own with the files of this one, "
         "here: in this one. Default: own where several are compared, here for one run.",
         {"choices": ("own", "here")},
     ),

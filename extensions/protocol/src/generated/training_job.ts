@@ -82,7 +82,7 @@ export interface TrainingJob {
   python_environment?: string | null;
   /**
    * Folder in which the script works on this machine. ``own``: one of the launch's own, with
-   * links to the files of the folder that it is launched from; new files stay in it. ``here``:
+   * the files of the folder that it is launched from; what is new stays in it. ``here``:
    * that folder itself. None: ``own`` for a launch of a study, ``here`` for any other.
    */
   working_dir?: ('own' | 'here') | null;
