@@ -21,7 +21,6 @@ from smtc_lab.cli.check import check
 from smtc_lab.cli.compare import compare
 from smtc_lab.cli.environment import environment
 from smtc_lab.cli.model.memory import memory
-from smtc_lab.cli.option_words import in_options
 from smtc_lab.cli.plan import plan
 from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
@@ -33,6 +32,7 @@ from smtc_lab.cli.spot.forecast import forecast
 from smtc_lab.cli.spot.prove import prove_resume
 from smtc_lab.errors import CatalogError, PythonEnvironmentError, SmtcLabError, SpecError
 from smtc_lab.spec.distribution import TAKEN_OUT
+from smtc_lab.study.options.option_words import in_options
 
 EXIT_FAILED = 1
 """A run failed, or could not be started, found or read."""

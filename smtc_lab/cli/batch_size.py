@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smtc_lab.cli import job_options
 from smtc_lab.cli.say import say
+from smtc_lab.cli.writable import unwritable
 from smtc_lab.errors import SpecError
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.options import job_options
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial
@@ -91,14 +92,14 @@ def batch_size(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
     limit = options["memory_limit"]
     limit_bytes = None if limit is None else refusals.tried(_bytes, limit)
     rate = options["learning_rate"] and refusals.tried(_rate, options["learning_rate"])
-    refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
+    refusals.problems += unwritable(options["json_file"], options["figure"])
     refusals.raise_if_any()
     from smtc_lab.study.batch.size import find_batch_size  # noqa: PLC0415  after all that is refused
 
     found = find_batch_size(
         options["script"],
         name=options["name"],
-        backends=job_options.backend_names(options["compiler"]),
+        backends=job_options.names_in(options["compiler"]),
         config=config,
         start=options["start"],
         steps=options["steps"],

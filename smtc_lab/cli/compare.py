@@ -2,97 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from smtc_lab.catalog.catalog import Catalog, parse_price
-from smtc_lab.cli import distribution_options, job_options
-from smtc_lab.cli.emulation_options import EMULATION, EMULATION_OPTIONS, emulations
 from smtc_lab.cli.say import say, say_cautions
+from smtc_lab.cli.writable import unwritable
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE
-from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.options import job_options
+from smtc_lab.study.options.compared_jobs import COMPARED, checks_parity, described_jobs
 
 if TYPE_CHECKING:
+    from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.launchers.launcher import Launcher
+    from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.comparison.compare import ComparisonOutcome
-
-_COMPILER_OPTIONS = {
-    "--precision": "precision",
-    "--ablation": "ablation",
-    "--no-parity": "no_parity",
-    "--debug-compiler": "debug_compiler",
-    "--fallback": "fallback",
-}
 
 
 @click.command()
 @click.argument("script", type=click.Path(path_type=Path))
 @job_options.ARGUMENTS
-@click.option(
-    "--cluster",
-    "clusters",
-    multiple=True,
-    metavar="[NAME@]GROUP=TYPE:COUNT,…",
-    help="A cluster to run on; give it once for each, the baseline first. With --compiler, "
-    "this machine as it is by default.",
-)
-@click.option(
-    "--compiler",
-    metavar="NAME,…",
-    help="Compilers to run under: eager, inductor, xla, auto; the baseline first.",
-)
-@click.option(
-    "--python-environment",
-    "environments",
-    metavar="NAME,…",
-    help="Python environments to run in, as 'smtc-lab environment' lists them; the baseline "
-    "first. 'today' is this one.",
-)
-@job_options.PRECISION
-@click.option(
-    "--ablation",
-    is_flag=True,
-    help="Begin with plain eager and add one factor at a time: memory, optimizer, precision, "
-    "compiler.",
-)
-@click.option(
-    "--no-parity",
-    is_flag=True,
-    help="Do not check that every compiler trains the same model.",
-)
-@job_options.DEBUG_COMPILER
-@job_options.FALLBACK
-@click.option(
-    "--steps", type=int, help="Steps of each launch. Default: all; emulated, up to 3 minutes."
-)
-@click.option(
-    "--rounds", type=int, default=3, show_default=True, help="Launches of each cluster."
-)
-@click.option(
-    "--within",
-    type=float,
-    metavar="FRACTION",
-    help="End as soon as the speed-up is known within this much of it (0.05: 5 % either way), "
-    "at the latest after --rounds.",
-)
-@job_options.HYPERPARAMETERS
-@job_options.ENVIRONMENT
-@distribution_options.DISTRIBUTIONS
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
-@EMULATION
-@click.option(
-    "--price",
-    "prices",
-    multiple=True,
-    metavar="TYPE=USD[@DATE]",
-    help="Price of an instance type per hour, instead of the catalog's.",
-)
-@click.option("--loader-workers", type=int, help="Data workers on each training instance.")
-@click.option("--data-workers", type=int, help="Data workers on each data instance.")
+@COMPARED
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the comparison here."
 )
@@ -106,7 +37,7 @@ _COMPILER_OPTIONS = {
     show_default=True,
     help="Where to launch.",
 )
-@job_options.folders
+@job_options.RUNS_DIR
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Run SCRIPT on clusters, under compilers or in Python environments, and compare them.
@@ -140,7 +71,6 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
     say_cautions(jobs, catalog)
     if took := least_time_here(jobs, launcher.common_dilation, rounds=options["rounds"]):
         say(took, err=True)
-    has_parity = (options["compiler"] or options["environments"]) and not options["no_parity"]
     with ProgressLine(quiet=options["quiet"]) as line:
         outcome = run_comparison(
             jobs,
@@ -149,7 +79,7 @@ def compare(**options: Any) -> None:  # noqa: ANN401  click passes its own param
             on=launcher,
             catalog=catalog,
             progress=line.show,
-            parity=ParityLaunches(jobs=tuple(jobs)) if has_parity else None,
+            parity=ParityLaunches(jobs=tuple(jobs)) if checks_parity(options) else None,
         )
     _show(outcome, options["json_file"], options["report"])
 
@@ -161,93 +91,14 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], Launcher, Catalo
             "Missing option '--cluster', '--compiler' or '--python-environment'."
         )
     refusals = job_options.Refusals()
-    today = datetime.now(UTC).date()
-    prices = [refusals.tried(parse_price, text, today) for text in options["prices"]]
-    overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
-    catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
-    given = job_options.script_values(options, refusals)
-    parsed = [refusals.tried(Cluster.parse, text) for text in options["clusters"]]
-    clusters = list(filter(None, parsed)) if parsed else _this_machine()
-    emulated = emulations(options, clusters, catalog, refusals)
-    jobs = [
-        job
-        for cluster, emulation in zip(clusters, emulated, strict=True)
-        if (
-            job := refusals.tried(
-                TrainingJob,
-                entry_point=str(options["script"]),
-                cluster=cluster,
-                **given,
-                emulation=emulation,
-                seed=options["seed"],
-                max_steps=options["steps"],
-                num_loader_workers=options["loader_workers"],
-                num_data_workers=options["data_workers"],
-            )
-        )
-    ]
-    jobs = refusals.tried(_with_distributions, jobs, options) or []
-    if options["environments"] is not None:
-        jobs = refusals.tried(_in_environments, jobs, options["environments"]) or []
-    if options["compiler"]:
-        jobs = refusals.tried(_under_compilers, jobs, options) or []
+    jobs, catalog = described_jobs(options, str(options["script"]), refusals)
     from smtc_lab.launchers.run import launcher_named  # noqa: PLC0415  the help needs no launcher
 
     launcher = launcher_named(options["on"], root=options["runs_dir"], catalog=catalog)
     refusals.problems += _launch_problems(jobs, launcher, options)
-    refusals.problems += _option_problems(options)
+    refusals.problems += unwritable(options["json_file"], options["report"])
     refusals.raise_if_any()
-    return list(jobs), launcher, catalog
-
-
-def _this_machine() -> list[Cluster]:
-    from smtc_lab.study.comparison.compare_compilers import this_machine  # noqa: PLC0415  as above
-
-    return [this_machine()]
-
-
-def _with_distributions(jobs: list[TrainingJob], options: dict[str, Any]) -> list[TrainingJob]:
-    """Return every job with every distribution, or refuse one."""
-    given = distribution_options.listed_values(options)
-    if not given:
-        return jobs
-    from smtc_lab.study.comparison.distribution_setups import (  # noqa: PLC0415  as above
-        distribution_jobs,
-        distribution_set_ups,
-    )
-
-    set_ups = distribution_set_ups(given)
-    if len(set_ups) > 1:
-        return list(distribution_jobs(jobs, set_ups))
-    spread = set_ups[0].distribution
-    return [TrainingJob(**{**dict(job), "distribution": spread}) for job in jobs]
-
-
-def _in_environments(jobs: list[TrainingJob], names: str) -> list[TrainingJob]:
-    """Return every job in every environment, or refuse a name."""
-    from smtc_lab.study.comparison.compare_environments import environment_jobs  # noqa: PLC0415  as above
-
-    return list(environment_jobs(jobs, job_options.backend_names(names)))
-
-
-def _under_compilers(jobs: list[TrainingJob], options: dict[str, Any]) -> list[TrainingJob]:
-    """Return every job under every compiler.
-
-    Raises:
-        SpecError: A compiler is unknown, or cannot be compared so.
-    """
-    from smtc_lab.study.comparison.compare_compilers import compiler_jobs, set_ups  # noqa: PLC0415  as above
-
-    return list(
-        compiler_jobs(
-            jobs,
-            set_ups(
-                job_options.backend_names(options["compiler"]),
-                job_options.compiler_config(options),
-                ablation=options["ablation"],
-            ),
-        )
-    )
+    return jobs, launcher, catalog
 
 
 def _launch_problems(
@@ -258,28 +109,6 @@ def _launch_problems(
     if not jobs and not options["script"].is_file():
         problems.append(f"SCRIPT {str(options['script'])!r} is not a file. Correct the path.")
     return problems
-
-
-def _option_problems(options: dict[str, Any]) -> list[str]:
-    """Return what is wrong with options that are not part of a job."""
-    problems = []
-    if options["rounds"] < 1:
-        problems.append(f"--rounds {options['rounds']} would launch nothing. Give at least 1.")
-    without = None if options["clusters"] else "without --cluster there is none"
-    without = "--no-emulation wants none" if options["no_emulation"] else without
-    if without is not None:
-        problems += [
-            f"{name} is part of an emulation, and {without}. Drop one of them."
-            for name, option in EMULATION_OPTIONS.items()
-            if options[option] not in {None, ()}
-        ]
-    if not options["compiler"]:
-        problems += [
-            f"{name} is about compilers, and --compiler names none. Add --compiler, or drop it."
-            for name, option in _COMPILER_OPTIONS.items()
-            if options[option] and not (option == "no_parity" and options["environments"])
-        ]
-    return problems + job_options.unwritable(options["json_file"], options["report"])
 
 
 def _show(outcome: ComparisonOutcome, json_file: Path | None, report: Path | None) -> None:

@@ -12,9 +12,10 @@ import click
 
 from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.catalog.device_times import DeviceTimes
-from smtc_lab.cli import job_options
-from smtc_lab.cli.emulation_options import DEVICE_TIME, LINK, given_link
 from smtc_lab.cli.say import say
+from smtc_lab.cli.writable import unwritable
+from smtc_lab.study.options import job_options
+from smtc_lab.study.options.emulation_options import DEVICE_TIME, LINK, given_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,13 +59,7 @@ _MOST_HOURS = 24.0 * 365
 )
 @click.option("--max-instances", type=int, help="Most training instances.")
 @click.option("--families", metavar="NAME,…", help="Instance families to choose from.")
-@click.option(
-    "--price",
-    "prices",
-    multiple=True,
-    metavar="TYPE=USD[@DATE]",
-    help="Price of an instance type per hour, instead of the catalog's; a spot price, say.",
-)
+@job_options.PRICES
 @click.option(
     "--max-data-instances",
     type=int,
@@ -120,7 +115,7 @@ def plan(**options: Any) -> None:  # noqa: ANN401  click passes its own paramete
     if options["device_time"] is not None:
         refusals.tried(DeviceTimes.parse, options["device_time"])
     refusals.problems += _problems(options)
-    refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
+    refusals.problems += unwritable(options["json_file"], options["figure"])
     limits = _limits(options, refusals)
     refusals.raise_if_any()
     from smtc_lab.planner.plan import plan as make_plan  # noqa: PLC0415  after all that is refused
@@ -156,7 +151,7 @@ def _limits(options: dict[str, Any], refusals: job_options.Refusals) -> dict[str
         "mode": options["mode"],
         "max_trainers": options["max_instances"],
         "steps": options["steps"],
-        "families": None if families is None else job_options.backend_names(families),
+        "families": None if families is None else job_options.names_in(families),
         "max_data_instances": options["max_data_instances"],
         "link": given_link(options["link"], refusals),
         "device_s": options["device_time"]

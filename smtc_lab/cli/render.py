@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.cli import distribution_options, job_options
 from smtc_lab.cli.say import say, say_cautions
+from smtc_lab.cli.writable import unwritable
 from smtc_lab.launchers.render.render import FORMATS, render
 from smtc_lab.neutral_text import neutral
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.options import distribution_options, job_options
 
 _OF_THE_FORMAT = {"image": "image", "claim": "claim", "python": "python", "runs_dir": "root"}
 """Options that only one format takes, and what ``render`` calls them."""
@@ -82,7 +83,7 @@ def render_job(**options: Any) -> None:  # noqa: ANN401  click passes its own pa
         "seed": options["seed"],
         **({} if limit_s is None else {"max_runtime_s": limit_s}),
     }
-    refusals.problems += job_options.unwritable(options["out"])
+    refusals.problems += unwritable(options["out"])
     refusals.raise_if_any()
     given = {
         name: options[option]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from smtc_lab.cli.option_words import in_options
 from smtc_lab.neutral_text import neutral
+from smtc_lab.study.options.option_words import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

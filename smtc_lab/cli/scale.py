@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from smtc_lab.catalog.catalog import Catalog, parse_price
-from smtc_lab.cli import distribution_options, job_options
-from smtc_lab.cli.emulation_options import EMULATION, emulations
 from smtc_lab.cli.say import say, say_cautions
-from smtc_lab.errors import SpecError
+from smtc_lab.cli.writable import unwritable
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
+from smtc_lab.study.options import distribution_options, job_options
+from smtc_lab.study.options.emulation_options import EMULATION, emulations
 
 if TYPE_CHECKING:
+    from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.metrics.scaling.scaling import Scaling
 
 
@@ -55,19 +54,9 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Hyperparameter that holds the batch of a device; strong scaling divides it.",
 )
-@click.option(
-    "--steps", type=int, help="Steps of each launch. Default: all; emulated, up to 3 minutes."
-)
-@click.option(
-    "--rounds", type=int, default=3, show_default=True, help="Launches of each set-up."
-)
-@click.option(
-    "--within",
-    type=float,
-    metavar="FRACTION",
-    help="End as soon as every speed-up is known within this much of it, at the latest after "
-    "--rounds.",
-)
+@job_options.STEPS
+@job_options.ROUNDS
+@job_options.WITHIN
 @click.option(
     "--bound",
     type=float,
@@ -91,15 +80,9 @@ if TYPE_CHECKING:
 )
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
+@job_options.SEED
 @EMULATION
-@click.option(
-    "--price",
-    "prices",
-    multiple=True,
-    metavar="TYPE=USD[@DATE]",
-    help="Price of an instance type per hour, instead of the catalog's.",
-)
+@job_options.PRICES
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write it here.")
 @click.option(
     "--figure", type=click.Path(path_type=Path), help="Write its figure here: .png, .svg, .pdf."
@@ -147,11 +130,8 @@ def scale(**options: Any) -> None:  # noqa: ANN401  click passes its own paramet
 def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], list[int], Catalog]:
     """Return the jobs that the options describe, or refuse all that is wrong at once."""
     refusals = job_options.Refusals()
-    today = datetime.now(UTC).date()
-    prices = [refusals.tried(parse_price, text, today) for text in options["prices"]]
-    overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
-    catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
-    devices = refusals.tried(_counts, options["devices"]) or []
+    catalog = job_options.catalog_with(options["prices"], refusals)
+    devices = refusals.tried(job_options.counts_in, options["devices"]) or []
     shared = {
         **job_options.script_values(options, refusals),
         # the numbers of devices say how many replicas there are
@@ -167,19 +147,9 @@ def _given(options: dict[str, Any]) -> tuple[list[TrainingJob], list[int], Catal
         refusals.tried(TrainingJob, cluster=cluster, emulation=emulation, **shared)
         for cluster, emulation in zip(clusters, emulated, strict=True)
     ]
-    refusals.problems += job_options.unwritable(options["json_file"], options["figure"])
+    refusals.problems += unwritable(options["json_file"], options["figure"])
     refusals.raise_if_any()
     return [job for job in jobs if job is not None], devices, catalog
-
-
-def _counts(text: str) -> list[int]:
-    """Return the numbers of devices that a text names."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise SpecError(
-            f"--devices {text[:80]!r} are no whole numbers. Write for example 1,2,4."
-        ) from None
 
 
 def _show(scaling: Scaling, options: dict[str, Any]) -> None:

@@ -6,23 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError, SpecError
+from smtc_lab.study.options.option_words import in_options
 from smtc_lab.views.cell import commands
 from smtc_lab.views.cell.cell_error import CellError
 from smtc_lab.views.cell.completion import add_completion
 from smtc_lab.views.cell.entry_point import saved_cell
 from smtc_lab.views.cell.jobs import described_jobs
 from smtc_lab.views.cell.launching import start
-from smtc_lab.views.cell.options import (
-    CELL,
-    LINE,
-    launch_parser,
-    parsed,
-    split,
-    variable_name,
-)
+from smtc_lab.views.cell.options import CELL, LINE, LaunchCommand, split, variable_name
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
 
     Variables = dict[str, object]
@@ -37,7 +30,7 @@ def register_magics(ipython: Any) -> None:  # noqa: ANN401  IPython's shell has 
     def of_line(line: str) -> object:
         return run_line(line, ipython.user_ns)
 
-    of_cell.__doc__ = launch_parser(takes_file=False).format_help()  # %%smtc? shows it
+    of_cell.__doc__ = LaunchCommand(takes_file=False).help_text()  # %%smtc? shows it
     of_line.__doc__ = _line_help()
     ipython.register_magic_function(of_cell, magic_kind="cell", magic_name="smtc")
     ipython.register_magic_function(of_line, magic_kind="line", magic_name="smtc")
@@ -92,32 +85,35 @@ def _told(prog: str, do: Callable[[], object]) -> object:
     try:
         return do()
     except SpecError as error:
-        raise CellError(f"{prog}: " + "\n".join(error.problems)) from None
+        told = "\n".join(map(in_options, error.problems))
+        raise CellError(f"{prog}: {told}") from None
     except (SmtcLabError, OSError) as error:
         raise CellError(f"{prog}: {error}") from None
 
 
 def _launched(words: Sequence[str], cell: str | None, variables: Variables) -> object:
     """Launch a cell, or the file that is named where there is no cell."""
-    parser = launch_parser(takes_file=cell is None)
-    options = parsed(parser, words, takes_file=cell is None)
-    if options.help:
-        print(parser.format_help())  # noqa: T201  this is the view
+    command = LaunchCommand(takes_file=cell is None)
+    context = command.parsed(words)
+    options = context.params
+    if options["help"]:
+        print(command.help_text())  # noqa: T201  this is the view
         return None
-    name = variable_name(options, prog=parser.prog)
+    name = variable_name(options, prog=command.prog)
     entry_point = _file(options) if cell is None else saved_cell(cell)
 
     def keep(run: object) -> None:
         if name is not None:
             variables[name] = run
 
-    return start(described_jobs(options, entry_point), options, keep=keep)
+    jobs, catalog = described_jobs(context, entry_point)
+    return start(jobs, catalog, options, keep=keep)
 
 
-def _file(options: argparse.Namespace) -> Path:
-    if options.file is None:
+def _file(options: dict[str, Any]) -> Path:
+    if options["file"] is None:
         raise SpecError("no file is named. Write the path of a training script behind 'run'.")
-    return Path(options.file).expanduser()
+    return Path(options["file"]).expanduser()
 
 
 def _line_help() -> str:
@@ -131,6 +127,6 @@ def _line_help() -> str:
             "",
             f"{CELL} runs a cell:",
             "",
-            launch_parser(takes_file=False).format_help(),
+            LaunchCommand(takes_file=False).help_text(),
         ]
     )

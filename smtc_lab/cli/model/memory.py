@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from smtc_lab.catalog.accelerators import PRECISIONS
-from smtc_lab.cli import job_options
 from smtc_lab.cli.say import say
+from smtc_lab.cli.writable import unwritable
 from smtc_lab.errors import SpecError
+from smtc_lab.study.options import job_options
 
 _PARTS = (2, 3, 4)
 
@@ -52,7 +53,7 @@ def memory(*, model: str, **options: Any) -> None:  # noqa: ANN401  click's para
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     refusals = job_options.Refusals()
     made = refusals.tried(_called, model)
-    refusals.problems += job_options.unwritable(options["json_file"])
+    refusals.problems += unwritable(options["json_file"])
     refusals.problems += _of_cheapest_alone(options)
     refusals.raise_if_any()
     made_model, batch, loss_fn, optimizer = [*(made or ()), None, None][:4]

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from smtc_lab.cli import job_options
 from smtc_lab.cli.say import say
+from smtc_lab.cli.writable import unwritable
 from smtc_lab.errors import PlannerError
+from smtc_lab.study.options import job_options
 
 _FILE = click.Path(path_type=Path)
 _SECONDS_PER_HOUR = 3600.0
@@ -113,7 +114,7 @@ def forecast(**options: Any) -> None:  # noqa: ANN401  click passes its own para
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     refusals = job_options.Refusals()
     refusals.problems += _problems(options)
-    refusals.problems += job_options.unwritable(options["json_file"])
+    refusals.problems += unwritable(options["json_file"])
     every_s = _save_every(options["save_every"], refusals)
     refusals.raise_if_any()
     from smtc_lab.planner.spot.forecast import spot_forecast  # noqa: PLC0415  a help needs none

@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from smtc_lab.cli import job_options
 from smtc_lab.cli.say import say
+from smtc_lab.cli.writable import unwritable
 from smtc_lab.store.run_folder import runs_root
+from smtc_lab.study.options import job_options
 
 _UNEQUAL = 1
 
@@ -43,7 +44,7 @@ def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own 
     """  # noqa: D301  \b is click's mark for text that is not wrapped
     refusals = job_options.Refusals()
     values = job_options.hyperparameter_values(options["hyperparameters"], refusals)
-    refusals.problems += job_options.unwritable(options["json_file"])
+    refusals.problems += unwritable(options["json_file"])
     refusals.raise_if_any()
     from smtc_lab.study.new_files import new_files_line  # noqa: PLC0415  as below
     from smtc_lab.study.resuming.prove import (  # noqa: PLC0415  after all that is refused

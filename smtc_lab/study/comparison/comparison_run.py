@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from _typeshed import StrPath
 
+    from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.folder import StudyRequest
     from smtc_lab.study.watched_run import LaunchWatch, Progress
@@ -98,6 +99,7 @@ def launch_comparison(  # noqa: PLR0913  options by name, all with a default
     root: StrPath | None = None,
     parity: bool = False,
     detach: bool | None = None,
+    catalog: Catalog | None = None,
 ) -> ComparisonRun:
     """Start a comparison and return at once; a process of its own makes the launches.
 
@@ -111,15 +113,16 @@ def launch_comparison(  # noqa: PLR0913  options by name, all with a default
         parity: Check, in short launches of their own, that all train the same model.
         detach: Let it go on when this process ends; None: in a notebook, whose kernel may be
             restarted at any time, and not in a script.
+        catalog: Types and prices; None: the catalog that comes with the package.
 
     Raises:
         SpecError: A job cannot run here, or the jobs cannot be compared; nothing was started.
         LauncherError: It could not be started; nothing of it is left.
     """
-    if parity and not any(job.compiler_config for job in jobs):
+    if parity and not any(job.compiler_config or job.python_environment for job in jobs):
         raise SpecError(
             "parity=True compares what compilers compute, but no job has compiler settings. "
             "Give a job a compiler_config, or leave parity out."
         )
-    plan = plan_comparison(jobs, rounds=rounds, within=within, root=root)
+    plan = plan_comparison(jobs, rounds=rounds, within=within, root=root, catalog=catalog)
     return ComparisonRun(start_study(plan.request(parity=parity), detach=lives_on(detach)))

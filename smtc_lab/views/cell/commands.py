@@ -11,7 +11,8 @@ from smtc_lab.launchers.run import Run
 from smtc_lab.neutral_text import neutral
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.views.cell.cell_error import CellError
-from smtc_lab.views.cell.options import CELL, LINE, plain_parser
+from smtc_lab.views.cell.options import CELL, LINE
+from smtc_lab.views.cell.plain_parser import PlainParser
 from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
 from smtc_lab.views.named import thing_named
 from smtc_lab.views.run_list import RunList, run_rows
@@ -37,8 +38,7 @@ def listed(words: Sequence[str]) -> RunList | None:
     Raises:
         CellError: The words are refused.
     """
-    parser = plain_parser(f"{LINE} runs", COMMANDS["runs"])
-    parser.add_argument("-h", "--help", action="store_true", help="Show this message.")
+    parser = PlainParser(f"{LINE} runs", COMMANDS["runs"])
     parser.add_argument(
         "-n", "--last", type=int, default=20, metavar="N", help="The newest N; default: 20."
     )
@@ -84,8 +84,7 @@ def deleted(words: Sequence[str]) -> None:
         StoreError: There is no such run.
         LauncherError: It goes on, or is a launch of a comparison.
     """
-    parser = plain_parser(f"{LINE} delete", COMMANDS["delete"])
-    parser.add_argument("-h", "--help", action="store_true", help="Show this message.")
+    parser = PlainParser(f"{LINE} delete", COMMANDS["delete"])
     parser.add_argument("-y", "--yes", action="store_true", help="Do not ask.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="The whole name.")
     options = parser.parse_args(words)

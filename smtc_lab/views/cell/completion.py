@@ -11,13 +11,16 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import click
+
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.spec.cluster import LOCAL, Role, Runs
 from smtc_lab.spec.compiler import Backend
 from smtc_lab.store.run_folder import find_runs
 from smtc_lab.study.folder import studies_root
+from smtc_lab.study.options.distribution_options import SeveralValues
 from smtc_lab.study.stored import find_studies
-from smtc_lab.views.cell.options import CELL, LINE, OPTIONS, Option
+from smtc_lab.views.cell.options import CELL, LINE, OPTIONS
 from smtc_lab.views.cell.words import words_until
 
 if TYPE_CHECKING:
@@ -98,33 +101,39 @@ def _launch_words(before: Sequence[str], word: str, *, takes_file: bool) -> Iter
     if has_value and name.startswith("--"):
         return _values(_option(name), value)
     last = _option(before[-1]) if before else None
-    if last is not None and last.values != "none":
+    if last is not None and not last.is_flag:
         return _values(last, word)
     if not word.startswith("-") and takes_file:
         return _scripts(word)
     if not word.startswith("-") and word:
         return ()
     return [
-        option.flags[-1]
+        option.opts[-1]
         for option in OPTIONS
-        if option.is_repeatable or not set(option.flags) & set(before)
+        if option.multiple or not set(option.opts) & set(before)
     ]
 
 
-def _option(flag: str) -> Option | None:
-    return next((option for option in OPTIONS if flag in option.flags), None)
+def _option(flag: str) -> click.Option | None:
+    return next((option for option in OPTIONS if flag in option.opts), None)
 
 
-def _values(option: Option | None, word: str) -> Iterable[str]:
+def _values(option: click.Option | None, word: str) -> Iterable[str]:
     """Return what may stand behind an option, where ``word`` is typed already."""
     if option is None:
         return ()
-    if option.values == "cluster":
+    if option.name == "clusters":
         return _cluster_parts(word)
-    if option.values == "compilers":
-        return [name for name in _BACKENDS if name not in word.split(",")[:-1]]
-    choices: Iterable[str] = option.settings.get("choices", ())
-    return choices
+    if option.name == "compiler":
+        return _others_of(_BACKENDS, word)
+    if isinstance(option.type, SeveralValues) and isinstance(option.type.of, click.Choice):
+        return _others_of(option.type.of.choices, word)
+    return option.type.choices if isinstance(option.type, click.Choice) else ()
+
+
+def _others_of(choices: Iterable[str], word: str) -> list[str]:
+    """Return what may stand behind the last comma of several choices."""
+    return [name for name in choices if name not in word.split(",")[:-1]]
 
 
 def _cluster_parts(word: str) -> Iterable[str]:

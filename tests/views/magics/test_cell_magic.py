@@ -178,9 +178,9 @@ def test_a_cell_is_kept_for_its_owner_only_and_is_written_once(home: Path) -> No
     ("line", "cell", "message"),
     [
         ("--compiler eager", "  \n", "the cell is empty"),
-        ("--compiler", "pass", "expected one argument"),
-        ("--fly", "pass", "unrecognized arguments: --fly"),
-        ("--steps many", "pass", "invalid int value: 'many'"),
+        ("--compiler", "pass", "Option '--compiler' requires an argument"),
+        ("--fly", "pass", "No such option.*--fly"),
+        ("--steps many", "pass", "'many' is not a valid integer"),
         ("--compiler tpu", "pass", "tpu"),
         ("--steps 0", "pass", "max_steps=0 is outside"),
         ("-p lr", "pass", "Hyperparameter 'lr' has no '='"),
@@ -189,13 +189,13 @@ def test_a_cell_is_kept_for_its_owner_only_and_is_written_once(home: Path) -> No
         ("--compiler 'eager", "pass", "No closing quotation"),
         ("--into 2nd", "pass", "'2nd' is not the name of a variable"),
         ("--precision bf16", "pass", "--compiler names none"),
-        ("--pipeline 2 --shard 2 --schedule dualpipev", "pass", "shard=2"),
+        ("--pipeline 2 --shard 2 --schedule dualpipev", "pass", "--shard 2"),
         ("--microbatches 2", "pass", "there is no pipeline that they go through"),
-        ("--reduce-on auto", "pass", "reduce_on='auto' was taken out"),
+        ("--reduce-on auto", "pass", "--reduce-on was taken out"),
         ("--device-time 0.1", "pass", "without --cluster there is none"),
         ("--link between=1Gbit", "pass", "--link is part of an emulation"),
         ("--cluster a=ml.p3.2xlarge:2 --link fast", "pass", "'fast' names neither the network"),
-        ("--compiler eager,inductor --rounds 0", "pass", "rounds=0 would launch nothing"),
+        ("--compiler eager,inductor --rounds 0", "pass", "--rounds 0 would launch nothing"),
         ("", "\nx = 1\nif x\n    pass", "line 4 of the cell is not Python: expected ':'"),
         ("", "!pip install torch", "line 2 .* lines that begin with '!' or '%' mean nothing"),
         ("", "return 1", "line 2 of the cell is not Python: 'return' outside function"),
@@ -226,7 +226,7 @@ def test_help_names_the_options(
     assert shell.run_cell_magic("smtc", "--help", "pass") is None
 
     printed = capsys.readouterr().out
-    assert printed.startswith("usage: %%smtc")
+    assert printed.startswith("Usage: %%smtc")
     for option in (
         "--compiler",
         "--cluster",

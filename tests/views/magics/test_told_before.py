@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.cell import launching
+from smtc_lab.views.cell.options import LaunchCommand
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +38,11 @@ def test_the_least_time_is_told_before_the_start(
         return "started"
 
     monkeypatch.setattr(launching, "launch_comparison", started)
-    given: dict[str, Any] = {"rounds": 3, "within": None, "compiler": None, "wait": False}
-    options = Namespace(**given, devices=None, no_parity=False, no_detach=False)
+    options = LaunchCommand(takes_file=False).parsed([]).params
 
-    assert launching.start(jobs, options, keep=lambda _: None) == "started"
+    outcome = launching.start(jobs, Catalog.load(), options, keep=lambda _: None)
+
+    assert outcome == "started"
 
     (said,) = told
     assert said.startswith("This takes at least 6 min here: 6 launches of 100 steps, ")

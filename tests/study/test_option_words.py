@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from smtc_lab.cli.option_words import in_options
+from smtc_lab.study.options.option_words import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,13 +11,13 @@ from smtc_lab.spec.distribution import Schedule, parse_distribution
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtc_lab.cli.job_options import Refusals
+    from smtc_lab.study.options.job_options import Refusals
 
 FIELDS = ("data", "shard", "pipeline", "microbatches", "schedule", "tensor")
 """Their names, which are those of a distribution's fields."""
 
 
-class _SeveralValues(click.ParamType):  # type: ignore[type-arg]  # older ones have none
+class SeveralValues(click.ParamType):  # type: ignore[type-arg]  # older ones have none
     """Several values with commas between them.
 
     Args:
@@ -25,7 +25,8 @@ class _SeveralValues(click.ParamType):  # type: ignore[type-arg]  # older ones h
     """
 
     def __init__(self, of: click.ParamType[Any]) -> None:
-        self._of = of
+        self.of = of
+        """What each is."""
         self.name = of.name
 
     def convert(
@@ -37,7 +38,7 @@ class _SeveralValues(click.ParamType):  # type: ignore[type-arg]  # older ones h
         """Return the values of a text."""
         if isinstance(value, tuple):
             return value
-        return tuple(self._of.convert(each.strip(), param, ctx) for each in value.split(","))
+        return tuple(self.of.convert(each.strip(), param, ctx) for each in value.split(","))
 
 
 _TYPES: dict[str, click.ParamType[Any]] = {
@@ -70,7 +71,7 @@ def _option(name: str, *, listed: bool) -> Callable[[Callable[..., Any]], Callab
     if listed:
         if isinstance(of, click.Choice):
             told = told.replace(".", f": {', '.join(of.choices)}.", 1)
-        of, metavar = _SeveralValues(of), f"{metavar or 'NAME'},…"
+        of, metavar = SeveralValues(of), f"{metavar or 'NAME'},…"
     option = f"--{name.replace('_', '-')}"
     return click.option(option, type=of, metavar=metavar, help=told)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from smtc_lab.catalog.trainers import PER_HOST_REMEDY
-from smtc_lab.cli.distribution_options import FIELDS
+from smtc_lab.study.options.distribution_options import FIELDS
 
 _FIELD = rf"(?:{'|'.join(FIELDS)})"
 _GIVEN = re.compile(rf"(?:\bdistribution[. ])?\b({_FIELD})='?(\w+)'?(?:,(?= {_FIELD}=))?")

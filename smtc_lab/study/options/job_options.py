@@ -1,13 +1,15 @@
-"""What several commands take: a script's hyperparameters, compilers, files to write."""
+"""What several commands take: a script's hyperparameters, compilers, prices, files to write."""
 
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from smtc_lab.catalog.catalog import Catalog, parse_price
 from smtc_lab.errors import SmtcLabError, SpecError
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.job import parse_hyperparameter
@@ -42,7 +44,33 @@ WORKING_DIR = click.option(
     "--working-dir",
     type=click.Choice(["own", "here"]),
     help="Each launch works in a folder of its own with the files of this one, and "
-    "keeps there what it makes; or in this one. Default: own.",
+    "keeps there what it makes; or in this one. Default: own, and here for a single run.",
+)
+STEPS = click.option(
+    "--steps",
+    type=int,
+    metavar="N",
+    help="Steps of each launch. Default: all; emulated, up to 3 minutes.",
+)
+ROUNDS = click.option(
+    "--rounds", type=int, default=3, show_default=True, metavar="N", help="Launches of each."
+)
+WITHIN = click.option(
+    "--within",
+    type=float,
+    metavar="FRACTION",
+    help="End as soon as every speed-up is known within this much of it (0.05: 5 % either "
+    "way), at the latest after --rounds.",
+)
+SEED = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of every process."
+)
+PRICES = click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="TYPE=USD[@DATE]",
+    help="Price of an instance type per hour, instead of the catalog's; a spot price, say.",
 )
 
 
@@ -141,6 +169,34 @@ def _with_option(problem: str) -> str:
     return f"{option}: {problem}" if option in known else problem
 
 
+def names_in(text: str) -> list[str]:
+    """Return the names that ``eager,inductor`` holds."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def catalog_with(texts: tuple[str, ...], refusals: Refusals) -> Catalog:
+    """Return the catalog with the prices that ``--price`` gives."""
+    today = datetime.now(UTC).date()
+    prices = [refusals.tried(parse_price, text, today) for text in texts]
+    overrides = {name: (usd, date) for name, usd, date in filter(None, prices)}
+    catalog: Catalog = refusals.tried(Catalog.load().with_prices, overrides) or Catalog.load()
+    return catalog
+
+
+def counts_in(text: str) -> list[int]:
+    """Return the numbers of devices that ``--devices`` names.
+
+    Raises:
+        SpecError: They are none.
+    """
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise SpecError(
+            f"--devices {text[:80]!r} are no whole numbers. Write for example 1,2,4."
+        ) from None
+
+
 def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[str, Any]:
     """Return the hyperparameters that ``NAME=VALUE`` texts give."""
     return dict(filter(None, (refusals.tried(parse_hyperparameter, text) for text in texts)))
@@ -171,11 +227,6 @@ def _variable(text: str) -> tuple[str, str]:
     return name, os.environ[name]
 
 
-def backend_names(text: str) -> list[str]:
-    """Return the compilers that ``eager,inductor`` names."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def compiler_config(options: dict[str, Any]) -> TrainingCompilerConfig:
     """Return the settings that all compilers share.
 
@@ -185,24 +236,3 @@ def compiler_config(options: dict[str, Any]) -> TrainingCompilerConfig:
     given = {"precision": options["precision"], "fallback": options["fallback"]}
     chosen = {name: value for name, value in given.items() if value is not None}
     return TrainingCompilerConfig(debug=options["debug_compiler"], **chosen)
-
-
-def unwritable(*targets: Path | None) -> list[str]:
-    """Return why files cannot be written, before minutes of runs are spent on them."""
-    return [
-        f"{str(target)!r} cannot be written: {why}. Give another path."
-        for target in targets
-        if target is not None and (why := _cannot_be_written(target))
-    ]
-
-
-def _cannot_be_written(target: Path) -> str | None:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        is_new = not target.exists()
-        target.open("ab").close()
-        if is_new:
-            target.unlink()
-    except OSError as error:
-        return error.strerror
-    return None

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.cli.job_options import Refusals
     from smtc_lab.spec.cluster import Cluster
+    from smtc_lab.study.options.job_options import Refusals
 
 EMULATION_OPTIONS = {
     "--device-time": "device_time",
