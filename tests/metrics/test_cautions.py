@@ -100,7 +100,7 @@ def on(*clusters: str, emulation: Emulation | None = EMULATION) -> list[RunRecor
 FED = "fed@a=ml.p3.2xlarge,b=ml.c5.9xlarge"
 P3, G5 = "quick@a=ml.p3.2xlarge", "other@a=ml.g5.xlarge"
 PRICED = (P3, "b@a=ml.p4d.24xlarge", "c@a=ml.c5n.xlarge", "d@a=ml.c5.xlarge")
-FEW = ["few_launches", "few_steps", "few_launches", "few_steps", "price"]
+FEW = ["few_launches", "few_steps", "price"]
 SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
     "nothing amiss": (interleaved_runs(), ["price"]),
     "unlike shares of their CPU time": (
@@ -109,7 +109,7 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
     ),
     "unlike shares where the device is busy all the same": (
         busy_devices(),
-        ["few_launches", "few_launches", "price"],
+        ["few_launches", "price"],
     ),
     "too few data workers": (
         [run_records(cluster=each, cpu_used_fraction=0.4) for each in (P3, FED)],
@@ -135,7 +135,7 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
             run_records([0.2] * 20),
             run_records([0.1] * 20, cluster=HETEROGENEOUS, cpu_delivered_fraction=0.8),
         ],
-        ["few_launches", "few_steps", "undelivered", "few_launches", "few_steps", "price"],
+        ["undelivered", "few_launches", "few_steps", "price"],
     ),
     "few launches and few steps": (
         [run_records([0.2] * 20)],
@@ -168,7 +168,7 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
     ),
     "another number of steps": (
         [run_records([0.2] * 40), run_records([0.1] * 80, cluster=HETEROGENEOUS)],
-        ["unlike_work", "few_launches", "few_launches", "price"],
+        ["unlike_work", "few_launches", "price"],
     ),
     "two accelerators of one declared time": (
         on(P3, G5),
@@ -176,7 +176,7 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
     ),
     "one accelerator": (
         on(P3, "same@a=ml.p3.8xlarge"),
-        ["few_launches", "few_steps", "few_launches", "few_steps", "price", "price"],
+        ["few_launches", "few_steps", "price", "price"],
     ),
     "two accelerators, measured": (
         on(P3, G5, emulation=None),
@@ -184,7 +184,7 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
     ),
     "this machine, twice": (
         on("here=local", "b@b=local"),
-        ["few_launches", "few_steps", "few_launches", "few_steps"],
+        ["few_launches", "few_steps"],
     ),
     "a trainer that its own passes hold up": (
         held_up(0.01),

@@ -6,9 +6,10 @@ from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.cautions.ended_early import ended_early, steps_made
-from smtc_lab.metrics.cautions.limits import LEAST_DELIVERED, LEAST_STEPS, ROUNDING
+from smtc_lab.metrics.cautions.limits import LEAST_DELIVERED, MORE_STEPS, ROUNDING
 from smtc_lab.metrics.cautions.own_speed import AT_OWN_SPEED
-from smtc_lab.metrics.compared.compiler_cautions import MORE_STEPS, compiler_cautions
+from smtc_lab.metrics.cautions.too_little import few_launches, few_steps, unsettled
+from smtc_lab.metrics.compared.compiler_cautions import compiler_cautions
 from smtc_lab.metrics.compared.prepared import told_by_trainers, unlike_dataloaders
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.cluster_time import OLD_CLOCK
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 DELIVERED_DIFFERENCE = 0.05
 """Clusters whose CPU delivered over asked differ by more than this are not alike."""
-
-LEAST_LAUNCHES = 3
-"""Launches of each cluster below which their differences cannot be judged."""
 
 FEWER_CORES = "at a larger time dilation (time_dilation, --dilation)"
 """What to do where the machine was too small, by its names in Python and on a command line."""
@@ -106,6 +104,9 @@ def cautions(
             _unlike_runs(measured),
             unlike_dataloaders(results),
             chain.from_iterable(map(_about_cluster, measured, results)),
+            few_launches({each.name: each.launches for each in results}),
+            unsettled([each.label for each in measured if not each.is_settled]),
+            few_steps({each.name: each.steps for each in results}),
             _about_prices(group for result in results for group in result.instance_groups),
         )
     )
@@ -235,30 +236,7 @@ def _about_cluster(measured: MeasuredCluster, result: ClusterResult) -> Iterable
     yield from (caution("left_out", each) for each in measured.left_out)
     yield from told_by_trainers(measured)
     yield from _about_delivered(result)
-    if result.launches < LEAST_LAUNCHES:
-        times = "once" if result.launches == 1 else "twice"
-        yield caution(
-            "few_launches",
-            f"{result.name} was launched {times}: fewer than {LEAST_LAUNCHES} launches cannot "
-            "show how much launches differ.",
-            "Launch each more often (rounds, --rounds).",
-        )
-    if not measured.is_settled:
-        yield caution(
-            "unsettled",
-            f"The steps of {result.name} were still changing when half of a launch was over, "
-            "so its mean is not that of a longer job.",
-            f"{MORE_STEPS}.",
-        )
     yield from _ended_early(measured)
-    num_steps = sum(len(values) for values in measured.step_times_s)
-    if num_steps < LEAST_STEPS:
-        yield caution(
-            "few_steps",
-            f"{result.name} has {num_steps} measured steps, fewer than {LEAST_STEPS}, so its "
-            "interval is rough.",
-            f"{MORE_STEPS}.",
-        )
 
 
 def _ended_early(measured: MeasuredCluster) -> Iterable[Finding]:

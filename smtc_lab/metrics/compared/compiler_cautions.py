@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.cautions.limits import MORE_STEPS
 from smtc_lab.metrics.compared.ablation import differing_settings
 from smtc_lab.metrics.finding import caution
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.compiler_result import CompilerResult
     from smtc_lab.metrics.compared.measured_cluster import MeasuredCluster
     from smtc_lab.metrics.finding import Finding
-
-MORE_STEPS = "Make more steps in each launch (max_steps, --steps)"
-"""What to do where there were too few, by its names in Python and on a command line."""
 
 _LOOK = "Look into its logs with 'smtc-lab runs show NAME --log'."
 
