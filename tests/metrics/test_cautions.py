@@ -137,6 +137,22 @@ SITUATIONS: dict[str, tuple[list[RunRecords], list[str]]] = {
         ],
         ["undelivered", "few_launches", "few_steps", "price"],
     ),
+    "a bad share of hardly anything": (
+        [
+            run_records(
+                [step_s] * 200,
+                cluster=each,
+                cpu_used_fraction=0.02,
+                data_wait_fraction=0.1,
+                **share,
+            )
+            for each, step_s, share in (
+                (P3, 0.2, {}),
+                (FED, 0.1, {"cpu_delivered_fraction": 0.7}),
+            )
+        ],
+        ["few_launches", "price"],
+    ),
     "few launches and few steps": (
         [run_records([0.2] * 20)],
         ["few_launches", "few_steps", "price"],

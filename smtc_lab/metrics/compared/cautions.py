@@ -203,9 +203,25 @@ def _is_too_short(result: ClusterResult) -> bool:
 
 
 def _most_gained(result: ClusterResult) -> float:
-    """Return the share of its steps that more CPU time could take away at most."""
-    device = result.utilization.device
-    return 1.0 if device is None else 1 - device
+    """Return the share of its steps that more CPU time could take away at most.
+
+    No more than the device is idle, and no more than processes waited for a core: who hardly
+    asks for CPU time loses nothing by a bad share of it.
+    """
+    device, delivered = result.utilization.device, result.cpu_delivered_fraction
+    idle = 1.0 if device is None else 1 - device
+    used = [
+        _times(each.cpu_quota_cores, result.utilization.cpu.get(each.instance_group_name))
+        for each in result.instance_groups
+        for _ in range(each.instance_count)
+    ]
+    if not delivered or None in used:
+        return idle
+    return min(idle, sum(filter(None, used)) * (1 / delivered - 1))
+
+
+def _times(cores: float | None, fraction: float | None) -> float | None:
+    return None if cores is None or fraction is None else cores * fraction
 
 
 def _about_delivered(result: ClusterResult) -> Iterable[Finding]:
