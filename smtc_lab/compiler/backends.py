@@ -64,15 +64,12 @@ def step_maker(
     return make
 
 
-def why_not_xla(
-    *, world_size: int, max_steps: int | None, is_elsewhere: bool = False
-) -> str | None:
+def why_not_xla(*, world_size: int, max_steps: int | None) -> str | None:
     """Return why ``auto`` does not try XLA; None: it does.
 
     Args:
         world_size: Trainers of the job.
         max_steps: Steps of the job; None: not known.
-        is_elsewhere: Whether there is an environment with torch_xla beside this one.
     """
     if world_size > 1:
         return f"not tried: it runs in one trainer, and the job has {world_size}"
@@ -80,9 +77,9 @@ def why_not_xla(
         return "not tried: torch_xla 2.9 computes on CPU and TPU, not on this GPU"
     if max_steps is not None and max_steps < _FEWEST_STEPS_FOR_XLA:
         return f"not tried: {max_steps} steps are too few to pay for importing it"
-    if not is_elsewhere and importlib.util.find_spec("torch_xla") is None:
+    if importlib.util.find_spec("torch_xla") is None:
         return (
-            "not tried: XLA's environment is missing; make it with 'smtc-lab environment make "
-            "xla'"
+            "not tried: this Python environment has no torch_xla; measure XLA in its own by "
+            "'smtc-lab compare --compiler eager,xla'"
         )
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.compiler.backends import step_maker
-from smtc_lab.compiler.choosing.auto import AutoStep, auto_step
+from smtc_lab.compiler.choosing.auto import auto_step
 from smtc_lab.compiler.choosing.guarded import GuardedStep
 from smtc_lab.compiler.inductor.cache import cache_note
 from smtc_lab.compiler.inductor.debug_folder import DebugFolder
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     import torch
 
-    from smtc_lab.compiler.choosing.kept import Kept
-    from smtc_lab.compiler.step import CompiledStep, Elsewhere, Followed, Script, TrainStep
+    from smtc_lab.compiler.choosing.auto import AutoStep
+    from smtc_lab.compiler.step import CompiledStep, Followed, Script, TrainStep
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 _DEBUG_FOLDER = "output/data/compiler"
@@ -33,10 +33,6 @@ _DEBUG_FOLDER = "output/data/compiler"
 _DEBUG_IS_SLOW = (
     "Debug mode writes the compiler's intermediate files, and takes no compiled code from "
     "caches: the first steps take longer than without it. Do not compare times of such a run."
-)
-
-_SEVERAL_STEPS = (
-    "the script compiles several steps, and XLA's environment tries a script that compiles one"
 )
 
 _REPORT_AFTER = (10, 100, 1000)
@@ -56,8 +52,6 @@ class Compilation:
         world_size: int,
         say: Callable[[str, str], None],
         parity_steps: int | None = None,
-        elsewhere: Elsewhere | None = None,
-        kept: Kept | None = None,
     ) -> None:
         """Keep what is known; nothing is imported or changed yet.
 
@@ -69,8 +63,6 @@ class Compilation:
             world_size: Trainers of the job.
             say: Tells people; called with a kind of event and a sentence.
             parity_steps: Steps of a parity launch; None: it is none.
-            elsewhere: The environment where ``auto`` finds XLA; None: this one, or none.
-            kept: What ``auto`` chose before the script started anew; None: it did not.
         """
         self.config = config
         self.num_steps = max_steps
@@ -79,9 +71,6 @@ class Compilation:
         self.on_step: Callable[[float], None] | None = None
         """Called with what each step took, in seconds; None: nobody listens."""
 
-        self._elsewhere = elsewhere
-        self._kept = kept
-        self._start_s = 0.0
         self._folder = folder
         self._rank = rank
         self._world_size = world_size
@@ -118,7 +107,6 @@ class Compilation:
             folder=self._folder,
             world_size=self._world_size,
             max_steps=self.num_steps,
-            xla_is_elsewhere=self._elsewhere is not None,
         )
         if self._parity_steps is not None and self._folder is not None:
             make_comparable(backend=self.config.backend)
@@ -148,22 +136,15 @@ class Compilation:
             self._script.stop()
             self._script = None
         self.watch(model)
-        not_xla = self.not_xla
-        if self._elsewhere is not None and isinstance(self._followed, AutoStep):
-            self._elsewhere.refuse(_SEVERAL_STEPS)
-            not_xla = not_xla or f"not tried: {_SEVERAL_STEPS}"
-        make = step_maker(train_step, model, optimizer, not_xla=not_xla)
+        make = step_maker(train_step, model, optimizer, not_xla=self.not_xla)
         step: AutoStep | GuardedStep
-        if self._kept is not None:
-            self._start_s = self._kept.start_s()
         if self.config.backend == "auto":
             step = auto_step(
                 make,
                 model,
                 config=self.config,
                 num_steps=lambda: self.num_steps,
-                not_xla=not_xla,
-                elsewhere=self._elsewhere,
+                not_xla=self.not_xla,
                 say=self._say,
             )
         else:
@@ -237,7 +218,7 @@ class Compilation:
             notes += facts.pop("notes", ())
         if self._host_syncs is not None:
             facts |= self._host_syncs.fields()
-        report = CompilerReport(
+        return CompilerReport(
             config=self.config,
             debug_folder=None if self._debug_folder is None else _DEBUG_FOLDER,
             keeps_memory=self._preparation.keeps_memory,
@@ -245,7 +226,6 @@ class Compilation:
             peak_memory_bytes=peak_memory_bytes(),
             **facts,
         )
-        return report if self._kept is None else self._kept.told(report, start_s=self._start_s)
 
     def close(self) -> None:
         """Write the report. Safe to call twice."""

@@ -46,7 +46,6 @@ def prepare_process(
     folder: Path | None,
     world_size: int,
     max_steps: int | None,
-    xla_is_elsewhere: bool = False,
 ) -> Preparation:
     """Set this process up; right after ``import torch``, before anything runs backward.
 
@@ -55,7 +54,6 @@ def prepare_process(
         folder: Where debug files go; None: nowhere.
         world_size: Trainers of the job.
         max_steps: Steps of the job; None: not known.
-        xla_is_elsewhere: Whether ``auto`` tries XLA in another environment.
 
     Raises:
         CompilerError: The backend cannot be used here, and may not be replaced.
@@ -69,10 +67,7 @@ def prepare_process(
     if config.backend in {"auto", "inductor"}:
         use_cache(enabled=config.cache)
         _look_code_up_by_threads()
-    if config.backend == "auto" and xla_is_elsewhere:
-        not_xla = why_not_xla(world_size=world_size, max_steps=max_steps, is_elsewhere=True)
-    else:
-        not_xla = _prepare_xla(config, folder, world_size=world_size, max_steps=max_steps)
+    not_xla = _prepare_xla(config, folder, world_size=world_size, max_steps=max_steps)
     set_matmul_precision(config.precision)
     if config.precision in {"high", "medium"}:
         error = matmul_error(torch.device("cuda" if torch.cuda.is_available() else "cpu"))

@@ -180,8 +180,7 @@ class InstanceContext:
         try:
             hosts = json.loads(environment.get(names.HOSTS_VARIABLE, "{}"))
             data_hosts = json.loads(environment.get(names.DATA_HOSTS_VARIABLE, "[]"))
-            is_served = names.SERVED_VARIABLE in environment  # its parent keeps the records
-            folder = None if is_served else environment.get(names.RUN_VARIABLE)
+            folder = environment.get(names.RUN_VARIABLE)
             shown = environment.get(names.PROGRESS_VARIABLE)
             role = environment.get(names.ROLE_VARIABLE, "train")
             has_lone = environment.get(names.LONE_TRAINER_VARIABLE) == str(os.getpid())
@@ -216,7 +215,7 @@ class InstanceContext:
                 != "0",
                 measures_noise=environment.get(names.NOISE_SCALE_SETTING) == "1",
                 run_folder=RunFolder(Path(folder)) if folder else None,
-                progress_file=Path(shown) if shown and not is_served else None,
+                progress_file=Path(shown) if shown else None,
                 ready_fd=_whole(environment, names.READY_VARIABLE),
             )
         except (ValueError, KeyError, TypeError) as error:

@@ -110,16 +110,12 @@ def fork_each(given: Sequence[dict[str, Any]], say: int) -> dict[str, Any]:
 
 
 def can_be_forked(told: InstanceDescription) -> bool:
-    """Return whether entry points may be forked from a process that has imported for them.
-
-    XLA's are started anew from outside, with variables of their own.
-    """
+    """Return whether entry points may be forked from a process that has imported for them."""
     given = {**os.environ, **told.environment}
     return (
         told.command[1:3] == _RUNS_A_SCRIPT
         and len(told.command) == 4
         and given.get(FORKED_SETTING) != "0"
-        and not any(name.startswith("SMTC_XLA_") for name in given)
         and tells_of_ends()
     )
 

@@ -1,7 +1,7 @@
 """The environment variables by which the processes of an instance are told; each name once.
 
 Names only: whatever starts a process may import this. Names that a room below owns (the home
-folder, the CPU quota, record lines, XLA's environment) are there.
+folder, the CPU quota, record lines) are there.
 """
 
 from __future__ import annotations
@@ -103,13 +103,6 @@ MEASURE_COMMUNICATION_SETTING = "MEASURE_COMMUNICATION"
 
 NOISE_SCALE_SETTING = "GRADIENT_NOISE_SCALE"
 """Set to 1 by a job: norms of gradients before and after they are averaged are recorded."""
-
-KEPT_VARIABLE = "SMTC_XLA_KEPT"
-"""What ``auto`` chose before the script started anew, as JSON; unset: it did not."""
-
-SERVED_VARIABLE = "SMTC_XLA_SERVED"
-"""Set in a process that takes steps for its parent: the descriptor of the socket between them,
-and the parent's number; unset: it takes its own."""
 
 ATTEMPT_VARIABLE = "SMTC_ATTEMPT"
 """Number of the attempt that a process belongs to, from 1; not set: 1."""

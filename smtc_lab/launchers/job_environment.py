@@ -43,22 +43,6 @@ def job_environment(job: TrainingJob) -> EnvironmentFacts:
     return environment_facts(environment_name(job))
 
 
-def xla_beside(job: TrainingJob, environment: EnvironmentFacts) -> EnvironmentFacts | None:
-    """Return the environment of XLA that a job under ``auto`` may go over to; None: none.
-
-    A job that names its environment stays in it.
-    """
-    config = job.compiler_config
-    is_auto = config is not None and config.enabled and config.backend == "auto"
-    if not is_auto or job.python_environment is not None or environment.why_not_xla is None:
-        return None
-    try:
-        facts = environment_facts(XLA)
-    except PythonEnvironmentError:  # the trainer's report says how it is made
-        return None
-    return facts if facts.why_not_xla is None else None
-
-
 def environment_problems(job: TrainingJob) -> list[str]:
     """Return why a job's environment cannot run it on this machine; empty: it can."""
     try:

@@ -10,11 +10,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.context import InstanceContext
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
-from smtc_lab.instance.variables import ATTEMPT_VARIABLE, KEPT_VARIABLE
-from smtc_lab.machine.environments.xla_environment import xla_environment
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.step_timer import StepTimer
@@ -24,10 +22,7 @@ from smtc_lab.store.sink import LateSink, open_sink
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from smtc_lab.compiler.choosing.kept import Kept
     from smtc_lab.compiler.compilation import Compilation
-    from smtc_lab.compiler.step import Elsewhere
-    from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.store.tables import Record, RecordSink
 
 
@@ -50,15 +45,11 @@ class InstanceRuntime:
             self._path = folder.rank_records(host, rank) if is_trainer else data_records
             self._writer = open_sink(self._path)
             atexit.register(self.close)
-        self._kept = _kept()
         self.restored_step: Callable[[], int] = lambda: 0
         """Returns from which step a script goes on that loads its checkpoints by itself."""
         self.attempt = int(os.environ.get(ATTEMPT_VARIABLE, "1"))
-        first_step = 0 if self._kept is None else self._kept.steps
-        if self.attempt > 1 and self._kept is not None and self._writer is not None:
-            first_step = self._writer.num_steps()
-        self.timer = StepTimer(self.context, self._writer, first_step=first_step)
-        if self.attempt > 1 and self._kept is None:
+        self.timer = StepTimer(self.context, self._writer)
+        if self.attempt > 1:
             self.timer.on_ready = self._begin_again
         self.took: Callable[[Any], object] = lambda _: None
         """Called with each batch that is trained on."""
@@ -91,39 +82,17 @@ class InstanceRuntime:
             world_size=self.context.world_size,
             say=self.event,
             parity_steps=self.context.parity_steps,
-            elsewhere=self._elsewhere(config),
-            kept=self._kept,
         )
         self.timer.on_step = compilation.step_ended
         atexit.register(self.close)
         return compilation
 
-    def _elsewhere(self, config: TrainingCompilerConfig) -> Elsewhere | None:
-        """Return the script in XLA's environment; None: there is none, or it is not wanted."""
-        environment = xla_environment() if config.backend == "auto" else None
-        if environment is None or self.context.parity_steps is not None:
-            return None
-        from smtc_lab.runtime.elsewhere.move import ScriptElsewhere  # noqa: PLC0415  the others do without
-        from smtc_lab.runtime.elsewhere.started import started  # noqa: PLC0415  as above
-
-        start = started()
-        if start is None:  # not through us
-            return None
-        return ScriptElsewhere(
-            environment,
-            start,
-            config=config,
-            num_steps=lambda: self.timer.num_steps,
-            close=self.close,
-        )
-
     def go_on_from(self, step: int) -> None:
         """Say that an earlier attempt has taken so many steps; what it did beyond is lost."""
         self.timer.on_ready = None
         # a first attempt may go on with checkpoints of another run
-        first = step if self.attempt > 1 else self.timer.first_step + step
-        self.timer.first_step = first
-        self.record(AttemptRecord(attempt=self.attempt, time_s=time.time(), first_step=first))
+        self.timer.first_step = step
+        self.record(AttemptRecord(attempt=self.attempt, time_s=time.time(), first_step=step))
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
@@ -221,21 +190,6 @@ class InstanceRuntime:
         finally:
             if self._writer is not None:
                 self._writer.close()
-
-
-def _kept() -> Kept | None:
-    """Return what ``auto`` chose before the script started anew; None: it did not."""
-    if KEPT_VARIABLE not in os.environ:
-        return None
-    from smtc_lab.compiler.choosing.kept import Kept  # noqa: PLC0415  others start without pydantic
-
-    try:
-        return Kept.from_environment()
-    except ValueError as error:
-        raise EntryPointError(
-            f"{KEPT_VARIABLE} is damaged ({error}). Unset it, or start the script through "
-            "smtc-lab."
-        ) from error
 
 
 @cache

@@ -103,10 +103,6 @@ def _leave_at_once(code: int) -> NoReturn:
 
 
 def _run(script: str, arguments: list[str]) -> int:
-    if any(name.startswith("SMTC_XLA_") for name in os.environ):
-        from smtc_lab.runtime.elsewhere.started import note_start  # noqa: PLC0415  most jobs do without
-
-        note_start(script, arguments)
     with suppress(OSError):  # as it was when it is not there
         os.chdir(os.environ.get(WORKING_FOLDER_VARIABLE) or ".")
     if os.environ.get(LONE_TRAINER_VARIABLE) == "1":

@@ -13,7 +13,6 @@ import torch
 
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import EntryPointError
-from smtc_lab.instance.variables import SERVED_VARIABLE
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.data_instance import dataloader_class
 from smtc_lab.runtime.instance_runtime import instance_runtime
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from smtc_lab.compiler.compilation import Compilation
     from smtc_lab.compiler.step import CompiledStep
     from smtc_lab.dataservice.dataloader import DataLoader
-    from smtc_lab.runtime.elsewhere.served import ServedStep
 
 T = TypeVar("T")
 
@@ -47,7 +45,6 @@ class Session(ResumableTraining):
 
     def __init__(self) -> None:
         super().__init__(instance_runtime())
-        self._served: ServedStep | None = None
         if self._runtime.compilation is not None:  # before anything runs backward
             self._runtime.compilation.prepare()
 
@@ -161,13 +158,7 @@ class Session(ResumableTraining):
         self._trainers.check_compiled(model)
         if self._runtime.compilation is None:
             return EagerStep(train_step, model, optimizer)
-        step = self._runtime.compilation.compile(train_step, model, optimizer)
-        if SERVED_VARIABLE not in os.environ:
-            return step
-        from smtc_lab.runtime.elsewhere.served import ServedStep  # noqa: PLC0415  other processes do without
-
-        self._served = ServedStep(step)
-        return self._served
+        return self._runtime.compilation.compile(train_step, model, optimizer)
 
     def steps(self, loader: TorchDataLoader[Any], *, epochs: int | None = 1) -> Iterator[Any]:
         """Yield batches, and time the step that the loop body makes of each.
@@ -184,8 +175,6 @@ class Session(ResumableTraining):
         runtime, timer = self._runtime, self._runtime.timer
         if self._runtime.timer.is_done:
             return
-        if self._served is not None:
-            self._served.serve()
         runtime.is_timed_by_session = True
         compilation = runtime.compilation
         if compilation is not None:

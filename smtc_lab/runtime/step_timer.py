@@ -31,8 +31,7 @@ class StepTimer:
 
     One record costs the trainer at most 5 microseconds (``notebooks/bench_overhead.ipynb``).
     Where an emulated device is declared, the end of a step waits until the device would have
-    been ready: its time runs from the moment the batch is there. In a script that ``auto`` has
-    started anew, steps are numbered on from those that it took before.
+    been ready: its time runs from the moment the batch is there.
     """
 
     clock: Any = time
@@ -50,16 +49,14 @@ class StepTimer:
     communication: Callable[[int], tuple[float | None, ...]] | None = None
     """Called with each step's number; returns ``COMMUNICATION_FIELDS``. None: unknown."""
 
-    def __init__(
-        self, context: InstanceContext, writer: RecordSink | None, *, first_step: int = 0
-    ) -> None:
+    def __init__(self, context: InstanceContext, writer: RecordSink | None) -> None:
         self._context = context
         self.writer = writer
         self.device_step_time_s = context.device_step_time_s
         """Time that the emulated device takes for a step; in a pipeline, for its stages."""
 
         self.max_steps = context.max_steps
-        self.first_step = first_step
+        self.first_step = 0
         """Number of the first step of this process."""
 
         layout = context.distribution

@@ -196,10 +196,6 @@ class RecordSink(Protocol):
             StoreError: It, or an earlier one, could not be written (the disk is full, say).
         """
 
-    def num_steps(self) -> int:
-        """Return how many steps are kept already, where that can be told; else 0."""
-        return 0
-
     def flush(self) -> None:
         """Return when what was appended outlives this process."""
         return

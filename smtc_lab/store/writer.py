@@ -74,11 +74,6 @@ class RecordWriter(RecordSink):
         self._thread = threading.Thread(target=self._run, name="smtc-records", daemon=True)
         self._thread.start()
 
-    def num_steps(self) -> int:
-        """Return how many steps the file holds, with those of attempts that others keep."""
-        sql = "SELECT coalesce(max(step) + 1, 0) FROM step_record"
-        return int(self._connection.execute(sql).get)
-
     def flush(self) -> None:
         """Return when what was appended is committed, or cannot be."""
         done = threading.Event()

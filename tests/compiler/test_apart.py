@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import distributed
 
-from smtc_lab.compiler.choosing import patience
+from smtc_lab.compiler.choosing import apart
 from smtc_lab.compiler.choosing.apart import StepsApart, tried_apart
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.errors import CompilerError
@@ -152,7 +152,7 @@ def test_what_a_copy_has_started_ends_with_it(steps_apart: Apart, tmp_path: Path
 def test_a_copy_that_waits_for_ever_is_given_up(
     steps_apart: Apart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "IDLE_LIMIT_S", 2.0)
+    monkeypatch.setattr(apart, "IDLE_LIMIT_S", 2.0)
 
     with pytest.raises(CompilerError, match="has done nothing for 2 s"):
         steps_apart(lambda _: signal.pause()).take(1, limit_s=LIMIT_S)

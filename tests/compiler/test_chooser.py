@@ -35,16 +35,9 @@ def run(
     num_steps: int | None,
     most: int = 5000,
     apart: Mapping[str, float] | None = None,
-    anew: Mapping[str, float] | None = None,
 ) -> tuple[Chooser, list[str]]:
-    """Take the steps of a job, and return the chooser and the backend of each step.
-
-    Scripts that start anew take as long as was foreseen.
-    """
-    starts_s = dict(anew or {})
-    chooser = Chooser(
-        list(times), num_steps=lambda: num_steps, apart=apart or {}, anew=starts_s
-    )
+    """Take the steps of a job, and return the chooser and the backend of each step."""
+    chooser = Chooser(list(times), num_steps=lambda: num_steps, apart=apart or {})
     took = dict.fromkeys(times, 0)
     ran: list[str] = []
     for _ in range(min(most, num_steps or most)):
@@ -52,8 +45,6 @@ def run(
             break
         name = chooser.current
         ran.append(name)
-        if name in starts_s:
-            chooser.started(starts_s.pop(name), "a test")
         chooser.ended(times[name](took[name]))
         took[name] += 1
     return chooser, ran
@@ -273,60 +264,3 @@ def test_a_compilation_that_is_made_twice_may_take_half_as_long() -> None:
 
     assert chooser.current == "xla"
     assert chooser.compile_limit_s() == pytest.approx(25)
-
-
-@pytest.mark.parametrize(("start_s", "kept"), [(12.0, "eager"), (2.0, "xla")])
-def test_a_backend_of_another_environment_is_kept_if_it_pays_to_start_anew(
-    start_s: float, kept: str
-) -> None:
-    times = {"eager": steady(0.1), "xla": steady(0.09, compile_s=2)}
-    # It saves 10 ms of each step: 12 s. Compiling takes 2 s, the steps so far about 1.5 s.
-    chooser, ran = run(times, num_steps=1200, apart={"xla": 1.0}, anew={"xla": start_s})
-
-    assert "xla" in ran
-    assert (chooser.is_done, chooser.current) == (True, kept)
-    told = "xla would start anew for about 15"
-    assert (told in chooser.because) == (kept == "eager")
-
-
-def test_the_steps_so_far_are_taken_again_where_the_script_starts_anew() -> None:
-    times = {"eager": steady(0.1), "xla": steady(0.05, compile_s=1)}
-    chooser, ran = run(times, num_steps=10_000, apart={"xla": 1.0}, anew={"xla": 5.0})
-    taken = ran.count("eager")
-
-    assert chooser.current == "xla"
-    assert chooser.probe_steps() == taken
-    told = f"; the script starts anew in a test, and the {taken} steps so far are taken again"
-    assert told in chooser.because
-    thrown_away_s = 0.1 * taken + 0.05 * ran.count("xla") + 1
-    assert chooser.probe_s() == pytest.approx(thrown_away_s + 5)
-
-
-def test_what_starting_anew_took_counts_also_where_it_is_not_kept() -> None:
-    times = {"eager": steady(0.1), "xla": steady(0.2, compile_s=1)}
-    chooser, ran = run(times, num_steps=10_000, apart={"xla": 1.0}, anew={"xla": 5.0})
-
-    assert chooser.current == "eager"
-    assert "anew" not in chooser.because
-    assert chooser.probe_s() == pytest.approx(5 + 0.2 * ran.count("xla") + 1)
-
-
-def test_a_script_that_starts_slowly_is_not_even_started_elsewhere() -> None:
-    times = {"eager": steady(0.1), "xla": steady(0.05)}
-    slow, ran = run(times, num_steps=1000, apart={"xla": 1.0}, anew={"xla": 20.0})
-    _, ran_quick = run(times, num_steps=1000, apart={"xla": 1.0}, anew={"xla": 2.0})
-
-    assert set(ran) == {"eager"}
-    assert "xla" in ran_quick
-    assert "99.3 s under eager, and starting anew and compiling would take" in slow.because
-
-
-def test_two_starts_are_taken_from_the_time_that_a_compilation_may_take() -> None:
-    chooser = Chooser(
-        ["eager", "xla"], num_steps=lambda: 1007, apart={"xla": 1.0}, anew={"xla": 8.0}
-    )
-    for _ in range(7):
-        chooser.ended(0.1)
-
-    assert chooser.current == "xla"
-    assert chooser.compile_limit_s() == pytest.approx((50 - 2 * 8) / 2)

@@ -338,9 +338,11 @@ def test_auto_does_not_try_xla_where_it_cannot_or_need_not() -> None:
     assert "10 steps are too few" in str(backends.why_not_xla(world_size=1, max_steps=10))
 
 
-def test_auto_says_that_xlas_environment_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_without_torch_xla_says_how_xla_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
-    assert "smtc-lab environment make xla" in str(
+    assert "smtc-lab compare --compiler eager,xla" in str(
         backends.why_not_xla(world_size=1, max_steps=None)
     )

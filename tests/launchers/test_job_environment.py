@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +26,7 @@ from tests.kit.environments import borrowing_venv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from smtc_lab.launchers.local.launcher import LocalLauncher
     from smtc_lab.launchers.run import Run
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     Start = Callable[..., Run]
 
 XLA = TrainingCompilerConfig(backend="xla")
-AUTO = TrainingCompilerConfig(backend="auto")
 
 TELLS = """
     import json, os, sys
@@ -259,25 +258,6 @@ def test_xla_runs_in_its_environment_beside_eager_there(venv: Callable[..., Path
         ("xla", "xla"),
         ("eager, torch 2.9", "xla"),
     ]
-
-
-def test_auto_is_told_of_xlas_environment_where_it_may_go_there(
-    venv: Callable[..., Path], make_job: MakeJob, start: Start
-) -> None:
-    if todays_facts().why_not_xla is None:
-        pytest.skip("torch_xla is at hand here, so XLA needs no other environment")
-    folder = venv("xla", torch="2.9.1", torch_xla="2.9.0")
-    tells = "import os; print(os.environ.get('SMTC_XLA_ENVIRONMENT'))"
-
-    def told(cluster: str, **values: object) -> str:
-        job = make_job(tells, cluster=cluster, compiler_config=AUTO, **values)
-        return start(job).wait(60).folder.log_file("algo-1").read_text("utf-8").strip()
-
-    beside = json.loads(told("here=local:1"))
-    assert beside["python"] == str(folder / "bin" / "python")
-    assert (Path(beside["path"]) / "smtc_lab").is_dir()
-    assert told("here=local:2:train") == "None"
-    assert told("here=local:1", python_environment="today") == "None"
 
 
 def test_a_job_that_asks_for_xla_alone_runs_in_its_environment(

@@ -58,8 +58,7 @@ class Row:
 
     compile_cpu_s: float
     """CPU time of the first steps beyond as many steady ones, compilers' processes in it. Of
-    ``auto``: all steps until it had chosen are among them, with its trials; but none from
-    before the script started anew."""
+    ``auto``: all steps until it had chosen are among them, with its trials."""
 
     probe_steps: int
     """Steps until ``auto`` had chosen; 0: there was no choice."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import RunFailedError
-from smtc_lab.machine.environments.shown_package import python_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +18,11 @@ _ROOT = Path(__file__).parents[3]
 """Where any interpreter finds the package, the benchmarks and the kit."""
 
 _SHOWN_CHARACTERS = 2000
+
+
+def python_path() -> str:
+    """Return ``PYTHONPATH`` of a process that runs a benchmark."""
+    return os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
 
 
 def measured(
@@ -48,7 +52,7 @@ def measured(
             text=True,
             check=False,
             timeout=limit_s,
-            env={**os.environ, "PYTHONPATH": python_path(_ROOT), **(environment or {})},
+            env={**os.environ, "PYTHONPATH": python_path(), **(environment or {})},
         )
     except subprocess.TimeoutExpired:
         raise RunFailedError(

@@ -6,16 +6,13 @@ import contextlib
 import json
 import os
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from notebooks.benchmarks.harness.fresh import python_path
 from smtc_lab.errors import RunFailedError
-from smtc_lab.machine.environments.shown_package import python_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_ROOT = Path(__file__).parents[3]
 
 
 def together(
@@ -35,7 +32,7 @@ def together(
     """
     environment = {
         **os.environ,
-        "PYTHONPATH": python_path(_ROOT),
+        "PYTHONPATH": python_path(),
         "OMP_NUM_THREADS": "1",
         "GLOO_SOCKET_IFNAME": "lo",
     }

@@ -16,22 +16,33 @@ import sys
 import threading
 import time
 import warnings
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 from torch import distributed
 
-from smtc_lab.compiler.choosing.patience import Patience, how_it_ended
 from smtc_lab.compiler.xla.move import map_tensors
 from smtc_lab.compiler.xla.setup import device_kind
 from smtc_lab.errors import CompilerError
-from smtc_lab.machine.processes import descendants, die_with_parent, send_signal
+from smtc_lab.machine.processes import TreeClock, descendants, die_with_parent, send_signal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from multiprocessing.connection import Connection
 
     from smtc_lab.compiler.step import CompiledStep
+
+
+_LOOK_S = 1.0
+"""Between two looks at a process that takes a step."""
+
+IDLE_LIMIT_S = 60.0
+"""After this long without work, a process waits for what never comes: for a lock, say, that
+another thread held when it was forked."""
+
+_IDLE_SHARE = 0.01
+"""Share of one core below which a process does no work: a watch in it may still tick."""
 
 
 def tried_apart(
@@ -81,7 +92,7 @@ class StepsApart:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._process.start()
         theirs.close()
-        self._patience = Patience(self._process.pid or 0)
+        self._patience = _Patience(self._process.pid or 0)
 
     def take(self, batch: Any, *, limit_s: float) -> float:  # noqa: ANN401  whatever the dataset collates to
         """Take one step on a batch; return the seconds that it took.
@@ -127,7 +138,54 @@ class StepsApart:
     def _why_it_ended(self) -> str:
         """Return what is known of the end of the copy, in one sentence."""
         self._process.join()
-        return how_it_ended(self._process.exitcode or 0, self._last_words)
+        return _how_it_ended(self._process.exitcode or 0, self._last_words)
+
+
+class _Patience:
+    """Waits for the answers of one process."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._clock = TreeClock()
+
+    def wait(self, readable: Sequence[Any], *, limit_s: float) -> None:
+        """Return when something can be read.
+
+        Args:
+            readable: Connections, sockets or descriptors; one of them is enough.
+            limit_s: How long it may take at most, in seconds.
+
+        Raises:
+            CompilerError: It took longer, or the process does nothing any more.
+        """
+        began_s = idle_since_s = time.monotonic()
+        worked_s = 0.0
+        while not wait(readable, _LOOK_S):
+            now_s, before_s = time.monotonic(), worked_s
+            worked_s = sum(self._clock.look([self._pid, *descendants(self._pid)]))
+            if worked_s - before_s > _IDLE_SHARE * _LOOK_S:
+                idle_since_s = now_s
+            if now_s - began_s > limit_s:
+                raise CompilerError(f"a step, compiling in, took longer than {limit_s:.3g} s")
+            if now_s - idle_since_s > IDLE_LIMIT_S:
+                raise CompilerError(
+                    f"the process where it is tried has done nothing for {IDLE_LIMIT_S:g} s"
+                )
+
+
+def _how_it_ended(code: int, last_words: int) -> str:
+    """Return what is known of the end of a process, in one sentence.
+
+    Args:
+        code: Its exit code; below 0: minus the signal that ended it.
+        last_words: Descriptor of the file that it wrote to.
+    """
+    os.lseek(last_words, 0, os.SEEK_SET)
+    with os.fdopen(os.dup(last_words), errors="replace") as file:
+        lines = [line.strip() for line in file if line.strip()]
+    how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+    last = f": {lines[-1]}" if lines else ""
+    return f"the process where it was tried was ended {how}{last}"
 
 
 def _serve(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from smtc_lab.compiler.backends import MakeStep
-    from smtc_lab.compiler.step import CompiledStep, Elsewhere, TriedSteps
+    from smtc_lab.compiler.step import CompiledStep
     from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 
@@ -31,8 +31,7 @@ class AutoStep:
 
     Where the trial says so, a backend is tried in a copy of this process, on the batches that
     eager steps then take here. A batch whose step a backend could not run is run again eagerly,
-    so none is lost. XLA may lie in another environment: it is tried there, and where it is kept
-    this process becomes the job's script there.
+    so none is lost.
     """
 
     def __init__(  # noqa: PLR0913  what a trial needs, by name
@@ -44,7 +43,6 @@ class AutoStep:
         apart: Iterable[str],
         config: TrainingCompilerConfig,
         say: Callable[[str, str], None],
-        elsewhere: Elsewhere | None = None,
     ) -> None:
         """Begin eagerly.
 
@@ -52,12 +50,10 @@ class AutoStep:
             make: Makes a step under a backend.
             model: The model that it trains.
             trial: What is tried; new.
-            apart: Backends whose steps are taken in another process.
+            apart: Backends whose steps are taken in a copy of this process.
             config: Settings of the job.
             say: Tells people; called with a kind of event and a sentence.
-            elsewhere: The environment where XLA is; None: it is here, or nowhere.
         """
-        self._elsewhere = elsewhere
         self._make = make
         self._device = device_of(model)
         self._config = config
@@ -67,8 +63,7 @@ class AutoStep:
         self._are_apart = tuple(apart)
         self._is_paused = False
         self._fell_back_because: str | None = None
-        self._apart: dict[str, TriedSteps] = {}
-        self._took_from_s = 0.0
+        self._apart: dict[str, StepsApart] = {}
         self._run = self._first
         self._step = make("eager", config, self._failed)
 
@@ -108,12 +103,9 @@ class AutoStep:
     def _first(self, batch: Any) -> torch.Tensor:  # noqa: ANN401  as __call__
         """Copy this process before anything runs backward in it: then XLA works in the copy."""
         for backend in self._are_apart:
-            if backend == "xla" and self._elsewhere is not None:
-                self._apart[backend] = self._elsewhere.steps(self._started)
-                continue
             with suppress(OSError):  # no memory for a copy: it is tried here
                 self._apart[backend] = StepsApart(partial(self._make_apart, backend))
-        if "xla" in self._apart and self._elsewhere is None:
+        if "xla" in self._apart:
             with suppress(CompilerError):  # its copy tells
                 prepare_xla()  # or it could not be kept
         self._run = self._probe
@@ -151,31 +143,24 @@ class AutoStep:
         return loss
 
     def _probe_apart(self, batch: Any) -> None:  # noqa: ANN401  as __call__
-        """Take a step in another process, and measure it."""
+        """Take a step in a copy of this process, and measure it."""
         trial, name = self._trial, self._chooser.current
         limit_s = min(self._chooser.compile_limit_s() or math.inf, self._config.timeout_s)
-        self._took_from_s = time.perf_counter()
+        began_s = time.perf_counter()
         try:
             seconds = self._apart[name].take(batch, limit_s=limit_s)
         except CompilerError as error:
-            seconds = time.perf_counter() - self._took_from_s
+            seconds = time.perf_counter() - began_s
             trial.failed(error)
         trial.ended(seconds, self._device)
         if self._chooser.current not in {name, "eager"}:
             self._apart[name].close()
-
-    def _started(self, seconds: float, place: str) -> None:
-        """Take note of how long another process took before the step that is asked of it."""
-        self._took_from_s = time.perf_counter()
-        self._chooser.started(seconds, place)
 
     def _settle(self) -> None:
         """Stay with the backend that is kept."""
         self._end_copies()
         self._run = self._settled
         try:
-            if self._chooser.current == "xla" and self._elsewhere is not None:
-                self._elsewhere.move(self._trial.facts())
             self._switch_to(self._chooser.current)
         except CompilerError as error:
             self._failed(error)
@@ -247,7 +232,6 @@ def auto_step(  # noqa: PLR0913  what a trial needs, by name
     config: TrainingCompilerConfig,
     num_steps: Callable[[], int | None],
     not_xla: str | None,
-    elsewhere: Elsewhere | None,
     say: Callable[[str, str], None],
 ) -> AutoStep:
     """Return the step of a session, with a trial of every backend that can be tried.
@@ -258,19 +242,10 @@ def auto_step(  # noqa: PLR0913  what a trial needs, by name
         config: Settings of the job.
         num_steps: Returns the steps of the job; None: not known.
         not_xla: Why XLA is not tried; None: it is.
-        elsewhere: The environment where XLA is; None: it is here, or nowhere.
         say: Tells people; called with a kind of event and a sentence.
     """
     backends = ["inductor"] if not_xla else ["xla", "inductor"]
-    if not_xla:
-        elsewhere = None
-    here = ["inductor"] if elsewhere is not None else backends
-    apart = tried_apart(here, device_of(model), cache=config.cache)
-    anew = {}
-    if elsewhere is not None:
-        apart["xla"], anew["xla"] = 1.0, elsewhere.expected_start_s()
-    chooser = Chooser(["eager", *backends], num_steps=num_steps, apart=apart, anew=anew)
+    apart = tried_apart(backends, device_of(model), cache=config.cache)
+    chooser = Chooser(["eager", *backends], num_steps=num_steps, apart=apart)
     trial = Probing(chooser, not_tried={"xla": not_xla} if not_xla else {}, say=say)
-    return AutoStep(
-        make, model, trial, apart=apart, config=config, say=say, elsewhere=elsewhere
-    )
+    return AutoStep(make, model, trial, apart=apart, config=config, say=say)

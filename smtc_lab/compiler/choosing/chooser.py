@@ -3,8 +3,7 @@
 Whoever runs the steps asks ``current`` for the backend of the next one, and says how long it
 took. Steps in this process are real ones, so no progress is lost, and a probe costs only what
 it takes beyond the same steps under the backend that is kept. Steps in another process cost all
-that they take, and compiling again what is kept. A backend of another environment costs the
-start of the script there as well, and the steps so far, which are taken again.
+that they take, and compiling again what is kept.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from smtc_lab.compiler.choosing.step_times import FEWEST_STEPS, UNSETTLED_STEPS, Anew, StepTimes
+from smtc_lab.compiler.choosing.step_times import FEWEST_STEPS, UNSETTLED_STEPS, StepTimes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -57,7 +56,6 @@ class Chooser:
         *,
         num_steps: Callable[[], int | None],
         apart: Mapping[str, float] = MappingProxyType({}),
-        anew: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         """Begin with the first backend.
 
@@ -66,10 +64,7 @@ class Chooser:
             num_steps: Returns the steps of the job; None: not known, taken for many.
             apart: Backends whose steps are taken in another process; and the share of its
                 compile time that each takes again where it is kept.
-            anew: Those for which the script starts anew where they are kept; and the seconds
-                from its start to its first step, as far as they can be foreseen.
         """
-        self._anew = {name: Anew(start_s) for name, start_s in anew.items()}
         self._num_steps_of_job = num_steps
         self._apart = apart
         self._turns = {"inductor", *apart}  # can take turns with the first one at no cost
@@ -98,11 +93,6 @@ class Chooser:
     def _num_steps(self) -> int | None:
         return self._num_steps_of_job()
 
-    def started(self, seconds: float, place: str) -> None:
-        """Say how long the script took to start for ``current``, and where it did."""
-        self._anew[self.current] = Anew(seconds, place)
-        self._lost_s += seconds
-
     def ended(self, seconds: float) -> None:
         """Say what the step under ``current`` took."""
         self._times.add(self.current, seconds)
@@ -120,8 +110,7 @@ class Chooser:
         if left_s is None:
             return None
         times = 1 + self._apart.get(self.current, 0.0)
-        starts_s = self._starts_s(self.current)
-        return max((left_s / 2 - starts_s) / times, _LEAST_COMPILE_S["inductor"])
+        return max(left_s / 2 / times, _LEAST_COMPILE_S["inductor"])
 
     def probes(self) -> tuple[Probe, ...]:
         """Return what was measured, in the order in which it was tried."""
@@ -137,8 +126,6 @@ class Chooser:
         if step_s is None:
             return 0.0
         of_job = self._steps_of_job()
-        if self.current in self._anew:
-            step_s = 0.0  # all of them are taken again
         apart_s = sum(sum(self._times.all_s(name)) for name in self._apart)
         return max(0.0, sum(of_job) - step_s * len(of_job)) + apart_s + self._lost_s
 
@@ -182,18 +169,12 @@ class Chooser:
         """Return why compiling is not even tried; None: it may pay."""
         left_s = self._left_s()
         least_s = min(_LEAST_COMPILE_S.values()) * (1 + self._apart.get(name, 0.0))
-        least_s += self._starts_s(name)
         if left_s is None or left_s * _GAIN_HOPED > least_s:
             return None
         return (
             f"not tried: the steps left take {left_s:.3g} s under {self._first}, and "
-            f"{'starting anew and ' if name in self._anew else ''}compiling would take longer "
-            "than it can save of them"
+            "compiling would take longer than it can save of them"
         )
-
-    def _starts_s(self, name: str) -> float:
-        """Return what starting the script takes for a backend: tried, and kept."""
-        return 2 * self._anew[name].start_s if name in self._anew else 0.0
 
     def _is_due(self, name: str) -> bool:
         """Return whether a backend took enough steps since this was last true to look again.
@@ -257,12 +238,8 @@ class Chooser:
         return left * step_s + self._again_s(name)
 
     def _again_s(self, name: str) -> float:
-        """Return what is taken again where a backend is kept: compiling, steps so far."""
-        again_s = self._apart.get(name, 0.0) * (self._times.compile_s(name) or 0.0)
-        if name in self._anew:
-            again_s += self._anew[name].start_s
-            again_s += self.probe_steps() * (self._times.step_s(name) or 0.0)
-        return again_s
+        """Return what compiling again takes where a backend is kept."""
+        return self._apart.get(name, 0.0) * (self._times.compile_s(name) or 0.0)
 
     def _left_s(self) -> float | None:
         """Return the time of the steps left under the first backend; None: not known."""
@@ -284,8 +261,6 @@ class Chooser:
         )
         problems = "".join(f"; {name} {why}" for name, why in self._times.problems.items())
         again = "".join(map(self._too_late, self._apart))
-        if self.current in self._anew:
-            again += self._anew[self.current].told(self.probe_steps())
         return f"{self.current} is kept for {left}: a steady step takes {seen}{again}{problems}"
 
     def _too_late(self, name: str) -> str:
@@ -294,6 +269,6 @@ class Chooser:
         if kept_s is None or step_s is None or step_s >= (1 - _CLOSE) * kept_s:
             return ""
         return (
-            f"; {name} would {'start anew' if name in self._anew else 'compile again'} for "
-            f"about {self._again_s(name):.3g} s, more than it would save"
+            f"; {name} would compile again for about {self._again_s(name):.3g} s, more than it "
+            "would save"
         )

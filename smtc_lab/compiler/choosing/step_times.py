@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -18,24 +17,6 @@ UNSETTLED_STEPS = 2
 
 FEWEST_STEPS = 5
 """Steady steps of each backend before anything is concluded."""
-
-
-@dataclass(frozen=True)
-class Anew:
-    """A backend for which the script starts anew, in another environment."""
-
-    start_s: float
-    """Seconds from the script's start to its first step."""
-
-    place: str = "another environment"
-    """What the environment is called."""
-
-    def told(self, steps: int) -> str:
-        """Return what is said where it is kept after so many steps of the job."""
-        return (
-            f"; the script starts anew in {self.place}, and the {steps} steps so far are taken "
-            "again"
-        )
 
 
 class StepTimes:

@@ -9,13 +9,11 @@ from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
 from smtc_lab.launchers.job_environment import (
     interpreter_variables,
     job_environment,
-    xla_beside,
 )
 from smtc_lab.launchers.local.own_folder import own_folder
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.machine.environments.shown_package import show_package
-from smtc_lab.machine.environments.xla_environment import XlaEnvironment, with_xla_environment
 from smtc_lab.store.environment_file import write_environment
 
 if TYPE_CHECKING:
@@ -52,12 +50,8 @@ def _variables(
     folder: RunFolder, plan: LaunchPlan, environment: EnvironmentFacts
 ) -> dict[str, str]:
     """Return what the interpreter must be told, and show this package to others than ours."""
-    path, variables = folder.shown_package, {}
-    if environment.name != TODAY:
-        variables = interpreter_variables(environment, path, plan.job.environment)
-    xla = xla_beside(plan.job, environment) if plan.num_trainers == 1 else None
-    if xla is not None:
-        variables |= with_xla_environment(XlaEnvironment(python=xla.python, path=str(path)))
-    if variables:
-        show_package(path)
-    return variables
+    if environment.name == TODAY:
+        return {}
+    path = folder.shown_package
+    show_package(path)
+    return interpreter_variables(environment, path, plan.job.environment)

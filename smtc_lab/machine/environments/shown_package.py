@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PACKAGE = Path(__file__).parents[2]
 
@@ -24,8 +19,3 @@ def show_package(folder: Path) -> None:
     link = folder / _PACKAGE.name
     if not link.is_symlink():
         link.symlink_to(_PACKAGE, target_is_directory=True)
-
-
-def python_path(folder: Path | str, variables: Mapping[str, str] = os.environ) -> str:
-    """Return ``PYTHONPATH`` with a folder before what is there."""
-    return os.pathsep.join(filter(None, [str(folder), variables.get("PYTHONPATH")]))

@@ -135,10 +135,6 @@ class _WithFingerprints(RecordSink):
         if record_class is StepRecord and isinstance(values[0], int):
             self._sink.append(self._taken.of(values[0], AFTER))
 
-    def num_steps(self) -> int:
-        """Return how many steps are kept already."""
-        return self._sink.num_steps()
-
     def flush(self) -> None:
         """Return when what was appended outlives this process."""
         self._sink.flush()
