@@ -167,10 +167,3 @@ def test_the_figure_is_written_as_its_suffix_says(scaling: Scaling, tmp_path: Pa
     left, right = scaling_figure(info).axes
     assert left.get_ylabel() == "weak efficiency"
     assert [tick.get_text() for tick in right.get_yticklabels()] == ["1", "2", "4"]
-
-
-def test_strong_scaling_has_no_published_anchor() -> None:
-    runs, set_ups = scaling_runs({1: TrueStep(), 2: TrueStep()}, mode="strong")
-    scaling = made_scaling(runs, set_ups, mode="strong")
-
-    assert scaling_info(scaling, [each.set_up for each in set_ups]).anchors == ()

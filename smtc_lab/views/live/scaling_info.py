@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.result import Interval  # noqa: TC001  pydantic reads it
-from smtc_lab.metrics.scaling.anchors import anchors
 from smtc_lab.metrics.scaling.scaling import Cause, Mode  # noqa: TC001  pydantic reads it
 
 if TYPE_CHECKING:
@@ -77,26 +76,6 @@ class ScaledCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnchorInfo:
-    """A published efficiency, drawn beside."""
-
-    name: str
-    """Who published it, and of what."""
-
-    fewer: int
-    """Devices that it refers to."""
-
-    more: int
-    """Devices that have it."""
-
-    efficiency: float
-    """1 is ideal."""
-
-    source: str
-    """Where it was published."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class ScalingInfo:
     """How a job grows with its devices, by the rounds that are whole."""
 
@@ -108,9 +87,6 @@ class ScalingInfo:
 
     curves: tuple[ScaledCurve, ...]
     """One for each job."""
-
-    anchors: tuple[AnchorInfo, ...]
-    """Published efficiencies of the same mode."""
 
 
 def scaling_info(scaling: Scaling, set_ups: Sequence[str]) -> ScalingInfo:
@@ -132,16 +108,6 @@ def scaling_info(scaling: Scaling, set_ups: Sequence[str]) -> ScalingInfo:
                 ),
             )
             for curve in scaling.curves
-        ),
-        anchors=tuple(
-            AnchorInfo(
-                name=each.name,
-                fewer=each.fewer,
-                more=each.more,
-                efficiency=each.efficiency,
-                source=each.source,
-            )
-            for each in anchors(scaling.mode)
         ),
     )
 

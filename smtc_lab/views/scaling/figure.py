@@ -60,10 +60,6 @@ def scaling_figure(scaling: ScalingInfo, *, scale: str = "", theme: Theme = LIGH
                 scale or "measured on the hardware that is named",
                 " ".join(_key(scaling)),
             ),
-            foot="; ".join(
-                f"{each.name}, {each.fewer} to {each.more} devices: {each.source}"
-                for each in scaling.anchors
-            ),
         )
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
         for curve in scaling.curves:
@@ -89,7 +85,6 @@ def _key(scaling: ScalingInfo) -> list[str]:
             if any(curve.knee for curve in scaling.curves)
             else []
         ),
-        "Ticks at the right: published.",
     ]
 
 
@@ -144,18 +139,6 @@ def _efficiency_axes(
     devices = sorted({point.devices for point in points}) or [1]
     axes.axhline(1.0, color=theme.muted, linestyle="--", linewidth=1.2)
     axes.annotate("ideal", (devices[0], 1.0), (2, 3), textcoords="offset points", size=9)
-    for each in scaling.anchors:
-        axes.axhline(each.efficiency, xmin=0.94, color=theme.ink, linewidth=1.5)
-        axes.annotate(
-            f"{fmt.percent(each.efficiency)} {each.name.partition(',')[0]}",
-            (1.0, each.efficiency),
-            (4, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            size=7,
-            color=theme.muted,
-        )
     axes.set_xscale("log", base=2)
     axes.set_xticks(devices, [str(count) for count in devices])
     axes.minorticks_off()

@@ -23,36 +23,6 @@ export interface IAddedGroup {
 }
 
 /**
- * A published efficiency, drawn beside.
- */
-export interface IAnchorInfo {
-  /**
-   * Who published it, and of what.
-   */
-  readonly name: string;
-
-  /**
-   * Devices that it refers to.
-   */
-  readonly fewer: number;
-
-  /**
-   * Devices that have it.
-   */
-  readonly more: number;
-
-  /**
-   * 1 is ideal.
-   */
-  readonly efficiency: number;
-
-  /**
-   * Where it was published.
-   */
-  readonly source: string;
-}
-
-/**
  * A sign of life.
  */
 export interface IBeatInfo {
@@ -2399,11 +2369,6 @@ export interface IScalingInfo {
    * One for each job.
    */
   readonly curves: readonly IScaledCurve[];
-
-  /**
-   * Published efficiencies of the same mode.
-   */
-  readonly anchors: readonly IAnchorInfo[];
 }
 
 /**
@@ -2781,7 +2746,6 @@ export interface IWireInfo {
  */
 export interface IWire {
   readonly AddedGroup: IAddedGroup;
-  readonly AnchorInfo: IAnchorInfo;
   readonly BeatInfo: IBeatInfo;
   readonly Bill: IBill;
   readonly BinsHead: IBinsHead;
@@ -2859,7 +2823,6 @@ export interface IWire {
  */
 export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   AddedGroup: {"properties":{"instance_type":{"type":"string"},"step_time_s":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
-  AnchorInfo: {"properties":{"name":{"type":"string"},"fewer":{"type":"integer"},"more":{"type":"integer"},"efficiency":{"type":"number"},"source":{"type":"string"}},"type":"object"},
   BeatInfo: {"properties":{"number":{"type":"integer"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]}},"type":"object"},
   Bill: {"properties":{"startup_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"startup_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"end_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_usd":{"anyOf":[{"type":"number"},{"type":"null"}]},"num_interruptions":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"interruptions_usd":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"waited_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"evidence":{"enum":["measured","emulated"],"type":"string"}},"type":"object"},
   BinsHead: {"properties":{"first":{"type":"integer"},"width":{"type":"integer"}},"type":"object"},
@@ -2918,7 +2881,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   SavedCell: {"properties":{"number":{"type":"integer"},"path":{"type":"string"},"problem":{"type":"string"}},"type":"object"},
   ScaledCurve: {"properties":{"name":{"type":"string"},"knee":{"anyOf":[{"type":"integer"},{"type":"null"}]},"points":{"items":{"$ref":"ScaledPoint"},"type":"array"}},"type":"object"},
   ScaledPoint: {"properties":{"set_up":{"type":"integer"},"devices":{"type":"integer"},"speedup":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"marginal_efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"step_time_s":{"type":"number"},"ideal_step_time_s":{"type":"number"},"lost":{"items":{"$ref":"LostInfo"},"type":"array"},"usd_per_million_samples":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"usd_per_epoch":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"type":"object"},
-  ScalingInfo: {"properties":{"mode":{"enum":["weak","strong"],"type":"string"},"bound":{"type":"number"},"curves":{"items":{"$ref":"ScaledCurve"},"type":"array"},"anchors":{"items":{"$ref":"AnchorInfo"},"type":"array"}},"type":"object"},
+  ScalingInfo: {"properties":{"mode":{"enum":["weak","strong"],"type":"string"},"bound":{"type":"number"},"curves":{"items":{"$ref":"ScaledCurve"},"type":"array"}},"type":"object"},
   ScriptFolder: {"properties":{"path":{"type":"string"},"parent":{"anyOf":[{"type":"string"},{"type":"null"}]},"folders":{"items":{"type":"string"},"type":"array"},"files":{"items":{"type":"string"},"type":"array"},"is_cut":{"type":"boolean"},"problem":{"type":"string"}},"type":"object"},
   Scripts: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"recent":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"examples":{"default":[],"items":{"$ref":"OfferedScript"},"type":"array"},"cells":{"default":[],"items":{"$ref":"OfferedCell"},"type":"array"},"folder":{"anyOf":[{"$ref":"ScriptFolder"},{"type":"null"}],"default":null},"saved":{"anyOf":[{"$ref":"SavedCell"},{"type":"null"}],"default":null}},"type":"object"},
   SetUpInfo: {"properties":{"label":{"type":"string"},"hosts":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"python_environment":{"default":"","type":"string"},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"groups":{"default":[],"items":{"$ref":"PicturedGroup"},"type":"array"},"use":{"anyOf":[{"$ref":"PartUse"},{"type":"null"}],"default":null},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"step_time_interval_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}],"default":null},"foretold":{"anyOf":[{"$ref":"Foretold"},{"type":"null"}],"default":null}},"type":"object"},

@@ -21,10 +21,9 @@ const RIGHT = 92;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 const RING = 13;
 const MARK = 14;
-const LINE = 13;
 
 /**
- * Efficiency over devices: intervals, the ideal line, the knee, and beside them what was published.
+ * Efficiency over devices: intervals, the ideal line and the knee.
  */
 export function efficiencyChart(): IPart<IComparisonInfo> {
   const titleId = newId();
@@ -52,8 +51,7 @@ export function efficiencyChart(): IPart<IComparisonInfo> {
               ? t('; ring: pays up to here')
               : ''
           ),
-          plot(scaling),
-          sources(scaling)
+          plot(scaling)
         ];
   });
 }
@@ -102,13 +100,7 @@ function plot(scaling: IScalingInfo): HTMLElement {
     ...frame(counts, scales),
     ...scaling.curves.flatMap(curve => curveOf(curve, scales))
   );
-  return h(
-    'div',
-    { class: 'smtc-scaling-row' },
-    axis(scales),
-    drawing,
-    anchors(scaling, scales)
-  );
+  return h('div', { class: 'smtc-scaling-row' }, axis(scales), drawing);
 }
 
 function axis({ y }: IScales): SVGSVGElement {
@@ -208,54 +200,6 @@ function curveOf(
     ];
   });
   return [s('g', { 'data-curve': name }, ...lines, ...marks)];
-}
-
-/**
- * Draw what was published beside the own points: other models on other hardware, and no target.
- */
-function anchors(
-  { anchors: published }: IScalingInfo,
-  { y }: IScales
-): SVGSVGElement {
-  let free = 0;
-  const highest = [...published].sort((a, b) => b.efficiency - a.efficiency);
-  return s(
-    'svg',
-    { class: 'smtc-scaling-anchors', height: HEIGHT, 'aria-hidden': 'true' },
-    ...highest.flatMap(({ name, efficiency }) => {
-      const at = y(efficiency);
-      const text = Math.max(at + 4, free);
-      free = text + LINE;
-      return [
-        s('path', { d: `M0 ${at}h8L13 ${text - 4}` }),
-        s(
-          'text',
-          { x: 16, y: text },
-          `${format(efficiency, 'fraction')} ${name.split(',')[0] ?? ''}`
-        )
-      ];
-    })
-  );
-}
-
-function sources({ anchors: published }: IScalingInfo): HTMLElement {
-  return h(
-    'p',
-    { class: 'smtc-soft', hidden: published.length === 0 },
-    t('Published, on other hardware: '),
-    published
-      .map(({ name, fewer, more, efficiency, source }) =>
-        t(
-          '%1, %2 to %3 devices: %4 (%5)',
-          name,
-          fewer,
-          more,
-          format(efficiency, 'fraction'),
-          source
-        )
-      )
-      .join('; ')
-  );
 }
 
 /**
