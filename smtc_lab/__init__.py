@@ -21,9 +21,9 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.metrics.batch.batch_sizes import BatchSizes as BatchSizes
     from smtc_lab.metrics.compared.comparison import Comparison as Comparison
     from smtc_lab.metrics.memory.needs import MemoryNeeds as MemoryNeeds
+    from smtc_lab.metrics.parity import ParityResult as ParityResult
     from smtc_lab.metrics.pipeline.times import PipelineTimes as PipelineTimes
     from smtc_lab.metrics.records.compiler_report import CompilerReport as CompilerReport
-    from smtc_lab.metrics.scaling.same_model import SameModel as SameModel
     from smtc_lab.metrics.scaling.scaling import Scaling as Scaling
     from smtc_lab.parallel.memory.cheapest import cheapest_cluster as cheapest_cluster
     from smtc_lab.parallel.memory.memory import memory as memory
@@ -98,6 +98,7 @@ _HOMES = {
     "InstanceTypePicker": "smtc_lab.views.widgets.instance_type_picker",
     "LaunchView": "smtc_lab.views.widgets.launch_view",
     "LiveChart": "smtc_lab.views.widgets.live_chart",
+    "ParityResult": "smtc_lab.metrics.parity",
     "PipelinePlan": "smtc_lab.parallel.pipeline.planning.planned",
     "MemoryNeeds": "smtc_lab.metrics.memory.needs",
     "PipelineTimes": "smtc_lab.metrics.pipeline.times",
@@ -113,7 +114,6 @@ _HOMES = {
     "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
     "Scaling": "smtc_lab.metrics.scaling.scaling",
     "ScalingRun": "smtc_lab.study.scaling.scale",
-    "SameModel": "smtc_lab.metrics.scaling.same_model",
     "Session": "smtc_lab.runtime.session",
     "SpotForecast": "smtc_lab.planner.spot.result",
     "SpotTrace": "smtc_lab.planner.spot.trace",

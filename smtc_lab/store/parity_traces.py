@@ -12,7 +12,7 @@ import numpy as np
 
 from smtc_lab.errors import StoreError
 from smtc_lab.machine.beneath import open_beneath
-from smtc_lab.metrics.parity import ParityTrace
+from smtc_lab.metrics.parity_trace import ParityTrace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -66,7 +66,7 @@ def test_a_study_tells_whether_several_trainers_train_one_processs_model(
     one, two = Scaling.from_json((home / "scaling.json").read_bytes()).curves[0].points
     assert one.same_model is None
     assert two.same_model is not None
-    assert (two.same_model.same, two.same_model.ranks) == (True, 2)
+    assert (two.same_model.equal, two.same_model.ranks) == (True, 2)
     (row,) = (line for line in said.out.splitlines() if "trains the model of one" in line)
     assert re.search(r"\N{EM DASH} +yes, .* apart \(its twin: ", row)
     (study, *_) = json.loads(smtc_lab("runs", "--json").out)

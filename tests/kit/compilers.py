@@ -9,7 +9,8 @@ import numpy as np
 
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.compared.compare import compare_runs
-from smtc_lab.metrics.parity import ParityTrace, judge
+from smtc_lab.metrics.parity import judge
+from smtc_lab.metrics.parity_trace import ParityTrace
 from smtc_lab.metrics.records.compiler_report import (
     CompilerReport,
     CompileTime,

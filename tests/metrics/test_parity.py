@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from smtc_lab.metrics.parity import FLOORS, ParityTrace, judge, unjudged
+from smtc_lab.metrics.parity import judge, unjudged
+from smtc_lab.metrics.parity_trace import FLOORS, ParityTrace
 from tests.kit.compilers import parity_trace
 
 if TYPE_CHECKING:

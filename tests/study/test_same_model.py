@@ -143,9 +143,9 @@ def test_every_layout_trains_the_model_of_one_process(
     found, problems = check(launcher=launcher, watch=watch)
 
     assert not problems
-    assert {label: each.same for label, each in found.items()} == dict.fromkeys(LAYOUTS, True)
+    assert {label: each.equal for label, each in found.items()} == dict.fromkeys(LAYOUTS, True)
     assert [each.ranks for each in found.values()] == [2, 4, 2, 4, 4]
-    assert all(each.steps == 8 and each.twin_weight_difference for each in found.values())
+    assert all(each.steps == 8 and each.noise_weight_difference for each in found.values())
     assert watch.launches == watch.begun == len(LAYOUTS) + 2, "they share one process's"
     assert not list(root.rglob("parity-rank*")), "a trace holds the whole model"
 
@@ -166,7 +166,7 @@ def test_stages_and_parts_of_layers_train_the_model_of_one_process(
     found, problems = check(launcher=launcher, watch=watch)
 
     assert not problems
-    assert {label: each.same for label, each in found.items()} == {
+    assert {label: each.equal for label, each in found.items()} == {
         **dict.fromkeys(IN_PARTS, True),
         "wrong": False,
     }
@@ -185,7 +185,7 @@ def test_an_unmodified_script_trains_the_model_of_one_process(
         job_of(make_job, UNMODIFIED, {"data": 2}), root=root, steps=4, progress=told.append
     )
 
-    assert found.same is True, found.verdict
+    assert found.equal is True, found.verdict
     assert {(each.launches, each.max_steps) for each in told} == {(3, 4)}
     assert {each.launch for each in told} == {1, 2, 3}
     study, *launches = run_rows(root, last=9)
@@ -211,7 +211,7 @@ def test_another_model_is_told(
 ) -> None:
     found = check_parity(job_of(make_job, script, {"data": 2}, **values), root=root, steps=4)
 
-    assert found.same is False, found.verdict
+    assert found.equal is False, found.verdict
     assert said in found.verdict
 
 
@@ -220,7 +220,7 @@ def test_a_launch_that_fails_is_no_verdict(make_job: MakeJob, root: Path) -> Non
 
     found = check_parity(job, root=root)
 
-    assert found.same is None
+    assert found.equal is None
     assert found.verdict.startswith("not judged: the launch of one process ended as Failed")
     assert "--log" in found.verdict
 

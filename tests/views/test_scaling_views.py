@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from matplotlib.text import Text
 
-from smtc_lab.metrics.scaling.same_model import SameModel
+from smtc_lab.metrics.parity import ParityResult
 from smtc_lab.views.live.scaling_info import scaling_info
 from smtc_lab.views.scaling.bundle import bundle_of, snapshot_of
 from smtc_lab.views.scaling.figure import scaling_figure, write_scaling_figure
@@ -102,14 +102,14 @@ def texts_of(scaling: Scaling) -> list[Text]:
 
 
 def test_what_trainers_learn_is_a_row_and_another_model_a_finding(scaling: Scaling) -> None:
-    same = SameModel(
-        verdict="the same model as one process",
-        same=True,
+    same = ParityResult(
+        verdict="equal to one process within rounding",
+        equal=True,
         ranks=2,
         weight_difference=2e-8,
-        twin_weight_difference=1e-8,
+        noise_weight_difference=1e-8,
     )
-    other = SameModel(verdict="another model than one process: why", same=False, ranks=4)
+    other = ParityResult(verdict="differs from one process: why", equal=False, ranks=4)
 
     checked = scaling.with_same_models({"2 devices": same, "4 devices": other}, ["It failed."])
 
@@ -121,9 +121,9 @@ def test_what_trainers_learn_is_a_row_and_another_model_a_finding(scaling: Scali
         ("no",),
     )
     told = [each.sentence for each in checked.findings[:2]]
-    assert told == ["4 devices: another model than one process: why.", "It failed."]
+    assert told == ["4 devices: differs from one process: why.", "It failed."]
     assert "trains the model of one process" in bundle_of(checked)["text/html"]
-    assert "another model than one process: why." in scaling_text(checked)
+    assert "differs from one process: why." in scaling_text(checked)
 
 
 def test_a_study_in_words(scaling: Scaling, golden_texts: GoldenTexts) -> None:

@@ -9,8 +9,8 @@ from smtc_lab.errors import StoreError
 from smtc_lab.machine.stored_text import check_schema, misfits, parsed_json
 from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.metrics.finding import Finding, caution
+from smtc_lab.metrics.parity import ParityResult
 from smtc_lab.metrics.result import Interval, Result
-from smtc_lab.metrics.scaling.same_model import SameModel
 from smtc_lab.neutral_text import neutral_json
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class ScalingPoint(Result):
     lost: tuple[LostPart, ...] = ()
     """What that time goes to."""
 
-    same_model: SameModel | None = None
+    same_model: ParityResult | None = None
     """Whether its trainers train one process's model; None: not checked, or it is one."""
 
     exposed_comm_s: Interval | None = None
@@ -152,7 +152,7 @@ class Scaling(BundleDisplayed, Result):
     comparison: Comparison
     """All set-ups as a comparison has them, the first one its baseline."""
 
-    def with_same_models(self, found: Mapping[str, SameModel], told: Sequence[str]) -> Self:
+    def with_same_models(self, found: Mapping[str, ParityResult], told: Sequence[str]) -> Self:
         """Return the result with what parity launches showed.
 
         Args:
@@ -174,7 +174,7 @@ class Scaling(BundleDisplayed, Result):
             *(
                 caution("parity", f"{name}: {each.verdict}.")
                 for name, each in found.items()
-                if not each.same
+                if not each.equal
             ),
             *(caution("launch", each) for each in told),
         ]

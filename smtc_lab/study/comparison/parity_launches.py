@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.launchers.launcher import Launcher
-    from smtc_lab.metrics.parity import ParityResult, ParityTrace
+    from smtc_lab.metrics.parity import ParityResult
+    from smtc_lab.metrics.parity_trace import ParityTrace
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.compiler import TrainingCompilerConfig
     from smtc_lab.spec.job import TrainingJob

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smtc_lab.launchers.launcher import Launcher, LaunchPlan
-    from smtc_lab.metrics.parity import ParityTrace
+    from smtc_lab.metrics.parity_trace import ParityTrace
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.study.watched_run import LaunchWatch

@@ -11,7 +11,7 @@ from smtc_lab.catalog.own_types import own_types
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named
-from smtc_lab.metrics.scaling.same_model import judge_ranks, not_judged
+from smtc_lab.metrics.parity import judge_ranks, unjudged
 from smtc_lab.spec.distribution import Distribution
 from smtc_lab.study.comparison.traced_launches import PARITY_STEPS, TracedLaunches
 from smtc_lab.study.folder import StudyRequest
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from _typeshed import StrPath
 
     from smtc_lab.launchers.launcher import Launcher
-    from smtc_lab.metrics.parity import ParityTrace
-    from smtc_lab.metrics.scaling.same_model import SameModel
+    from smtc_lab.metrics.parity import ParityResult
+    from smtc_lab.metrics.parity_trace import ParityTrace
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.study.watched_run import LaunchWatch, Progress
 
@@ -44,7 +44,7 @@ def check_parity(  # noqa: PLR0913  options by name, all with a default
     root: StrPath | None = None,
     catalog: Catalog | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> SameModel:
+) -> ParityResult:
     """Return whether the trainers of a job train the model that one process would train.
 
     Three short launches on this machine, without dropout and emulation: one process with the
@@ -88,7 +88,7 @@ def check_parity(  # noqa: PLR0913  options by name, all with a default
     with keeper.going_on() as watch:
         found, problems = check(launcher=launcher, watch=watch)
         result = found[job.cluster.label]
-        if result.same is None and problems:
+        if result.equal is None and problems:
             told = f"{result.verdict}. {' '.join(problems)}"
             result = result.model_copy(update={"verdict": told})
         keeper.conclude(result.model_dump_json(indent=2))
@@ -133,7 +133,7 @@ class SameModelLaunches:
 
     def __call__(
         self, *, launcher: Launcher, watch: LaunchWatch
-    ) -> tuple[dict[str, SameModel], Sequence[str]]:
+    ) -> tuple[dict[str, ParityResult], Sequence[str]]:
         """Return what was found for each label, and why launches failed."""
         ranks = {job.cluster.label: _num_ranks(job, launcher) for job in self.jobs}
         several = [job for job in self.jobs if ranks[job.cluster.label] > 1]
@@ -211,9 +211,9 @@ def _judged(
     known: tuple[ParityTrace, ParityTrace] | str,
     job: TrainingJob,
     ranks: int,
-) -> SameModel:
+) -> ParityResult:
     if isinstance(known, str):
-        return not_judged(known, ranks=ranks)
+        return unjudged(known, ranks=ranks)
     if isinstance(traces, str):
-        return not_judged(f"the launch of the trainers {traces}", ranks=ranks)
+        return unjudged(f"the launch of the trainers {traces}", ranks=ranks)
     return judge_ranks(traces, one=known[0], twin=known[1], have_parts=_num_parts(job) > 1)

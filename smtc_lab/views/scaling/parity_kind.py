@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.parity import shown
-from smtc_lab.metrics.scaling.same_model import SameModel
+from smtc_lab.metrics.parity import ParityResult
+from smtc_lab.metrics.parity_trace import shown
 from smtc_lab.study.scaling.same_model import PARITY
 from smtc_lab.views.study.info import RowInfo
 from smtc_lab.views.study.kind import StudyKind
@@ -32,17 +32,17 @@ class ParityKind(StudyKind):
             return ()
         return (
             _row("trainers", str(result.ranks)),
-            _row("trains the model of one process", _SAME[result.same]),
+            _row("trains the model of one process", _SAME[result.equal]),
             _row("steps compared", str(result.steps)),
             _row("weights apart", _distance(result.weight_difference)),
-            _row("its twin", _distance(result.twin_weight_difference)),
+            _row("its twin", _distance(result.noise_weight_difference)),
             _row("allowed", _distance(result.tolerance)),
         )
 
 
-def _result(follower: StudyFollower) -> SameModel | None:
+def _result(follower: StudyFollower) -> ParityResult | None:
     written = follower.run.result_json
-    return None if written is None else SameModel.model_validate_json(written)
+    return None if written is None else ParityResult.model_validate_json(written)
 
 
 def _distance(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtc_lab.metrics.parity import shown
+from smtc_lab.metrics.parity_trace import shown
 from smtc_lab.metrics.scaling.scaling import CAUSES
 from smtc_lab.metrics.scaling.verdict import CAUSE_WORDS, REST
 from smtc_lab.text_table import aligned
@@ -116,11 +116,11 @@ def _sameness(point: ScalingPoint) -> str:
     found = point.same_model
     if found is None:
         return _NONE
-    if found.same is None:
+    if found.equal is None:
         return "not judged"
-    if not found.same:
+    if not found.equal:
         return "no"
-    apart, twin = shown(found.weight_difference), shown(found.twin_weight_difference)
+    apart, twin = shown(found.weight_difference), shown(found.noise_weight_difference)
     return f"yes, {apart} apart (its twin: {twin})"
 
 

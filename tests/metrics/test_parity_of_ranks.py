@@ -5,21 +5,18 @@ Each rank computes the gradient of its part of a batch; what is wrong is done to
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from smtc_lab.metrics.parity import ParityTrace
-from smtc_lab.metrics.scaling.same_model import MARGIN, judge_ranks
-
-if TYPE_CHECKING:
-    from smtc_lab.metrics.scaling.same_model import SameModel
+from smtc_lab.metrics.parity import TWIN_MARGIN, ParityResult, judge_ranks
+from smtc_lab.metrics.parity_trace import ParityTrace
 
 STEPS = 8
 BATCH = 16
@@ -137,14 +134,14 @@ def one_and_twin(
 
 def judged(
     seed: int, make: Callable[[], nn.Module], optimizer: str, **wrong: object
-) -> SameModel:
+) -> ParityResult:
     one, twin = one_and_twin(seed, make, optimizer)
     ranks = train(seed, make, optimizer, **wrong)  # type: ignore[arg-type]
     return judge_ranks(ranks, one=one, twin=twin)
 
 
-def count_of(found: list[SameModel], *, same: bool | None) -> int:
-    return sum(each.same is same for each in found)
+def count_of(found: list[ParityResult], *, same: bool | None) -> int:
+    return sum(each.equal is same for each in found)
 
 
 def test_trainers_that_are_right_pass() -> None:
@@ -157,7 +154,7 @@ def test_trainers_that_are_right_pass() -> None:
     ]
 
     assert count_of(found, same=True) == len(found) == 24
-    assert all("the same model as one process" in each.verdict for each in found)
+    assert all("equal to one process within" in each.verdict for each in found)
 
 
 WRONG = {
@@ -195,11 +192,11 @@ def test_batch_norm_of_each_rank_is_caught() -> None:
 def test_a_parameter_that_is_not_reduced_is_named_with_how_far_trainers_are_apart() -> None:
     result = judged(0, mlp, "sgd", ranks=2, combine=one_forgotten)
 
-    assert result.parameter == "4.bias"
+    assert result.first_parameter == "4.bias"
     assert result.rank_difference is not None
     assert result.rank_difference > (result.tolerance or 0)
-    assert result.verdict.startswith("another model than one process: 2 trainers after 8 steps")
-    assert "most in 4.bias; the trainers hold models" in result.verdict
+    assert result.verdict.startswith("differs from one process from step 0 on, first in 4.bias")
+    assert "; the trainers hold models" in result.verdict
 
 
 def test_other_samples_are_told_by_the_first_loss() -> None:
@@ -213,7 +210,7 @@ def test_the_losses_of_trainers_are_averaged() -> None:
 
     assert result.loss_difference is not None
     assert result.loss_difference < 1e-5
-    assert result.tolerance == MARGIN * (result.twin_weight_difference or 0)
+    assert result.tolerance == TWIN_MARGIN * (result.noise_weight_difference or 0)
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +244,7 @@ def test_a_twin_that_tells_nothing_is_not_judged_by(
 ) -> None:
     result = judge_ranks([moved(one, 1e-7)] * 2, one=one, twin=change(twin))
 
-    assert result.same is None
+    assert result.equal is None
     assert result.verdict.startswith("not judged: ")
     assert said in result.verdict
 
@@ -255,7 +252,7 @@ def test_a_twin_that_tells_nothing_is_not_judged_by(
 def test_samples_that_could_not_be_permuted_are_told(one: ParityTrace) -> None:
     result = judge_ranks([moved(one, 1e-6)] * 2, one=one, twin=one)
 
-    assert result.same is None
+    assert result.equal is None
     assert "permuting the samples of a batch changed nothing" in result.verdict
 
 
@@ -266,7 +263,7 @@ def test_weights_that_are_no_numbers_are_another_model(
 
     result = judge_ranks([broken, broken], one=one, twin=twin)
 
-    assert result.same is False
+    assert result.equal is False
     assert result.weight_difference is None
 
 
@@ -275,5 +272,26 @@ def test_other_parameters_are_another_model(one: ParityTrace, twin: ParityTrace)
 
     result = judge_ranks([renamed, renamed], one=one, twin=twin)
 
-    assert result.same is False
-    assert "6 parameters are in the single process's one only" in result.verdict
+    assert result.equal is False
+    assert "6 parameters are in one process only" in result.verdict
+
+
+def test_results_of_earlier_versions_are_read() -> None:
+    kept = {
+        "verdict": "another model than one process",
+        "same": False,
+        "ranks": 2,
+        "steps": 8,
+        "weight_difference": 1e-3,
+        "twin_weight_difference": 1e-8,
+        "tolerance": 3e-8,
+        "twin_loss_difference": 1e-7,
+        "rank_difference": None,
+        "parameter": "4.bias",
+    }
+
+    result = ParityResult.model_validate_json(json.dumps(kept))
+
+    assert (result.equal, result.first_parameter) == (False, "4.bias")
+    assert (result.noise_weight_difference, result.noise_loss_difference) == (1e-8, 1e-7)
+    assert ParityResult.model_validate_json(result.model_dump_json()) == result
