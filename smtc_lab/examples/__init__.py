@@ -9,7 +9,6 @@ from smtc_lab.errors import SpecError
 ENTRY_POINTS = (
     "digits",
     "plain_loop",
-    "published",
     "train_model",
     "train_model_plain",
     "train_model_trainer",

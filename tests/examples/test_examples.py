@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import runpy
 import subprocess
@@ -13,10 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from smtc_lab.errors import EntryPointError, SpecError
-from smtc_lab.examples import ENTRY_POINTS, digits, example, published, train_model
+from smtc_lab.errors import SpecError
+from smtc_lab.examples import ENTRY_POINTS, digits, example, train_model
 from smtc_lab.examples.digits_data import Digits
-from smtc_lab.examples.published import PublishedImages
 from smtc_lab.runtime.instance_runtime import instance_runtime
 
 if TYPE_CHECKING:
@@ -83,53 +81,6 @@ def test_without_scikit_learn_the_digits_say_what_to_install(
         Digits()
 
 
-@pytest.mark.parametrize(
-    ("experiment", "shape"), [("pytorch", (1, 28, 28)), ("tensorflow", (3, 32, 32))]
-)
-def test_a_published_image_has_the_published_shape(
-    experiment: str, shape: tuple[int, ...]
-) -> None:
-    dataset = PublishedImages(experiment, num_images=4, num_samples=6)
-    image, label = dataset[5]
-
-    assert len(dataset) == 6
-    assert (image.shape, image.dtype) == (shape, torch.float32)
-    assert 0 <= int(label) <= 9
-    assert torch.isfinite(image).all()
-
-
-def test_a_published_image_is_transformed_so_many_times(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    dataset = PublishedImages("pytorch", work=2.5, num_images=4, num_samples=1)
-    num_times = 0
-
-    def transform(image: torch.Tensor) -> torch.Tensor:
-        nonlocal num_times
-        num_times += 1
-        return image
-
-    monkeypatch.setattr(dataset, "_transform", transform)
-    torch.manual_seed(0)
-    for _ in range(400):
-        dataset[0]
-
-    assert num_times == pytest.approx(1000, abs=40)  # 4 standard errors
-
-
-@pytest.mark.parametrize("work", [0.5, math.nan, math.inf])
-def test_less_than_the_published_transforms_is_refused(work: float) -> None:
-    with pytest.raises(EntryPointError, match=r"Set 1 or more"):
-        PublishedImages("pytorch", work=work, num_samples=1)
-
-
-def test_an_unknown_experiment_is_named() -> None:
-    with pytest.raises(
-        EntryPointError, match=r"no published experiment 'jax'. Choose among py"
-    ):
-        PublishedImages("jax", num_samples=1)
-
-
 @pytest.fixture
 def job(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., None]]:
     """Return a function that gives this process steps and hyperparameters of a job."""
@@ -157,15 +108,6 @@ def test_the_digits_are_learnt(
     assert last < 0.8 * first
     state = torch.load(tmp_path / "model.pt", weights_only=True)
     assert set(state) == set(digits.make_model().state_dict())
-
-
-@pytest.mark.parametrize("experiment", ["pytorch", "tensorflow"])
-def test_a_published_experiment_trains(job: Callable[..., None], experiment: str) -> None:
-    job(2, experiment=experiment, batch_size=4)
-
-    published.main()
-
-    assert instance_runtime().timer.num_steps == 2
 
 
 def test_a_named_model_trains_for_so_many_steps(job: Callable[..., None]) -> None:

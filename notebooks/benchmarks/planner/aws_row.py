@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from notebooks.benchmarks.harness.figure import BenchFigure, bench_figure
+from notebooks.benchmarks.published.tables import PYTORCH, published_catalog
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
-from smtc_lab.examples.published_tables import PYTORCH, published_catalog
 from smtc_lab.planner.calibration.calibration import Calibration
 from smtc_lab.planner.calibration.parts import (
     CpuSpeedFact,

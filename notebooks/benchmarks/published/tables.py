@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import PUBLISHED_2022_PRICES, Catalog
 from smtc_lab.errors import RunFailedError
-from smtc_lab.examples import example
 from smtc_lab.launchers.dilation import common_dilation
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.metrics.columns import STEP, steps_of
@@ -17,8 +17,6 @@ from smtc_lab.spec.job import TrainingJob
 from smtc_lab.study.comparison.compare import compare
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.metrics.result import Interval
     from smtc_lab.study.comparison.compare import ComparisonOutcome
@@ -33,7 +31,7 @@ class PublishedTable:
     """One published comparison of a homogeneous and a heterogeneous cluster."""
 
     experiment: str
-    """Name of its workload in ``examples/published.py``."""
+    """Name of its workload in ``script.py``."""
 
     homogeneous: str
     """The baseline cluster."""
@@ -199,7 +197,7 @@ def _job(
 ) -> TrainingJob:
     prepares = table.trainer_prepares or not cluster.is_heterogeneous
     return TrainingJob(
-        entry_point=example("published"),
+        entry_point=str(Path(__file__).with_name("script.py")),
         cluster=cluster,
         hyperparameters={"experiment": table.experiment, "batch_size": table.batch_size},
         emulation=emulation or Emulation(),
