@@ -248,8 +248,7 @@ def test_compare_compilers_writes_the_comparison_and_shows_the_verdict(
 ) -> None:
     notebook = execute(
         "compare_compilers",
-        model="mnist_cnn",
-        hyperparameters={"batch_size": 4},
+        hyperparameters={"work": 0, "batch_size": 4},
         backends=["eager", "inductor"],
         ablation=False,
         parity=False,

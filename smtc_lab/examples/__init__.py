@@ -6,15 +6,8 @@ from pathlib import Path
 
 from smtc_lab.errors import SpecError
 
-ENTRY_POINTS = (
-    "digits",
-    "plain_loop",
-    "train_model",
-    "train_model_plain",
-    "train_model_trainer",
-)
-"""Examples by name. ``plain_loop``, ``train_model_plain`` and ``train_model_trainer`` do not
-import smtc_lab."""
+ENTRY_POINTS = ("digits", "plain_loop")
+"""Examples by name. ``plain_loop`` does not import smtc_lab."""
 
 
 def example(name: str) -> str:

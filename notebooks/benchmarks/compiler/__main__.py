@@ -11,7 +11,7 @@ import click
 from notebooks.benchmarks.compiler.rounds import measure_rounds
 from notebooks.benchmarks.compiler.set_ups import DEFAULT, SET_UPS
 from notebooks.benchmarks.compiler.table import rows_table
-from smtc_lab.examples.models import MODELS, SIZES
+from notebooks.benchmarks.networks.models import MODELS, SIZES
 
 
 @click.command()

@@ -11,7 +11,7 @@ from notebooks.benchmarks.compiler.ratios import (
 )
 from notebooks.benchmarks.compiler.set_ups import EQUAL, PLAIN
 from notebooks.benchmarks.harness.figure import BenchFigure, bench_figure
-from smtc_lab.examples.models import CNNS, MODELS
+from notebooks.benchmarks.networks.models import CNNS, MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

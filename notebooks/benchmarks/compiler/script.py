@@ -1,4 +1,4 @@
-"""Entry point of each launch: an example, with the CPU time of each of its steps."""
+"""Entry point of each launch: a network, with the CPU time of each of its steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import resource
 import time
 from pathlib import Path
 
-from smtc_lab.examples.train_model import train
+from notebooks.benchmarks.compiler.training import train
 from smtc_lab.runtime.instance_runtime import instance_runtime
 
 TIMES_FILE = "step_times.json"

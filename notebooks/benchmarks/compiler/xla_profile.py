@@ -41,7 +41,7 @@ def xla_profile(model: str, *, core: int | None = None) -> list[dict[str, Any]]:
     the shortest run of each kernel in XLA's trace, and by torch's profiler for eager.
 
     Args:
-        model: A name in ``smtc_lab.examples.models.VISION_MODELS``.
+        model: A name in ``notebooks.benchmarks.networks.models.VISION_MODELS``.
         core: The core to run on; None: any.
 
     Returns:
@@ -89,9 +89,9 @@ def _step(model: str, backend: str) -> tuple[Any, Any]:
     import torch  # noqa: PLC0415  torch_xla must come first
     from torch.utils.data import DataLoader  # noqa: PLC0415  as above
 
+    from notebooks.benchmarks.networks.models import workload  # noqa: PLC0415  as above
     from smtc_lab.compiler.eager import EagerStep  # noqa: PLC0415  as above
     from smtc_lab.compiler.xla.backend import XlaStep  # noqa: PLC0415  as above
-    from smtc_lab.examples.models import workload  # noqa: PLC0415  as above
     from smtc_lab.spec.compiler import TrainingCompilerConfig  # noqa: PLC0415  as above
 
     torch.manual_seed(0)

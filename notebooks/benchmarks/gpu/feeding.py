@@ -25,10 +25,10 @@ from torch.utils.data import Dataset
 from notebooks.benchmarks.dataservice.peers.peer import LOOPBACK, forked_server
 from notebooks.benchmarks.gpu.task import run_part
 from notebooks.benchmarks.harness.rounds import in_turns
+from notebooks.benchmarks.networks.models import workload
 from smtc_lab.compiler.eager import EagerStep
 from smtc_lab.dataservice.dataloader import DataLoader
 from smtc_lab.dataservice.serving.server import DataServer
-from smtc_lab.examples.models import workload
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.metrics.records.records import OWN_WORKERS
 from smtc_lab.spec.compiler import TrainingCompilerConfig

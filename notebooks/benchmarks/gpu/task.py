@@ -23,7 +23,7 @@ class Task:
     """Its name in rows and figures."""
 
     model: str
-    """Name of an example model, see ``smtc_lab.examples.models``."""
+    """Name of a network, see ``notebooks.benchmarks.networks.models``."""
 
     size: str
     """``full`` or ``small``."""

@@ -12,8 +12,8 @@ from torch.utils.data import default_collate
 
 from notebooks.benchmarks.gpu.task import run_part
 from notebooks.benchmarks.harness.rounds import in_turns
+from notebooks.benchmarks.networks.models import workload
 from smtc_lab.compiler.backends import step_maker
-from smtc_lab.examples.models import workload
 from smtc_lab.spec.compiler import TrainingCompilerConfig
 
 if TYPE_CHECKING:

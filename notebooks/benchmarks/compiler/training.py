@@ -1,7 +1,7 @@
-"""Trains one of ten well-known networks on synthetic data, under any compiler.
+"""Training of one of ten well-known networks on synthetic data, under any compiler.
 
 Hyperparameters: ``model``, ``size``, ``dropout``, ``batch_size`` (0: what suits the model) and
-``steps``; see ``smtc_lab.examples.models``.
+``steps``; see ``notebooks.benchmarks.networks.models``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import Subset
 
 import smtc_lab as lab
-from smtc_lab.examples.models import workload
+from notebooks.benchmarks.networks.models import workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,13 +47,3 @@ def train(before_step: Callable[[], bool] | None = None) -> list[torch.Tensor]:
             break
         losses.append(step(batch))
     return losses
-
-
-def main() -> None:
-    """Train, and say what was learnt."""
-    losses = [float(loss) for loss in train()]
-    print(f"loss: {losses[0]:.3f} in the first step, {losses[-1]:.3f} in the last")  # noqa: T201  the script's log
-
-
-if __name__ == "__main__":
-    main()

@@ -10,9 +10,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from notebooks.benchmarks.networks.synthetic import images
 from smtc_lab.errors import EntryPointError
 from smtc_lab.examples.digits import train_step
-from smtc_lab.examples.synthetic import images
 
 if TYPE_CHECKING:
     from torch.utils.data import Dataset
@@ -93,12 +93,12 @@ def _made(name: str, *, small: bool, dropout: float) -> tuple[nn.Module, Dataset
             "Run: pip install 'smtc-lab[models]'."
         )
     if name in VISION_MODELS:
-        from smtc_lab.examples.vision_models import (  # noqa: PLC0415  needs torchvision
+        from notebooks.benchmarks.networks.vision_models import (  # noqa: PLC0415  needs torchvision
             vision_model,
         )
 
         return vision_model(name, small=small, dropout=dropout)
-    from smtc_lab.examples.language_models import (  # noqa: PLC0415  needs transformers
+    from notebooks.benchmarks.networks.language_models import (  # noqa: PLC0415  needs transformers
         language_model,
     )
 

@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 import torch
 from torch.utils.data import default_collate
 
+from notebooks.benchmarks.compiler.training import train
+from notebooks.benchmarks.networks.models import MODELS, VISION_MODELS, Workload, workload
 from smtc_lab.errors import EntryPointError
-from smtc_lab.examples.models import MODELS, VISION_MODELS, Workload, workload
+from smtc_lab.runtime.instance_runtime import instance_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def needs_package_of(name: str) -> None:
@@ -90,7 +98,31 @@ def test_an_unknown_model_or_size_is_named_with_those_that_there_are(
 def test_a_missing_package_is_named_with_the_command_that_brings_it(
     monkeypatch: pytest.MonkeyPatch, name: str, package: str
 ) -> None:
-    monkeypatch.setattr("smtc_lab.examples.models.find_spec", lambda _: None)
+    monkeypatch.setattr("notebooks.benchmarks.networks.models.find_spec", lambda _: None)
 
     with pytest.raises(EntryPointError, match=rf"'{package}', which is not.*lab\[models\]"):
         workload(name)
+
+
+@pytest.fixture
+def job_of_50_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make this process one of a job whose script draws five batches."""
+    hyperparameters = {"model": "mnist_cnn", "batch_size": 4, "steps": 5}
+    monkeypatch.setenv("SMTC_MAX_STEPS", "50")
+    monkeypatch.setenv("SM_HPS", json.dumps(hyperparameters))
+    instance_runtime.cache_clear()
+    yield
+    instance_runtime.cache_clear()
+
+
+@pytest.mark.usefixtures("job_of_50_steps")
+def test_a_named_model_trains_for_so_many_steps() -> None:
+    assert len(train()) == 5
+    assert instance_runtime().timer.num_steps == 5
+
+
+@pytest.mark.usefixtures("job_of_50_steps")
+def test_a_caller_can_end_the_training_early() -> None:
+    answers = iter([True, True, False])
+
+    assert len(train(lambda: next(answers))) == 2

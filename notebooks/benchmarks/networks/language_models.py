@@ -19,7 +19,7 @@ from transformers import (
     XLMRobertaForSequenceClassification,
 )
 
-from smtc_lab.examples.synthetic import masked_texts, sentences, texts, translations
+from notebooks.benchmarks.networks.synthetic import masked_texts, sentences, texts, translations
 
 if TYPE_CHECKING:
     from torch import nn

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torchvision
 from torch import nn
 
-from smtc_lab.examples.synthetic import images
+from notebooks.benchmarks.networks.synthetic import images
 
 if TYPE_CHECKING:
     from torch.utils.data import Dataset
