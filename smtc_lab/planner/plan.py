@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import ValidationError
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.run import Run
     from smtc_lab.metrics.scaling.scaling import Mode
     from smtc_lab.planner.interruptions import Interruptions
-    from smtc_lab.planner.model.simulation import SimulatedRun
     from smtc_lab.spec.emulation import EmulatedLink
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -106,7 +105,7 @@ class Plan(PlanDisplayed, BundleDisplayed, Result):
 
     @property
     def best(self) -> PlannedCluster:
-        """The cheapest under the limits, to be explained, simulated and launched."""
+        """The cheapest under the limits, to be explained and launched."""
         return PlannedCluster(self._outlook(), self.cheapest)
 
     def cluster(
@@ -159,12 +158,8 @@ class Plan(PlanDisplayed, BundleDisplayed, Result):
         return predict_run(self.calibration, run.folder)
 
     def planned(self, candidate: Candidate) -> PlannedCluster:
-        """Return a candidate of this plan, to be explained, simulated and launched."""
+        """Return a candidate of this plan, to be explained and launched."""
         return PlannedCluster(self._outlook(), candidate)
-
-    def simulate(self, **options: Any) -> SimulatedRun:  # noqa: ANN401  those of the cluster
-        """Return a run of ``best`` as it is played by ``PlannedCluster.simulate``."""
-        return self.best.simulate(**options)
 
     def to_json(self, *, indent: int | None = 1) -> str:
         """Return the plan as JSON text, which ``from_json`` reads back unchanged."""

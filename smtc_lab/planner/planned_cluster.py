@@ -11,7 +11,6 @@ from smtc_lab.planner.advice import advice_of, start_of
 from smtc_lab.planner.explanation import explanation_of, steps_of
 from smtc_lab.planner.forecast.divided_batch import divided_values
 from smtc_lab.planner.interruptions import simulate_interruptions
-from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.planned_candidate import PlannedCandidate
 from smtc_lab.planner.run_prediction import predict_run
 from smtc_lab.planner.words.told_advice import seconds
@@ -23,13 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtc_lab.launchers.run import Run
-    from smtc_lab.planner.model.simulation import SimulatedRun
     from smtc_lab.planner.words.told_advice import Advice
 
 
 @dataclass(frozen=True, repr=False)
 class PlannedCluster(PlanDisplayed, PlannedCandidate):
-    """A candidate that can be explained, simulated and launched."""
+    """A candidate that can be explained and launched."""
 
     def __repr__(self) -> str:
         said = self.prediction
@@ -145,31 +143,3 @@ class PlannedCluster(PlanDisplayed, PlannedCandidate):
                 settings.interruptions, useful_s=steps_s, seed=seed
             )
         return calibration.once_s + steps_s
-
-    def simulate(
-        self, *, steps: int = 500, seed: int = 0, prefetch: int = 2, straggler: float = 1.0
-    ) -> SimulatedRun:
-        """Return a run of this cluster as a discrete-event simulation plays it.
-
-        Args:
-            steps: Optimizer steps.
-            seed: Seed of everything random.
-            prefetch: Batches that each data worker may hold ready.
-            straggler: How many times as long one of the trainers takes for its steps.
-
-        Raises:
-            ValueError: An argument is out of its range.
-        """
-        row = self.outlook.clusters_of(
-            self.candidate.cluster,
-            num_loader_workers=self.num_loader_workers,
-            num_data_workers=self.candidate.num_data_workers,
-        )
-        batch_size, sizes = self.batch_size, self.outlook.batch_sizes(row)
-        if batch_size is None and sizes is not None:
-            batch_size = int(sizes[0])
-        setup = self.outlook.setup(row, batch_size=batch_size)
-        calibration = self.outlook.calibration
-        return simulate(
-            calibration, setup, steps=steps, seed=seed, prefetch=prefetch, straggler=straggler
-        )

@@ -8,7 +8,6 @@ can tell.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import time
@@ -20,7 +19,6 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from smtc_lab.dataservice.dataloader import DataLoader
-from smtc_lab.dataservice.source import is_map_style
 from smtc_lab.errors import EntryPointError
 from smtc_lab.instance.description import MEASURED_FILE
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
 _FIRST_STEPS = 2
 _LEAST_STEPS = 12
 _LONGEST = 4.0
-_SAMPLES = 64
-_SAMPLES_S = 2.0
 _T_co = TypeVar("_T_co", covariant=True)
 
 
@@ -68,7 +64,7 @@ class MeasuredDataLoader(DataLoader[_T_co]):
         if torch.is_grad_enabled() and not self._watch.runtime.sets_num_workers:
             self._watch.saw("script_num_workers", float(self.num_workers))
         if self._watch.measure.what == "loader":
-            _run_alone(self, super().__iter__, self._watch)
+            _run_alone(super().__iter__, self._watch)
         return _WatchedBatches(super().__iter__(), self._watch)
 
 
@@ -172,9 +168,7 @@ class _Measuring:
         )
 
 
-def _run_alone(
-    loader: DataLoader[Any], iterate: Callable[[], Iterator[Any]], watch: _Measuring
-) -> NoReturn:
+def _run_alone(iterate: Callable[[], Iterator[Any]], watch: _Measuring) -> NoReturn:
     """Take batches as fast as they come until enough was measured; then end the script.
 
     Raises:
@@ -183,8 +177,6 @@ def _run_alone(
     """
     runtime, timer = watch.runtime, watch.runtime.timer
     runtime.is_timed_by_session = True
-    if is_map_style(loader):
-        watch.saw("sample_cpu_variation", _sample_cpu_variation(loader.dataset))
     while True:
         num_batches = timer.num_steps
         timer.ask()
@@ -199,26 +191,3 @@ def _run_alone(
                 "The dataloader had no batch: its dataset is empty, or smaller than one batch "
                 "with drop_last. Lower the batch size."
             )
-
-
-def _sample_cpu_variation(dataset: Any) -> float:  # noqa: ANN401  any dataset
-    """Return the standard deviation of one sample's CPU time over its mean.
-
-    Samples from all over the dataset, for two seconds at most; the first one is left out.
-    """
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    count = len(dataset)
-    places = dict.fromkeys(count * number // _SAMPLES for number in range(_SAMPLES))
-    cpu_s = []
-    end_s = time.monotonic() + _SAMPLES_S
-    for place in itertools.chain([0], places):
-        begin_s = time.thread_time()
-        dataset[place]
-        cpu_s.append(time.thread_time() - begin_s)
-        if len(cpu_s) > 2 and time.monotonic() >= end_s:
-            break
-    torch.set_num_threads(num_threads)
-    times_s = torch.tensor(cpu_s[1:], dtype=torch.float64)
-    mean_s = float(times_s.mean())
-    return float(times_s.std(correction=0)) / mean_s if mean_s > 0 else 0.0

@@ -1,10 +1,9 @@
-"""Advice in the order an engineer would try it, explanations, jobs and simulations."""
+"""Advice in the order an engineer would try it, explanations, jobs, and the closed form."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from smtc_lab.metrics.finding import Finding
@@ -12,9 +11,9 @@ from smtc_lab.planner.calibration.parts import DevicePoint
 from smtc_lab.planner.interruptions import Interruptions
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.setup import Setup
-from smtc_lab.planner.model.simulation import simulate
 from smtc_lab.planner.plan import Plan, plan
 from tests.kit.calibrations import PATHS, calibration, measured, worker_point
+from tests.planner.event_by_event import played_step_s
 
 if TYPE_CHECKING:
     from smtc_lab.planner.planned_cluster import PlannedCluster
@@ -157,60 +156,19 @@ def test_a_measured_device_makes_a_job_without_emulation() -> None:
 
 @pytest.mark.parametrize("device_s", [0.02, 0.05, 0.2])
 @pytest.mark.parametrize("data_cores", [0.0, 4.0])
-def test_the_simulation_agrees_with_the_closed_form(device_s: float, data_cores: float) -> None:
+def test_the_closed_form_agrees_with_a_run_that_is_played_event_by_event(
+    device_s: float, data_cores: float
+) -> None:
     points = (DevicePoint(batch_size=100, step_s=measured(device_s)),)
-    found = calibration(device_points=points, sample_cpu_variation=1.0)
+    found = calibration(device_points=points)
     setup = Setup(
         trainer_cores=2.0, data_instances=float(data_cores > 0), data_cores=data_cores
     )
 
-    played = simulate(found, setup, steps=300).mean_step_time_s
+    played = played_step_s(found, setup, steps=300)
 
     # The p-norm also stands for drifting speeds and shared cores, which are not played.
     assert 0.84 <= played / predict(found, setup).step_time_s.value <= 1.03
-
-
-def test_a_simulated_run_has_the_records_of_a_real_one_and_says_that_it_is_none() -> None:
-    run = planned().simulate(steps=40)
-    (records,) = run.steps.values()
-
-    assert run.evidence == "predicted"
-    assert [record.step for record in records] == list(range(40))
-    assert all(record.data_wait_s <= record.step_time_s for record in records)
-    assert np.diff([record.end_time_s for record in records]).min() > 0
-
-
-def test_slow_samples_hold_up_a_step_where_queues_are_short() -> None:
-    setup = Setup(trainer_cores=2.0)
-    points = (DevicePoint(batch_size=2, step_s=measured(0.001)),)
-    fields = {"batch_size": 2, "device_points": points}
-
-    even = simulate(calibration(**fields), setup, steps=400, prefetch=1)
-    uneven = simulate(
-        calibration(**fields, sample_cpu_variation=3.0), setup, steps=400, prefetch=1
-    )
-
-    assert uneven.mean_step_time_s > 1.1 * even.mean_step_time_s
-
-
-def test_a_straggler_holds_up_every_rank() -> None:
-    fields = {"emulated_device_s": None, "machine": {"cores": 2.0, "gpus": ["G"]}}
-    setup = Setup(trainer_cores=90.0, devices=4.0)
-
-    even = simulate(calibration(**fields), setup, steps=60)
-    held_up = simulate(calibration(**fields), setup, steps=60, straggler=2.0)
-
-    assert len(held_up.steps) == 4
-    assert held_up.mean_step_time_s == pytest.approx(2 * even.mean_step_time_s, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [({"steps": 3}, "steps=3"), ({"prefetch": 0}, "prefetch=0"), ({"straggler": 0.5}, "0.5")],
-)
-def test_a_simulation_of_nothing_is_refused(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        simulate(calibration(), Setup(trainer_cores=2.0), **wrong)
 
 
 def test_a_job_is_played_with_the_interruptions_of_its_plan() -> None:

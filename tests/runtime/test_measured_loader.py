@@ -88,7 +88,7 @@ def test_the_loader_alone_runs_without_the_script(run_warm: RunScript, script: s
     assert {one.num_samples for one in ended.steps} == {4}
     found = notes(ended)
     found.pop("script_num_workers", None)
-    assert set(found) == {"sample_cpu_variation", "thread_s_per_step"}
+    assert set(found) == {"thread_s_per_step"}
     assert 0 < found["thread_s_per_step"] < max(one.step_time_s for one in ended.steps)
 
 

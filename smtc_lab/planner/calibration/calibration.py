@@ -100,9 +100,6 @@ class Calibration(CalibrationPart):
     """Seconds per step of the trainer's host work that cannot be spread: its client, the copy,
     Python; None: not measured."""
 
-    sample_cpu_variation: float | None = Field(default=None, ge=0)
-    """Standard deviation of one sample's CPU time over its mean; None: not measured."""
-
     script_num_workers: int | None = Field(default=None, ge=0)
     """``num_workers`` that the script gives its dataloader, for each trainer; None: it leaves
     them to its session, or an older calibration."""

@@ -45,7 +45,6 @@ def measured_fields(found: Findings, *, cores: int) -> dict[str, Any]:
         "send_cpu_s_per_byte": of_wire.get("send_cpu_s_per_byte"),
         "receive_cpu_s_per_byte": of_wire.get("receive_cpu_s_per_byte"),
         "serial_s_per_step": _serial(found.service, problems),
-        "sample_cpu_variation": notes.get("sample_cpu_variation"),
         "script_num_workers": _count(notes.get("script_num_workers")),
         "gradient_bytes": notes.get("gradient_bytes"),
         "gradients": found.resident[0].gradients,

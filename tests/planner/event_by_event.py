@@ -1,22 +1,19 @@
-"""The same pipeline, event by event: what a closed form cannot say.
+"""A pipeline of data, event by event: what the closed form of a step is compared with.
 
 Data workers take requests, prepare batches, and send them; each trainer holds a bounded number
 of requests and takes batches in the sampler's order, so one slow batch holds up those behind
-it; all trainers wait for each other in every step. Slow samples, stragglers and short queues
-show here. A run that is played so is a prediction, and says so.
+it; all trainers wait for each other in every step.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import simpy
 
-from smtc_lab.display import BundleDisplayed
-from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.model.stages import stages_of
 
@@ -32,50 +29,8 @@ DEVICE_VARIATION = 0.02
 """Standard deviation of a device's step time over its mean. Assumed."""
 
 _WARM_UP = 0.25
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class SimulatedRun(BundleDisplayed):
-    """A run that was played, not run."""
-
-    _bundle_view: ClassVar[str] = "smtc_lab.views.plan.simulated"
-    _html_view: ClassVar[str] = _bundle_view
-
-    steps: dict[str, list[StepRecord]]
-    """Step records of each rank, as a real run has them."""
-
-    evidence: Literal["predicted"] = "predicted"
-    """Nothing of it was measured."""
-
-    def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__} of {len(self.slowest())} steps: {self.evidence} "
-            f"{self.mean_step_time_s:.3g} s a step>"
-        )
-
-    def slowest(self) -> list[StepRecord]:
-        """Return the record of the slowest rank in each step: a job's step ends with it."""
-        ranks = zip(*self.steps.values(), strict=True)
-        return [max(records, key=lambda record: record.step_time_s) for records in ranks]
-
-    @property
-    def warm_up_steps(self) -> int:
-        """Steps at the begin that means leave out: the first quarter."""
-        return int(_WARM_UP * len(next(iter(self.steps.values()))))
-
-    @property
-    def mean_step_time_s(self) -> float:
-        """Mean step time in seconds behind the warm-up."""
-        return float(np.mean([record.step_time_s for record in self._settled()]))
-
-    @property
-    def data_wait_fraction(self) -> float:
-        """Share of the step time behind the warm-up in which the trainer waits, 0 to 1."""
-        wait_s = float(np.mean([record.data_wait_s for record in self._settled()]))
-        return wait_s / self.mean_step_time_s
-
-    def _settled(self) -> list[StepRecord]:
-        return self.slowest()[self.warm_up_steps :]
+_PREFETCH = 2
+_SEED = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,37 +57,14 @@ class Pipeline:
     """Standard deviation of a sample's CPU time over its mean."""
 
 
-def simulate(  # noqa: PLR0913  a set-up, and what may go wrong in it
-    calibration: Calibration,
-    setup: Setup,
-    *,
-    steps: int = 500,
-    seed: int = 0,
-    prefetch: int = 2,
-    straggler: float = 1.0,
-) -> SimulatedRun:
-    """Return a run of one set-up, played event by event.
+def played_step_s(calibration: Calibration, setup: Setup, *, steps: int) -> float:
+    """Return the mean step time in seconds of a set-up with data workers, behind the warm-up.
 
-    Args:
-        calibration: What was measured.
-        setup: One set-up, with data workers.
-        steps: Optimizer steps, at least 8.
-        seed: Seed of everything random.
-        prefetch: Batches that each data worker may hold ready, at least 1.
-        straggler: How many times as long the first rank's device takes, at least 1.
-
-    Raises:
-        ValueError: An argument is out of its range.
-        PlannerError: The calibration lacks what the set-up needs.
+    A job's step ends with that of its slowest rank.
     """
-    for name, value, least in (("steps", steps, 8), ("prefetch", prefetch, 1)):
-        if value < least:
-            raise ValueError(f"{name}={value}, but must be at least {least}. Raise it.")
-    if not straggler >= 1:
-        raise ValueError(f"straggler={straggler}, but must be at least 1. Raise it.")
-    pipeline = pipeline_of(calibration, setup)
-    played = _Play(pipeline, steps=steps, seed=seed, prefetch=prefetch, straggler=straggler)
-    return SimulatedRun(steps=played.records())
+    played = _Play(pipeline_of(calibration, setup), steps=steps)
+    slowest = np.max(played.step_s, axis=0)
+    return float(slowest[int(_WARM_UP * steps) :].mean())
 
 
 def pipeline_of(calibration: Calibration, setup: Setup) -> Pipeline:
@@ -175,7 +107,7 @@ def pipeline_of(calibration: Calibration, setup: Setup) -> Pipeline:
         workers=tuple(workers),
         host_s=serial_s if is_chain else max(0.0, serial_s - device_s),
         device_s=device_s,
-        sample_variation=calibration.sample_cpu_variation or 0.0,
+        sample_variation=1.0,
     )
 
 
@@ -193,18 +125,16 @@ def _fields(setup: Setup) -> dict[str, Any]:
     return {name: getattr(setup, name) for name in setup.__dataclass_fields__}
 
 
-def _number(value: Any) -> float:  # noqa: ANN401  a column of one, or what is no number
+def _number(value: Any) -> float:
     return float(value[0, 0]) if isinstance(value, np.ndarray) else math.nan
 
 
 class _Play:
     """One simulation: its processes share what is in here."""
 
-    def __init__(
-        self, pipeline: Pipeline, *, steps: int, seed: int, prefetch: int, straggler: float
-    ) -> None:
+    def __init__(self, pipeline: Pipeline, *, steps: int) -> None:
         self._pipeline = pipeline
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng(_SEED)
         self._env = simpy.Environment()
         self._link = simpy.Resource(self._env)
         self._requests = simpy.Store(self._env)
@@ -212,18 +142,14 @@ class _Play:
         self._arrived: list[dict[int, simpy.Event]] = [{} for _ in range(pipeline.ranks)]
         self._at_barrier = 0
         self._barrier = self._env.event()
-        credit = math.ceil(prefetch * max(1, len(pipeline.workers)) / pipeline.ranks)
-        self._records: list[list[StepRecord]] = [[] for _ in range(pipeline.ranks)]
+        credit = math.ceil(_PREFETCH * max(1, len(pipeline.workers)) / pipeline.ranks)
+        self.step_s: list[list[float]] = [[] for _ in range(pipeline.ranks)]
         trainers = [
-            self._env.process(self._trainer(rank, credit, straggler if rank == 0 else 1.0))
-            for rank in range(pipeline.ranks)
+            self._env.process(self._trainer(rank, credit)) for rank in range(pipeline.ranks)
         ]
         for sample_s, send_s in pipeline.workers:
             self._env.process(self._data_worker(sample_s, send_s))
         self._env.run(until=simpy.AllOf(self._env, trainers))
-
-    def records(self) -> dict[str, list[StepRecord]]:
-        return {f"algo-1-rank{rank}": rows for rank, rows in enumerate(self._records)}
 
     def _data_worker(self, sample_s: float, send_s: float) -> Process:
         mean_s = sample_s * self._pipeline.batch_size
@@ -244,31 +170,20 @@ class _Play:
         shape = self._pipeline.batch_size / variation**2
         return float(self._random.gamma(shape, mean_s / shape))
 
-    def _trainer(self, rank: int, credit: int, slowness: float) -> Process:
+    def _trainer(self, rank: int, credit: int) -> Process:
         for number in range(min(credit, self._steps)):
             self._ask(rank, number)
         for number in range(self._steps):
             begin_s = self._env.now
             yield self._arrived[rank][number]
             del self._arrived[rank][number]
-            wait_s = self._env.now - begin_s
             if number + credit < self._steps:
                 self._ask(rank, number + credit)
             yield self._env.timeout(self._pipeline.host_s)
             jitter = 1 + DEVICE_VARIATION * self._random.standard_normal()
-            yield self._env.timeout(self._pipeline.device_s * slowness * max(0.1, jitter))
+            yield self._env.timeout(self._pipeline.device_s * max(0.1, jitter))
             yield self._arrive_at_barrier()
-            self._records[rank].append(
-                StepRecord(
-                    step=number,
-                    end_time_s=self._env.now,
-                    step_time_s=self._env.now - begin_s,
-                    data_wait_s=wait_s,
-                    device_time_s=self._pipeline.device_s,
-                    num_samples=self._pipeline.batch_size,
-                    synchronized=True,
-                )
-            )
+            self.step_s[rank].append(self._env.now - begin_s)
 
     def _ask(self, rank: int, number: int) -> None:
         self._arrived[rank][number] = self._env.event()
