@@ -14,10 +14,10 @@ import re
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from smtc_lab.catalog.json_stream import JsonStream
+import ijson
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _TRAINING_USAGE = re.compile(r"Train(?:ing)?:(ml\.[a-z0-9-]+\.[a-z0-9]+)$")
 
@@ -39,35 +39,35 @@ def read_price_list(source: IO[bytes]) -> PriceList:
     Raises:
         ValueError: The file is damaged, ends too early, or is of another format.
     """
-    stream = JsonStream(source)
     date: str | None = None
     types: dict[str, str] = {}
     prices: dict[str, float] = {}
-    for name in stream.members():
-        if name == "publicationDate":
-            date = dt.date.fromisoformat(str(stream.value())[:10]).isoformat()
-        elif name == "products":
-            for sku in stream.members():
-                if (found := _training_type(stream.value())) is not None:
-                    types[sku] = found
-        elif name == "terms":
-            _read_terms(stream, types, prices)
-        else:
-            stream.skip()
+    events = ijson.parse(source)
+    try:
+        for within, event, value in events:
+            if (within, event) == ("publicationDate", "string"):
+                date = dt.date.fromisoformat(value[:10]).isoformat()
+            elif (within, event) == ("products", "map_key"):
+                if (found := _training_type(_built(events))) is not None:
+                    types[value] = found
+            elif (within, event) == ("terms.OnDemand", "map_key") and value in types:
+                prices[types[value]] = _usd_per_hour(types[value], _built(events))
+    except ijson.JSONError as error:
+        raise ValueError(str(error).partition("\n")[0]) from error
     if date is None:
         raise ValueError("it has no publicationDate")
     return PriceList(date, prices)
 
 
-def _read_terms(stream: JsonStream, types: Mapping[str, str], prices: dict[str, float]) -> None:
-    for kind in stream.members():
-        if kind != "OnDemand":
-            stream.skip()
-            continue
-        for sku in stream.members():
-            offers = stream.value()
-            if sku in types:
-                prices[types[sku]] = _usd_per_hour(types[sku], offers)
+def _built(events: Iterator[tuple[str, str, Any]]) -> Any:  # noqa: ANN401  whatever JSON holds
+    """Return the value whose events come next."""
+    builder, depth = ijson.ObjectBuilder(), 0
+    for _, event, value in events:
+        builder.event(event, value)
+        depth += event.startswith("start_") - event.startswith("end_")
+        if depth == 0:
+            break
+    return builder.value
 
 
 def _training_type(product: Any) -> str | None:  # noqa: ANN401  whatever JSON holds

@@ -174,6 +174,18 @@ def test_a_price_that_is_none_leaves_the_old_prices(
         refresh(served["url"])
 
 
+@pytest.mark.parametrize(
+    "text", ["[1]", "5", '{"products": {5: 1}}', '{"a": 1} x', '{"a": "\xff"}']
+)
+def test_what_is_no_price_list_is_said_to_be_damaged(served: dict[str, Any], text: str) -> None:
+    served["body"] = text.encode("latin-1")
+
+    with pytest.raises(
+        CatalogError, match=r"is damaged \([^\n]+\), so the old prices are kept"
+    ):
+        refresh(served["url"])
+
+
 def test_a_server_that_refuses_leaves_the_old_prices(served: dict[str, Any]) -> None:
     served["status"] = 503
 
