@@ -89,7 +89,7 @@ def of_another_script() -> list[RunRecords]:
 
 def of_another_quota() -> list[RunRecords]:
     runs = [run_records(), run_records(cluster=HETEROGENEOUS)]
-    runs[1].facts["cpu_quota_mechanism"] = "affinity"
+    runs[1].facts["cpu_quota_mechanism"] = "duty-cycle"
     return runs
 
 

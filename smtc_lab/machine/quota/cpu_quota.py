@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from smtc_lab.machine.quota.cgroups import CgroupV1, CgroupV2
-from smtc_lab.machine.quota.duty_cycle import Affinity, DutyCycle
+from smtc_lab.machine.quota.duty_cycle import DutyCycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,6 @@ MECHANISMS: dict[str, Callable[[str, Outside], CpuQuota]] = {
     "cgroup-v2": lambda tree_name, _: CgroupV2(tree_name),
     "cgroup-v1": lambda tree_name, _: CgroupV1(tree_name),
     "duty-cycle": DutyCycle,
-    "affinity": Affinity,
 }
 """By name, best first. Each takes the tree's name and what is left out, as ``open_quota``, and
 raises OSError where it cannot work."""

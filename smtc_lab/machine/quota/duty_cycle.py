@@ -1,15 +1,11 @@
-"""CPU quota without any privilege: stop and continue the tree, or give it fewer cores."""
+"""CPU quota without any privilege: stop and continue the tree."""
 
 from __future__ import annotations
 
-import contextlib
-import math
 import os
-import re
 import signal
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.processes import TreeClock, descendants, send_signal
@@ -17,6 +13,7 @@ from smtc_lab.machine.quota.throttling import Throttling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from pathlib import Path
 
     Outside = Callable[[], Collection[int]]
     """Returns the processes below the agent that the quota is not for."""
@@ -64,7 +61,8 @@ class DutyCycle:
 
     def pids(self) -> list[int]:
         """Return the living processes of the tree."""
-        return _below(self._root, self._outside)
+        spared = set(self._outside())
+        return [pid for pid in descendants(self._root) if pid not in spared]
 
     def used_s(self) -> float | None:
         """None: the threads of the tree know."""
@@ -99,66 +97,3 @@ class DutyCycle:
             if (saved_s < 0) != is_stopped:
                 is_stopped = saved_s < 0
                 send_signal(pids, signal.SIGSTOP if is_stopped else signal.SIGCONT)
-
-
-class Affinity:
-    """Whole cores only: the last resort, for what may not even be stopped.
-
-    The number at the end of the tree's name spreads the instances of a job over the cores.
-    """
-
-    name = "affinity"
-
-    member_files: tuple[Path, ...] = ()
-
-    def __init__(self, tree_name: str, outside: Outside = tuple) -> None:
-        self._outside = outside
-        number = re.search(r"(\d+)$", tree_name)
-        self._place = int(number[1]) - 1 if number else 0
-        self._root = os.getpid()
-
-    def join(self) -> None:
-        """Nothing to do: the tree is whatever is below the agent."""
-
-    def limit(self, cores: float) -> None:
-        """Let the tree run on ``cores`` cores, rounded up to a whole number."""
-        allowed = sorted(os.sched_getaffinity(0))
-        first = self._place * math.ceil(cores)
-        self._allow({allowed[(first + i) % len(allowed)] for i in range(math.ceil(cores))})
-
-    def lift(self) -> None:
-        """Let the tree run on all cores of the agent."""
-        self._allow(os.sched_getaffinity(0))
-
-    def pids(self) -> list[int]:
-        """Return the living processes of the tree."""
-        return _below(self._root, self._outside)
-
-    def used_s(self) -> float | None:
-        """None: the threads of the tree know."""
-        return None
-
-    def throttling(self) -> Throttling:
-        """Return nothing: fewer cores hold nobody back, they make threads stand in line."""
-        return Throttling()
-
-    def close(self) -> None:
-        """Nothing was taken."""
-
-    def _allow(self, cores: set[int]) -> None:
-        for pid in self.pids():
-            for thread in _threads(pid):
-                with contextlib.suppress(ProcessLookupError):
-                    os.sched_setaffinity(thread, cores)
-
-
-def _below(root: int, outside: Outside) -> list[int]:
-    spared = set(outside())
-    return [pid for pid in descendants(root) if pid not in spared]
-
-
-def _threads(pid: int) -> list[int]:
-    try:
-        return [int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir()]
-    except OSError:  # it has ended meanwhile
-        return []

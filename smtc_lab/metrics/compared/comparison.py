@@ -122,7 +122,8 @@ class ClusterResult(Result):
     None: no quota."""
 
     cpu_quota_mechanism: str
-    """``cgroup-v2``, ``cgroup-v1``, ``duty-cycle``, ``affinity`` or ``none``."""
+    """``cgroup-v2``, ``cgroup-v1``, ``duty-cycle`` or ``none``; in earlier versions
+    also ``affinity``."""
 
     runs: tuple[str, ...]
     """Job names of the launches."""
