@@ -179,12 +179,8 @@ def test_a_hugging_face_model_with_a_mask_is_one_graph_and_stays_tied(seen: Any)
     assert any("mask" in note for note in it["notes"])
 
 
-def test_max_pooling_equals_that_of_the_host_also_where_values_tie(seen: Any) -> None:
-    assert seen("max_pool") == {"2": [True, True], "(3, 2)": [True, True], "3": [True, True]}
-
-
-def test_linear_layers_and_convolutions_equal_those_of_the_host(seen: Any) -> None:
-    for name, differences in seen("linear_and_conv").items():
+def test_linear_layers_equal_those_of_the_host(seen: Any) -> None:
+    for name, differences in seen("linear").items():
         assert len(differences) > 2
         assert max(differences) < 1e-5, name
 

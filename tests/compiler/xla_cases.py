@@ -13,7 +13,6 @@ import os
 import sys
 import traceback
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,9 +25,7 @@ from torch.utils.data import DataLoader
 
 from smtc_lab.compiler.fast_functions import dropout, scaled_dot_product_attention
 from smtc_lab.compiler.xla.backend import XlaStep
-from smtc_lab.compiler.xla.conv import conv2d
 from smtc_lab.compiler.xla.linear import linear
-from smtc_lab.compiler.xla.max_pool import max_pool2d
 from smtc_lab.compiler.xla.move import host_copy
 from smtc_lab.compiler.xla.setup import prepare_xla
 from smtc_lab.spec.compiler import TrainingCompilerConfig
@@ -350,52 +347,18 @@ def seen_hugging_face() -> Any:
     }
 
 
-def seen_max_pool() -> Any:
-    """Pooled values and gradients, of images with many ties, beside those of the host."""
-    generator = torch.Generator().manual_seed(4)
-    images = torch.randn(2, 3, 9, 8, generator=generator).relu()
-    weights = torch.randn(2, 3, 9, 8, generator=generator)
-    seen = {}
-    for window, options in ((2, {}), ((3, 2), {}), (3, {"stride": 2, "padding": 1})):
-        results = []
-        for place in ("cpu", "xla"):
-            leaf = images.to(place, copy=True).requires_grad_()
-            pool = functional.max_pool2d if place == "cpu" else max_pool2d
-            pooled = pool(leaf, window, **options)
-            (
-                pooled * weights.to(place)[:, :, : pooled.size(2), : pooled.size(3)]
-            ).sum().backward()
-            results.append((pooled.detach().cpu(), leaf.grad.cpu()))
-        (values, gradient), (xla_values, xla_gradient) = results
-        seen[str(window)] = [
-            torch.equal(values, xla_values),
-            torch.equal(gradient, xla_gradient),
-        ]
-    return seen
-
-
-def seen_linear_and_conv() -> Any:
-    """Outputs and gradients of the replaced functions, beside those of the host."""
+def seen_linear() -> Any:
+    """Outputs and gradients of the replaced function, beside those of the host."""
     generator = torch.Generator().manual_seed(5)
     made = {
-        "linear": ([(2, 3, 8), (5, 8), (5,)], functional.linear, linear),
-        "linear without bias": ([(3, 8), (5, 8)], functional.linear, linear),
-        "conv2d": ([(2, 3, 6, 5), (4, 3, 3, 3), (4,)], functional.conv2d, conv2d),
+        "linear": [(2, 3, 8), (5, 8), (5,)],
+        "linear without bias": [(3, 8), (5, 8)],
     }
-    # Few images and many channels, which is computed as a product of matrices.
-    for options in (
-        {"padding": 1},
-        {"stride": 2, "padding": (1, 0)},
-        {"stride": (1, 2), "bias": None},
-    ):
-        made[f"conv2d {options}"] = (
-            [(2, 3, 5, 4), (64, 3, 3, 2), *([] if "bias" in options else [(64,)])],
-            partial(functional.conv2d, **options),
-            partial(conv2d, **options),
-        )
     return {
-        name: _differences([torch.randn(it, generator=generator) for it in shapes], *functions)
-        for name, (shapes, *functions) in made.items()
+        name: _differences(
+            [torch.randn(it, generator=generator) for it in shapes], functional.linear, linear
+        )
+        for name, shapes in made.items()
     }
 
 

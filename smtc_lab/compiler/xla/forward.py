@@ -12,21 +12,14 @@ from torch.amp.autocast_mode import autocast
 
 from smtc_lab.compiler.fast_functions import FASTER_COMPILED, replaced
 from smtc_lab.compiler.module_call import OwnHook
-from smtc_lab.compiler.xla.conv import conv2d
 from smtc_lab.compiler.xla.linear import linear
-from smtc_lab.compiler.xla.max_pool import max_pool2d
 from smtc_lab.compiler.xla.move import map_tensors
 from smtc_lab.compiler.xla.setup import device_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FASTER_ON_CPU: dict[str, Any] = {
-    **FASTER_COMPILED,
-    "conv2d": conv2d,
-    "linear": linear,
-    "max_pool2d": max_pool2d,
-}
+_FASTER_ON_CPU: dict[str, Any] = {**FASTER_COMPILED, "linear": linear}
 """Functions of ``torch.nn.functional`` by name, with what does the same faster."""
 
 
