@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import LOCAL
-from smtc_lab.spec.distribution import MAX_TRAINERS, Distribution
+from smtc_lab.spec.distribution import MAX_TRAINERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.spec.cluster import InstanceGroup, Role
+    from smtc_lab.spec.distribution import Distribution
     from smtc_lab.spec.job import TrainingJob
 
 
@@ -41,9 +42,9 @@ def trainers_per_instance(
     groups = job.cluster.instance_groups
     none = {group.instance_group_name: 0 for group in groups}
     training = [group for group in groups if role_of[group.instance_group_name] == "train"]
-    if job.distribution is None:
+    asked = job.distribution
+    if asked is None:
         return none | {group.instance_group_name: 1 for group in training}
-    asked = Distribution() if job.distribution == "auto" else job.distribution
     if problems := _group_problems(asked, role_of):
         raise SpecError(problems)
     devices = {

@@ -27,7 +27,6 @@ from smtc_lab.metrics.pipeline.timed import pipeline_times
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.metrics.result import evidence_of
-from smtc_lab.spec.distribution import Distribution
 from smtc_lab.store.reader import compiler_reports, read_job, read_pipeline, report_files
 from smtc_lab.store.run_folder import RANK_RECORDS
 from smtc_lab.store.state import RunState, current_state
@@ -172,7 +171,7 @@ class RunFollower:
             StoreError: A file of the run is damaged.
         """
         spread = self.job.distribution
-        if not isinstance(spread, Distribution) or spread.pipeline == 1:
+        if spread is None or spread.pipeline == 1:
             return None
         records, evidence = read_pipeline(self.folder), evidence_of(self.job)
         return pipeline_times(records, evidence=evidence, dilation=self.dilation)

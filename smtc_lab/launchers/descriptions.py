@@ -184,10 +184,8 @@ def _layout(plan: LaunchPlan) -> TrainerLayout | None:
     asked = plan.job.distribution
     if asked is None:
         return None
-    if asked == "auto":
-        return TrainerLayout(data=plan.num_trainers)
     return TrainerLayout(
-        data=plan.num_trainers // asked.per_replica,
+        data=asked.replicas(plan.num_trainers),
         shard=asked.shard,
         pipeline=asked.pipeline,
         microbatches=asked.num_microbatches,

@@ -114,6 +114,10 @@ class Distribution(Strict):
         """Trainers of one replica of the model."""
         return self.shard * self.pipeline * self.tensor
 
+    def replicas(self, trainers: int) -> int:
+        """Return how many replicas of the model so many trainers make."""
+        return max(1, trainers // self.per_replica)
+
     @property
     def num_microbatches(self) -> int:
         """Microbatches of a step of a pipeline; 1: there is no pipeline."""
@@ -196,7 +200,7 @@ def parse_distribution(
     data: str | None,
     shard: int | None,
     **pipeline: Any,  # noqa: ANN401  fields of a Distribution
-) -> Distribution | Literal["auto"] | None:
+) -> Distribution | None:
     """Return the distribution that a command line says; None: it says nothing.
 
     Args:
@@ -209,8 +213,8 @@ def parse_distribution(
         SpecError: One of them is no number, or out of range.
     """
     staged = {name: value for name, value in pipeline.items() if value is not None}
-    if shard is None and not staged and data in {None, "auto"}:
-        return "auto" if data == "auto" else None
+    if data is None and shard is None and not staged:
+        return None
     if data is not None and data != "auto" and not data.isdecimal():
         raise SpecError(f"--data {data[:80]!r} is not a number. Write for example --data 4.")
     replicas = None if data in {None, "auto"} else int(str(data))

@@ -34,9 +34,7 @@ _REFUSED = {
 _SWITCHED = ("torch_distributed", "pytorchddp", "mpi", *_REFUSED)
 
 
-def read_distribution(
-    given: object, info: ValidationInfo
-) -> Distribution | Literal["auto"] | None:
+def read_distribution(given: object, info: ValidationInfo) -> Distribution | None:
     """Return the distribution that a user wrote, in our words or in SageMaker's.
 
     Args:
@@ -56,16 +54,19 @@ def read_distribution(
             return None
         return Distribution.model_validate(fields, context=info.context)
     if given == "auto":
-        return "auto"
+        return Distribution()
     raise ValueError(
         f"distribution {str(given)[:80]!r} is not known. Write 'auto', or {_EXAMPLE}."
     )
 
 
 DistributionField = Annotated[
-    Distribution | Literal["auto"] | None, BeforeValidator(read_distribution)
+    Distribution | None,
+    BeforeValidator(
+        read_distribution, json_schema_input_type=Distribution | Literal["auto"] | None
+    ),
 ]
-"""``distribution`` of a job."""
+"""``distribution`` of a job; ``auto`` and SageMaker's dicts are read as a ``Distribution``."""
 
 
 def _plain_fields(given: Mapping[Any, Any]) -> Mapping[Any, Any] | None:

@@ -33,7 +33,7 @@ def model_parallel(parameters: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("auto", "auto"),
+        ("auto", Distribution()),
         ({"data": 4}, Distribution(data=4)),
         ({"data": 2, "shard": 4}, Distribution(data=2, shard=4)),
         ({"shard": 4}, Distribution(shard=4)),

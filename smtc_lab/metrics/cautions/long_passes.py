@@ -10,7 +10,6 @@ import numpy as np
 from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
-from smtc_lab.spec.distribution import Distribution
 from smtc_lab.spec.emulation import MOST_DILATION
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def long_passes(
         The caution; None: they do not, or no device was declared.
     """
     spread, emulation = job.distribution, job.emulation
-    is_cut = isinstance(spread, Distribution) and spread.pipeline > 1
+    is_cut = spread is not None and spread.pipeline > 1
     if emulation is None or emulation.device_step_time_s is None or is_cut:
         return None
     steps = np.concatenate([each.steps for each in launches], axis=1)

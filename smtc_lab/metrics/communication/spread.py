@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.result import Result
-from smtc_lab.spec.distribution import Distribution, Schedule
+from smtc_lab.spec.distribution import Schedule
 
 if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
@@ -49,13 +49,13 @@ def spread_of(job: TrainingJob, trainers: int | None) -> SpreadResult:
         job: The job.
         trainers: Trainers of a launch of it; None: nothing of it was launched yet.
     """
-    if job.distribution is None:
+    asked = job.distribution
+    if asked is None:
         return SpreadResult(trainers=trainers, data=None)
-    asked = Distribution() if job.distribution == "auto" else job.distribution
     is_staged = asked.pipeline > 1
     return SpreadResult(
         trainers=trainers,
-        data=asked.data if trainers is None else max(1, trainers // asked.per_replica),
+        data=asked.data if trainers is None else asked.replicas(trainers),
         shard=asked.shard,
         pipeline=asked.pipeline,
         microbatches=asked.num_microbatches if is_staged else None,

@@ -15,7 +15,6 @@ from smtc_lab.metrics.records.records import (
     STEP_BOUNDARY,
     TORCHS_OWN,
 )
-from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,7 +55,7 @@ def served_in(run: RunRecords) -> Served:
 
 def takers_of(job: TrainingJob) -> int:
     """Return how many trainers of a job take the same batch: the stages of its pipeline."""
-    return job.distribution.pipeline if isinstance(job.distribution, Distribution) else 1
+    return 1 if job.distribution is None else job.distribution.pipeline
 
 
 def batches_by_group(

@@ -16,7 +16,6 @@ from smtc_lab.planner.clusters import refuse_scripted
 from smtc_lab.planner.forecast.declared_wires import wires_of
 from smtc_lab.planner.forecast.emulated_cores import num_cpus_of, quota_of, vcpus_of
 from smtc_lab.planner.model.setup import Setup
-from smtc_lab.spec.distribution import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,9 +217,9 @@ def devices_of(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDArray[np.
 
     Where a distribution does not fit a cluster, they are not what it asks for.
     """
-    if job.distribution is None:
+    asked = job.distribution
+    if asked is None:
         return np.ones(laid.trainers.shape)
-    asked = Distribution() if job.distribution == "auto" else job.distribution
     if asked.processes_per_host is not None:
         return np.full(laid.trainers.shape, float(asked.processes_per_host))
     shared = np.ones(laid.trainers.shape)
@@ -233,7 +232,7 @@ def devices_of(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDArray[np.
 def fits_distribution(job: TrainingJob, laid: LaidOut, table: TypeTable) -> NDArray[np.bool_]:
     """Return which clusters have as many trainers as the job's distribution asks for."""
     asked = job.distribution
-    if asked is None or asked == "auto" or asked.data is None:
+    if asked is None or asked.data is None:
         return np.ones(laid.trainers.shape, dtype=np.bool_)
     ranks = devices_of(job, laid, table) * laid.trainers
     return np.asarray(ranks == asked.data * asked.per_replica)
@@ -251,7 +250,7 @@ def refuse_unknown(job: TrainingJob, role_of: Mapping[str, Role]) -> None:
     for problem in number_problems(job):
         raise PlannerError(problem)
     spread = job.distribution
-    if isinstance(spread, Distribution) and spread.pipeline * spread.tensor > 1:
+    if spread is not None and spread.pipeline * spread.tensor > 1:
         name = "pipeline" if spread.pipeline > 1 else "tensor"
         what = "the stages of a model" if spread.pipeline > 1 else "layers in parts"
         raise PlannerError(

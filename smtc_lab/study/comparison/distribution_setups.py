@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
@@ -23,7 +23,7 @@ class DistributionSetUp:
     label: str
     """What tables call it: ``data 2``, ``pipeline 2, gpipe``, …"""
 
-    distribution: Distribution | Literal["auto"] | None
+    distribution: Distribution | None
     """What its jobs have."""
 
 

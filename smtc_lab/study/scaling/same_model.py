@@ -12,7 +12,6 @@ from smtc_lab.errors import SpecError
 from smtc_lab.launchers.engines import THIS_MACHINE
 from smtc_lab.launchers.run import launcher_named
 from smtc_lab.metrics.parity import judge_ranks, unjudged
-from smtc_lab.spec.distribution import Distribution
 from smtc_lab.study.comparison.traced_launches import PARITY_STEPS, TracedLaunches
 from smtc_lab.study.folder import StudyRequest
 from smtc_lab.study.keeper import StudyKeeper
@@ -189,7 +188,7 @@ def _num_ranks(job: TrainingJob, launcher: Launcher) -> int:
 def _num_parts(job: TrainingJob) -> int:
     """Return how many trainers share a model and its batch, as stages or parts of layers."""
     spread = job.distribution
-    return spread.pipeline * spread.tensor if isinstance(spread, Distribution) else 1
+    return 1 if spread is None else spread.pipeline * spread.tensor
 
 
 def _one_and_twin(

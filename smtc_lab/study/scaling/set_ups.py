@@ -183,7 +183,7 @@ def _scaled(
 def _distribution(
     job: TrainingJob, devices: int, instances: _TrainingInstances
 ) -> Distribution:
-    given = job.distribution if isinstance(job.distribution, Distribution) else Distribution()
+    given = job.distribution or Distribution()
     if given.pipeline * given.tensor > 1:
         name = "pipeline" if given.pipeline > 1 else "tensor"
         raise SpecError(

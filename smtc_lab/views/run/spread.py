@@ -57,11 +57,10 @@ def spread_of(follower: RunFollower) -> SpreadInfo | None:
     between, inside = _wires(job.emulation, facts)
     if trainers < 2 and between is None and inside is None:
         return None
-    asked = job.distribution
-    spread = asked if isinstance(asked, Distribution) else Distribution()
+    spread = job.distribution or Distribution()
     return SpreadInfo(
         trainers=trainers,
-        replicas=max(1, trainers // spread.per_replica),
+        replicas=spread.replicas(trainers),
         shard=spread.per_replica,
         between=between,
         inside=inside,

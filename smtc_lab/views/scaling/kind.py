@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from smtc_lab.errors import StoreError
 from smtc_lab.metrics.scaling.scale_runs import DEFAULT_BOUND
 from smtc_lab.spec.cluster import Cluster
-from smtc_lab.spec.distribution import Distribution
 from smtc_lab.study.comparison.compare import DEFAULT_ROUNDS
 from smtc_lab.study.folder import StudyFolder
 from smtc_lab.study.scaling.scale import SCALING as NAME
@@ -122,7 +121,7 @@ def asked_jobs(request: StudyRequest) -> list[TrainingJob]:
         size = values.get(batch)
         if question.mode == "strong" and isinstance(size, int):
             values[batch] = size * design.devices
-        shared = isinstance(job.distribution, Distribution) and job.distribution.shard > 1
+        shared = job.distribution is not None and job.distribution.shard > 1
         if shared:  # no public name says it
             return []
         changes = {
