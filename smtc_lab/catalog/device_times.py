@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.roles import training_groups
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import LOCAL
 
@@ -100,11 +100,10 @@ class DeviceTimes:
         """
         if self.of_all is not None:
             return self.of_all
-        role_of = roles(cluster, catalog)
         trains = {
             name
-            for group in cluster.instance_groups
-            if role_of[group.instance_group_name] == "train" and group.instance_type != LOCAL
+            for group in training_groups(cluster, catalog)
+            if group.instance_type != LOCAL
             if (name := catalog.get(group.instance_type).accelerator) is not None
         }
         return max((self._of(name, cluster) for name in trains), default=None)

@@ -13,6 +13,10 @@ Source:
     Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth".
 """
 
+USABLE_FRACTION = 0.9
+"""Share of an accelerator's memory that a model can have: the rest is the driver's, the
+libraries', and what lies between allocations. An estimate."""
+
 PriceKind = Literal["list", "historical", "estimated", "user"]
 """Where a price comes from. ``list``: AWS's price list of that date. ``historical``: the last
 published price of a type that has left the list. ``estimated``: the EC2 price times the factor
@@ -101,6 +105,14 @@ class InstanceType:
             if gbps is not None
         ]
         return min(known, default=None)
+
+
+def usable_device_bytes(instance_type: InstanceType) -> float | None:
+    """Return the bytes that a model can have on one accelerator; None: unknown, or none."""
+    memory_gib = instance_type.accelerator_memory_gib
+    if not instance_type.has_accelerator or memory_gib is None:
+        return None
+    return USABLE_FRACTION * memory_gib * 2**30
 
 
 OLD_AFTER_DAYS = 90

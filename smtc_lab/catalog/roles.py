@@ -21,24 +21,24 @@ def roles(cluster: Cluster, catalog: Catalog) -> dict[str, Role]:
     ``ml.p3.2xlarge`` it prepares data.
 
     Raises:
-        CatalogError: An instance type is not in the catalog.
+        CatalogError: An instance type is not in the catalog, and a group does not say its role.
         SpecError: Nothing would train, or trainers are told to run the script.
     """
-    accelerated = {
-        group.instance_group_name: _has_accelerator(group, catalog)
-        for group in cluster.instance_groups
-    }
-    found: dict[str, Role] = {}
-    for group in cluster.instance_groups:
-        name = group.instance_group_name
-        is_fed = any(accelerated.values()) and not accelerated[name]
-        found[name] = group.role or ("data" if is_fed else "train")
+    groups = cluster.instance_groups
+    found = {each.instance_group_name: each.role for each in groups if each.role}
+    if len(found) < len(groups):
+        accelerated = [_has_accelerator(group, catalog) for group in groups]
+        found = {
+            each.instance_group_name: each.role
+            or ("data" if any(accelerated) and not has_device else "train")
+            for each, has_device in zip(groups, accelerated, strict=True)
+        }
     if "train" not in found.values():
         raise SpecError(
             f"No instance group of the cluster {cluster} would train: {', '.join(found)} "
             "prepare data. Give one group role='train'."
         )
-    scripted = [each.instance_group_name for each in cluster.instance_groups if each.runs]
+    scripted = [each.instance_group_name for each in groups if each.runs]
     if needless := [name for name in scripted if found[name] == "train"]:
         raise SpecError([needless_runs(name) for name in needless])
     return found
@@ -59,6 +59,19 @@ def instances_of_roles(cluster: Cluster, catalog: Catalog) -> dict[Role, int]:
         if group.runs is None:
             counts[role_of[group.instance_group_name]] += group.instance_count
     return counts
+
+
+def training_groups(cluster: Cluster, catalog: Catalog) -> list[InstanceGroup]:
+    """Return the groups of a cluster that train.
+
+    Raises:
+        CatalogError: As for ``roles``.
+        SpecError: As for ``roles``.
+    """
+    role_of = roles(cluster, catalog)
+    return [
+        each for each in cluster.instance_groups if role_of[each.instance_group_name] == "train"
+    ]
 
 
 def _has_accelerator(group: InstanceGroup, catalog: Catalog) -> bool:

@@ -196,7 +196,7 @@ def speed_units(job: TrainingJob, catalog: Catalog) -> float:
     """Return the emulated vCPUs of a job, each weighted by its relative speed."""
     return float(
         sum(
-            group.instance_count * speed_units_of_type(job, catalog, group.instance_type)
+            group.instance_count * speed_units_of_type(job, catalog.get(group.instance_type))
             for group in job.cluster.instance_groups
             if group.instance_type != LOCAL
         )
@@ -207,7 +207,7 @@ def _fastest_vcpu(job: TrainingJob, catalog: Catalog) -> float:
     """Return the relative speed of the fastest vCPU among the emulated ones of a job."""
     return max(
         (
-            vcpu_speed(job, catalog, name)
+            vcpu_speed(job, catalog.get(name))
             for name in {group.instance_type for group in job.cluster.instance_groups} - {LOCAL}
         ),
         default=0.0,

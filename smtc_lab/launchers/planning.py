@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import NO_PRICE_HERE
 from smtc_lab.catalog.cpu_speed import relative_cpu_speed
-from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import total_trainers, trainers_per_instance
+from smtc_lab.catalog.placed import placed
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.instance.plan import InstancePlan
 from smtc_lab.launchers.compiler_checks import compiler_problems
@@ -20,11 +19,13 @@ from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.instance_types import InstanceType
+    from smtc_lab.catalog.placed import Placed, PlacedGroup
     from smtc_lab.spec.channel import Channel
-    from smtc_lab.spec.cluster import InstanceGroup, Role
+    from smtc_lab.spec.cluster import Role
     from smtc_lab.spec.job import TrainingJob
 
 ROUNDING = 1e-6
@@ -75,44 +76,26 @@ def is_in_s3(channel: Channel) -> bool:
     return channel.source.startswith("s3://")
 
 
-def group_problems(job: TrainingJob, catalog: Catalog, *, devices_here: int = 0) -> list[str]:
-    """Return what is wrong with the groups' roles, their trainers, and a compiler on those.
+def place(
+    job: TrainingJob, catalog: Catalog, *, devices_here: int = 0, runs_here: bool = True
+) -> Placed:
+    """Return where the processes of a job are placed, if a compiler can be used there.
 
     Args:
         job: The job.
-        catalog: Where the instance types are looked up.
-        devices_here: Accelerators of each training instance of the type ``local``.
-    """
-    try:
-        role_of = roles(job.cluster, catalog)
-    except SpecError as error:
-        return error.problems
-    return trainer_problems(job, role_of, catalog, devices_here=devices_here)
-
-
-def trainer_problems(
-    job: TrainingJob,
-    role_of: Mapping[str, Role],
-    catalog: Catalog,
-    *,
-    devices_here: int = 0,
-    runs_here: bool = True,
-) -> list[str]:
-    """Return what is wrong with the number of trainers, and with a compiler on them.
-
-    Args:
-        job: The job.
-        role_of: The role of every group.
         catalog: Where the instance types are looked up.
         devices_here: Accelerators of each training instance of the type ``local``.
         runs_here: Whether this machine compiles.
+
+    Raises:
+        CatalogError: A role depends on a type that is not in the catalog.
+        SpecError: What is wrong with roles, trainers, or the compiler; all reasons at once.
     """
-    try:
-        found = trainers_per_instance(job, role_of, catalog, devices_here=devices_here)
-    except SpecError as error:
-        return error.problems
-    num_trainers = total_trainers(job.cluster.instance_groups, found)
-    return compiler_problems(job, num_trainers=num_trainers, runs_here=runs_here)
+    found = placed(job, catalog, devices_here=devices_here)
+    num_trainers = found.num_trainers
+    if problems := compiler_problems(job, num_trainers=num_trainers, runs_here=runs_here):
+        raise SpecError(problems)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,29 +120,25 @@ class Slot:
     has_device: bool = False
     """Whether a device of its own is emulated, where it trains."""
 
-    num_trainers: int = 1
-    """Trainers on it, where it trains."""
-
     devices: tuple[int, ...] | None = None
     """Accelerators of this machine that it has; None: all that there are."""
 
 
 def instance_plans(
-    job: TrainingJob,
-    role_of: Mapping[str, Role],
-    slot_of: Callable[[str, InstanceGroup], Slot],
+    job: TrainingJob, where: Placed, slot_of: Callable[[str, PlacedGroup], Slot]
 ) -> tuple[InstancePlan, ...]:
     """Return every instance of a job, trainers with their ranks.
 
     Args:
         job: What is run.
-        role_of: The role of every group.
+        where: Its groups.
         slot_of: Called with the host and the group of an instance.
     """
     instances, rank = [], 0
-    for host, group in job.cluster.hosts().items():
-        role, slot = role_of[group.instance_group_name], slot_of(host, group)
-        num_trainers = slot.num_trainers if role == "train" else 0
+    each_of = (each for each in where.groups for _ in range(each.group.instance_count))
+    for host, each in zip(job.cluster.hosts(), each_of, strict=True):
+        group, role, num_trainers = each.group, each.role, each.num_trainers
+        slot = slot_of(host, each)
         instances.append(
             InstancePlan(
                 host=host,
@@ -171,7 +150,7 @@ def instance_plans(
                 cpu_quota_cores=slot.cpu_quota_cores,
                 vcpus=slot.vcpus,
                 threads_per_core=slot.threads_per_core,
-                vcpu_cores=_vcpu_cores(job, group, role, slot),
+                vcpu_cores=_vcpu_cores(job, each, slot),
                 passes_outside_quota=slot.has_device and num_trainers > 0,
                 num_cpus=slot.num_cpus,
                 num_workers=num_workers(
@@ -190,19 +169,15 @@ def instance_plans(
     return tuple(instances)
 
 
-def emulated_slot(
-    job: TrainingJob, catalog: Catalog, instance_type: str, *, cores_per_vcpu: float
-) -> Slot:
-    """Return what an instance of an emulated type gets, but for its address and trainers.
+def emulated_slot(job: TrainingJob, known: InstanceType, *, cores_per_vcpu: float) -> Slot:
+    """Return what an instance of an emulated type gets, but for its address.
 
     Args:
         job: The job.
-        catalog: Where the type is looked up.
-        instance_type: The type.
+        known: The type.
         cores_per_vcpu: Cores that stand for one vCPU of relative speed 1.
     """
-    quota = cores_per_vcpu * speed_units_of_type(job, catalog, instance_type)
-    known, emulation = catalog.get(instance_type), job.emulation
+    quota, emulation = cores_per_vcpu * speed_units_of_type(job, known), job.emulation
     is_declared = emulation is not None and emulation.device_step_time_s is not None
     return Slot(
         address="",
@@ -214,13 +189,13 @@ def emulated_slot(
     )
 
 
-def _vcpu_cores(job: TrainingJob, group: InstanceGroup, role: Role, slot: Slot) -> float | None:
+def _vcpu_cores(job: TrainingJob, each: PlacedGroup, slot: Slot) -> float | None:
     """Return the cores of each data worker, where they are as many as on the cluster.
 
     A number that is chosen for this machine is smaller, and stands for all vCPUs; scripts
     choose theirs for the cluster.
     """
-    is_chosen = role == "train" or group.runs == "script"
+    is_chosen = each.role == "train" or each.group.runs == "script"
     are_vcpus = is_chosen or job.num_data_workers is not None
     if slot.cpu_quota_cores is None or slot.vcpus is None or not are_vcpus:
         return None
@@ -272,22 +247,21 @@ def named(job: TrainingJob) -> TrainingJob:
     return job.model_copy(update={"job_name": name})
 
 
-def speed_units_of_type(job: TrainingJob, catalog: Catalog, name: str) -> float:
+def speed_units_of_type(job: TrainingJob, known: InstanceType) -> float:
     """Return the vCPUs of an instance type, weighted by their relative speed."""
-    return catalog.get(name).vcpus * vcpu_speed(job, catalog, name)
+    return known.vcpus * vcpu_speed(job, known)
 
 
-def vcpu_speed(job: TrainingJob, catalog: Catalog, name: str) -> float:
+def vcpu_speed(job: TrainingJob, known: InstanceType) -> float:
     """Return the relative speed of a vCPU of an instance type, as a job has it."""
     overrides = job.emulation.relative_cpu_speed if job.emulation else {}
-    return relative_cpu_speed(catalog.get(name), overrides).value
+    return relative_cpu_speed(known, overrides).value
 
 
-def price_notes(job: TrainingJob, catalog: Catalog) -> tuple[str, ...]:
+def price_notes(where: Placed) -> tuple[str, ...]:
     """Return each type's price with its kind and date."""
     notes = []
-    for name in dict.fromkeys(group.instance_type for group in job.cluster.instance_groups):
-        known = catalog.instance_types.get(name)  # not there: ``local``, or a newer type
+    for name, known in {e.group.instance_type: e.known for e in where.groups}.items():
         price = None if known is None else known.price
         notes.append(
             f"{name}: {NO_PRICE_HERE if name == LOCAL else 'price unknown'}"

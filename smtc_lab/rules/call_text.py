@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.roles import training_groups
 from smtc_lab.errors import CatalogError, SpecError
 
 if TYPE_CHECKING:
@@ -37,11 +37,9 @@ def _device_s(job: TrainingJob) -> str | None:
         return None
     try:
         catalog = Catalog.load()
-        role_of = roles(job.cluster, catalog)
         names = {
             str(catalog.get(group.instance_type).accelerator)
-            for group in job.cluster.instance_groups
-            if role_of[group.instance_group_name] == "train"
+            for group in training_groups(job.cluster, catalog)
         }
     except (CatalogError, SpecError):  # a type of another catalog
         names = set()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.device_memory import usable_device_bytes
+from smtc_lab.catalog.instance_types import usable_device_bytes
 from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.finding import Cost, Finding
 from smtc_lab.metrics.pipeline.bubble import ideal_bubble, idle_share

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import trainers_per_instance
+from smtc_lab.catalog.placed import placed
 from smtc_lab.errors import SpecError
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.emulation import Emulation
@@ -22,10 +21,8 @@ def counts(cluster: str, distribution: Any, *, devices_here: int = 0, **values: 
         distribution=distribution,
         **values,
     )
-    catalog = Catalog.load()
-    return trainers_per_instance(
-        job, roles(job.cluster, catalog), catalog, devices_here=devices_here
-    )
+    where = placed(job, Catalog.load(), devices_here=devices_here)
+    return {each.group.instance_group_name: each.num_trainers for each in where.groups}
 
 
 def refusal(cluster: str, distribution: Any, **values: Any) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.placed import Placed, placed
 from smtc_lab.follow.run_follower import rank_files
 from smtc_lab.instance.plan import InstancePlan, log_ranks, planned_ranks
 from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
@@ -27,14 +27,22 @@ def planned(script: Path, **values: Any) -> LaunchPlan:
     """Return the plan of a job whose instances have three trainers, none, two and two."""
     job = TrainingJob(entry_point=str(script), cluster=Cluster.parse(CLUSTER), **values)
 
-    def slot_of(host: str, group: Any) -> Slot:
-        many = {"big": 3, "data": 1, "small": 2}[group.instance_group_name]
-        return Slot(address=f"127.0.0.{host[-1]}", num_cpus=6, num_trainers=many)
+    many = {"big": 3, "data": 0, "small": 2}
+    where = Placed(
+        groups=tuple(
+            replace(each, num_trainers=many[each.group.instance_group_name])
+            for each in placed(job, Catalog.load()).groups
+        )
+    )
+
+    def slot_of(host: str, each: Any) -> Slot:
+        del each
+        return Slot(address=f"127.0.0.{host[-1]}", num_cpus=6)
 
     return LaunchPlan(
         launcher="local",
         job=job,
-        instances=instance_plans(job, roles(job.cluster, Catalog.load()), slot_of),
+        instances=instance_plans(job, where, slot_of),
         usd_per_hour=None,
         price_notes=(),
         facts={"grace_s": 1.0},

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.device_memory import USABLE_FRACTION
+from smtc_lab.catalog.instance_types import USABLE_FRACTION
+from smtc_lab.catalog.placed import placed
 from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
 from smtc_lab.launchers.emulation.emulated_devices import device_facts
 from smtc_lab.launchers.local.launcher import LocalLauncher
@@ -42,7 +43,9 @@ def job(cluster: str, **fields: Any) -> TrainingJob:
 def test_the_smallest_device_that_trains_counts(
     cluster: str, emulation: Emulation | None, expected: dict[str, float]
 ) -> None:
-    assert device_facts(job(cluster, emulation=emulation), CATALOG) == expected
+    emulated = job(cluster, emulation=emulation)
+
+    assert device_facts(emulated, placed(emulated, CATALOG)) == expected
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.placed import Placed, placed
 from smtc_lab.instance.link import LinkDeclaration
 from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
 from smtc_lab.launchers.emulation.batch_wires import BatchWires
@@ -31,10 +32,14 @@ def job(cluster: str, link: EmulatedLink | None, dilation: float = 1.0) -> Train
     )
 
 
+def placing(one: TrainingJob) -> tuple[TrainingJob, Placed]:
+    return one, placed(one, CATALOG)
+
+
 def test_a_bandwidth_that_is_not_declared_is_the_catalogs_of_the_slowest_trainer() -> None:
     cluster = "a=ml.p4d.24xlarge:1,b=ml.p3.2xlarge:1,c=ml.m4.xlarge:1"
 
-    declared = declared_link(link_facts(job(cluster, EmulatedLink()), CATALOG))
+    declared = declared_link(link_facts(*placing(job(cluster, EmulatedLink()))))
 
     slowest = CATALOG.get("ml.p3.2xlarge").network_gbps
     assert slowest is not None
@@ -47,7 +52,7 @@ def test_a_bandwidth_that_is_not_declared_is_the_catalogs_of_the_slowest_trainer
 def test_a_slower_model_has_a_slower_network() -> None:
     link = EmulatedLink(between_gbps=8, between_latency_s=1e-4, inside_gbps=80)
 
-    declared = declared_link(link_facts(job("a=local:2", link, 4.0), CATALOG))
+    declared = declared_link(link_facts(*placing(job("a=local:2", link, 4.0))))
 
     assert declared is not None
     assert declared.between is not None
@@ -56,34 +61,34 @@ def test_a_slower_model_has_a_slower_network() -> None:
 
 
 def test_a_network_that_nobody_knows_is_to_be_declared() -> None:
-    (problem,) = link_problems(job("a=local:2", EmulatedLink()), CATALOG)
+    (problem,) = link_problems(*placing(job("a=local:2", EmulatedLink())))
 
     assert "The catalog has no network bandwidth of local" in problem
     assert problem.endswith("Declare EmulatedLink(between_gbps=…).")
-    assert link_problems(job("a=local:2", EmulatedLink(between_gbps=1)), CATALOG) == []
+    assert link_problems(*placing(job("a=local:2", EmulatedLink(between_gbps=1)))) == []
 
 
 def test_a_job_without_a_declared_network_keeps_no_fact_of_it() -> None:
-    assert link_facts(job("a=local:2", None), CATALOG) == {}
+    assert link_facts(*placing(job("a=local:2", None))) == {}
 
 
 def test_instances_that_stand_for_others_have_the_catalogs_network() -> None:
     two = job("a=ml.p3.2xlarge:2", None, 4.0)
 
-    declared = declared_link(link_facts(two, CATALOG, is_rated=True))
+    declared = declared_link(link_facts(*placing(two), is_rated=True))
 
     assert declared is not None
     assert declared.between is not None
     assert declared.between.bytes_per_s == pytest.approx(2.5e9 / 8 / 4)
     assert declared.between.latency_s == pytest.approx(4e-4)
-    assert link_facts(two, CATALOG) == {}  # Ray's nodes have a network of their own
+    assert link_facts(*placing(two)) == {}  # Ray's nodes have a network of their own
 
 
 @pytest.mark.parametrize(
     "cluster", ["a=ml.p3.8xlarge:1", "a=local:2", "a=ml.p3.2xlarge:1,b=local:1"]
 )
 def test_no_network_is_emulated_where_nothing_crosses_one_that_is_known(cluster: str) -> None:
-    assert link_facts(job(cluster, None), CATALOG, is_rated=True) == {}
+    assert link_facts(*placing(job(cluster, None)), is_rated=True) == {}
 
 
 def script_in(folder: Path) -> str:

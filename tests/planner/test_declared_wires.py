@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.catalog.placed import placed
 from smtc_lab.launchers.emulation.emulated_link import declared_link, link_facts
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.planner.calibration.parts import LinkPoint
@@ -38,6 +41,10 @@ def job(cluster: str, link: EmulatedLink | None, dilation: float = 1.0) -> Train
     )
 
 
+def facts_of(asked: TrainingJob, *, is_rated: bool = False) -> dict[str, Any]:
+    return link_facts(asked, placed(asked, CATALOG), is_rated=is_rated)
+
+
 def all_reduce_s(**setup: object) -> float:
     said = predict(CALIBRATION, Setup(trainer_cores=90.0, **setup)).exchange  # type: ignore[arg-type]
     assert said is not None
@@ -49,7 +56,7 @@ def test_a_predicted_all_reduce_is_what_the_emulation_holds_gradients_back_for(
     trainers: int, devices: int
 ) -> None:
     wires = declared_wires(LINK, rated_gbps=25.0)
-    facts = link_facts(job("a=ml.p3.8xlarge:2", LINK), CATALOG)
+    facts = facts_of(job("a=ml.p3.8xlarge:2", LINK))
     declared = declared_link(facts)
     assert declared is not None
     pace = Pace(
@@ -69,7 +76,7 @@ def test_a_predicted_all_reduce_is_what_the_emulation_holds_gradients_back_for(
 
 def test_a_launch_and_what_is_typed_give_the_planner_the_same_network() -> None:
     typed = declared_wires(LINK, rated_gbps=25.0)
-    facts = link_facts(job("a=ml.p3.8xlarge:2", LINK, 4.0), CATALOG)
+    facts = facts_of(job("a=ml.p3.8xlarge:2", LINK, 4.0))
 
     assert launched_wires(facts, dilation=4.0) == typed  # to the bit
     here = launched_wires(facts)
@@ -94,7 +101,7 @@ def test_a_launch_and_its_forecast_have_the_networks_of_the_catalog() -> None:
     dilation = 4.0
     asked = job("a=ml.p3.8xlarge:2,b=ml.c5.xlarge:1", None, dilation)
     facts = {
-        **link_facts(asked, CATALOG, is_rated=True),
+        **facts_of(asked, is_rated=True),
         "batches": {
             "trainer_bytes_per_s": 10e9 / 8 / dilation,
             "data_bytes_per_s": 1.25e9 / 8 / dilation,

@@ -12,7 +12,7 @@ from smtc_lab.launchers.emulation.emulated_link import BYTES_PER_GBIT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.placed import Placed, PlacedGroup
     from smtc_lab.instance.plan import InstancePlan
     from smtc_lab.spec.job import TrainingJob
 
@@ -41,7 +41,7 @@ class BatchWires:
 
 
 def batch_facts(
-    job: TrainingJob, catalog: Catalog, instances: Sequence[InstancePlan]
+    job: TrainingJob, where: Placed, instances: Sequence[InstancePlan]
 ) -> dict[str, Any]:
     """Return what a run keeps of the networks that its batches come over; empty: none.
 
@@ -52,14 +52,15 @@ def batch_facts(
 
     Args:
         job: The job, with its time dilation.
-        catalog: Where the instance types are looked up.
+        where: Its groups.
         instances: Its instances.
     """
     trainers = [each for each in instances if each.role == "train"]
     servers = [each for each in instances if each.serves_loaders]
     if job.emulation is None or not servers:
         return {}
-    to_trainer, from_server = (_gbps(catalog, those) for those in (trainers, servers))
+    to_trainer = _gbps(where.training)
+    from_server = _gbps(each for each in where.groups if each.serves_loaders)
     if to_trainer == from_server == math.inf:
         return {}
     workers = max(each.num_workers for each in servers)
@@ -79,10 +80,9 @@ def batch_facts(
     return {_BATCHES: asdict(wires)}
 
 
-def _gbps(catalog: Catalog, instances: Iterable[InstancePlan]) -> float:
+def _gbps(groups: Iterable[PlacedGroup]) -> float:
     """Return the least bandwidth of some instances in Gbit/s; infinite: nobody knows any."""
-    types = (catalog.instance_types.get(each.instance_type) for each in instances)
-    known = (None if each is None else each.card_gbps for each in types)
+    known = (None if each.known is None else each.known.card_gbps for each in groups)
     return min((gbps for gbps in known if gbps is not None), default=math.inf)
 
 

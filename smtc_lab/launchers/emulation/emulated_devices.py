@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.catalog.device_memory import usable_device_bytes
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.instance_types import usable_device_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.placed import Placed
     from smtc_lab.spec.distribution import Distribution
     from smtc_lab.spec.job import TrainingJob
 
@@ -18,20 +17,14 @@ DEVICE_BYTES = "device_bytes"
 """Name of what the facts of a plan say of an emulated device's memory."""
 
 
-def device_facts(job: TrainingJob, catalog: Catalog) -> dict[str, Any]:
+def device_facts(job: TrainingJob, where: Placed) -> dict[str, Any]:
     """Return what a run keeps of its emulated devices' memory; empty: none is known.
 
     It is that of the smallest device that trains.
     """
     if job.emulation is None:
         return {}
-    role_of = roles(job.cluster, catalog)
-    sizes = [
-        usable_device_bytes(known)
-        for group in job.cluster.instance_groups
-        if role_of[group.instance_group_name] == "train"
-        and (known := catalog.instance_types.get(group.instance_type)) is not None
-    ]
+    sizes = [usable_device_bytes(e.known) for e in where.training if e.known is not None]
     known_sizes = [size for size in sizes if size is not None]
     return {DEVICE_BYTES: min(known_sizes)} if known_sizes else {}
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import total_trainers, trainers_per_instance
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.dilation import (
     at_dilation,
@@ -30,10 +28,10 @@ from smtc_lab.launchers.planning import (
     channel_problems,
     emulated_slot,
     entry_point_problems,
-    group_problems,
     instance_plans,
     instance_type_problems,
     named,
+    place,
     price_notes,
 )
 from smtc_lab.machine.cores import available_cores, machine_facts, versions
@@ -44,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.placed import Placed, PlacedGroup
     from smtc_lab.instance.plan import InstancePlan
-    from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 
 
@@ -55,6 +53,15 @@ _LEAST_TRAINER_BYTES = 1e8
 
 def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     """Return every reason why this machine cannot run a job; empty: it can."""
+    try:
+        _checked(job, catalog, visible_gpus())
+    except SpecError as error:
+        return error.problems
+    return []
+
+
+def _checked(job: TrainingJob, catalog: Catalog, gpus: Sequence[int]) -> Placed:
+    """Return where a job is placed, once nothing is wrong with it."""
     problems = [
         *entry_point_problems(job),
         *instance_type_problems(job, catalog),
@@ -62,13 +69,20 @@ def check(job: TrainingJob, catalog: Catalog) -> list[str]:
         *channel_problems(job),
         *environment_problems(job),
     ]
-    if not problems:
-        problems = [
-            *group_problems(job, catalog, devices_here=_devices_of_each(job, visible_gpus())),
-            *dilation_problems(job, catalog, cores=available_cores()),
-            *link_problems(job, catalog),
-        ]
-    return problems or _memory_problems(job, catalog)
+    if problems:
+        raise SpecError(problems)
+    where = None
+    try:
+        where = place(job, catalog, devices_here=_devices_of_each(job, gpus))
+    except SpecError as error:
+        problems += error.problems
+    problems += dilation_problems(job, catalog, cores=available_cores())
+    if where is not None:
+        problems += link_problems(job, where)
+        problems = problems or _memory_problems(where.num_trainers)
+    if where is None or problems:
+        raise SpecError(problems)
+    return where
 
 
 def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPlan:
@@ -82,20 +96,19 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
     Raises:
         SpecError: The job cannot run here; all reasons at once.
     """
-    if problems := check(job, catalog):
-        raise SpecError(problems)
-    cores = available_cores()
+    gpus, cores = visible_gpus(), available_cores()
+    where = _checked(job, catalog, gpus)
     job = named(job)
     if job.emulation is not None:
         job = at_dilation(job, common_dilation([job], catalog, cores=cores))
-    instances = _instances(job, catalog, cores)
+    instances = _instances(job, where, gpus, cores)
     environment = job_environment(job)
     facts = {
         "num_cores": cores,
         **emulation_facts(job),
-        **link_facts(job, catalog, is_rated=True),
-        **batch_facts(job, catalog, instances),
-        **device_facts(job, catalog),
+        **link_facts(job, where, is_rated=True),
+        **batch_facts(job, where, instances),
+        **device_facts(job, where),
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "machine": machine_facts(),
@@ -106,48 +119,37 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
         launcher="local",
         job=job,
         instances=instances,
-        usd_per_hour=catalog.usd_per_hour(job.cluster),
-        price_notes=price_notes(job, catalog),
+        usd_per_hour=where.usd_per_hour,
+        price_notes=price_notes(where),
         facts=facts,
         environment=environment,
     )
 
 
-def _instances(job: TrainingJob, catalog: Catalog, cores: float) -> tuple[InstancePlan, ...]:
+def _instances(
+    job: TrainingJob, where: Placed, gpus: Sequence[int], cores: float
+) -> tuple[InstancePlan, ...]:
     scale = job.emulation.cores_per_vcpu if job.emulation else None
     prefix = _loopback_prefix(str(job.job_name))
-    numbers = count(1)
-    role_of = roles(job.cluster, catalog)
-    gpus = visible_gpus()
-    of_each = _devices_of_each(job, gpus)
-    trainers = trainers_per_instance(job, role_of, catalog, devices_here=of_each)
+    numbers, of_each = count(1), where.devices_here
     free = iter(gpus if of_each and of_each < len(gpus) else ())
 
-    def slot_of(host: str, group: InstanceGroup) -> Slot:
+    def slot_of(host: str, each: PlacedGroup) -> Slot:
         del host
-        num_trainers, kind = trainers[group.instance_group_name], group.instance_type
         slot = Slot(address="", num_cpus=max(1, math.ceil(cores)))
-        if scale is not None and kind != LOCAL:
-            slot = emulated_slot(job, catalog, kind, cores_per_vcpu=scale)
+        if scale is not None and each.known is not None:
+            slot = emulated_slot(job, each.known, cores_per_vcpu=scale)
         return replace(
             slot,
             address=f"{prefix}.{next(numbers)}",
-            num_trainers=num_trainers,
-            devices=tuple(islice(free, of_each)) or None if num_trainers else None,
+            devices=tuple(islice(free, of_each)) or None if each.num_trainers else None,
         )
 
-    return instance_plans(job, role_of, slot_of)
+    return instance_plans(job, where, slot_of)
 
 
-def _memory_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
+def _memory_problems(num_trainers: int) -> list[str]:
     """Return why so many trainers would leave this machine without memory; empty: they fit."""
-    of_each = trainers_per_instance(
-        job,
-        roles(job.cluster, catalog),
-        catalog,
-        devices_here=_devices_of_each(job, visible_gpus()),
-    )
-    num_trainers = total_trainers(job.cluster.instance_groups, of_each)
     free_bytes = psutil.virtual_memory().available
     most = int(free_bytes / _LEAST_TRAINER_BYTES)
     if num_trainers <= most:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.emulation.emulated_devices import device_facts
 from smtc_lab.launchers.emulation.emulated_link import link_facts, link_problems
@@ -16,32 +13,47 @@ from smtc_lab.launchers.planning import (
     Slot,
     emulated_slot,
     entry_point_problems,
-    group_problems,
     instance_plans,
     instance_type_problems,
     named,
+    place,
     price_notes,
 )
 from smtc_lab.launchers.source_archive import source_problems
 from smtc_lab.machine.cores import versions
-from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.placed import Placed, PlacedGroup
     from smtc_lab.instance.plan import InstancePlan
-    from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
 
 
 def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     """Return every reason why no Ray cluster can run a job; empty: some can."""
+    try:
+        _checked(job, catalog)
+    except SpecError as error:
+        return error.problems
+    return []
+
+
+def _checked(job: TrainingJob, catalog: Catalog) -> Placed:
+    """Return where a job is placed, once nothing is wrong with it."""
     problems = [*entry_point_problems(job), *instance_type_problems(job, catalog)]
+    where = None
     if not problems:
-        problems = [*source_problems(job.entry_point), *group_problems(job, catalog)]
-    if not problems:
-        problems = link_problems(job, catalog)
+        problems = source_problems(job.entry_point)
+        try:
+            where = place(job, catalog)
+        except SpecError as error:
+            problems += error.problems
+    if where is not None and not problems:
+        problems = link_problems(job, where)
     problems += elsewhere_problems(job, "Ray's nodes run their own")
-    return problems
+    if where is None or problems:
+        raise SpecError(problems)
+    return where
 
 
 def make_plan(
@@ -62,16 +74,15 @@ def make_plan(
     Raises:
         SpecError: No cluster can run the job; all reasons at once.
     """
-    if problems := check(job, catalog):
-        raise SpecError(problems)
+    where = _checked(job, catalog)
     job = _as_fast_as_asked(named(job))
-    instances = _instances(job, catalog)
+    instances = _instances(job, where)
     facts = {
         "time_dilation": job.emulation.time_dilation if job.emulation else None,
         "cores_per_vcpu": _cores_per_vcpu(job),
         "device_step_time_s": job.emulation.device_step_time_s if job.emulation else None,
-        **link_facts(job, catalog),
-        **device_facts(job, catalog),
+        **link_facts(job, where),
+        **device_facts(job, where),
         "cpu_quota_cores": {item.host: item.cpu_quota_cores for item in instances},
         "grace_s": grace_s,
         "ray_address": address,
@@ -81,29 +92,22 @@ def make_plan(
         launcher="ray",
         job=job,
         instances=instances,
-        usd_per_hour=catalog.usd_per_hour(job.cluster),
-        price_notes=price_notes(job, catalog),
+        usd_per_hour=where.usd_per_hour,
+        price_notes=price_notes(where),
         facts=facts,
     )
 
 
-def _instances(job: TrainingJob, catalog: Catalog) -> tuple[InstancePlan, ...]:
+def _instances(job: TrainingJob, where: Placed) -> tuple[InstancePlan, ...]:
     scale = _cores_per_vcpu(job)
-    role_of = roles(job.cluster, catalog)
-    trainers = trainers_per_instance(job, role_of, catalog)
 
-    def slot_of(host: str, group: InstanceGroup) -> Slot:
+    def slot_of(host: str, each: PlacedGroup) -> Slot:
         del host
-        kind, num_trainers = group.instance_type, trainers[group.instance_group_name]
-        if kind == LOCAL:
-            return Slot(address="", num_cpus=1, num_trainers=num_trainers)
-        if scale is None:
-            cpus = catalog.get(kind).vcpus
-            return Slot(address="", num_cpus=cpus, num_trainers=num_trainers)
-        slot = emulated_slot(job, catalog, kind, cores_per_vcpu=scale)
-        return replace(slot, num_trainers=num_trainers)
+        if each.known is None or scale is None:
+            return Slot(address="", num_cpus=1 if each.known is None else each.known.vcpus)
+        return emulated_slot(job, each.known, cores_per_vcpu=scale)
 
-    return instance_plans(job, role_of, slot_of)
+    return instance_plans(job, where, slot_of)
 
 
 def _as_fast_as_asked(job: TrainingJob) -> TrainingJob:

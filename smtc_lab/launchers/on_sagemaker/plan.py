@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import trainers_per_instance
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
@@ -20,20 +18,19 @@ from smtc_lab.launchers.planning import (
     instance_plans,
     is_in_s3,
     named,
+    place,
     price_notes,
-    trainer_problems,
 )
 from smtc_lab.launchers.source_archive import folder_problems, source_problems
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.instance.plan import InstancePlan
+    from smtc_lab.catalog.placed import Placed, PlacedGroup
     from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
     from smtc_lab.spec.channel import Channel
-    from smtc_lab.spec.cluster import InstanceGroup, Role
     from smtc_lab.spec.job import TrainingJob
 
 GRACE_S = 120.0
@@ -53,13 +50,11 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         SpecError: SageMaker cannot run the job, or would refuse it; all reasons at once.
     """
     problems = [*_job_problems(job), *_local_problems(job)]
+    where = None
     try:
-        role_of = _roles(job, catalog)
+        where = _placed(job, catalog)
     except SpecError as error:
         problems += error.problems
-        role_of = {}
-    else:
-        problems += trainer_problems(job, role_of, catalog, runs_here=False)
     job = named(job)
     request: dict[str, Any] = {}
     try:
@@ -67,9 +62,8 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         problems += request_problems(request)
     except SpecError as error:
         problems += error.problems
-    if problems:
+    if where is None or problems:
         raise SpecError(problems)
-    usd_per_hour = _usd_per_hour(job, catalog)
     facts = {
         "sagemaker": {
             "request": request,
@@ -77,7 +71,7 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
             "source_s3_uri": source_uri(job, settings).rstrip("/"),
         },
         "worst_case_usd": worst_case_usd(
-            usd_per_hour,
+            where.usd_per_hour,
             max_runtime_s=job.max_runtime_s,
             keep_alive_s=settings.keep_alive_s,
         ),
@@ -87,28 +81,18 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
     plan = LaunchPlan(
         launcher="sagemaker",
         job=job,
-        instances=_instances(job, role_of, catalog),
-        usd_per_hour=usd_per_hour,
-        price_notes=price_notes(job, catalog),
+        instances=instance_plans(job, where, _slot_of),
+        usd_per_hour=where.usd_per_hour,
+        price_notes=price_notes(where),
         facts=facts,
         request=request,
     )
     return replace(plan, order=order_of(plan, settings))
 
 
-def _instances(
-    job: TrainingJob, role_of: Mapping[str, Role], catalog: Catalog
-) -> tuple[InstancePlan, ...]:
-    trainers = trainers_per_instance(job, role_of, catalog)
-
-    def slot_of(host: str, group: InstanceGroup) -> Slot:
-        return Slot(
-            address=host,
-            num_cpus=_vcpus(group.instance_type, catalog),
-            num_trainers=trainers[group.instance_group_name],
-        )
-
-    return instance_plans(job, role_of, slot_of)
+def _slot_of(host: str, each: PlacedGroup) -> Slot:
+    """Return what an instance gets; one of a type that is not known counts its own vCPUs."""
+    return Slot(address=host, num_cpus=1 if each.known is None else each.known.vcpus)
 
 
 def _job_problems(job: TrainingJob) -> Iterator[str]:
@@ -157,29 +141,12 @@ def _folder_problems(channel: Channel) -> list[str]:
     )
 
 
-def _roles(job: TrainingJob, catalog: Catalog) -> Mapping[str, Role]:
-    """Return each group's role. A type that the catalog does not know needs one in words."""
-    groups = job.cluster.instance_groups
+def _placed(job: TrainingJob, catalog: Catalog) -> Placed:
+    """Return where a job is placed. A type that the catalog does not know needs a role."""
     try:
-        return roles(job.cluster, catalog)
+        return place(job, catalog, runs_here=False)
     except CatalogError as error:
-        given = {group.instance_group_name: group.role for group in groups if group.role}
-        if len(given) < len(groups):
-            raise SpecError(
-                f"{error} Or give every instance group its role ('train' or 'data'), if the "
-                "type is a new one."
-            ) from None
-        return given
-
-
-def _vcpus(instance_type: str, catalog: Catalog) -> int:
-    """Return the declared vCPUs; 1 for a type that is not known. An instance counts its own."""
-    known = catalog.instance_types.get(instance_type)
-    return 1 if known is None else known.vcpus
-
-
-def _usd_per_hour(job: TrainingJob, catalog: Catalog) -> float | None:
-    try:
-        return catalog.usd_per_hour(job.cluster)
-    except CatalogError:
-        return None
+        raise SpecError(
+            f"{error} Or give every instance group its role ('train' or 'data'), if the "
+            "type is a new one."
+        ) from None

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import trainers_per_instance
+from smtc_lab.catalog.placed import placed
 from smtc_lab.launchers.descriptions import AgentPlace, describe_instance
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.planning import Slot, instance_plans, price_notes
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.placed import PlacedGroup
     from smtc_lab.instance.plan import InstancePlan
-    from smtc_lab.spec.cluster import InstanceGroup
     from smtc_lab.spec.job import TrainingJob
     from smtc_lab.store.run_folder import RunFolder
 
@@ -45,23 +44,18 @@ def cluster_plan(
         facts: What else is known of how the job is carried out.
     """
     address_of = dict(zip(job.cluster.hosts(), addresses, strict=True))
+    where = placed(job, catalog)
 
-    role_of = roles(job.cluster, catalog)
-    trainers = trainers_per_instance(job, role_of, catalog)
-
-    def slot_of(host: str, group: InstanceGroup) -> Slot:
-        return Slot(
-            address=address_of[host],
-            num_cpus=needs_of(group.instance_type, catalog).cpus,
-            num_trainers=trainers[group.instance_group_name],
-        )
+    def slot_of(host: str, each: PlacedGroup) -> Slot:
+        cpus = needs_of(each.group.instance_type, catalog).cpus
+        return Slot(address=address_of[host], num_cpus=cpus)
 
     return LaunchPlan(
         launcher=launcher,
         job=job,
-        instances=instance_plans(job, role_of, slot_of),
-        usd_per_hour=catalog.usd_per_hour(job.cluster),
-        price_notes=price_notes(job, catalog),
+        instances=instance_plans(job, where, slot_of),
+        usd_per_hour=where.usd_per_hour,
+        price_notes=price_notes(where),
         facts={
             "grace_s": GRACE_S,
             "machine": machine_facts(),

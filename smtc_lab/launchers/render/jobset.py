@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.roles import training_groups
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.job_environment import spot_problems
 from smtc_lab.launchers.planning import is_in_s3
@@ -82,12 +82,11 @@ def jobset_manifest(
         )
     if problems:
         raise SpecError(problems)
-    name, role_of = jobset_name(job), roles(job.cluster, catalog)
+    name = jobset_name(job)
     common = PodCommon(jobset=name, job_text=job_text, image=str(image), claim=claim)
     trainers = [
         group_label(group.instance_group_name)
-        for group in job.cluster.instance_groups
-        if role_of[group.instance_group_name] == "train"
+        for group in training_groups(job.cluster, catalog)
     ]
     manifest: dict[str, Yaml] = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",

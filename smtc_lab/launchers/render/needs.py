@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.launchers.job_environment import elsewhere_problems
-from smtc_lab.launchers.planning import trainer_problems
+from smtc_lab.launchers.planning import place
 
 if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
@@ -73,16 +72,12 @@ def cluster_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
             "a cluster. Leave it out, or launch the job on='local'."
         )
     problems += elsewhere_problems(job, "the nodes of a cluster run their own")
-    return problems or _role_problems(job, catalog)
-
-
-def _role_problems(job: TrainingJob, catalog: Catalog) -> list[str]:
-    """Return what is wrong with who trains, and with a compiler there."""
-    try:
-        role_of = roles(job.cluster, catalog)
-    except SpecError as error:
-        return error.problems
-    return trainer_problems(job, role_of, catalog, runs_here=False)
+    if not problems:
+        try:
+            place(job, catalog, runs_here=False)
+        except SpecError as error:
+            return error.problems
+    return problems
 
 
 def plainly_named(job: TrainingJob) -> TrainingJob:

@@ -20,7 +20,7 @@ from smtc_lab.store.run_folder import runs_root
 if TYPE_CHECKING:
     from _typeshed import StrPath
 
-    from smtc_lab.spec.cluster import InstanceGroup
+    from smtc_lab.spec.cluster import InstanceGroup, Role
     from smtc_lab.spec.job import TrainingJob
 
 _LONGEST_NAME = 52
@@ -90,6 +90,7 @@ def slurm_script(
     if problems := _problems(job, root, catalog):
         raise SpecError(problems)
     groups, ending_s = job.cluster.instance_groups, _ENDING_S
+    role_of = roles(job.cluster, catalog)
     if job.use_spot_instances:
         ending_s += _NOTICE_S + _SIGNAL_EARLY_S
     return _TEXT.format(
@@ -97,7 +98,9 @@ def slurm_script(
         site_options=" : ".join(["--partition=NAME"] * len(groups)),
         minutes=math.ceil((job.max_runtime_s + ending_s) / 60),
         requeue=_SPOT if job.use_spot_instances else _STAYS,
-        groups="\n#SBATCH hetjob\n".join(_component(job, group, catalog) for group in groups),
+        groups="\n#SBATCH hetjob\n".join(
+            _component(group, role_of[group.instance_group_name], catalog) for group in groups
+        ),
         python=shlex.quote(python),
         root=shlex.quote(str(root)),
         job=json.dumps(_with_whole_paths(job), indent=1),
@@ -128,10 +131,9 @@ def _problems(job: TrainingJob, root: Path, catalog: Catalog) -> list[str]:
     return problems
 
 
-def _component(job: TrainingJob, group: InstanceGroup, catalog: Catalog) -> str:
+def _component(group: InstanceGroup, role: Role, catalog: Catalog) -> str:
     """Return what one instance group asks for."""
     needs = needs_of(group.instance_type, catalog)
-    role = roles(job.cluster, catalog)[group.instance_group_name]
     options = [
         f"--nodes={group.instance_count}",
         "--ntasks-per-node=1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.device_memory import usable_device_bytes
+from smtc_lab.catalog.instance_types import usable_device_bytes
 from smtc_lab.metrics.memory.needs import ORDER, MemoryFit, amount
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.roles import training_groups
 from smtc_lab.metrics.batch.learning_rate import scaled_learning_rate
 from smtc_lab.metrics.finding import Cost, Finding
 from smtc_lab.metrics.scaling.verdict import devices_words, largest_loss
@@ -150,11 +150,7 @@ def _bigger_instance(
     point: ScalingPoint, job: TrainingJob, catalog: Catalog
 ) -> Iterator[Finding]:
     """Yield what one bigger instance would have to win to be cheaper than several."""
-    trains = [
-        group
-        for group in job.cluster.instance_groups
-        if roles(job.cluster, catalog)[group.instance_group_name] == "train"
-    ]
+    trains = training_groups(job.cluster, catalog)
     if len(trains) != 1 or trains[0].instance_type == LOCAL or point.instances < 2:
         return
     own = catalog.get(trains[0].instance_type)

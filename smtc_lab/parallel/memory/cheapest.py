@@ -14,7 +14,7 @@ from smtc_lab.catalog.accelerators import (
     published_utilization,
 )
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.device_memory import usable_device_bytes
+from smtc_lab.catalog.instance_types import usable_device_bytes
 from smtc_lab.errors import EntryPointError
 from smtc_lab.metrics.memory.cluster_offer import ClusterOffer, by_cost
 from smtc_lab.metrics.memory.offer_words import advice_on

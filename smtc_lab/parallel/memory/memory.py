@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.device_memory import usable_device_bytes
+from smtc_lab.catalog.instance_types import usable_device_bytes
 from smtc_lab.errors import EntryPointError
 from smtc_lab.metrics.memory.fits import advice, fitting_types
 from smtc_lab.metrics.memory.needs import MemoryNeeds

@@ -85,6 +85,6 @@ def _column(values: Iterable[float | None]) -> NDArray[np.float64]:
 
 def _units(job: TrainingJob, catalog: Catalog, name: str) -> float:
     try:
-        return speed_units_of_type(job, catalog, name)
+        return speed_units_of_type(job, catalog.get(name))
     except CatalogError:
         return math.nan

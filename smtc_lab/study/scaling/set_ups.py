@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.roles import training_groups
 from smtc_lab.errors import SpecError
 from smtc_lab.metrics.scaling.scale_runs import ScaledSetUp
 from smtc_lab.metrics.scaling.verdict import devices_words
@@ -113,12 +113,7 @@ def _problems(jobs: Sequence[TrainingJob], counts: Sequence[int]) -> list[str]:
 
 
 def _training_group(job: TrainingJob, catalog: Catalog) -> InstanceGroup:
-    role_of = roles(job.cluster, catalog)
-    trains = [
-        group
-        for group in job.cluster.instance_groups
-        if role_of[group.instance_group_name] == "train"
-    ]
+    trains = training_groups(job.cluster, catalog)
     if len(trains) != 1:
         raise SpecError(
             f"{job.cluster.label}: {len(trains)} groups train, but one can be scaled. Leave "
