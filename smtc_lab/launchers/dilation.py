@@ -50,8 +50,8 @@ def common_dilation(jobs: Collection[TrainingJob], catalog: Catalog, *, cores: f
     return max(1.0, fastest / own, units / (cores * SHARE_FOR_INSTANCES * own))
 
 
-def most_units(emulation: Emulation, *, cores: float) -> float:
-    """Return the most ``speed_units`` that can be emulated on a machine.
+def most_cores(emulation: Emulation, cores: float) -> float:
+    """Return the most of its cores whose work a machine can emulate, slowed down.
 
     Args:
         emulation: It may name a time dilation.
@@ -63,7 +63,7 @@ def most_units(emulation: Emulation, *, cores: float) -> float:
     given = asked_dilation(emulation)
     share = SHARE_FOR_INSTANCES if given is None else 1.0
     slowest = MOST_DILATION if given is None else given
-    return 0.0 if slowest > MOST_DILATION else slowest * cores * share * own_cpu_speed().value
+    return 0.0 if slowest > MOST_DILATION else slowest * cores * share
 
 
 def at_dilation(job: TrainingJob, dilation: float) -> TrainingJob:

@@ -112,7 +112,7 @@ def _larger_size(outlook: Outlook, start: Candidate, row: Clusters) -> Advice | 
     )
     best = min(outlook.candidates(clusters), key=_cost_then_time)
     group = best.cluster.instance_groups[0]
-    vcpus = offers.vcpus[offers.index(group.instance_type)]
+    vcpus = offers.vcpus[offers.row_of[group.instance_type]]
     what = f"Use {group.instance_type} ({vcpus:.0f} vCPUs)"
     return told_advice("larger_size", what, start.prediction, best.prediction, best.cluster)
 
@@ -145,7 +145,7 @@ def _best_data_group(outlook: Outlook, row: Clusters) -> Candidate | None:
         data_instances=count.astype(np.float64),
     )
     step_s = np.array(outlook.asked(clusters, lambda setup, _: model.times(setup).step_s[:, 0]))
-    cost = step_s * outlook.usd_per_hour(clusters)
+    cost = step_s * clusters.usd_per_hour(outlook.offers)
     key = step_s if np.isnan(cost).all() else np.where(np.isnan(cost), math.inf, cost)
     return outlook.candidates(clusters.pick(np.array([np.argmin(key)])))[0]
 

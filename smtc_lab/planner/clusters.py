@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -12,12 +13,15 @@ from smtc_lab.errors import PlannerError
 from smtc_lab.spec.cluster import Cluster, InstanceGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from smtc_lab.catalog.instance_types import InstanceType
     from smtc_lab.planner.model.setup import Numbers
+    from smtc_lab.planner.type_table import TypeTable
+
+_Some = TypeVar("_Some", bound="Clusters")
 
 NO_DATA_GROUP = -1
 """Row of the data group's type in a cluster that has none."""
@@ -76,15 +80,27 @@ class Clusters:
         is_own = np.isinf(self.loader_workers)
         return np.where(is_own, of_script * devices[self.trainer], self.loader_workers)
 
-    def pick(self, places: NDArray[np.intp]) -> Clusters:
-        """Return some of the clusters, with a data worker for each core of data instances."""
-        workers = self.loader_workers
-        return Clusters(
-            trainer=self.trainer[places],
-            trainers=self.trainers[places],
-            data=self.data[places],
-            data_instances=self.data_instances[places],
-            loader_workers=workers[places] if isinstance(workers, np.ndarray) else workers,
+    @property
+    def has_data(self) -> NDArray[np.bool_]:
+        """Whether they have a data group."""
+        return np.not_equal(self.data, NO_DATA_GROUP)
+
+    def usd_per_hour(self, table: TypeTable) -> NDArray[np.float64]:
+        """Return the price of each cluster in USD per hour; NaN: unknown."""
+        usd = table.usd_per_hour
+        data = np.where(self.has_data, usd[self.data], 0.0)
+        found: NDArray[np.float64] = self.trainers * usd[self.trainer]
+        return found + self.data_instances * data
+
+    def pick(self, places: NDArray[np.intp]) -> Self:
+        """Return some of the clusters."""
+        return _with_columns(self, lambda name: getattr(self, name)[places])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the clusters of several, one after another."""
+        return _with_columns(
+            parts[0], lambda name: np.concatenate([getattr(part, name) for part in parts])
         )
 
     def spec(self, place: int, types: Sequence[InstanceType]) -> Cluster:
@@ -114,3 +130,13 @@ class Clusters:
                 )
             )
         return Cluster(instance_groups=tuple(groups))
+
+
+def _with_columns(clusters: _Some, made: Callable[[str], NDArray[Any]]) -> _Some:
+    """Return clusters with other columns, each by its name."""
+    columns: dict[str, Any] = {
+        field.name: made(field.name)
+        for field in dataclasses.fields(clusters)
+        if isinstance(getattr(clusters, field.name), np.ndarray)
+    }
+    return dataclasses.replace(clusters, **columns)

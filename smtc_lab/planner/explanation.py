@@ -63,7 +63,7 @@ def explanation_of(
 def _first(planned: PlannedCandidate, start: Candidate) -> str:
     outlook, said = planned.outlook, start.prediction
     group = start.cluster.instance_groups[0]
-    row = outlook.offers.index(group.instance_type)
+    row = outlook.offers.row_of[group.instance_type]
     vcpus = group.instance_count * outlook.offers.vcpus[row]
     busy = 100 * (said.utilization["device"] or 0.0)
     is_cpu_step = computes_on_cpu(outlook.calibration) and bool(outlook.offers.is_cpu[row])

@@ -119,7 +119,7 @@ class Outlook:
         """Return clusters as set-ups of the model."""
         offers, trainer = self.offers, clusters.trainer
         own = self.calibration.script_num_workers
-        has_data = clusters.data != NO_DATA_GROUP
+        has_data = clusters.has_data
         data = np.where(has_data, clusters.data, 0)
         given_s = offers.told_device_s(trainer, self.calibration.emulated_device_s)
         device_s = None if np.isnan(given_s).all() else given_s
@@ -132,7 +132,7 @@ class Outlook:
             trainer_threads=offers.threads_per_core[trainer],
             data_threads=np.where(has_data, offers.threads_per_core[data], 1.0),
             trainer_speed_error=offers.speed_error[trainer],
-            trainer_gbps=offers.gbps[trainer],
+            trainer_gbps=offers.card_gbps[trainer],
             **self._wires(clusters),
             device_s=device_s,
             data_instances=clusters.data_instances,
@@ -140,13 +140,13 @@ class Outlook:
             data_workers=clusters.data_workers,
             data_speed=np.where(has_data, offers.speed[data], 1.0),
             data_speed_error=np.where(has_data, offers.speed_error[data], 0.0),
-            data_gbps=np.where(has_data, offers.gbps[data], math.inf),
+            data_gbps=np.where(has_data, offers.card_gbps[data], math.inf),
             has_quotas=False,
             batch_size=batch_size,
         )
 
     def _wires(self, clusters: Clusters) -> dict[str, Any]:
-        rated_gbps = self.offers.link_gbps[clusters.trainer]
+        rated_gbps = self.offers.network_gbps[clusters.trainer]
         found = declared_wires(self.settings.link, rated_gbps=rated_gbps)
         link = self.settings.link
         if link is None or link.inside_gbps is None:
@@ -189,13 +189,6 @@ class Outlook:
             return list(ask(self.setup(clusters, batch_size=batch_size), everywhere))
         return asked_by_batch(clusters, sizes, self.setup, ask)
 
-    def usd_per_hour(self, clusters: Clusters) -> NDArray[np.float64]:
-        """Return the price of each cluster in USD per hour; NaN: unknown."""
-        usd = self.offers.usd_per_hour
-        data = np.where(clusters.data == NO_DATA_GROUP, 0.0, usd[clusters.data])
-        total: NDArray[np.float64] = clusters.trainers * usd[clusters.trainer]
-        return total + clusters.data_instances * data
-
     def candidates(
         self, clusters: Clusters, *, batch_size: int | None = None
     ) -> tuple[Candidate, ...]:
@@ -204,7 +197,7 @@ class Outlook:
         Raises:
             PlannerError: A cluster needs what was not calibrated.
         """
-        usd, steps = self.usd_per_hour(clusters), self.steps(clusters)
+        usd, steps = clusters.usd_per_hour(self.offers), self.steps(clusters)
         spot = self.settings.interruptions
         terms = [
             Terms(
@@ -276,7 +269,7 @@ class Outlook:
 
     def _row(self, name: str) -> int:
         found = self.catalog.get(name)
-        row = self.offers.index(name)
+        row = self.offers.row_of[name]
         if np.isnan(self.offers.speed[row]):
             raise PlannerError(
                 f"The CPU speed of {name} is not known. Give "

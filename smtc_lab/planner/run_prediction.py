@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.errors import PlannerError, SmtcLabError, StoreError
 from smtc_lab.launchers.engines import runs_here
-from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.machine.beneath import MIB
 from smtc_lab.machine.stored_text import stored_json
 from smtc_lab.metrics.intervals import mean_interval
@@ -17,6 +15,7 @@ from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.result import Evidence, Interval, Result, evidence_of
 from smtc_lab.planner.clusters import refuse_scripted
 from smtc_lab.planner.forecast.declared_wires import launched_wires
+from smtc_lab.planner.forecast.launched import workers_of
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.prediction import Prediction
 from smtc_lab.planner.model.setup import Setup
@@ -185,24 +184,27 @@ def _setup(calibration: Calibration, job: TrainingJob, plan: dict[str, Any]) -> 
     device_s = None if job.emulation is None else job.emulation.device_step_time_s
     dilation, on_each = dilation_of_job(job), trainers[0].get("num_trainers", 1)
     asked = job.num_loader_workers
-    if asked is None:
-        asked = calibration.script_num_workers
-    is_fed = job.cluster.is_heterogeneous
-    workers = _workers(trainers[0], asked, dilation, is_fed=is_fed)
-    trainer_cores, trainer_speed = _cores(trainers[0], dilation)
+    cores, speed = _cores(trainers[0], dilation)
     data_cores, data_speed = _cores(feeders[0], dilation) if feeders else (0.0, 1.0)
+    feeding = workers_of(data_cores, 1.0, 1.0, asked=job.num_data_workers)
     return Setup(
-        trainer_cores=trainer_cores,
-        trainer_speed=trainer_speed,
+        trainer_cores=cores,
+        trainer_speed=speed,
         trainer_threads=_threads_per_core(trainers[0]),
         data_threads=_threads_per_core(feeders[0]) if feeders else 1.0,
-        loader_workers=workers,
+        loader_workers=workers_of(
+            cores,
+            speed,
+            float(on_each),
+            asked=calibration.script_num_workers if asked is None else asked,
+            is_fed=job.cluster.is_heterogeneous and trainers[0]["cpu_quota_cores"] is not None,
+        ),
         trainers=float(len(trainers)),
         devices=float(on_each),
         data_instances=float(len(feeders)),
         data_cores=data_cores,
         data_speed=data_speed,
-        data_workers=_workers(feeders[0], job.num_data_workers, dilation) if feeders else 0.0,
+        data_workers=feeding if feeders else 0.0,
         device_s=device_s,
         **launched_wires(plan.get("facts", {}), dilation=dilation),
     )
@@ -221,21 +223,6 @@ def _threads_per_core(instance: dict[str, Any]) -> float:
     """Return how many vCPUs of an emulated instance are threads of one core."""
     is_emulated = instance.get("vcpus") is not None
     return float(instance.get("threads_per_core") or 1) if is_emulated else 1.0
-
-
-def _workers(
-    instance: dict[str, Any], asked: int | None, dilation: float, *, is_fed: bool = False
-) -> float:
-    """Return the data workers of an instance; those of an emulated one stand for its vCPUs."""
-    on_each = instance.get("num_trainers") or 1
-    if asked is not None:
-        return float(asked * on_each)
-    if instance["cpu_quota_cores"] is None:
-        return float(instance["num_workers"] * on_each)
-    cores, speed = _cores(instance, dilation)
-    if is_fed:
-        return cores if cores * speed / on_each + ROUNDING >= 1 else 0.0
-    return float(on_each * max(1, math.ceil(cores - ROUNDING) // on_each))
 
 
 def _launch_plan(folder: RunFolder) -> dict[str, Any]:

@@ -59,9 +59,9 @@ def search(outlook: Outlook) -> Found:
     most = replace(alone, loader_workers=outlook.offers.vcpus[alone.trainer])
     stages = outlook.asked(most, lambda setup, _: model.bottlenecks(setup))
     is_fed = np.array(stages) == "cpu"
-    clusters = _joined(alone, _with_data_groups(outlook, alone, is_fed, refused))
+    clusters = Clusters.joined([alone, _with_data_groups(outlook, alone, is_fed, refused)])
     step_s = _step_s(outlook, model, clusters)
-    usd_per_hour = outlook.usd_per_hour(clusters)
+    usd_per_hour = clusters.usd_per_hour(outlook.offers)
     time_s, cost_usd = _job(outlook, clusters, step_s, usd_per_hour)
     fits = _within_limits(outlook, usd_per_hour, time_s, cost_usd, refused)
     if len(fits) == 0 and len(time_s):
@@ -144,7 +144,7 @@ def _any_number(
         grid.ravel()
         for grid in np.meshgrid(np.flatnonzero(usable & knows_speed), counts, indexing="ij")
     )
-    is_known = (count == 1) | ~np.isnan(offers.link_gbps[rows])
+    is_known = (count == 1) | ~np.isnan(offers.network_gbps[rows])
     _count(refused, "network between instances unknown", ~is_known)
     is_known &= _shares(outlook, count * offers.devices[rows], is_known, refused)
     rows, count = rows[is_known], count[is_known]
@@ -195,15 +195,6 @@ def _with_data_groups(
         trainers=alone.trainers[trainer],
         data=data,
         data_instances=count.astype(np.float64),
-    )
-
-
-def _joined(first: Clusters, second: Clusters) -> Clusters:
-    return Clusters(
-        trainer=np.concatenate([first.trainer, second.trainer]),
-        trainers=np.concatenate([first.trainers, second.trainers]),
-        data=np.concatenate([first.data, second.data]),
-        data_instances=np.concatenate([first.data_instances, second.data_instances]),
     )
 
 

@@ -13,8 +13,13 @@ from smtc_lab.launchers.emulation.emulated_link import declared_link, link_facts
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.planner.calibration.parts import LinkPoint
 from smtc_lab.planner.forecast.declared_wires import declared_wires, launched_wires
-from smtc_lab.planner.forecast.launched_setup import launched_setup
-from smtc_lab.planner.forecast.type_table import type_table
+from smtc_lab.planner.forecast.forecast import launch_table
+from smtc_lab.planner.forecast.launched import (
+    AskedSetUp,
+    Surroundings,
+    laid_out,
+    setup_of,
+)
 from smtc_lab.planner.model.predict import predict
 from smtc_lab.planner.model.setup import Setup
 from smtc_lab.planner.plan import plan
@@ -43,6 +48,14 @@ def job(cluster: str, link: EmulatedLink | None, dilation: float = 1.0) -> Train
 
 def facts_of(asked: TrainingJob, *, is_rated: bool = False) -> dict[str, Any]:
     return link_facts(asked, placed(asked, CATALOG), is_rated=is_rated)
+
+
+def launched_setup(asked: TrainingJob) -> Setup:
+    emulation = asked.emulation
+    assert emulation is not None
+    around = Surroundings(catalog=CATALOG, cores=2.0)
+    table = launch_table(AskedSetUp(job=asked, emulation=emulation), around)
+    return setup_of(asked, laid_out(placed(asked, CATALOG), table), table, emulation=emulation)
 
 
 def all_reduce_s(**setup: object) -> float:
@@ -109,7 +122,7 @@ def test_a_launch_and_its_forecast_have_the_networks_of_the_catalog() -> None:
         },
     }
 
-    setup = launched_setup(asked, CATALOG, type_table(asked, CATALOG), cores=2.0)
+    setup = launched_setup(asked)
 
     launched = launched_wires(facts, dilation=dilation)
     assert launched == {
@@ -121,7 +134,7 @@ def test_a_launch_and_its_forecast_have_the_networks_of_the_catalog() -> None:
 def test_a_forecast_of_machines_that_are_here_has_no_network_of_the_catalog() -> None:
     asked = job("a=local:2", None)
 
-    setup = launched_setup(asked, CATALOG, type_table(asked, CATALOG), cores=2.0)
+    setup = launched_setup(asked)
 
     assert np.isinf(setup.between_gbps).all()
     assert np.isinf(setup.trainer_gbps).all()

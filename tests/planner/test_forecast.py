@@ -19,7 +19,7 @@ from smtc_lab.launchers import dilation
 from smtc_lab.launchers.plan_file import plan_text
 from smtc_lab.machine.cores import available_cores
 from smtc_lab.metrics.cost import usd_per_1000_steps
-from smtc_lab.planner.forecast import exchanges, launched
+from smtc_lab.planner.forecast import forecast as forecasting
 from smtc_lab.planner.forecast.calibrated import CalibratedModel
 from smtc_lab.planner.forecast.exchanges import FEEDER
 from smtc_lab.planner.forecast.forecast import Foreseen, forecast
@@ -55,7 +55,7 @@ TYPES = ("ml.p3.2xlarge", "ml.p4d.24xlarge", "ml.g4dn.xlarge", "ml.c5.9xlarge", 
 @pytest.fixture(autouse=True)
 def speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Say how fast this machine is, in the place of a benchmark."""
-    for module in (dilation, exchanges, launched):
+    for module in (dilation, forecasting):
         monkeypatch.setattr(
             module, "own_cpu_speed", lambda: OwnCpuSpeed(value=1.6, rate=1130.0)
         )

@@ -179,7 +179,7 @@ class _Planned:
         outlook = said.outlook
         rows = outlook.clusters_of(said.candidate.cluster)
         self.sample_s = said.step_draws_s() / float(outlook.ranks(rows)[0])
-        self.usd_per_hour = float(outlook.usd_per_hour(rows)[0])
+        self.usd_per_hour = float(rows.usd_per_hour(outlook.offers)[0])
 
     def faster_than(self, baseline: _Planned) -> dict[str, float]:
         """Return the speed-up of a sample over the baseline's, with its 80 % interval."""

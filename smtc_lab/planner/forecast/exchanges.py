@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.catalog.own_cpu_speed import own_cpu_speed
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.placed import placed
 from smtc_lab.errors import SpecError
-from smtc_lab.launchers.dilation import most_units
-from smtc_lab.planner.forecast.launched import LaidOut, fits_distribution, laid_out, setup_of
+from smtc_lab.launchers.dilation import most_cores
+from smtc_lab.planner.forecast.launched import LaidOut, laid_out, setup_of
 from smtc_lab.spec.cluster import MAX_INSTANCE_GROUPS, Cluster, InstanceGroup
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from smtc_lab.catalog.catalog import Catalog
+    from smtc_lab.catalog.placed import Placed
     from smtc_lab.planner.forecast.launched import AskedSetUp, Surroundings
-    from smtc_lab.planner.forecast.type_table import TypeTable
     from smtc_lab.planner.model.model import Model
+    from smtc_lab.planner.type_table import TypeTable
+    from smtc_lab.spec.job import TrainingJob
 
 FEEDER = "ml.c5.9xlarge"
 """Type of the data group that a form adds to a cluster without one."""
@@ -55,10 +58,7 @@ class _Changed:
 
 
 def exchanges(
-    asked: AskedSetUp,
-    model: Model,
-    table: TypeTable,
-    around: Surroundings,
+    asked: AskedSetUp, model: Model, table: TypeTable, around: Surroundings
 ) -> tuple[Exchange, ...]:
     """Return what a set-up would be with other types, and with a data group that it lacks.
 
@@ -80,9 +80,9 @@ def exchanges(
     changed = [
         each
         for place in range(len(groups))
-        for each in _exchanged(groups, place, around.catalog, table)
+        for each in _exchanged(asked.job, place, around.catalog, table)
     ]
-    changed += _added(groups, around.catalog, table)
+    changed += _added(asked.job, around.catalog, table)
     shapes = [table.local] * len(groups) + [1]
     step_s = [np.full(shape, np.nan) for shape in shapes]
     usd_per_hour = [np.full(shape, np.nan) for shape in shapes]
@@ -93,7 +93,7 @@ def exchanges(
         for each in changed:
             end = begin + len(each.columns)
             step_s[each.place][each.columns] = found_s[begin:end]
-            usd_per_hour[each.place][each.columns] = each.laid.usd_per_hour
+            usd_per_hour[each.place][each.columns] = each.laid.usd_per_hour(table)
             begin = end
     return tuple(
         Exchange(step_s=times_s, usd_per_1000_steps=times_s * usd * _PER_HOUR)
@@ -102,76 +102,63 @@ def exchanges(
 
 
 def _exchanged(
-    groups: tuple[InstanceGroup, ...], place: int, catalog: Catalog, table: TypeTable
-) -> list[_Changed]:
-    """Return a cluster with each type in one place; roles depend on who has an accelerator."""
-    names, found = catalog.names(), []
-    for has_accelerator in (True, False):
-        columns = np.flatnonzero(table.has_accelerator[:-1] == has_accelerator)
-        if not columns.size:
-            continue
-        one = groups[place].model_copy(update={"instance_type": names[columns[0]]})
-        others = [np.full(len(columns), table.row_of[each.instance_type]) for each in groups]
-        rows = [*others[:place], columns, *others[place + 1 :]]
-        laid = _laid((*groups[:place], one, *groups[place + 1 :]), rows, catalog, table)
-        if laid is not None:
-            found.append(_Changed(place=place, columns=columns, laid=laid))
-    return found
+    job: TrainingJob, place: int, catalog: Catalog, table: TypeTable
+) -> Iterator[_Changed]:
+    """Yield a cluster with each type in one place.
+
+    Where processes are placed depends on the number of a type's accelerators alone.
+    """
+    groups, accelerators = job.cluster.instance_groups, table.accelerators[: table.local]
+    for number in np.unique(accelerators):
+        rows = np.flatnonzero(accelerators == number)
+        one = groups[place].model_copy(update={"instance_type": table.types[rows[0]].name})
+        where = _placed(job, (*groups[:place], one, *groups[place + 1 :]), catalog)
+        if where is not None:
+            laid = laid_out(where, table, place=place, rows=rows)
+            yield _Changed(place=place, columns=rows, laid=laid)
 
 
-def _added(
-    groups: tuple[InstanceGroup, ...], catalog: Catalog, table: TypeTable
-) -> list[_Changed]:
-    """Return a cluster with a data group that it lacks."""
-    has_data = "data" in roles(Cluster(instance_groups=groups), catalog).values()
-    if has_data or len(groups) >= MAX_INSTANCE_GROUPS or FEEDER not in table.row_of:
-        return []
+def _added(job: TrainingJob, catalog: Catalog, table: TypeTable) -> Iterator[_Changed]:
+    """Yield a cluster with a data group that it lacks."""
+    groups = job.cluster.instance_groups
+    if len(groups) >= MAX_INSTANCE_GROUPS or FEEDER not in table.row_of:
+        return
     taken = {group.instance_group_name for group in groups}
     name = next(name for name in map("data_{}".format, count()) if name not in taken)
-    more = (*groups, InstanceGroup(name, FEEDER, 1, role="data"))
-    rows = [np.array([table.row_of[group.instance_type]]) for group in more]
-    laid = _laid(more, rows, catalog, table)
-    if laid is None:
-        return []
-    return [_Changed(place=len(groups), columns=np.zeros(1, dtype=np.intp), laid=laid)]
+    where = _placed(job, (*groups, InstanceGroup(name, FEEDER, 1, role="data")), catalog)
+    if where is not None and [each.role for each in where.groups].count("data") == 1:
+        laid = laid_out(where, table)
+        yield _Changed(place=len(groups), columns=np.zeros(1, dtype=np.intp), laid=laid)
 
 
-def _laid(
-    groups: tuple[InstanceGroup, ...],
-    rows: list[NDArray[np.intp]],
-    catalog: Catalog,
-    table: TypeTable,
-) -> LaidOut | None:
+def _placed(
+    job: TrainingJob, groups: tuple[InstanceGroup, ...], catalog: Catalog
+) -> Placed | None:
+    """Return where a job is placed on other groups; None: it cannot run there."""
+    cluster = Cluster(instance_groups=groups)
     try:
-        role_of = roles(Cluster(instance_groups=groups), catalog)
-    except SpecError:  # nothing would train
+        return placed(job.model_copy(update={"cluster": cluster}), catalog)
+    except SpecError:
         return None
-    return laid_out(groups, rows, role_of, table)
 
 
 def _step_s(
     asked: AskedSetUp, laid: LaidOut, around: Surroundings, model: Model, table: TypeTable
 ) -> NDArray[np.float64]:
     """Return the mean step time of clusters, shape (K,)."""
+    found = np.full(laid.trainers.shape, np.nan)
     declared_s = asked.emulation.device_step_time_s
-    found = np.full(laid.units.shape, np.nan)
     if (declared_s is None) != (model.calibration.emulated_device_s is None):
         return found
-    is_possible = laid.is_possible & fits_distribution(asked.job, laid, table)
-    is_possible &= laid.units <= most_units(asked.emulation, cores=around.cores)
+    most = most_cores(asked.emulation, around.cores)
+    is_possible = laid.is_possible & (laid.cores(table) <= most)
     if model.inputs.remote is None:
         is_possible &= laid.data_instances == 0
     kept = np.flatnonzero(is_possible)
     if kept.size:
+        own = model.calibration.script_num_workers
         setup = setup_of(
-            asked.job,
-            laid,
-            table,
-            scale=1 / own_cpu_speed().value,
-            device_s=declared_s,
-            link=asked.emulation.link,
-            cores=around.cores,
-            own_workers=model.calibration.script_num_workers,
+            asked.job, laid.pick(kept), table, emulation=asked.emulation, own_workers=own
         )
-        found[kept] = model.times(setup.pick(kept)).step_s[:, 0]
+        found[kept] = model.times(setup).step_s[:, 0]
     return found

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.catalog.roles import roles
-from smtc_lab.catalog.trainers import trainers_per_instance
+from smtc_lab.catalog.own_cpu_speed import own_cpu_speed
+from smtc_lab.catalog.placed import placed
 from smtc_lab.errors import CatalogError, PlannerError, SpecError
 from smtc_lab.launchers.dilation import (
     at_one_dilation,
@@ -17,16 +17,13 @@ from smtc_lab.launchers.dilation import (
     dilation_problems,
     speed_units,
 )
+from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
-from smtc_lab.planner.forecast.launched import (
-    Surroundings,
-    refuse_unknown,
-)
-from smtc_lab.planner.forecast.launched_setup import launched_setup
-from smtc_lab.planner.forecast.type_table import type_table
+from smtc_lab.planner.forecast.launched import Surroundings, laid_out, refuse_unknown, setup_of
 from smtc_lab.planner.model.cpu_use import CpuShares, cpu_use
 from smtc_lab.planner.model.predict import Terms, predictions
+from smtc_lab.planner.type_table import type_table
 from smtc_lab.planner.words.limiting_workers import limiting_workers, more_workers_words
 from smtc_lab.planner.words.told_advice import told_advice
 from smtc_lab.spec.cluster import LOCAL
@@ -42,6 +39,7 @@ if TYPE_CHECKING:
     from smtc_lab.planner.model.model import Model
     from smtc_lab.planner.model.prediction import Prediction
     from smtc_lab.planner.model.setup import Setup
+    from smtc_lab.planner.type_table import TypeTable
     from smtc_lab.planner.words.told_advice import Advice
     from smtc_lab.spec.job import TrainingJob
 
@@ -132,6 +130,21 @@ def forecast(
     return found
 
 
+def launch_table(asked: AskedSetUp, around: Surroundings) -> TypeTable:
+    """Return the instance types beside this machine, in cluster time.
+
+    Args:
+        asked: It may know the speed of some.
+        around: Catalog and machine.
+
+    Raises:
+        CatalogError: The speed of this machine is not known.
+    """
+    overrides, whole = asked.emulation.relative_cpu_speed, math.ceil(around.cores - ROUNDING)
+    own = own_cpu_speed().value
+    return type_table(around.catalog, overrides, beside=own, cores=max(1, whole))
+
+
 def _launched(jobs: Sequence[TrainingJob], catalog: Catalog, cores: float) -> list[TrainingJob]:
     """Return jobs at the time dilation that they would be launched at together."""
     return at_one_dilation(jobs, lambda some: common_dilation(some, catalog, cores=cores))
@@ -140,9 +153,7 @@ def _launched(jobs: Sequence[TrainingJob], catalog: Catalog, cores: float) -> li
 def _problem(job: TrainingJob, catalog: Catalog, cores: float) -> str:
     """Return why a set-up is not launched, or not known to the model; empty: neither."""
     try:
-        role_of = roles(job.cluster, catalog)
-        refuse_unknown(job, role_of)
-        trainers_per_instance(job, role_of, catalog)
+        refuse_unknown(job, placed(job, catalog))
         speed_units(job, catalog)  # of a type whose speed nobody knows it says so
         problems = dilation_problems(job, catalog, cores=cores)
     except (SpecError, CatalogError, PlannerError) as error:
@@ -156,17 +167,17 @@ def _foreseen(
     around: Surroundings,
     dilation: float,
 ) -> Foreseen:
-    catalog, cores = around.catalog, around.cores
-    table, model = type_table(asked.job, catalog), known.model
-    own = known.calibration.script_num_workers
-    setup = launched_setup(asked.job, catalog, table, cores=cores, own_workers=own)
     job, is_emulated = asked.job, asked.job.emulation is not None
+    table, where, model = launch_table(asked, around), placed(job, around.catalog), known.model
+    laid = laid_out(where, table, is_emulated=is_emulated)
+    own = known.calibration.script_num_workers
+    setup = setup_of(job, laid, table, emulation=job.emulation, own_workers=own)
     is_rented = any(group.instance_type != LOCAL for group in job.cluster.instance_groups)
     terms = Terms(
-        usd_per_hour=catalog.usd_per_hour(job.cluster),
+        usd_per_hour=where.usd_per_hour,
         is_rented=is_rented,
         steps=job.max_steps,
-        cautions=_cautions(job, known.calibration, cores),
+        cautions=_cautions(job, known.calibration, around.cores),
     )
     made = predictions(model, setup, [terms])[0]
     _refuse_endless(made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.roles import roles
+from smtc_lab.catalog.placed import placed
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.metrics.cautions.unlike_prediction import PredictedSteps
 from smtc_lab.planner.calibration.plan import BUSY
@@ -68,7 +68,7 @@ def _predicted(
     )
     if known is None or _compiles(job) != (known.calibration.compile_s is not None):
         return None
-    refuse_unknown(job, roles(job.cluster, catalog))
+    refuse_unknown(job, placed(job, catalog))
     calibration: Calibration = known.calibration
     said = predicted_of(calibration, RunFolder(root / str(job.job_name)))
     return PredictedSteps(

@@ -102,12 +102,3 @@ class Setup:
             if field.name not in _SINGLE and (value := getattr(self, field.name)) is not None
         }
         return dataclasses.replace(self, **changed)
-
-    def pick(self, places: NDArray[np.intp]) -> Setup:
-        """Return some of several set-ups."""
-        changed: dict[str, Any] = {
-            field.name: value[places]
-            for field in dataclasses.fields(self)
-            if isinstance(value := getattr(self, field.name), np.ndarray)
-        }
-        return dataclasses.replace(self, **changed)
