@@ -44,6 +44,9 @@ class Placed:
     groups: tuple[PlacedGroup, ...]
     """In the order of the cluster."""
 
+    usd_per_hour: float | None = None
+    """Price of all instances per hour in USD; None: one is unknown."""
+
     devices_here: int = 0
     """Accelerators of each training instance of the type ``local``."""
 
@@ -56,16 +59,6 @@ class Placed:
     def num_trainers(self) -> int:
         """Trainers of the job, on all instances."""
         return sum(each.group.instance_count * each.num_trainers for each in self.groups)
-
-    @property
-    def usd_per_hour(self) -> float | None:
-        """Price of all instances per hour in USD; None: one is unknown."""
-        total_usd = 0.0
-        for each in self.groups:
-            if each.known is None or each.known.price is None:
-                return None
-            total_usd += each.known.price.usd_per_hour * each.group.instance_count
-        return total_usd
 
 
 def placed(job: TrainingJob, catalog: Catalog, *, devices_here: int = 0) -> Placed:
@@ -83,15 +76,15 @@ def placed(job: TrainingJob, catalog: Catalog, *, devices_here: int = 0) -> Plac
     """
     role_of = roles(job.cluster, catalog)
     trainers = trainers_per_instance(job, role_of, catalog, devices_here=devices_here)
-    return Placed(
-        groups=tuple(
-            PlacedGroup(
-                group=group,
-                role=role_of[group.instance_group_name],
-                num_trainers=trainers[group.instance_group_name],
-                known=catalog.instance_types.get(group.instance_type),
-            )
-            for group in job.cluster.instance_groups
-        ),
-        devices_here=devices_here,
+    groups = tuple(
+        PlacedGroup(
+            group=group,
+            role=role_of[group.instance_group_name],
+            num_trainers=trainers[group.instance_group_name],
+            known=catalog.instance_types.get(group.instance_type),
+        )
+        for group in job.cluster.instance_groups
     )
+    is_known = all(each.known is not None for each in groups)
+    usd_per_hour = catalog.usd_per_hour(job.cluster) if is_known else None
+    return Placed(groups=groups, usd_per_hour=usd_per_hour, devices_here=devices_here)

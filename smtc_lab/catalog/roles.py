@@ -44,23 +44,6 @@ def roles(cluster: Cluster, catalog: Catalog) -> dict[str, Role]:
     return found
 
 
-def instances_of_roles(cluster: Cluster, catalog: Catalog) -> dict[Role, int]:
-    """Return how many instances train, and how many serve trainers.
-
-    Data instances that run the script serve in its own way, and count for neither.
-
-    Raises:
-        CatalogError: An instance type is not in the catalog.
-        SpecError: Nothing would train, or trainers are told to run the script.
-    """
-    role_of = roles(cluster, catalog)
-    counts: dict[Role, int] = {"train": 0, "data": 0}
-    for group in cluster.instance_groups:
-        if group.runs is None:
-            counts[role_of[group.instance_group_name]] += group.instance_count
-    return counts
-
-
 def training_groups(cluster: Cluster, catalog: Catalog) -> list[InstanceGroup]:
     """Return the groups of a cluster that train.
 

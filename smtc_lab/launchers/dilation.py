@@ -43,8 +43,12 @@ def common_dilation(jobs: Collection[TrainingJob], catalog: Catalog, *, cores: f
         CatalogError: The speed of a type, or of this machine, is not known.
     """
     units = max((speed_units(job, catalog) for job in jobs), default=0.0)
-    if units == 0:
-        return 1.0
+    return 1.0 if units == 0 else _least_dilation(jobs, units, catalog, cores)
+
+
+def _least_dilation(
+    jobs: Collection[TrainingJob], units: float, catalog: Catalog, cores: float
+) -> float:
     own = own_cpu_speed().value
     fastest = max(_fastest_vcpu(job, catalog) for job in jobs)
     return max(1.0, fastest / own, units / (cores * SHARE_FOR_INSTANCES * own))
@@ -134,20 +138,34 @@ def dilation_problems(job: TrainingJob, catalog: Catalog, *, cores: float) -> li
         catalog: Where the instance types are looked up.
         cores: Cores of this machine.
     """
-    given = job.emulation.time_dilation if job.emulation else None
-    if job.emulation is None or not _has_emulated(job):
-        if given is None or given == 1:
-            return []
+    return dilated(job, catalog, cores=cores)[1]
+
+
+def dilated(
+    job: TrainingJob, catalog: Catalog, *, cores: float
+) -> tuple[TrainingJob, list[str]]:
+    """Return a job at its time dilation, or the least at which it fits, and why it cannot be.
+
+    Args:
+        job: The job.
+        catalog: Where the instance types are looked up.
+        cores: Cores of this machine.
+    """
+    if job.emulation is None:
+        return job, []
+    given = job.emulation.time_dilation
+    if not _has_emulated(job):
         why = (
-            f"time_dilation={given:g} slows emulated instances down, but the cluster has none: "
-            f"{LOCAL!r} is this machine as it is. Leave it out, or name an instance type."
+            f"time_dilation={given or 1:g} slows emulated instances down, but the cluster has "
+            f"none: {LOCAL!r} is this machine as it is. Leave it out, or name an instance type."
         )
-        return [why]
+        return at_dilation(job, 1.0), [] if given in {None, 1} else [why]
     units = speed_units(job, catalog)
-    fitting = common_dilation([job], catalog, cores=cores)
-    made = at_dilation(job, fitting).emulation
+    fitting = _least_dilation([job], units, catalog, cores)
+    slowed = at_dilation(job, fitting)
+    made = slowed.emulation
     if made is None or made.cores_per_vcpu is None:
-        return []
+        return slowed, []
     wanted = made.cores_per_vcpu * units
     if wanted > cores:
         why = (
@@ -155,8 +173,8 @@ def dilation_problems(job: TrainingJob, catalog: Catalog, *, cores: float) -> li
             f"the instances need {wanted:.2f} cores, but this machine has {cores:g}. Raise "
             f"time_dilation to {fitting:.4g}, or leave it out."
         )
-        return [why]
-    return _too_slow(made.dilation, made.device_step_time_s, units)
+        return slowed, [why]
+    return slowed, _too_slow(made.dilation, made.device_step_time_s, units)
 
 
 def _too_slow(dilation: float, device_s: float | None, units: float) -> list[str]:

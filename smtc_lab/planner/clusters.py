@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.catalog.instance_types import InstanceType
     from smtc_lab.planner.model.setup import Numbers
-    from smtc_lab.planner.type_table import TypeTable
+    from smtc_lab.planner.offers import TypeTable
 
 _Some = TypeVar("_Some", bound="Clusters")
 
@@ -91,6 +91,20 @@ class Clusters:
         data = np.where(self.has_data, usd[self.data], 0.0)
         found: NDArray[np.float64] = self.trainers * usd[self.trainer]
         return found + self.data_instances * data
+
+    def machines(self, table: TypeTable) -> dict[str, Any]:
+        """Return the fields of a ``Setup`` that instances and their types give."""
+        data = np.where(self.has_data, self.data, 0)
+        return {
+            "trainers": self.trainers,
+            "trainer_cores": table.vcpus[self.trainer],
+            "trainer_speed": table.speed[self.trainer],
+            "trainer_threads": table.threads_per_core[self.trainer],
+            "data_instances": self.data_instances,
+            "data_cores": np.where(self.has_data, table.vcpus[data], 0.0),
+            "data_speed": np.where(self.has_data, table.speed[data], 1.0),
+            "data_threads": np.where(self.has_data, table.threads_per_core[data], 1.0),
+        }
 
     def pick(self, places: NDArray[np.intp]) -> Self:
         """Return some of the clusters."""

@@ -124,21 +124,14 @@ class Outlook:
         given_s = offers.told_device_s(trainer, self.calibration.emulated_device_s)
         device_s = None if np.isnan(given_s).all() else given_s
         return Setup(
-            trainer_cores=offers.vcpus[trainer],
+            **clusters.machines(offers),
             loader_workers=clusters.all_loader_workers(own, offers.devices),
-            trainers=clusters.trainers,
             devices=offers.devices[trainer],
-            trainer_speed=offers.speed[trainer],
-            trainer_threads=offers.threads_per_core[trainer],
-            data_threads=np.where(has_data, offers.threads_per_core[data], 1.0),
             trainer_speed_error=offers.speed_error[trainer],
             trainer_gbps=offers.card_gbps[trainer],
             **self._wires(clusters),
             device_s=device_s,
-            data_instances=clusters.data_instances,
-            data_cores=np.where(has_data, offers.vcpus[data], 0.0),
             data_workers=clusters.data_workers,
-            data_speed=np.where(has_data, offers.speed[data], 1.0),
             data_speed_error=np.where(has_data, offers.speed_error[data], 0.0),
             data_gbps=np.where(has_data, offers.card_gbps[data], math.inf),
             has_quotas=False,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.roles import instances_of_roles
+from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from smtc_lab.catalog.catalog import Catalog
-    from smtc_lab.spec.cluster import Role
     from smtc_lab.spec.job import TrainingJob
 
 _LONGEST_SCRIPT = 1_000_000
@@ -28,8 +27,8 @@ def launch_cautions(jobs: Sequence[TrainingJob], catalog: Catalog) -> list[str]:
         catalog: Where the instance types are looked up.
     """
     # Only a script that does not name this package is taken to make torch's own dataloader.
-    fed = next((job for job in jobs if _counts(job, catalog)["data"]), None)
-    alone = next((job for job in jobs if not _counts(job, catalog)["data"]), None)
+    fed = next((job for job in jobs if _is_fed(job, catalog)), None)
+    alone = next((job for job in jobs if not _is_fed(job, catalog)), None)
     if fed is None or alone is None or not _names_no_smtc_lab(fed.entry_point):
         return []
     return [
@@ -42,12 +41,16 @@ def launch_cautions(jobs: Sequence[TrainingJob], catalog: Catalog) -> list[str]:
     ]
 
 
-def _counts(job: TrainingJob, catalog: Catalog) -> dict[Role, int]:
-    """Return the instances of each role; none where the job is refused anyway."""
+def _is_fed(job: TrainingJob, catalog: Catalog) -> bool:
+    """Return whether data instances serve a job's trainers; not where it is refused anyway."""
     try:
-        return instances_of_roles(job.cluster, catalog)
+        role_of = roles(job.cluster, catalog)
     except (CatalogError, SpecError):
-        return {"train": 0, "data": 0}
+        return False
+    return any(
+        each.runs is None and role_of[each.instance_group_name] == "data"
+        for each in job.cluster.instance_groups
+    )
 
 
 def _names_no_smtc_lab(entry_point: str) -> bool:

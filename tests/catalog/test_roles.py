@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
-from smtc_lab.catalog.roles import instances_of_roles, roles
+from smtc_lab.catalog.placed import placed
+from smtc_lab.catalog.roles import roles
 from smtc_lab.errors import CatalogError, SpecError
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
 
 
 def roles_of(text: str) -> dict[str, str]:
@@ -56,8 +58,17 @@ def test_trainers_are_not_told_to_run_the_script() -> None:
 def test_data_instances_that_run_the_script_serve_no_loader() -> None:
     cluster = Cluster.parse("a=ml.p3.2xlarge:2,b=ml.c5.9xlarge:3,c=ml.c5.9xlarge:4:script")
 
-    assert roles(cluster, Catalog.load())["c"] == "data"
-    assert instances_of_roles(cluster, Catalog.load()) == {"train": 2, "data": 3}
+    where = placed(TrainingJob(entry_point="train.py", cluster=cluster), Catalog.load())
+
+    assert [each.role for each in where.groups] == ["train", "data", "data"]
+    assert [each.serves_loaders for each in where.groups] == [False, True, False]
+
+
+def test_a_type_that_is_not_known_needs_a_role() -> None:
+    assert roles_of("a=ml.p9.xlarge:1:train,b=ml.c5.xlarge:1:data") == {
+        "a": "train",
+        "b": "data",
+    }
 
 
 def test_the_role_of_an_unknown_type_is_refused() -> None:

@@ -12,9 +12,7 @@ import psutil
 
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.dilation import (
-    at_dilation,
-    common_dilation,
-    dilation_problems,
+    dilated,
     emulation_facts,
     number_problems,
 )
@@ -54,14 +52,16 @@ _LEAST_TRAINER_BYTES = 1e8
 def check(job: TrainingJob, catalog: Catalog) -> list[str]:
     """Return every reason why this machine cannot run a job; empty: it can."""
     try:
-        _checked(job, catalog, visible_gpus())
+        _checked(job, catalog, visible_gpus(), available_cores())
     except SpecError as error:
         return error.problems
     return []
 
 
-def _checked(job: TrainingJob, catalog: Catalog, gpus: Sequence[int]) -> Placed:
-    """Return where a job is placed, once nothing is wrong with it."""
+def _checked(
+    job: TrainingJob, catalog: Catalog, gpus: Sequence[int], cores: float
+) -> tuple[TrainingJob, Placed]:
+    """Return a job at its time dilation and where it is placed, once nothing is wrong."""
     problems = [
         *entry_point_problems(job),
         *instance_type_problems(job, catalog),
@@ -76,13 +76,14 @@ def _checked(job: TrainingJob, catalog: Catalog, gpus: Sequence[int]) -> Placed:
         where = place(job, catalog, devices_here=_devices_of_each(job, gpus))
     except SpecError as error:
         problems += error.problems
-    problems += dilation_problems(job, catalog, cores=available_cores())
+    job, too_large = dilated(job, catalog, cores=cores)
+    problems += too_large
     if where is not None:
         problems += link_problems(job, where)
         problems = problems or _memory_problems(where.num_trainers)
     if where is None or problems:
         raise SpecError(problems)
-    return where
+    return job, where
 
 
 def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPlan:
@@ -97,10 +98,7 @@ def make_plan(job: TrainingJob, catalog: Catalog, *, grace_s: float) -> LaunchPl
         SpecError: The job cannot run here; all reasons at once.
     """
     gpus, cores = visible_gpus(), available_cores()
-    where = _checked(job, catalog, gpus)
-    job = named(job)
-    if job.emulation is not None:
-        job = at_dilation(job, common_dilation([job], catalog, cores=cores))
+    job, where = _checked(named(job), catalog, gpus, cores)
     instances = _instances(job, where, gpus, cores)
     environment = job_environment(job)
     facts = {

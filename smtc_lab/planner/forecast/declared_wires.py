@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtc_lab.planner.model.setup import Numbers
-    from smtc_lab.planner.type_table import TypeTable
+    from smtc_lab.planner.offers import TypeTable
 
 
 def wires_of(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.placed import Placed
     from smtc_lab.planner.forecast.launched import AskedSetUp, Surroundings
     from smtc_lab.planner.model.model import Model
-    from smtc_lab.planner.type_table import TypeTable
+    from smtc_lab.planner.offers import TypeTable
     from smtc_lab.spec.job import TrainingJob
 
 FEEDER = "ml.c5.9xlarge"

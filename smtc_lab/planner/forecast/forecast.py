@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from smtc_lab.catalog.own_cpu_speed import own_cpu_speed
-from smtc_lab.catalog.placed import placed
+from smtc_lab.catalog.placed import Placed
 from smtc_lab.errors import CatalogError, PlannerError, SpecError
 from smtc_lab.launchers.dilation import (
     at_one_dilation,
@@ -20,10 +20,10 @@ from smtc_lab.launchers.dilation import (
 from smtc_lab.launchers.planning import ROUNDING
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.planner.forecast.exchanges import Exchange, exchanges
-from smtc_lab.planner.forecast.launched import Surroundings, laid_out, refuse_unknown, setup_of
+from smtc_lab.planner.forecast.launched import Surroundings, laid_out, placed_if_known, setup_of
 from smtc_lab.planner.model.cpu_use import CpuShares, cpu_use
 from smtc_lab.planner.model.predict import Terms, predictions
-from smtc_lab.planner.type_table import type_table
+from smtc_lab.planner.offers import type_table
 from smtc_lab.planner.words.limiting_workers import limiting_workers, more_workers_words
 from smtc_lab.planner.words.told_advice import told_advice
 from smtc_lab.spec.cluster import LOCAL
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from smtc_lab.planner.model.model import Model
     from smtc_lab.planner.model.prediction import Prediction
     from smtc_lab.planner.model.setup import Setup
-    from smtc_lab.planner.type_table import TypeTable
+    from smtc_lab.planner.offers import TypeTable
     from smtc_lab.planner.words.told_advice import Advice
     from smtc_lab.spec.job import TrainingJob
 
@@ -103,7 +103,8 @@ def forecast(
         For each set-up what is predicted; or a sentence; empty: it has no model, and nothing
         is wrong with it.
     """
-    problems = [_problem(each.job, catalog, cores) for each in set_ups]
+    checked = [_checked(each.job, catalog, cores) for each in set_ups]
+    problems = ["" if isinstance(each, Placed) else each for each in checked]
     around = Surroundings(catalog=catalog, cores=cores)
     sound = [place for place, problem in enumerate(problems) if not problem]
     found: list[Foreseen | str] = list(problems)
@@ -114,12 +115,13 @@ def forecast(
     except CatalogError as error:
         return [problem or str(error) for problem in problems]
     for place, job in zip(sound, jobs, strict=True):
-        known = models[place]
-        if known is None:
+        known, where = models[place], checked[place]
+        if known is None or not isinstance(where, Placed):
             continue
         try:
             with np.errstate(all="ignore"):  # what is no finite number is refused below
-                found[place] = _foreseen(set_ups[place], known, around, dilation_of_job(job))
+                dilation = dilation_of_job(job)
+                found[place] = _foreseen(set_ups[place], known, where, around, dilation)
         except (PlannerError, CatalogError) as error:
             found[place] = str(error)
         except (ArithmeticError, ValueError) as error:
@@ -150,27 +152,28 @@ def _launched(jobs: Sequence[TrainingJob], catalog: Catalog, cores: float) -> li
     return at_one_dilation(jobs, lambda some: common_dilation(some, catalog, cores=cores))
 
 
-def _problem(job: TrainingJob, catalog: Catalog, cores: float) -> str:
-    """Return why a set-up is not launched, or not known to the model; empty: neither."""
+def _checked(job: TrainingJob, catalog: Catalog, cores: float) -> Placed | str:
+    """Return where a set-up is placed, or why it is not launched, or not known to the model."""
     try:
-        refuse_unknown(job, placed(job, catalog))
+        where = placed_if_known(job, catalog)
         speed_units(job, catalog)  # of a type whose speed nobody knows it says so
         problems = dilation_problems(job, catalog, cores=cores)
     except (SpecError, CatalogError, PlannerError) as error:
         return str(error)
-    return "".join(problems)
+    return "".join(problems) or where
 
 
 def _foreseen(
     asked: AskedSetUp,
     known: CalibratedModel,
+    where: Placed,
     around: Surroundings,
     dilation: float,
 ) -> Foreseen:
     job, is_emulated = asked.job, asked.job.emulation is not None
-    table, where, model = launch_table(asked, around), placed(job, around.catalog), known.model
-    laid = laid_out(where, table, is_emulated=is_emulated)
+    table, model = launch_table(asked, around), known.model
     own = known.calibration.script_num_workers
+    laid = laid_out(where, table, is_emulated=is_emulated)
     setup = setup_of(job, laid, table, emulation=job.emulation, own_workers=own)
     is_rented = any(group.instance_type != LOCAL for group in job.cluster.instance_groups)
     terms = Terms(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.catalog.placed import placed
 from smtc_lab.errors import PlannerError
 from smtc_lab.launchers.dilation import MOST_INSTANCES, number_problems
 from smtc_lab.launchers.planning import ROUNDING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.catalog.placed import Placed
     from smtc_lab.planner.model.setup import Numbers
-    from smtc_lab.planner.type_table import TypeTable
+    from smtc_lab.planner.offers import TypeTable
     from smtc_lab.spec.emulation import Emulation
     from smtc_lab.spec.job import TrainingJob
 
@@ -132,34 +133,25 @@ def setup_of(
         emulation: Their device and network; None: nothing is emulated.
         own_workers: Data workers of the script's own dataloader; None: as for a calibration.
     """
-    has_data = laid.has_data
-    train, data = laid.trainer, np.where(has_data, laid.data, laid.trainer)
-    cores, speed, data_cores = table.vcpus[train], table.speed[train], table.vcpus[data]
-    asked = job.num_loader_workers
-    feeders = workers_of(data_cores, 1.0, 1.0, asked=job.num_data_workers)
+    machines = laid.machines(table)
+    asked, data_cores = job.num_loader_workers, machines["data_cores"]
+    feeding = workers_of(data_cores, 1.0, 1.0, asked=job.num_data_workers)
     return Setup(
-        trainer_cores=cores,
-        trainer_speed=speed,
-        trainer_threads=table.threads_per_core[train],
-        data_threads=table.threads_per_core[data],
+        **machines,
         loader_workers=workers_of(
-            cores,
-            speed,
+            machines["trainer_cores"],
+            machines["trainer_speed"],
             laid.devices,
             asked=own_workers if asked is None else asked,
-            is_fed=laid.is_heterogeneous & (train != table.local),
+            is_fed=laid.is_heterogeneous & (laid.trainer != table.local),
         ),
-        trainers=laid.trainers,
         devices=laid.devices,
-        data_instances=laid.data_instances,
-        data_cores=np.where(has_data, data_cores, 0.0),
-        data_speed=table.speed[data],
-        data_workers=np.where(has_data, feeders, 0.0),
+        data_workers=np.where(laid.has_data, feeding, 0.0),
         device_s=None if emulation is None else emulation.device_step_time_s,
         **wires_of(
             None if emulation is None else emulation.link,
             table,
-            (train, data),
+            (laid.trainer, np.where(laid.has_data, laid.data, laid.trainer)),
             is_emulated=emulation is not None,
         ),
     )
@@ -190,12 +182,14 @@ def workers_of(
     return np.where(is_fed, left, whole)
 
 
-def refuse_unknown(job: TrainingJob, where: Placed) -> None:
-    """Refuse a cluster that the model does not know, or that this machine cannot stand in for.
+def placed_if_known(job: TrainingJob, catalog: Catalog) -> Placed:
+    """Return where a job is placed, if the model knows such a cluster.
 
     Raises:
         PlannerError: It has several training groups or several data groups of different
-            types, one that runs the script, or too many instances.
+            types, one that runs the script, or more instances than this machine stands in for.
+        SpecError: It cannot be placed.
+        CatalogError: A type is not in the catalog.
     """
     refuse_scripted(job.cluster)
     for problem in number_problems(job):
@@ -208,6 +202,7 @@ def refuse_unknown(job: TrainingJob, where: Placed) -> None:
             f"The job has {name}={getattr(spread, name)}, and nothing is predicted of {what} "
             f"yet. Launch it, or leave {name} out."
         )
+    where = placed(job, catalog)
     for role, most in (("train", "one training group"), ("data", "at most one data group")):
         names = [each.group.instance_type for each in where.groups if each.role == role]
         if len(set(names)) > 1:
@@ -216,6 +211,7 @@ def refuse_unknown(job: TrainingJob, where: Placed) -> None:
                 f"{' and '.join(dict.fromkeys(names))}: the model knows {most}. Give them one "
                 "type, or drop a group."
             )
+    return where
 
 
 _DOES = {"train": "train", "data": "prepare data"}

@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from smtc_lab.catalog.placed import placed
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.metrics.cautions.unlike_prediction import PredictedSteps
 from smtc_lab.planner.calibration.plan import BUSY
 from smtc_lab.planner.forecast.kept import KeptCalibrations
-from smtc_lab.planner.forecast.launched import refuse_unknown
+from smtc_lab.planner.forecast.launched import placed_if_known
 from smtc_lab.planner.run_prediction import predicted_of
 from smtc_lab.planner.workload_hash import workload_hash
 from smtc_lab.store.run_folder import RunFolder
@@ -68,7 +67,7 @@ def _predicted(
     )
     if known is None or _compiles(job) != (known.calibration.compile_s is not None):
         return None
-    refuse_unknown(job, placed(job, catalog))
+    placed_if_known(job, catalog)
     calibration: Calibration = known.calibration
     said = predicted_of(calibration, RunFolder(root / str(job.job_name)))
     return PredictedSteps(
