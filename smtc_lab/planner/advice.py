@@ -103,13 +103,7 @@ def _larger_size(outlook: Outlook, start: Candidate, row: Clusters) -> Advice | 
     ]
     if not larger:
         return None
-    count = len(larger)
-    clusters = Clusters(
-        trainer=np.array(larger),
-        trainers=np.full(count, row.trainers[0]),
-        data=np.full(count, row.data[0]),
-        data_instances=np.zeros(count),
-    )
+    clusters = Clusters.alone(np.array(larger), np.full(len(larger), row.trainers[0]))
     best = min(outlook.candidates(clusters), key=_cost_then_time)
     group = best.cluster.instance_groups[0]
     vcpus = offers.vcpus[offers.row_of[group.instance_type]]
@@ -202,13 +196,8 @@ def _compile(start: Candidate, of: Calibration) -> Advice | None:
 
 
 def _alone(row: Clusters, num_loader_workers: int | None) -> Clusters:
-    return Clusters(
-        trainer=row.trainer,
-        trainers=row.trainers,
-        data=np.full(1, -1),
-        data_instances=np.zeros(1),
-        loader_workers=math.inf if num_loader_workers is None else float(num_loader_workers),
-    )
+    workers = math.inf if num_loader_workers is None else float(num_loader_workers)
+    return Clusters.alone(row.trainer, row.trainers, workers)
 
 
 def _cost_then_time(candidate: Candidate) -> tuple[float, float]:

@@ -64,6 +64,21 @@ class Clusters:
     data_workers: Numbers = math.inf
     """Data workers on each data instance."""
 
+    @staticmethod
+    def alone(
+        trainer: NDArray[np.intp],
+        trainers: NDArray[np.float64],
+        loader_workers: Numbers = math.inf,
+    ) -> Clusters:
+        """Return clusters without a data group."""
+        return Clusters(
+            trainer=trainer,
+            trainers=trainers,
+            data=np.full(len(trainer), NO_DATA_GROUP),
+            data_instances=np.zeros(len(trainer)),
+            loader_workers=loader_workers,
+        )
+
     def all_loader_workers(
         self, of_script: int | None, devices: NDArray[np.float64]
     ) -> Numbers:

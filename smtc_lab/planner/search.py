@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.planner.clusters import NO_DATA_GROUP, Clusters
+from smtc_lab.planner.clusters import Clusters
 from smtc_lab.planner.model.model import Model
 from smtc_lab.planner.pareto import distinct, excess, pareto
 from smtc_lab.planner.plan_settings import is_wanted
@@ -100,60 +100,34 @@ def nearest_to_deadline(outlook: Outlook, found: Found) -> str:
 
 
 def _homogeneous(outlook: Outlook, refused: dict[str, int]) -> Clusters:
-    """Return every type that can train alone, in the number that the plan is for."""
+    """Return every type that can train alone, in the number that the plan is for.
+
+    Where that is any number: in 1, 2, 4, … and the most instances.
+    """
     offers, settings = outlook.offers, outlook.settings
-    wanted = _in_families(outlook)
-    if settings.num_devices is None:
-        return _any_number(outlook, wanted, refused)
-    counts = settings.num_devices / offers.devices
-    has_number = (
-        (counts == np.floor(counts)) & (counts >= 1) & (counts <= settings.max_trainers)
-    )
-    knows_speed = ~np.isnan(offers.speed)
-    _count(refused, "not of the chosen families, or burstable", ~wanted)
-    _count(refused, offers.without_time(wanted), wanted & ~offers.can_train)
-    other = wanted & offers.can_train
-    _count(refused, f"not {settings.num_devices} accelerators in all", other & ~has_number)
-    _count(
-        refused,
-        "CPU speed unknown (give relative_cpu_speed)",
-        other & has_number & ~knows_speed,
-    )
-    usable = other & has_number & knows_speed
-    rows = np.flatnonzero(usable & _shares(outlook, counts * offers.devices, usable, refused))
-    return Clusters(
-        trainer=rows,
-        trainers=counts[rows],
-        data=np.full(len(rows), NO_DATA_GROUP),
-        data_instances=np.zeros(len(rows)),
-    )
-
-
-def _any_number(
-    outlook: Outlook, wanted: NDArray[np.bool_], refused: dict[str, int]
-) -> Clusters:
-    """Return every type that can train, in 1, 2, 4, … and the most instances."""
-    offers, most = outlook.offers, outlook.settings.max_trainers
-    knows_speed = ~np.isnan(offers.speed)
+    wanted, counts = _in_families(outlook), np.ones(len(offers.types))
     usable = wanted & offers.can_train
     _count(refused, "not of the chosen families, or burstable", ~wanted)
     _count(refused, offers.without_time(wanted), wanted & ~offers.can_train)
+    if settings.num_devices is not None:
+        counts = settings.num_devices / offers.devices
+        has_number = (
+            (counts == np.floor(counts)) & (counts >= 1) & (counts <= settings.max_trainers)
+        )
+        _count(refused, f"not {settings.num_devices} accelerators in all", usable & ~has_number)
+        usable &= has_number
+    knows_speed = ~np.isnan(offers.speed)
     _count(refused, "CPU speed unknown (give relative_cpu_speed)", usable & ~knows_speed)
-    counts = np.unique([*(2 ** np.arange(most.bit_length())), most])
-    rows, count = (
-        grid.ravel()
-        for grid in np.meshgrid(np.flatnonzero(usable & knows_speed), counts, indexing="ij")
-    )
-    is_known = (count == 1) | ~np.isnan(offers.network_gbps[rows])
-    _count(refused, "network between instances unknown", ~is_known)
+    rows = np.flatnonzero(usable & knows_speed)
+    count, is_known = counts[rows], np.ones(len(rows), dtype=bool)
+    if settings.num_devices is None:
+        most = settings.max_trainers
+        steps = np.unique([*(2.0 ** np.arange(most.bit_length())), most])
+        rows, count = (grid.ravel() for grid in np.meshgrid(rows, steps, indexing="ij"))
+        is_known = (count == 1) | ~np.isnan(offers.network_gbps[rows])
+        _count(refused, "network between instances unknown", ~is_known)
     is_known &= _shares(outlook, count * offers.devices[rows], is_known, refused)
-    rows, count = rows[is_known], count[is_known]
-    return Clusters(
-        trainer=rows,
-        trainers=count.astype(np.float64),
-        data=np.full(len(rows), NO_DATA_GROUP),
-        data_instances=np.zeros(len(rows)),
-    )
+    return Clusters.alone(rows[is_known], count[is_known])
 
 
 def _shares(
