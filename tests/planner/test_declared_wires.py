@@ -13,10 +13,9 @@ from smtc_lab.launchers.emulation.emulated_link import declared_link, link_facts
 from smtc_lab.parallel.link.pace import Pace
 from smtc_lab.planner.calibration.parts import LinkPoint
 from smtc_lab.planner.forecast.declared_wires import declared_wires, launched_wires
-from smtc_lab.planner.forecast.forecast import launch_table
+from smtc_lab.planner.forecast.forecast import surroundings
 from smtc_lab.planner.forecast.launched import (
     AskedSetUp,
-    Surroundings,
     laid_out,
     setup_of,
 )
@@ -53,8 +52,7 @@ def facts_of(asked: TrainingJob, *, is_rated: bool = False) -> dict[str, Any]:
 def launched_setup(asked: TrainingJob) -> Setup:
     emulation = asked.emulation
     assert emulation is not None
-    around = Surroundings(catalog=CATALOG, cores=2.0)
-    table = launch_table(AskedSetUp(job=asked, emulation=emulation), around)
+    table = surroundings(AskedSetUp(job=asked, emulation=emulation), CATALOG, 2.0).table
     return setup_of(asked, laid_out(placed(asked, CATALOG), table), table, emulation=emulation)
 
 

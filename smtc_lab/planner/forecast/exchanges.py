@@ -12,7 +12,7 @@ from smtc_lab.catalog.placed import placed
 from smtc_lab.errors import SpecError
 from smtc_lab.launchers.dilation import most_cores
 from smtc_lab.planner.forecast.launched import LaidOut, laid_out, setup_of
-from smtc_lab.spec.cluster import MAX_INSTANCE_GROUPS, Cluster, InstanceGroup
+from smtc_lab.spec.cluster import MAX_INSTANCE_GROUPS, InstanceGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,16 +57,13 @@ class _Changed:
     """The clusters."""
 
 
-def exchanges(
-    asked: AskedSetUp, model: Model, table: TypeTable, around: Surroundings
-) -> tuple[Exchange, ...]:
+def exchanges(asked: AskedSetUp, model: Model, around: Surroundings) -> tuple[Exchange, ...]:
     """Return what a set-up would be with other types, and with a data group that it lacks.
 
     Args:
         asked: The set-up.
         model: The model without draws, of its workload.
-        table: The instance types, with the speeds that the set-up gives.
-        around: Catalog and machine.
+        around: Catalog and machine, with the speeds that the set-up gives.
 
     Returns:
         For each instance group what every type would be there, in the order of the catalog.
@@ -76,7 +73,7 @@ def exchanges(
     Raises:
         PlannerError: Something that all of them need was not calibrated.
     """
-    groups = asked.job.cluster.instance_groups
+    groups, table = asked.job.cluster.instance_groups, around.table
     changed = [
         each
         for place in range(len(groups))
@@ -88,7 +85,7 @@ def exchanges(
     usd_per_hour = [np.full(shape, np.nan) for shape in shapes]
     if changed:
         laid = LaidOut.joined([each.laid for each in changed])
-        found_s = _step_s(asked, laid, around, model, table)
+        found_s = _step_s(asked, laid, around, model)
         begin = 0
         for each in changed:
             end = begin + len(each.columns)
@@ -135,7 +132,7 @@ def _placed(
     job: TrainingJob, groups: tuple[InstanceGroup, ...], catalog: Catalog
 ) -> Placed | None:
     """Return where a job is placed on other groups; None: it cannot run there."""
-    cluster = Cluster(instance_groups=groups)
+    cluster = job.cluster.model_copy(update={"instance_groups": groups})
     try:
         return placed(job.model_copy(update={"cluster": cluster}), catalog)
     except SpecError:
@@ -143,14 +140,14 @@ def _placed(
 
 
 def _step_s(
-    asked: AskedSetUp, laid: LaidOut, around: Surroundings, model: Model, table: TypeTable
+    asked: AskedSetUp, laid: LaidOut, around: Surroundings, model: Model
 ) -> NDArray[np.float64]:
     """Return the mean step time of clusters, shape (K,)."""
     found = np.full(laid.trainers.shape, np.nan)
     declared_s = asked.emulation.device_step_time_s
     if (declared_s is None) != (model.calibration.emulated_device_s is None):
         return found
-    most = most_cores(asked.emulation, around.cores)
+    table, most = around.table, most_cores(asked.emulation, around.cores)
     is_possible = laid.is_possible & (laid.cores(table) <= most)
     if model.inputs.remote is None:
         is_possible &= laid.data_instances == 0

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from smtc_lab.planner.model.model import Model
     from smtc_lab.planner.model.prediction import Prediction
     from smtc_lab.planner.model.setup import Setup
-    from smtc_lab.planner.offers import TypeTable
     from smtc_lab.planner.words.told_advice import Advice
     from smtc_lab.spec.job import TrainingJob
 
@@ -105,7 +104,7 @@ def forecast(
     """
     checked = [_checked(each.job, catalog, cores) for each in set_ups]
     problems = ["" if isinstance(each, Placed) else each for each in checked]
-    around = Surroundings(catalog=catalog, cores=cores)
+    around: dict[str, Surroundings] = {}
     sound = [place for place, problem in enumerate(problems) if not problem]
     found: list[Foreseen | str] = list(problems)
     if not any(models[place] for place in sound):
@@ -120,8 +119,11 @@ def forecast(
             continue
         try:
             with np.errstate(all="ignore"):  # what is no finite number is refused below
+                asked, speeds = set_ups[place], str(set_ups[place].emulation.relative_cpu_speed)
+                if speeds not in around:
+                    around[speeds] = surroundings(asked, catalog, cores)
                 dilation = dilation_of_job(job)
-                found[place] = _foreseen(set_ups[place], known, where, around, dilation)
+                found[place] = _foreseen(asked, known, where, around[speeds], dilation)
         except (PlannerError, CatalogError) as error:
             found[place] = str(error)
         except (ArithmeticError, ValueError) as error:
@@ -132,19 +134,19 @@ def forecast(
     return found
 
 
-def launch_table(asked: AskedSetUp, around: Surroundings) -> TypeTable:
-    """Return the instance types beside this machine, in cluster time.
-
-    Args:
-        asked: It may know the speed of some.
-        around: Catalog and machine.
+def surroundings(asked: AskedSetUp, catalog: Catalog, cores: float) -> Surroundings:
+    """Return what a set-up shares with all for which CPUs are as fast.
 
     Raises:
         CatalogError: The speed of this machine is not known.
     """
-    overrides, whole = asked.emulation.relative_cpu_speed, math.ceil(around.cores - ROUNDING)
-    own = own_cpu_speed().value
-    return type_table(around.catalog, overrides, beside=own, cores=max(1, whole))
+    table = type_table(
+        catalog,
+        asked.emulation.relative_cpu_speed,
+        beside=own_cpu_speed().value,
+        cores=max(1, math.ceil(cores - ROUNDING)),
+    )
+    return Surroundings(catalog=catalog, table=table, cores=cores)
 
 
 def _launched(jobs: Sequence[TrainingJob], catalog: Catalog, cores: float) -> list[TrainingJob]:
@@ -171,7 +173,7 @@ def _foreseen(
     dilation: float,
 ) -> Foreseen:
     job, is_emulated = asked.job, asked.job.emulation is not None
-    table, model = launch_table(asked, around), known.model
+    table, model = around.table, known.model
     own = known.calibration.script_num_workers
     laid = laid_out(where, table, is_emulated=is_emulated)
     setup = setup_of(job, laid, table, emulation=job.emulation, own_workers=own)
@@ -186,7 +188,7 @@ def _foreseen(
     _refuse_endless(made)
     parts = made.parts
     of_script = own if job.num_loader_workers is None else None
-    *of_groups, with_data = exchanges(asked, known.of_means, table, around)
+    *of_groups, with_data = exchanges(asked, known.of_means, around)
     return Foreseen(
         prediction=made,
         setup=setup,

@@ -39,10 +39,13 @@ class AskedSetUp:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
-    """What all set-ups of a forecast share."""
+    """What set-ups of a forecast share."""
 
     catalog: Catalog
     """Instance types and prices."""
+
+    table: TypeTable
+    """The types beside this machine, in cluster time."""
 
     cores: float
     """Cores of this machine."""
