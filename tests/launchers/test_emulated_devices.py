@@ -86,7 +86,7 @@ def test_trainers_are_told_what_a_stage_may_hold_and_where_modules_go(
     ("cluster", "dilation", "expected_s"),
     [
         ("a=ml.p3.2xlarge:1", 20.0, 0.6),
-        ("a=ml.c5.9xlarge:1", 20.0, None),  # its vCPUs compute the passes
+        ("a=ml.c5.9xlarge:1", 80.0, None),  # its vCPUs compute the passes
         ("a=local:1", None, 0.03),
     ],
 )
