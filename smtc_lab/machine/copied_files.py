@@ -11,7 +11,7 @@ from pathlib import Path
 MOST_COPIED_BYTES = 2**28
 """What all copies of a folder take, at most: 256 MiB."""
 
-MOST_COPIED = 1_000
+MOST_COPIED = 200
 
 
 class CopiedFiles:
@@ -29,7 +29,7 @@ class CopiedFiles:
             fit, or is linked already.
         """
         try:
-            look = os.stat(source)  # noqa: PTH116  a thousand of them
+            look = os.stat(source)  # noqa: PTH116  hundreds of them
             if not stat.S_ISREG(look.st_mode) or not self._fits(look.st_size):
                 return False
             with open(source, "rb") as file:  # noqa: PTH123  as above
