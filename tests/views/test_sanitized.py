@@ -21,8 +21,9 @@ from smtc_lab.views.display import to_html
 from smtc_lab.views.figures.drawing import Picture
 from smtc_lab.views.plan.bundle import plan_html
 from smtc_lab.views.run_list import RunList
-from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, RowInfo, SetUpInfo
+from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.study.words import study_html
+from smtc_lab.views.text.set_ups import RowInfo
 from tests.kit.comparison_runs import HETEROGENEOUS, example_job
 from tests.kit.comparisons import example_comparison
 from tests.kit.plans import example_plan

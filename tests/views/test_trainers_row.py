@@ -8,10 +8,13 @@ import pytest
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.compared.comparison import Comparison
+from smtc_lab.metrics.compared.pair_result import PairResult
+from smtc_lab.metrics.cost import saving_interval
 from smtc_lab.metrics.result import Interval
 from smtc_lab.views.study.estimate import set_up_estimate
-from smtc_lab.views.study.rows import live_rows
+from smtc_lab.views.text.set_ups import SetUpsSoFar
 from smtc_lab.views.text.table import comparison_rows, comparison_table
+from smtc_lab.views.text.words import ONE_LAUNCH
 from tests.kit.records import run_records
 
 if TYPE_CHECKING:
@@ -56,9 +59,9 @@ def test_a_live_table_names_them_before_the_first_launch() -> None:
     jobs = [
         spread_run(distribution, trainers, "other").job for distribution, trainers, _ in SPREADS
     ]
-    estimates = [set_up_estimate([], job.cluster) for job in jobs]
+    estimates = [set_up_estimate([], job) for job in jobs]
 
-    rows = live_rows(jobs, [None] * len(jobs), estimates, [""] * len(jobs))
+    rows = comparison_rows(SetUpsSoFar(clusters=tuple(estimates)))
 
     told = {row.label: row.cells for row in rows}
     assert told["trainers"] == (
@@ -73,18 +76,49 @@ def test_a_live_table_names_them_before_the_first_launch() -> None:
 
 def test_a_live_table_has_no_interval_of_one_round() -> None:
     jobs = [spread_run(None, 1, name).job for name in ("one", "other")]
-    estimates = [set_up_estimate([], job.cluster) for job in jobs]
+    estimates = tuple(set_up_estimate([], job, usd_per_hour=3.0) for job in jobs)
     ratio = Interval(mean=2, low=1.9, high=2.1, spread="steps")
 
-    def told(seen: Interval) -> list[tuple[str, ...]]:
-        rows = live_rows(jobs, [3.0, 3.0], estimates, ["", ""], [None, seen])
+    def told(speedup: Interval) -> list[tuple[str, ...]]:
+        saving = saving_interval(
+            speedup=speedup, baseline_usd_per_hour=3.0, candidate_usd_per_hour=3.0
+        )
+        pair = PairResult(
+            baseline="one",
+            candidate="other",
+            speedup=speedup,
+            saving_fraction=saving,
+            saving_per_job_fraction=None,
+            evidence="measured",
+            verdict="",
+        )
+        rows = comparison_rows(SetUpsSoFar(clusters=estimates, pairs=(pair,)))
         by_label = {row.label: row.cells[1] for row in rows}
         return [by_label["speed-up"], by_label["saving per step"]]
 
     over_rounds = ratio.model_copy(update={"spread": "launches"})
     times = "\N{MULTIPLICATION SIGN}"
-    assert told(ratio) == [(f"2.0{times} (one launch)",), ("50 % (one launch)",)]
+    assert told(ratio) == [
+        (f"2.0{times} (one launch)", ONE_LAUNCH),
+        ("50 % (one launch)", ONE_LAUNCH),
+    ]
     assert all("(one launch)" not in cell[0] for cell in told(over_rounds))
+
+
+def test_a_table_has_the_same_rows_while_launches_run_and_when_they_are_over() -> None:
+    result = compared(spread_run({"data": 2}, 2, "one"), spread_run({"data": 2}, 2, "other"))
+    jobs = [spread_run({"data": 2}, 2, name).job for name in ("one", "other")]
+    estimates = tuple(set_up_estimate([], job) for job in jobs)
+
+    live = [
+        row.label for row in comparison_rows(SetUpsSoFar(clusters=estimates, is_compared=True))
+    ]
+
+    final = [row.label for row in comparison_rows(result)]
+    of_whole_launches = {"samples/s", "time of a launch", "CPU delivered/asked"}
+    assert [label for label in live if label != "data wait"] == [
+        label for label in final if label not in of_whole_launches
+    ]
 
 
 def test_one_trainer_each_needs_no_row_of_trainers() -> None:

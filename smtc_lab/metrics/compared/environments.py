@@ -21,10 +21,10 @@ class EnvironmentResult(Result):
     """What the job calls it; ``today``: the one that launched."""
 
     python: str
-    """Version of its Python."""
+    """Version of its Python; empty: not known yet."""
 
     torch: str | None
-    """Version of torch; None: it has none."""
+    """Version of torch; None: it has none, or its Python is not known."""
 
     parity: ParityResult | None = None
     """Whether the same training comes out as in the first one; None: not checked, or it is

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.metrics.batch.batch_sizes import BatchSizes, BatchTrial, backend_batches
 from smtc_lab.views.batch.sizes import sentences, trial_rows
-from smtc_lab.views.study.info import RowInfo
 from smtc_lab.views.study.kind import StudyKind
+from smtc_lab.views.text.set_ups import RowInfo
 
 if TYPE_CHECKING:
     from smtc_lab.views.study.follower import StudyFollower

@@ -11,7 +11,6 @@ from smtc_lab.views.code.cells import compare_code
 from smtc_lab.views.study.info import (
     ComparisonInfo,
     LaunchInfo,
-    RowInfo,
     SetUpInfo,
 )
 from smtc_lab.views.study.money import launch_cost_of, steps_cost_of
@@ -56,9 +55,7 @@ def described(comparison: Comparison, runs: Sequence[RunRecords]) -> ComparisonI
         is_verdict=True,
         set_ups=tuple(_set_up(cluster, comparison, runs) for cluster in comparison.clusters),
         launched=tuple(_launch(place, runs, names, warm_up) for place in range(len(runs))),
-        rows=tuple(
-            RowInfo(label=row.label, cells=row.cells) for row in comparison_rows(comparison)
-        ),
+        rows=tuple(comparison_rows(comparison)),
         notes=(price_line(comparison),) if tells_cost(comparison) else (),
         findings=told(beside_verdict(comparison)),
         code=_code(comparison, runs, names),

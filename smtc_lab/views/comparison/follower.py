@@ -10,9 +10,13 @@ import numpy as np
 from smtc_lab.follow.table import LiveTable
 from smtc_lab.metrics.compared.compare import compare_runs
 from smtc_lab.metrics.compared.comparison import Comparison
+from smtc_lab.metrics.compared.pair_result import PairResult
+from smtc_lab.metrics.cost import saving_interval
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.views.comparison.estimate import RATIO_COLUMNS, ratio_row, speedup_so_far
-from smtc_lab.views.comparison.rows import compiler_rows, final_rows
 from smtc_lab.views.study.follower import StudyFollower
+from smtc_lab.views.study.rows import study_rows
+from smtc_lab.views.text.set_ups import SetUpsSoFar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.metrics.result import Interval
     from smtc_lab.study.study_run import StudyRun
-    from smtc_lab.views.study.info import RowInfo
+    from smtc_lab.views.text.set_ups import RowInfo
 
 _REPLAYED = 60
 """Points at which the ratio of launches that are over is shown."""
@@ -36,7 +40,7 @@ class ComparisonFollower(StudyFollower):
             stream.add(LiveTable(f"ratio:{place}", RATIO_COLUMNS))
             for place in range(1, len(self.jobs))
         ]
-        self._speedups = [None] * len(self.jobs)
+        self._speedups: list[Interval | None] = [None] * len(self.jobs)
         self._latest_s = 0.0
         if self.state.state == "Completed":
             self._conclude()
@@ -44,8 +48,14 @@ class ComparisonFollower(StudyFollower):
     def rows(self) -> tuple[RowInfo, ...]:
         """Return the table of set-ups as it is now."""
         if self.state.is_terminal and self.comparison is not None:
-            return final_rows(self.comparison, self.jobs)
-        return (*super().rows(), *compiler_rows(self.comparison, self.jobs))
+            return study_rows(self.comparison, self.jobs)
+        pairs = [self._pair(place) for place in range(1, len(self.jobs))]
+        so_far = SetUpsSoFar(
+            clusters=self._told(),
+            pairs=tuple(pair for pair in pairs if pair is not None),
+            is_compared=True,
+        )
+        return study_rows(so_far, self.jobs)
 
     def _result(self) -> Comparison | None:
         written = self.run.result_json
@@ -144,11 +154,35 @@ class ComparisonFollower(StudyFollower):
 
     def _told_speedup(self, place: int) -> tuple[Interval, int] | None:
         """Return what the verdict tells, so that the curve of the ratio ends there."""
-        pairs = () if self.comparison is None else self.comparison.pairs
-        label = self.jobs[place].cluster.label
-        pair = next((pair for pair in pairs if pair.candidate == label), None)
+        pair = self._told_pair(place)
         if pair is None or self.comparison is None:
             return None
         names = (pair.baseline, pair.candidate)
         clusters = [each for each in self.comparison.clusters if each.name in names]
         return pair.speedup, sum(cluster.steps for cluster in clusters)
+
+    def _told_pair(self, place: int) -> PairResult | None:
+        """Return what the complete rounds tell of a set-up and the baseline."""
+        pairs = () if self.comparison is None else self.comparison.pairs
+        label = self.jobs[place].cluster.label
+        return next((pair for pair in pairs if pair.candidate == label), None)
+
+    def _pair(self, place: int) -> PairResult | None:
+        """Return that, or before a round is complete what its steps tell."""
+        told, speedup = self._told_pair(place), self._speedups[place]
+        if told is not None or speedup is None:
+            return told
+        baseline, candidate = self.jobs[0], self.jobs[place]
+        return PairResult(
+            baseline=baseline.cluster.label,
+            candidate=candidate.cluster.label,
+            speedup=speedup,
+            saving_fraction=saving_interval(
+                speedup=speedup,
+                baseline_usd_per_hour=self.prices[0],
+                candidate_usd_per_hour=self.prices[place],
+            ),
+            saving_per_job_fraction=None,
+            evidence=evidence_of(baseline, candidate),
+            verdict="",
+        )

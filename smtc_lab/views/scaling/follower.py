@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.metrics.records.records import RunRecords
-    from smtc_lab.views.study.info import RowInfo
+    from smtc_lab.views.text.set_ups import RowInfo
 
 
 class ScalingFollower(ComparisonFollower):

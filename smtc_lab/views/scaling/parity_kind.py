@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from smtc_lab.metrics.parity import ParityResult
 from smtc_lab.metrics.parity_trace import shown
 from smtc_lab.study.scaling.same_model import PARITY
-from smtc_lab.views.study.info import RowInfo
 from smtc_lab.views.study.kind import StudyKind
 from smtc_lab.views.text import format as fmt
+from smtc_lab.views.text.set_ups import RowInfo
 
 if TYPE_CHECKING:
     from smtc_lab.views.study.follower import StudyFollower

@@ -8,10 +8,10 @@ from smtc_lab.metrics.parity_trace import shown
 from smtc_lab.metrics.scaling.scaling import CAUSES
 from smtc_lab.metrics.scaling.verdict import CAUSE_WORDS, REST
 from smtc_lab.text_table import aligned
-from smtc_lab.views.study.info import RowInfo
 from smtc_lab.views.text import cells
 from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.findings import told
+from smtc_lab.views.text.set_ups import RowInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,88 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from smtc_lab.machine.environments.named import TODAY
 from smtc_lab.metrics.bill import mean_bill
 from smtc_lab.metrics.columns import STEP_COLUMNS
+from smtc_lab.metrics.communication.spread import spread_of
+from smtc_lab.metrics.compared.comparison import Utilization
+from smtc_lab.metrics.compared.environments import EnvironmentResult
 from smtc_lab.metrics.compared.launch_intervals import bill_intervals, exposed_comm_interval
 from smtc_lab.metrics.compared.prepared import batches_by_group, dataloader_of, takers_of
+from smtc_lab.metrics.cost import usd_of_run, usd_per_1000_steps
 from smtc_lab.metrics.intervals import mean_interval
 from smtc_lab.metrics.measured_columns import cpu_of_groups
+from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.utilization import data_wait_fraction, device_utilization
+from smtc_lab.views.text.set_ups import SetUpEstimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from smtc_lab.metrics.bill import Bill
-    from smtc_lab.metrics.compared.comparison import Dataloader
+    from smtc_lab.metrics.compared.comparison import Comparison
     from smtc_lab.metrics.result import Interval
-    from smtc_lab.spec.cluster import Cluster
+    from smtc_lab.spec.job import TrainingJob
     from smtc_lab.views.study.followed_launch import FollowedLaunch
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetUpEstimate:
-    """What is seen of one set-up so far, warm-up left out."""
-
-    steps: int
-    """Steps of all its launches."""
-
-    trainers: int | None
-    """Trainers of a launch; None: nothing was launched yet."""
-
-    warm_up_steps: int
-    """Steps that were left out, of all its launches."""
-
-    step_time_s: Interval | None
-    """Mean step time in seconds; None: no step yet."""
-
-    data_wait_fraction: float | None
-    """Data wait over step time; None: no step yet."""
-
-    exposed_comm_s: Interval | None
-    """Communication of a step with nothing beside it, in seconds; None: not recorded."""
-
-    device_fraction: float | None
-    """Device time over step time; None: not known."""
-
-    cpu: dict[str, float | None]
-    """By group: CPU time used over CPU time at hand; None: not known."""
-
-    bill: Bill | None
-    """Means over its launches that have completed, as of a result; while none has, of the one
-    that runs. None: nothing is known."""
-
-    bill_intervals: dict[str, Interval]
-    """Of that, by name, ``bill.end_s`` and so on; empty: no launch has completed."""
-
-    batches: dict[str, int]
-    """By group: batches that it prepared; empty: not known."""
-
-    dataloader: Dataloader | None
-    """Whose dataloader most batches came through; None: not known."""
-
-    billed_s: float
-    """Time of all its launches from start to end, or until now, in seconds."""
-
-    stepping_s: float
-    """Of that, from the first step of each launch to its last one so far."""
-
-
 def set_up_estimate(
-    launches: Sequence[FollowedLaunch],
-    cluster: Cluster,
-    *,
-    usd_per_hour: float | None = None,
+    launches: Sequence[FollowedLaunch], job: TrainingJob, *, usd_per_hour: float | None = None
 ) -> SetUpEstimate:
     """Return what is seen of a set-up.
 
     Args:
         launches: Its launches so far.
-        cluster: Where it runs.
+        job: What is launched.
         usd_per_hour: Price of its cluster; None: unknown.
     """
     seen = [(launch, found) for launch in launches if (found := launch.measured()) is not None]
@@ -98,26 +54,66 @@ def set_up_estimate(
         if (bill := launch.bill(usd_per_hour=usd_per_hour)) is not None
     }
     bill, intervals = _mean_bill(bills, usd_per_hour)
-    takers = takers_of(launches[0].follower.job) if launches else 1
-    groups = [group.instance_group_name for group in cluster.instance_groups]
+    groups = job.cluster.instance_groups
+    unknown = dict.fromkeys(group.instance_group_name for group in groups)
+    step_time_s = mean_interval([each.step_time_s for each in measured]) if measured else None
+    evidence = evidence_of(job)
     return SetUpEstimate(
+        name=job.cluster.label,
+        instance_groups=groups,
+        usd_per_hour=usd_per_hour,
+        spread=spread_of(job, launches[0].follower.num_trainers if launches else None),
+        launches=len(measured),
         steps=steps.shape[1],
-        trainers=launches[0].follower.num_trainers if launches else None,
-        warm_up_steps=sum(launch.warm_up_steps for launch in measured),
-        step_time_s=mean_interval([launch.step_time_s for launch in measured])
-        if measured
-        else None,
+        warm_up_steps=tuple(launch.warm_up_steps for launch in measured),
+        step_time_s=step_time_s,
+        usd_per_1000_steps=step_time_s
+        and usd_per_1000_steps(step_time_s=step_time_s, usd_per_hour=usd_per_hour),
         data_wait_fraction=data_wait_fraction(steps),
         exposed_comm_s=exposed_comm_interval(measured),
-        device_fraction=device_utilization(steps),
-        cpu=cpu_of_groups(measured) if measured else dict.fromkeys(groups),
+        utilization=Utilization(
+            device=device_utilization(steps),
+            cpu=cpu_of_groups(measured) if measured else unknown,
+        ),
         bill=bill,
-        bill_intervals=intervals,
-        batches=batches_by_group(cluster, served, takers=takers),
+        intervals=intervals,
+        batches=batches_by_group(
+            job.cluster, served, takers=takers_of(launches[0].follower.job) if launches else 1
+        ),
         dataloader=dataloader_of(served),
-        billed_s=sum(launch.billed_s() for launch in launches),
-        stepping_s=sum(bill.steps_s or 0.0 for bill in bills.values()),
+        evidence=evidence,
+        usd_so_far=usd_of_run(
+            evidence=evidence,
+            whole_s=sum(launch.billed_s() for launch in launches),
+            steps_s=sum(bill.steps_s or 0.0 for bill in bills.values()),
+            usd_per_hour=usd_per_hour,
+        ),
     )
+
+
+def with_result(
+    estimates: Sequence[SetUpEstimate],
+    comparison: Comparison | None,
+    environments: Sequence[str],
+) -> tuple[SetUpEstimate, ...]:
+    """Return estimates with what only complete rounds tell.
+
+    Args:
+        estimates: What is seen of each set-up.
+        comparison: The comparison of the complete rounds; None: there is none.
+        environments: Python environment of each; empty: the one that launches.
+    """
+    clusters = () if comparison is None else comparison.clusters
+    results = {cluster.name: cluster for cluster in clusters}
+    told = []
+    for name, estimate in zip(environments, estimates, strict=True):
+        result = results.get(estimate.name)
+        environment = None if result is None else result.environment
+        if environment is None and len(set(environments)) > 1:
+            environment = EnvironmentResult(name=name or TODAY, python="", torch=None)
+        compiler = None if result is None else result.compiler
+        told.append(replace(estimate, compiler=compiler, environment=environment))
+    return tuple(told)
 
 
 def _mean_bill(

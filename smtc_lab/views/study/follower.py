@@ -12,20 +12,19 @@ from smtc_lab.follow.run_follower import RunFollower
 from smtc_lab.machine.environments.named import other_environment
 from smtc_lab.metrics.measured_columns import one_warm_up
 from smtc_lab.store.run_folder import RunFolder
-from smtc_lab.views.study.estimate import set_up_estimate
+from smtc_lab.views.study.estimate import set_up_estimate, with_result
 from smtc_lab.views.study.followed_launch import FollowedLaunch
-from smtc_lab.views.study.rows import live_rows
+from smtc_lab.views.study.rows import study_rows
+from smtc_lab.views.text.set_ups import SetUpsSoFar
 
 if TYPE_CHECKING:
     from smtc_lab.follow.frames import Frame
     from smtc_lab.follow.stream import Stream
     from smtc_lab.follow.table import LiveTable
     from smtc_lab.metrics.compared.comparison import Comparison
-    from smtc_lab.metrics.result import Interval
     from smtc_lab.study.folder import LaunchedRun
     from smtc_lab.study.study_run import StudyRun
-    from smtc_lab.views.study.estimate import SetUpEstimate
-    from smtc_lab.views.study.info import RowInfo
+    from smtc_lab.views.text.set_ups import RowInfo, SetUpEstimate
 
 _ESTIMATE_S = 1.0
 _LEAST_REST = 10.0
@@ -58,7 +57,6 @@ class StudyFollower:
         """Rounds that are in that comparison."""
         self.own_tables: list[LiveTable] = []
         """What is sent beside the tables of its launches."""
-        self._speedups: list[Interval | None] = []
         self._estimates: list[SetUpEstimate] | None = None
         self._stream = stream
         self._estimate_s = 0.0
@@ -129,15 +127,14 @@ class StudyFollower:
         """Return what is seen of each set-up since the last look."""
         if self._estimates is None:
             self._estimates = [
-                set_up_estimate(self._of(place), job.cluster, usd_per_hour=self.prices[place])
+                set_up_estimate(self._of(place), job, usd_per_hour=self.prices[place])
                 for place, job in enumerate(self.jobs)
             ]
         return self._estimates
 
     def rows(self) -> tuple[RowInfo, ...]:
         """Return the table of set-ups as it is now."""
-        environments = [self.environment_of(place) for place in range(len(self.jobs))]
-        return live_rows(self.jobs, self.prices, self.estimates(), environments, self._speedups)
+        return study_rows(SetUpsSoFar(clusters=self._told()), self.jobs)
 
     def read(self, table: str, first: int, end: int, most: int) -> Frame | None:
         """Return rows that were asked for in more detail; None: nobody keeps them."""
@@ -177,6 +174,11 @@ class StudyFollower:
             ),
             set_up=labels.index(launched.label),
         )
+
+    def _told(self) -> tuple[SetUpEstimate, ...]:
+        """Return the estimates with what only complete rounds tell, and their environments."""
+        environments = [self.environment_of(place) for place in range(len(self.jobs))]
+        return with_result(self.estimates(), self.comparison, environments)
 
     def _of(self, set_up: int) -> list[FollowedLaunch]:
         return [launch for launch in self.followed if launch.set_up == set_up]

@@ -17,6 +17,7 @@ from smtc_lab.views.live.scaling_info import ScalingInfo  # noqa: TC001  pydanti
 from smtc_lab.views.run.info import Predicted  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.findings import FindingInfo  # noqa: TC001  pydantic reads it
 from smtc_lab.views.text.json_values import json_values
+from smtc_lab.views.text.set_ups import RowInfo  # noqa: TC001  pydantic reads it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,17 +154,6 @@ class LaunchCostPart:
 
     is_waiting: bool
     """Whether it is paid while no step is made that would be made again."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowInfo:
-    """One line of the table of set-ups, in words."""
-
-    label: str
-    """What is compared."""
-
-    cells: tuple[tuple[str, ...], ...]
-    """By set-up: the lines of the cell, at least one."""
 
 
 @dataclass(frozen=True, kw_only=True)

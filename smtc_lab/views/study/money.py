@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.bill import Bill
     from smtc_lab.metrics.compared.comparison import ClusterResult
     from smtc_lab.metrics.spent import StepsCause
-    from smtc_lab.views.study.estimate import SetUpEstimate
     from smtc_lab.views.study.info import PicturedGroup
+    from smtc_lab.views.text.set_ups import SetUpEstimate
 
 
 def steps_cost_so_far(
@@ -37,13 +37,13 @@ def steps_cost_so_far(
             PaidGroup(
                 role=group.role,
                 usd_per_hour=_usd_per_hour(group, catalog),
-                cpu_fraction=estimate.cpu.get(group.instance_group_name),
+                cpu_fraction=estimate.utilization.cpu.get(group.instance_group_name),
             )
             for group in groups
         ],
         step_time_s=None if mean is None else mean.mean,
         data_wait_fraction=estimate.data_wait_fraction,
-        device_fraction=estimate.device_fraction,
+        device_fraction=estimate.utilization.device,
     )
     return _steps_parts(set_up, parts)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from smtc_lab.study.folder import StudyRequest
     from smtc_lab.study.study_run import StudyRun
     from smtc_lab.views.live.scaling_info import ScalingInfo
-    from smtc_lab.views.study.info import RowInfo
+    from smtc_lab.views.text.set_ups import RowInfo
 
 
 class StudyOwn:

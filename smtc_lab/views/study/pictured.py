@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.catalog.instance_types import InstanceType
     from smtc_lab.spec.job import TrainingJob
-    from smtc_lab.views.study.estimate import SetUpEstimate
+    from smtc_lab.views.text.set_ups import SetUpEstimate
 
 
 def pictured_groups(job: TrainingJob, catalog: Catalog) -> tuple[PicturedGroup, ...]:
@@ -65,14 +65,17 @@ def part_use(groups: Sequence[PicturedGroup], estimate: SetUpEstimate) -> PartUs
     return PartUse(
         trainer_cpu=_cpu(groups, estimate, "train"),
         data_cpu=_cpu(groups, estimate, "data"),
-        device=estimate.device_fraction,
+        device=estimate.utilization.device,
         network=None,
     )
 
 
 def _cpu(groups: Sequence[PicturedGroup], estimate: SetUpEstimate, role: str) -> float | None:
     shares = [
-        (estimate.cpu.get(group.instance_group_name), group.instance_count * (group.vcpus or 1))
+        (
+            estimate.utilization.cpu.get(group.instance_group_name),
+            group.instance_count * (group.vcpus or 1),
+        )
         for group in groups
         if group.role == role
     ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import ClusterResult, Dataloader
     from smtc_lab.metrics.compared.pair_result import PairResult
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.views.text.set_ups import SetUp, SetUpEstimate
 
 BATCHES_LABEL = "batches prepared"
 """What a row of who prepared the batches is called."""
@@ -42,13 +43,13 @@ Lines = tuple[str, ...]
 """The lines of one cell."""
 
 
-def percent(cluster: ClusterResult, name: str, fraction: float | None) -> str:
+def percent(cluster: SetUp, name: str, fraction: float | None) -> str:
     """Return a share of a cluster by its name among the intervals, with its interval."""
     interval = cluster.intervals.get(name)
     return fmt.percent(fraction) if interval is None else fmt.percent_interval(interval)
 
 
-def device(cluster: ClusterResult) -> Lines:
+def device(cluster: SetUp) -> Lines:
     """Return how busy the accelerators were."""
     return (percent(cluster, "utilization.device", cluster.utilization.device),)
 
@@ -68,17 +69,17 @@ def startup(cluster: ClusterResult) -> Lines:
     return (fmt.seconds_interval(interval),)
 
 
-def time_parts(cluster: ClusterResult) -> Lines:
+def time_parts(cluster: SetUp) -> Lines:
     """Return where the billed time of a launch went."""
     return time_lines(cluster.bill, cluster.intervals)
 
 
-def cost_parts(cluster: ClusterResult) -> Lines:
+def cost_parts(cluster: SetUp) -> Lines:
     """Return what the parts of a launch cost."""
     return cost_lines(cluster.bill, cluster.intervals)
 
 
-def instances(cluster: ClusterResult) -> Lines:
+def instances(cluster: SetUp) -> Lines:
     """Return the instances of each group."""
     return tuple(
         f"{fmt.instances(group)}, {fmt.plain(group.instance_group_name)}"
@@ -86,7 +87,7 @@ def instances(cluster: ClusterResult) -> Lines:
     ) or (fmt.UNKNOWN,)
 
 
-def steps(cluster: ClusterResult) -> Lines:
+def steps(cluster: SetUp) -> Lines:
     """Return the measured steps and launches."""
     told = f"{cluster.steps:,} in {fmt.count(cluster.launches, 'launch')}"
     return (told, *warm_up(sum(cluster.warm_up_steps)))
@@ -97,12 +98,28 @@ def warm_up(steps: int) -> Lines:
     return (f"{steps:,} of warm-up left out",) if steps else ()
 
 
-def usd_per_1000_steps(cluster: ClusterResult) -> Lines:
+def usd_per_1000_steps(cluster: SetUp) -> Lines:
     """Return the cost of 1,000 steps, without the sign."""
     return (fmt.usd_interval(cluster.usd_per_1000_steps, symbol=False),)
 
 
-def cpu(cluster: ClusterResult) -> Lines:
+def samples_per_s(cluster: ClusterResult) -> Lines:
+    """Return the samples a second of the whole job."""
+    return (fmt.number_interval(cluster.samples_per_s),)
+
+
+def cost_so_far(estimate: SetUpEstimate) -> Lines:
+    """Return the cost of all launches; of emulated ones, of what is on the model's scale."""
+    usd = fmt.usd(estimate.usd_so_far)
+    return (f"steps {usd}" if estimate.evidence == "emulated" else usd,)
+
+
+def data_wait(cluster: SetUp) -> Lines:
+    """Return the share of the step time in which trainers waited for a batch."""
+    return (percent(cluster, "data_wait_fraction", cluster.data_wait_fraction),)
+
+
+def cpu(cluster: SetUp) -> Lines:
     """Return how busy the CPUs of each group were."""
     return tuple(
         f"{percent(cluster, f'utilization.cpu.{name}', fraction)}, {fmt.plain(name)}"
@@ -218,5 +235,6 @@ def _unseen(finding: str) -> Lines:
 def pair_cells(
     pairs: Sequence[PairResult | None], lines: Callable[[PairResult], Lines]
 ) -> tuple[Lines, ...]:
-    """Return the cells of a row about pairs; the baseline's says so."""
-    return tuple(lines(pair) if pair is not None else ("baseline",) for pair in pairs)
+    """Return the cells of a row about pairs, the baseline's first; None: not known yet."""
+    told = [(fmt.UNKNOWN,) if pair is None else lines(pair) for pair in pairs]
+    return (("baseline",), *told)

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.compiler_result import CompilerResult
     from smtc_lab.metrics.parity import ParityResult
     from smtc_lab.metrics.records.compiler_report import CompileTime, Place
+    from smtc_lab.metrics.result import Interval
+    from smtc_lab.views.text.set_ups import Compared
 
 
-def has_compilers(comparison: Comparison) -> bool:
+def has_compilers(comparison: Compared) -> bool:
     """Return whether a set-up asked for a compiler, or set-ups for unlike settings of it.
 
     Eager settings that all share are what a script does without a compiler.
@@ -28,7 +30,7 @@ def has_compilers(comparison: Comparison) -> bool:
     return any(config.backend != "eager" for config in asked) or compilers_differ(comparison)
 
 
-def compilers_differ(comparison: Comparison) -> bool:
+def compilers_differ(comparison: Compared) -> bool:
     """Return whether two set-ups asked for unlike settings of a compiler."""
     known = [cluster.compiler for cluster in comparison.clusters]
     asked = [None if compiler is None else compiler.config for compiler in known]
@@ -75,6 +77,13 @@ def break_even_words(break_even: BreakEven | None) -> str:
         for steps in (break_even.steps.mean, break_even.steps.low, break_even.steps.high)
     )
     return f"{mean} ({low}\u2013{high})"
+
+
+def overhead(overhead_s: Interval | None) -> str:
+    """Return what the first steps took beyond steady ones; noise can make it negative."""
+    if overhead_s is not None and overhead_s.mean <= 0:
+        return "none seen"
+    return fmt.number_interval(overhead_s)
 
 
 def parity_words(compiler: CompilerResult) -> str:

@@ -9,7 +9,8 @@ from smtc_lab.views.text import format as fmt
 from smtc_lab.views.text.compiler import sameness_words
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
+    from smtc_lab.metrics.compared.comparison import Comparison
+    from smtc_lab.views.text.set_ups import Compared, SetUp
 
 NOT_INSTALLED = "not installed"
 """What a table says of a package that an environment does not have."""
@@ -31,27 +32,29 @@ class EnvironmentSection:
     """Each package that some environment lacks, with its version in each."""
 
 
-def has_environments(comparison: Comparison) -> bool:
+def has_environments(comparison: Compared) -> bool:
     """Return whether the clusters of a comparison ran in several Python environments."""
     return any(cluster.environment is not None for cluster in comparison.clusters)
 
 
-def environment_lines(cluster: ClusterResult) -> tuple[str, ...]:
+def environment_lines(cluster: SetUp) -> tuple[str, ...]:
     """Return the name of a cluster's environment, its Python and its torch."""
     environment = cluster.environment
     if environment is None:
         return (fmt.UNKNOWN,)
+    if not environment.python:
+        return (fmt.plain(environment.name),)
     torch = f"torch {environment.torch}" if environment.torch else "no torch"
     return (fmt.plain(environment.name), f"Python {fmt.plain(environment.python)}", torch)
 
 
-def same_model_lines(cluster: ClusterResult) -> tuple[str, ...]:
+def same_model_lines(cluster: SetUp) -> tuple[str, ...]:
     """Return whether the same training comes out as in the first environment."""
     environment = cluster.environment
     return (sameness_words(None if environment is None else environment.parity),)
 
 
-def checks_environments(comparison: Comparison) -> bool:
+def checks_environments(comparison: Compared) -> bool:
     """Return whether it was checked that all environments train the same model."""
     return any(
         cluster.environment is not None and cluster.environment.parity is not None

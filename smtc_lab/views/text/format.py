@@ -14,6 +14,7 @@ from smtc_lab.text_table import columns
 if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import GroupResult
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.spec.cluster import InstanceGroup
 
 TIMES = "\u00d7"
 """The multiplication sign."""
@@ -169,7 +170,7 @@ def count(num: int, singular: str) -> str:
     return f"{num:,} {singular if num == 1 else plural}"
 
 
-def instances(group: GroupResult) -> str:
+def instances(group: GroupResult | InstanceGroup) -> str:
     """Return what a group consists of: ``1 x ml.p3.2xlarge``."""
     return f"{group.instance_count} {TIMES} {plain(group.instance_type)}"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from smtc_lab.metrics.compared.comparison import Comparison
 from smtc_lab.text_table import columns
 from smtc_lab.views.text import cells
 from smtc_lab.views.text import compiler as compiler_words
@@ -24,6 +24,7 @@ from smtc_lab.views.text.environments import (
     same_model_lines,
 )
 from smtc_lab.views.text.findings import beside_verdict, told
+from smtc_lab.views.text.set_ups import RowInfo, SetUpsSoFar
 from smtc_lab.views.text.words import (
     price_line,
     scale_line,
@@ -33,10 +34,9 @@ from smtc_lab.views.text.words import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from smtc_lab.metrics.compared.comparison import ClusterResult, Comparison
     from smtc_lab.metrics.compared.compiler_result import CompilerResult
-    from smtc_lab.metrics.result import Interval
     from smtc_lab.views.text.cells import Lines
+    from smtc_lab.views.text.set_ups import Compared, SetUp
 
 TERMINAL_COLUMNS = 120
 """The table is at most this wide; clusters that do not fit follow below."""
@@ -45,70 +45,38 @@ _CELL_COLUMNS = 36
 _TEXT_COLUMNS = 100
 _GAP = "   "
 
+Seen = TypeVar("Seen")
+
 INTERVAL_NOTE = "mean (95 % interval) of the steps behind the warm-up of each launch"
 """How to read the numbers of the table."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ComparisonRow:
-    """One line of the comparison, over all clusters."""
+def comparison_rows(compared: Compared) -> list[RowInfo]:
+    """Return a comparison as rows of text; each row has one cell for each cluster.
 
-    label: str
-    """What is compared, with its unit."""
-
-    cells: tuple[Lines, ...]
-    """By cluster: the lines of the cell, at least one."""
-
-
-def comparison_rows(comparison: Comparison) -> list[ComparisonRow]:
-    """Return the comparison as rows of text; each row has one cell for each cluster."""
-    clusters = comparison.clusters
+    While launches run, what only whole launches tell is left out, or ``unknown``.
+    """
+    clusters: Sequence[SetUp] = compared.clusters
     rows = [_row("instances", clusters, cells.instances), *_trainer_rows(clusters)]
-    if has_environments(comparison):
+    if has_environments(compared):
         rows.append(_row("Python environment", clusters, environment_lines))
-    is_priced = tells_cost(comparison)
-    if is_priced:
-        rows.append(_row("$/h", clusters, lambda c: (fmt.price_digits(c.usd_per_hour),)))
-    rows.append(_row("steps", clusters, cells.steps))
-    rows.append(
-        _row(cells.STEP_TIME_LABEL, clusters, lambda c: (fmt.number_interval(c.step_time_s),))
-    )
-    if is_priced:
-        rows.append(_row("$/1,000 steps", clusters, cells.usd_per_1000_steps))
-    rows.append(_row("samples/s", clusters, lambda c: (fmt.number_interval(c.samples_per_s),)))
-    if comparison.pairs:
-        by_name = {pair.candidate: pair for pair in comparison.pairs}
-        pairs = [by_name.get(c.name) if place else None for place, c in enumerate(clusters)]
-        rows.append(
-            ComparisonRow(
-                label=cells.SPEEDUP_LABEL, cells=cells.pair_cells(pairs, cells.speedup)
-            )
-        )
-        if is_priced:
-            saving = cells.pair_cells(pairs, cells.saving)
-            rows.append(ComparisonRow(label=cells.SAVING_LABEL, cells=saving))
-    if checks_environments(comparison):
+    rows += [*_step_rows(compared), *_pair_rows(compared)]
+    if checks_environments(compared):
         told = [("baseline",), *map(same_model_lines, clusters[1:])]
-        rows.append(ComparisonRow(label="trains the same model", cells=tuple(told)))
-    if compiler_words.has_compilers(comparison):
-        rows.extend(_compiler_rows(clusters))
-    if tells_bills(cluster.bill for cluster in clusters):
-        rows.append(_row(TIME_LABEL, clusters, cells.time_parts))
-        if is_priced:
-            rows.append(_row(COST_LABEL, clusters, cells.cost_parts))
-    rows.extend(
-        [
-            *_communication_rows(clusters),
-            *_batch_rows(clusters),
-            _row("CPU utilization", clusters, cells.cpu),
-            _row("device utilization", clusters, cells.device),
-            _row("CPU delivered/asked", clusters, cells.delivered),
-        ]
-    )
+        rows.append(RowInfo(label="trains the same model", cells=tuple(told)))
+    if compiler_words.has_compilers(compared):
+        rows += _compiler_rows(clusters)
+    rows += [*_bill_rows(compared), *_communication_rows(clusters), *_batch_rows(clusters)]
+    if isinstance(compared, SetUpsSoFar):
+        rows.append(_row("data wait", clusters, cells.data_wait))
+    rows.append(_row("CPU utilization", clusters, cells.cpu))
+    rows.append(_row("device utilization", clusters, cells.device))
+    if isinstance(compared, Comparison):
+        rows.append(_row("CPU delivered/asked", compared.clusters, cells.delivered))
     return rows
 
 
-def cost_rows(comparison: Comparison) -> list[ComparisonRow]:
+def cost_rows(comparison: Comparison) -> list[RowInfo]:
     """Return the cost of each cluster three ways: per step, per 1,000 steps, per job."""
     clusters = comparison.clusters
     has_bills = tells_bills(cluster.bill for cluster in clusters)
@@ -170,20 +138,60 @@ def table_title(comparison: Comparison) -> str:
     return f"{script} on {compared}, {comparison.evidence}"
 
 
-def _row(
-    label: str, clusters: Sequence[ClusterResult], lines: Callable[[ClusterResult], Lines]
-) -> ComparisonRow:
-    return ComparisonRow(label=label, cells=tuple(lines(cluster) for cluster in clusters))
+def _row(label: str, clusters: Sequence[Seen], lines: Callable[[Seen], Lines]) -> RowInfo:
+    return RowInfo(label=label, cells=tuple(lines(cluster) for cluster in clusters))
 
 
-def _trainer_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
+def _step_rows(compared: Compared) -> list[RowInfo]:
+    """Return how many steps there were, and what one takes and costs."""
+    clusters: Sequence[SetUp] = compared.clusters
+    rows = [
+        _row("steps", clusters, cells.steps),
+        _row(cells.STEP_TIME_LABEL, clusters, lambda c: (fmt.number_interval(c.step_time_s),)),
+    ]
+    if tells_cost(compared):
+        price = _row("$/h", clusters, lambda c: (fmt.price_digits(c.usd_per_hour),))
+        rows = [price, *rows, _row("$/1,000 steps", clusters, cells.usd_per_1000_steps)]
+    if isinstance(compared, Comparison):
+        rows.append(_row("samples/s", compared.clusters, cells.samples_per_s))
+    return rows
+
+
+def _pair_rows(compared: Compared) -> list[RowInfo]:
+    """Return each cluster against the baseline, where there is one."""
+    if not compared.pairs and not (isinstance(compared, SetUpsSoFar) and compared.is_compared):
+        return []
+    by_name = {pair.candidate: pair for pair in compared.pairs}
+    pairs = [by_name.get(cluster.name) for cluster in compared.clusters[1:]]
+    rows = [RowInfo(label=cells.SPEEDUP_LABEL, cells=cells.pair_cells(pairs, cells.speedup))]
+    if tells_cost(compared):
+        saving = cells.pair_cells(pairs, cells.saving)
+        rows.append(RowInfo(label=cells.SAVING_LABEL, cells=saving))
+    return rows
+
+
+def _bill_rows(compared: Compared) -> list[RowInfo]:
+    """Return where the billed time of a launch goes, and the money."""
+    clusters: Sequence[SetUp] = compared.clusters
+    is_priced, has_bills = tells_cost(compared), tells_bills(each.bill for each in clusters)
+    rows = []
+    if is_priced and isinstance(compared, SetUpsSoFar):
+        rows.append(_row("cost so far", compared.clusters, cells.cost_so_far))
+    if has_bills:
+        rows.append(_row(TIME_LABEL, clusters, cells.time_parts))
+    if has_bills and is_priced:
+        rows.append(_row(COST_LABEL, clusters, cells.cost_parts))
+    return rows
+
+
+def _trainer_rows(clusters: Sequence[SetUp]) -> list[RowInfo]:
     """Return how jobs are spread, where one has several trainers."""
     if not any(cluster.spread is not None and cluster.spread.is_told for cluster in clusters):
         return []
     return [_row(cells.TRAINERS_LABEL, clusters, lambda c: cells.trainers(c.spread))]
 
 
-def _communication_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
+def _communication_rows(clusters: Sequence[SetUp]) -> list[RowInfo]:
     """Return what several trainers exchange with nothing beside it, where any recorded it."""
     if all(cluster.exposed_comm_s is None for cluster in clusters):
         return []
@@ -196,7 +204,7 @@ def _communication_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow
     ]
 
 
-def _batch_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
+def _batch_rows(clusters: Sequence[SetUp]) -> list[RowInfo]:
     """Return who prepared the batches, where that is known of any cluster."""
     if not any(cluster.batches for cluster in clusters):
         return []
@@ -206,10 +214,10 @@ def _batch_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
     ]
 
 
-def _compiler_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
+def _compiler_rows(clusters: Sequence[SetUp]) -> list[RowInfo]:
     """Return what the compilers cost and keep, beside what they bring."""
 
-    def row(label: str, lines: Callable[[CompilerResult], Lines]) -> ComparisonRow:
+    def row(label: str, lines: Callable[[CompilerResult], Lines]) -> RowInfo:
         return _row(
             label,
             clusters,
@@ -219,18 +227,11 @@ def _compiler_rows(clusters: Sequence[ClusterResult]) -> list[ComparisonRow]:
     return [
         row("backend", compiler_words.backend_lines),
         row("settings", compiler_words.setting_lines),
-        row("first steps' overhead (s)", lambda c: (_overhead(c.overhead_s),)),
+        row("first steps' overhead (s)", lambda c: (compiler_words.overhead(c.overhead_s),)),
         row("break-even step", lambda c: (compiler_words.break_even_words(c.break_even),)),
         row("peak memory", lambda c: (compiler_words.memory(c.peak_memory_bytes),)),
         row("learns what eager learns", lambda c: (compiler_words.parity_words(c),)),
     ]
-
-
-def _overhead(overhead_s: Interval | None) -> str:
-    """Return what the first steps took beyond steady ones; noise can make it negative."""
-    if overhead_s is not None and overhead_s.mean <= 0:
-        return "none seen"
-    return fmt.number_interval(overhead_s)
 
 
 def _blocks(comparison: Comparison) -> list[list[str]]:

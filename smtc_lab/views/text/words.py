@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.compared.comparison import Comparison, GroupResult
     from smtc_lab.metrics.compared.pair_result import PairResult
     from smtc_lab.metrics.result import Interval
+    from smtc_lab.views.text.set_ups import Compared
 
 ONE_LAUNCH = "no claim from one launch"
 """What is said of a difference that one launch shows."""
@@ -51,7 +52,7 @@ def headline(comparison: Comparison) -> str:
     return f"{fmt.plain(name, 40)}: {finding} ({comparison.evidence})"
 
 
-def tells_cost(comparison: Comparison) -> bool:
+def tells_cost(comparison: Compared) -> bool:
     """Return whether costs are worth telling.
 
     Not where nothing has a price and only compilers differ, or all instances are this machine.

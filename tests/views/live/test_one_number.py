@@ -27,11 +27,11 @@ from smtc_lab.study.folder import LaunchedRun
 from smtc_lab.views.figures.launches import launches_of, measured_step_times
 from smtc_lab.views.run.listed import ListedRun
 from smtc_lab.views.run.snapshot import take_snapshot
-from smtc_lab.views.study.estimate import set_up_estimate
+from smtc_lab.views.study.estimate import set_up_estimate, with_result
 from smtc_lab.views.study.followed_launch import FollowedLaunch
-from smtc_lab.views.study.rows import live_rows
 from smtc_lab.views.text.bill import COST_LABEL, TIME_LABEL
 from smtc_lab.views.text.cells import BATCHES_LABEL, DATALOADER_LABEL
+from smtc_lab.views.text.set_ups import SetUpsSoFar
 from smtc_lab.views.text.table import comparison_rows
 from tests.kit.records import STARTED_S, loader_record, run_records, step_record
 from tests.kit.run_folders import set_state, write_run_folder
@@ -130,13 +130,12 @@ def test_every_view_of_a_run_tells_the_numbers_of_its_result(
 
     # the list, a comparison as it is followed, the command line, rules, figures
     assert listed_step_time_s(root, run) == result.step_time_s.mean
-    seen = set_up_estimate([followed(root, run)], run.job.cluster)
+    seen = set_up_estimate([followed(root, run)], run.job)
     assert seen.steps == result.steps
     assert seen.step_time_s is not None
     assert seen.step_time_s.mean == result.step_time_s.mean
     assert seen.data_wait_fraction == result.data_wait_fraction
-    assert seen.device_fraction == result.utilization.device
-    assert seen.cpu == result.utilization.cpu
+    assert seen.utilization == result.utilization
     launch = measured_launch(run)
     assert launch is not None
     told, observed = summarize(run), Observation(job=run.job, measured=launch)
@@ -183,14 +182,14 @@ def test_the_live_table_tells_the_bill_and_the_batches_of_the_result(
 
     price = catalog.usd_per_hour(job.cluster)
     launches = [followed(root, run) for run in runs]
-    seen = set_up_estimate(launches, job.cluster, usd_per_hour=price)
+    seen = set_up_estimate(launches, job, usd_per_hour=price)
 
     assert (seen.batches, seen.dataloader) == (result.batches, result.dataloader)
     assert seen.bill == result.bill
     of_bill = {name: one for name, one in result.intervals.items() if name.startswith("bill.")}
-    assert seen.bill_intervals == of_bill
+    assert seen.intervals == of_bill
     assert {"bill.startup_s", "bill.steps_usd", "bill.end_s"} <= of_bill.keys()
-    live = {row.label: row.cells for row in live_rows([job], [price], [seen], [""])}
+    live = {row.label: row.cells for row in comparison_rows(SetUpsSoFar(clusters=(seen,)))}
     final = {row.label: row.cells for row in comparison_rows(comparison)}
     labels = {TIME_LABEL, COST_LABEL}
     labels |= {BATCHES_LABEL, DATALOADER_LABEL} if result.batches else set()
@@ -209,8 +208,8 @@ def test_a_launch_that_runs_tells_its_bill_and_its_batches_so_far(tmp_path: Path
     )
     launch.look()
 
-    seen = set_up_estimate([launch], run.job.cluster, usd_per_hour=5.0)
-    rows = {row.label: row.cells for row in live_rows([run.job], [5.0], [seen], [""])}
+    seen = set_up_estimate([launch], run.job, usd_per_hour=5.0)
+    rows = {row.label: row.cells for row in comparison_rows(SetUpsSoFar(clusters=(seen,)))}
 
     begun, lasted, ended = rows[TIME_LABEL][0]
     assert begun.startswith("start-up 2")
@@ -223,7 +222,7 @@ def test_a_launch_that_runs_tells_its_bill_and_its_batches_so_far(tmp_path: Path
     set_state(folder, "Completed", run=run)
     while not launch.is_over:
         launch.look()
-    seen = set_up_estimate([launch], run.job.cluster, usd_per_hour=5.0)
+    seen = set_up_estimate([launch], run.job, usd_per_hour=5.0)
     assert seen.batches == {"dnn_group": 7, "data_group": 0}
     assert seen.dataloader == "torch"
     assert seen.bill is not None
@@ -235,11 +234,11 @@ def test_environments_are_a_row_of_the_table_where_they_differ() -> None:
         TrainingJob(entry_point="train.py", cluster=Cluster.parse(f"{name}@here=local:1"))
         for name in ("one", "two")
     ]
-    estimates = [set_up_estimate([], job.cluster) for job in jobs]
+    estimates = [set_up_estimate([], job) for job in jobs]
 
     def rows(*names: str) -> dict[str, object]:
-        told = live_rows(jobs, [None, None], estimates, names, [None, None])
-        return {row.label: row.cells for row in told}
+        told = SetUpsSoFar(clusters=with_result(estimates, None, names))
+        return {row.label: row.cells for row in comparison_rows(told)}
 
     assert rows("", "torch-2.9")["Python environment"] == (("today",), ("torch-2.9",))
     assert "Python environment" not in rows("torch-2.9", "torch-2.9")

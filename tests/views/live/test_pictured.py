@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from smtc_lab.catalog.catalog import Catalog
+from smtc_lab.metrics.compared.comparison import Utilization
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
-from smtc_lab.views.study.estimate import SetUpEstimate, set_up_estimate
+from smtc_lab.views.study.estimate import set_up_estimate
 from smtc_lab.views.study.pictured import part_use, pictured_groups
+
+if TYPE_CHECKING:
+    from smtc_lab.views.text.set_ups import SetUpEstimate
 
 FED = Cluster.parse("dnn=ml.p3.2xlarge:1,big=ml.c5.18xlarge:1,small=ml.c5.9xlarge:2")
 
@@ -21,7 +25,8 @@ def job_of(cluster: Cluster, **values: Any) -> TrainingJob:
 
 
 def seen(**cpu: float | None) -> SetUpEstimate:
-    return replace(set_up_estimate([], FED), steps=10, cpu=cpu, device_fraction=0.25)
+    use = Utilization(device=0.25, cpu=cpu)
+    return replace(set_up_estimate([], job_of(FED)), steps=10, utilization=use)
 
 
 def test_groups_have_their_role_and_what_the_catalog_knows() -> None:
@@ -84,4 +89,4 @@ def test_a_group_that_tells_nothing_makes_its_part_unknown() -> None:
 def test_before_the_first_step_nothing_is_told() -> None:
     groups = pictured_groups(job_of(FED), Catalog.load())
 
-    assert part_use(groups, set_up_estimate([], FED)) is None
+    assert part_use(groups, set_up_estimate([], job_of(FED))) is None

@@ -38,7 +38,7 @@ REPEAT = '''
 
     from smtc_lab.launchers.local.launcher import LocalLauncher
     from smtc_lab.study.watched_run import run_watched
-    from smtc_lab.views.study.info import RowInfo
+    from smtc_lab.views.text.set_ups import RowInfo
     from smtc_lab.views.study.kind import StudyKind
 
 
