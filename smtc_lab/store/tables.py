@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from smtc_lab.machine.stored_text import LONGEST_TEXT
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.fingerprints import FingerprintRecord
+from smtc_lab.metrics.records.metric_record import MetricRecord
 from smtc_lab.metrics.records.pipeline_records import MicrobatchRecord, StageRecord
 from smtc_lab.metrics.records.records import (
     BucketRecord,
@@ -33,6 +34,7 @@ Record = (
     | EventRecord
     | AttemptRecord
     | FingerprintRecord
+    | MetricRecord
 )
 """Everything that a record file can hold."""
 
