@@ -41,7 +41,7 @@ _OF_THE_FORMAT = {"image": "image", "claim": "claim", "python": "python", "runs_
 @job_options.ENVIRONMENT
 @distribution_options.DISTRIBUTION
 @click.option("--steps", type=int, help="Steps of the run. Default: until the script ends.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of every process.")
+@job_options.SEED
 @click.option(
     "--max-runtime",
     type=float,

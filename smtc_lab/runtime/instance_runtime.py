@@ -116,6 +116,8 @@ class InstanceRuntime:
             )
             self.go_on_from(0)
         self.context.say_ready()
+        if self.timer.is_done:  # it was killed after its last step
+            self.end_script()
 
     def replace_sink(self, made_of: Callable[[RecordSink], RecordSink]) -> None:
         """Let another one keep the records of this process, made of the one that did."""

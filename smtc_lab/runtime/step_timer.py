@@ -83,8 +83,9 @@ class StepTimer:
 
     @property
     def is_done(self) -> bool:
-        """Whether the job's ``max_steps`` is reached."""
-        return self.max_steps is not None and self.num_steps >= self.max_steps
+        """Whether the job's ``max_steps`` is reached, with the steps of earlier attempts."""
+        done = self.first_step + self.num_steps
+        return self.max_steps is not None and done >= self.max_steps
 
     @property
     def has_batch(self) -> bool:

@@ -66,6 +66,15 @@ def test_a_data_group_that_did_nothing_is_told_of_first(
     assert "heterogeneous is 6.0" in result.verdict
 
 
+def test_why_a_trainer_kept_its_loader_stands_in_the_verdict() -> None:
+    result = comparison({"local": 60}, {"local": 60}, kind=LOADER_KEPT)
+
+    why = "so what makes it faster or slower is not its data group. it is so."
+    assert why in result.verdict
+    assert why in result.pairs[0].verdict
+    assert result.findings[0].text.endswith(why)
+
+
 def test_nothing_is_said_of_batches_from_a_data_server_of_the_script() -> None:
     cluster = Cluster.parse("dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:1:script")
     runs = [

@@ -297,6 +297,15 @@ def test_max_steps_are_reached_after_so_many_steps(path: Path) -> None:
     assert len(timed.records()) == 2
 
 
+def test_max_steps_count_what_earlier_attempts_took() -> None:
+    timer = StepTimer(InstanceContext.from_environment({"SMTC_MAX_STEPS": "5"}), None)
+    timer.first_step = 4
+
+    assert not timer.is_done
+    timer.end()
+    assert timer.is_done
+
+
 def test_the_agent_hears_of_the_begin_and_of_the_last_step() -> None:
     heard, said = os.pipe()
     timer = StepTimer(

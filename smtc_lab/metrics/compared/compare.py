@@ -113,7 +113,7 @@ def compare_runs(  # noqa: PLR0913  all that a comparison is made of
         clauses = [single_clause(results[0].name, results[0].step_time_s)]
     remarks += at_own_speed(measured)
     remarks += unlike_predictions(_seen(measured, results), predicted or {})
-    first = [*trained_apart(measured), *idle_data_groups(results)]
+    first = [*trained_apart(measured), *idle_data_groups(measured, results)]
     devices = _about_devices(compared, results, catalog)
     return Comparison(
         created=created,
@@ -237,11 +237,11 @@ def _pair(
         if differ_in_compiler_only(first, second):
             names = (first.label, second.label)
             clause = compiler_clause(*names, speedup=speedup, break_even=earned)
-    results = (first_result, second_result)
+    both, results = (first, second), (first_result, second_result)
     words = verdict(
         [clause, *prepared_clauses(results)],
         emulation=emulation_clause(_emulation(runs)),
-        first=[*trained_apart((first, second)), *idle_data_groups(results)],
+        first=[*trained_apart(both), *idle_data_groups(both, results)],
         remarks=[*pair_cautions(*results, pair), *delivered_differences(results)],
     )
     return clause, second_result, pair.model_copy(update={"verdict": words})

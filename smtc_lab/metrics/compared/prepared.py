@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from smtc_lab.metrics.cautions.too_little import in_words
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.records import (
     FILES_CHANGED,
@@ -106,17 +107,26 @@ def data_group_share(result: ClusterResult) -> float | None:
 def prepared_clauses(results: Iterable[ClusterResult]) -> list[str]:
     """Return for each cluster what its data group did, without a full stop."""
     return [
-        f"{_listed(data_groups(result))} prepared {100 * share:.0f} % of the "
+        f"{in_words(data_groups(result))} prepared {100 * share:.0f} % of the "
         f"{sum(result.batches.values()):,} batches of {result.name}"
         for result in results
         if (share := data_group_share(result)) is not None and share >= LEAST_PREPARED
     ]
 
 
-def idle_data_groups(results: Iterable[ClusterResult]) -> list[Finding]:
-    """Return a caution for each cluster whose data group prepared next to nothing."""
+def idle_data_groups(
+    measured: Iterable[MeasuredCluster], results: Iterable[ClusterResult]
+) -> list[Finding]:
+    """Return a caution for each cluster whose data group prepared next to nothing.
+
+    Why trainers kept a loader, as they told it, stands in it.
+
+    Args:
+        measured: What was seen of each cluster.
+        results: Their results, in the same order.
+    """
     found = []
-    for result in results:
+    for cluster, result in zip(measured, results, strict=True):
         share = data_group_share(result)
         if share is None or share >= LEAST_PREPARED:
             continue
@@ -126,10 +136,12 @@ def idle_data_groups(results: Iterable[ClusterResult]) -> list[Finding]:
         if total == 0:
             prepared = f"nothing for {result.name}, whose script asked for no batch"
         sentence = (
-            f"{_listed(groups)} prepared {prepared}, so what makes it faster or slower is not "
+            f"{in_words(groups)} prepared {prepared}, so what makes it faster or slower is not "
             "its data group."
         )
         fix = "Look into the log of its trainers for loaders that they prepared themselves."
+        if kept := _told(cluster, LOADER_KEPT)[:1]:
+            sentence, fix = " ".join([sentence, *kept]), ""
         found.append(caution("idle_data_group", sentence, fix))
     return found
 
@@ -165,13 +177,14 @@ def told_by_trainers(measured: MeasuredCluster) -> Iterator[Finding]:
     of the user's were changed beside it.
     """
     for kind, code in _TOLD:
-        told = dict.fromkeys(
-            event.message
-            for launch in measured.launches
-            for event in launch.run.events
-            if event.kind == kind
-        )
+        told = _told(measured, kind)
         yield from (caution(code, f"{measured.label}: {message}") for message in told)
+
+
+def _told(measured: MeasuredCluster, kind: str) -> list[str]:
+    """Return what the launches of a cluster told in events of a kind, each once."""
+    events = (event for launch in measured.launches for event in launch.run.events)
+    return list(dict.fromkeys(event.message for event in events if event.kind == kind))
 
 
 def _counts(launches: Iterable[Served]) -> Iterator[tuple[str, str, int]]:
@@ -190,10 +203,6 @@ def data_groups(result: ClusterResult) -> list[str]:
         for group in result.instance_groups
         if group.role == "data" and group.runs is None
     ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(names)
 
 
 def _whose(result: ClusterResult) -> str:

@@ -99,7 +99,7 @@ class ResumableTraining(SharedTraining):
                 before_it_counts=self._runtime.flush,
             )
         atexit.register(self._kept.close)
-        timer, done = self._runtime.timer, self._kept.step
+        done = self._kept.step
         self._runtime.restored_step = lambda: done  # whatever was read on the way
         if done:
             self._runtime.go_on_from(done)
@@ -108,8 +108,6 @@ class ResumableTraining(SharedTraining):
                 "attempt", "No checkpoint was whole yet: this begins with the first step."
             )
             self._runtime.go_on_from(0)
-        if timer.max_steps is not None:
-            timer.max_steps = max(0, timer.max_steps - done)
         return self._kept
 
     def _next_pass(self, loader: Any) -> Iterable[Any]:  # noqa: ANN401  any dataloader

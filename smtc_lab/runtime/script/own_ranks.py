@@ -37,7 +37,8 @@ _NOT_COUNTED = (
 
 _NOT_FED = (
     "Ranks that the script starts itself prepare their batches themselves. To have {hosts} "
-    'make them, let the job start the ranks: distribution={{"data": {num}}}.'
+    'make them, let the job start the ranks: distribution={{"data": {num}}}, --data {num} in a '
+    "shell."
 )
 
 

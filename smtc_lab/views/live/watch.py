@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -12,16 +13,25 @@ from typing_extensions import TypedDict
 
 from smtc_lab.errors import SmtcLabError
 from smtc_lab.follow.stream import FRAMES_PER_S, Send, Stream
+from smtc_lab.neutral_text import neutral
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from smtc_lab.follow.frames import Frame
 
+_log = logging.getLogger(__name__)
+
 BEAT_S = 2.0
 """Time between two signs of life, also when nothing happens."""
 
 _AFTER_PROBLEM_S = 2.0
+_LONGEST = 300
+_UNEXPECTED = (
+    "This view met a defect of smtc_lab ({}) and shows what it knew before. What it shows "
+    "goes on, and is looked at again every few seconds. Please report what the server's log, "
+    "or the notebook's, says of it."
+)
 
 
 class Audience(Protocol):
@@ -87,6 +97,7 @@ class Watch(ABC):
         self._has_ended = False
         self._audience = audience
         self._closing = threading.Event()
+        self._unexpected = ""
         self._beats = 0
         self._beat_s = time.monotonic()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -148,6 +159,9 @@ class Watch(ABC):
                 pause_s = _AFTER_PROBLEM_S
             except OSError:  # the front end is gone; a new one asks for everything
                 pause_s = _AFTER_PROBLEM_S
+            except Exception as error:  # noqa: BLE001  else the view would say Running for ever
+                values = self._tell_unexpected(error)
+                pause_s = _AFTER_PROBLEM_S
             is_over = self._has_ended
             if is_over or begin_s - self._beat_s >= BEAT_S:
                 self._beat_s = begin_s
@@ -160,6 +174,18 @@ class Watch(ABC):
             self.stream.close()
         if is_over:
             self._audience.on_end()
+
+    def _tell_unexpected(self, error: Exception) -> dict[str, Any]:
+        """Return what changed when it met a defect of ours; its traceback is logged once."""
+        what = f"{type(error).__name__}: {neutral(str(error), longest=_LONGEST)}"
+        if what != self._unexpected:
+            self._unexpected = what
+            _log.error("A view of a run or a study cannot look at it.", exc_info=error)
+        try:
+            return self._look_past(_UNEXPECTED.format(what))
+        except Exception as another:  # noqa: BLE001  as for the look
+            _log.error("Nor can it say so.", exc_info=another)
+            return {}
 
     def _beat(self) -> BeatInfo:
         self._beats += 1

@@ -75,9 +75,11 @@ def test_a_script_that_saves_by_itself_is_judged(
 def test_an_optimizer_that_counts_nothing_is_placed_by_when_it_saved(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT.replace("optim.AdamW", "optim.SGD"))
-    proof = prove_resume(script, interruptions=1, seed=4, root=tmp_path / "runs")
+    runs = tmp_path / "runs"
+    proof = prove_resume(script, interruptions=1, seed=4, root=runs, max_steps=35)
 
-    assert proof.equal, proof.verdict
+    assert proof.equal, proof.verdict  # its steps are those of both attempts
+    assert proof.steps == 35
     assert proof.went_on_from[0] in {10, 20, 30}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from smtc_lab.errors import LauncherError, StoreError
+from smtc_lab.follow.run_follower import RunFollower
 from smtc_lab.launchers.run import Run, launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
@@ -210,6 +211,21 @@ def test_a_run_of_no_name_is_refused_with_those_that_there_are(
 
     with pytest.raises(StoreError, match="There is no run named 'gone'"):
         RunMonitor("gone")
+
+
+def test_a_defect_of_ours_is_told_and_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def look(_self: RunFollower) -> bool:
+        raise KeyError("no\u202esuch column")
+
+    monkeypatch.setattr(RunFollower, "look", look)
+    monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2]))))
+    wait_until(lambda: monitor.info["problem"], what="the problem")
+
+    assert "a defect of smtc_lab (KeyError: 'no\\u202esuch column')" in monitor.info["problem"]
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+    monitor.close()
 
 
 def test_the_traits_are_not_for_the_browser_to_write(tmp_path: Path) -> None:

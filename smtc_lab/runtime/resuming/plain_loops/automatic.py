@@ -224,17 +224,15 @@ class AutomaticResume:
 
     def _go_on(self, step: int) -> None:
         """Number the steps to come from there."""
-        runtime, timer = self._runtime, self._runtime.timer
+        runtime = self._runtime
         if step or runtime.attempt > 1:
             runtime.go_on_from(step)
         if not step and runtime.attempt > 1:
             runtime.event(
                 "warning", f"Attempt {runtime.attempt} begins with the first step again."
             )
-        if timer.max_steps is not None:
-            timer.max_steps -= step
-            if timer.is_done:
-                runtime.end_script()
+        if runtime.timer.is_done:
+            runtime.end_script()
 
     def _refuse(self, why: str) -> bool:
         """Keep nothing from now on, and say why; what was kept is no longer right."""
