@@ -77,7 +77,7 @@ def start_and_end_s(
     """
     script = folder / "sleeper.py"
     script.write_text(_SCRIPT, encoding="utf-8")
-    cluster = Cluster.parse("dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2")
+    cluster = Cluster.parse("dnn_group=ml.p3.2xlarge:1,data_group=ml.c5.9xlarge:2:script")
     launcher = LocalLauncher(root=folder / "runs")
     job = TrainingJob(
         entry_point=str(script), cluster=cluster, python_environment=python_environment
