@@ -44,6 +44,7 @@ import numpy as np
 import traitlets
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.spec.cluster import Cluster
+from smtc_lab.spec.job import TrainingJob
 from smtc_lab.views.live.part_use import PartUse
 from smtc_lab.views.study.info import ComparisonInfo, SetUpInfo
 from smtc_lab.views.study.pictured import pictured_groups
@@ -53,8 +54,9 @@ class Pictured(WatchingView):
     view, watched = "comparison-monitor", "comparison"
     result = traitlets.Unicode(read_only=True).tag(sync=True)
 
-clusters = [Cluster.parse("alone@train=ml.p4d.24xlarge:INSTANCES"),
-            Cluster.parse("fed@train=ml.p4d.24xlarge:INSTANCES,data=ml.c5.9xlarge:8")]
+jobs = [TrainingJob(entry_point="train.py", cluster=Cluster.parse(text)) for text in (
+    "alone@train=ml.p4d.24xlarge:INSTANCES",
+    "fed@train=ml.p4d.24xlarge:INSTANCES,data=ml.c5.9xlarge:8")]
 
 def told(number):
     busy = 0.5 + 0.4 * np.sin(number)
@@ -63,11 +65,11 @@ def told(number):
         elapsed_s=number / 2, launches=2, rounds=1, evidence="measured", scale="",
         sentence=f"So far, {number}.", is_verdict=False, launched=(), rows=(), notes=(),
         code="", set_ups=tuple(
-            SetUpInfo(label=cluster.name, hosts=(), usd_per_hour=None, evidence="measured",
-                      groups=pictured_groups(cluster, Catalog.load()),
+            SetUpInfo(label=job.cluster.name, hosts=(), usd_per_hour=None, evidence="measured",
+                      groups=pictured_groups(job, Catalog.load()),
                       use=PartUse(trainer_cpu=busy, data_cpu=busy, device=1 - busy),
                       step_time_s=0.1 + busy / 10)
-            for cluster in clusters)).to_json()
+            for job in jobs)).to_json()
 
 pictured = Pictured()
 pictured.set_trait("info", told(0))
