@@ -41,8 +41,9 @@ def main() -> None:
     dataset = Digits(work=session.hyperparameter("work", 4))
     batch_size = session.hyperparameter("batch_size", 32)
     loader = session.dataloader(dataset, batch_size=batch_size, shuffle=True, drop_last=True)
-    model = make_model()
-    optimizer = torch.optim.Adam(model.parameters(), lr=session.hyperparameter("lr", 0.003))
+    network = make_model()
+    optimizer = torch.optim.Adam(network.parameters(), lr=session.hyperparameter("lr", 0.003))
+    model, optimizer = session.prepare(network, optimizer)  # where trainers share it
     step = session.compile(train_step, model, optimizer)
     losses = [
         step(batch)
@@ -50,7 +51,8 @@ def main() -> None:
     ]
     first, last = (float(torch.stack(part).mean()) for part in (losses[:5], losses[-5:]))
     print(f"loss: {first:.3f} in the first five steps, {last:.3f} in the last five")  # noqa: T201  the script's log
-    torch.save(model.state_dict(), session.model_dir / "model.pt")
+    if session.rank == 0:
+        torch.save(network.state_dict(), session.model_dir / "model.pt")
 
 
 if __name__ == "__main__":
