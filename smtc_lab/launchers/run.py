@@ -12,7 +12,7 @@ from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine
 from smtc_lab.launchers.launcher import Handle
-from smtc_lab.launchers.supervision.supervised import SupervisedLauncher
+from smtc_lab.launchers.supervision.supervised import SupervisedLauncher, near_end
 from smtc_lab.machine.installed import loaded
 from smtc_lab.metrics.pipeline.timed import pipeline_times
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
@@ -148,8 +148,12 @@ class Run(LiveDisplayed):
         return self._launcher.poll(self.handle, cursor)
 
     def logs(self, host: str | None = None) -> str:
-        """Return what the entry points printed; with a host, only there."""
-        lines = self.poll().log
+        """Return what the entry points printed, of each the last 4 MiB.
+
+        Args:
+            host: Only there; None: everywhere.
+        """
+        lines = self.poll(near_end(self.folder)).log
         if host is not None:
             return "\n".join(line.text for line in lines if line.host == host)
         return "\n".join(f"{line.source} | {line.text}" for line in lines)

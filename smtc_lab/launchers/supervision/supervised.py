@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
     from smtc_lab.launchers.launcher import CheckLine
     from smtc_lab.spec.job import TrainingJob
+
+
+LOG_BYTES = 4 * MIB
+"""Of a log that much is read at once, and at its end."""
 
 
 class SupervisedLauncher:
@@ -223,6 +228,18 @@ class SupervisedLauncher:
         return Handle.read(folder.handle_file)
 
 
+def near_end(folder: RunFolder) -> dict[str, int]:
+    """Return a cursor behind all but the last 4 MiB of each log, at the begin of a line."""
+    cursor = {}
+    for log in folder.log_files():
+        with contextlib.suppress(UnsafeFileError), open_beneath(folder.path, log) as file:
+            skipped = file.seek(0, os.SEEK_END) - LOG_BYTES
+            if skipped > 0:
+                file.seek(skipped)
+                cursor[f"log:{log.stem}"] = skipped + len(file.readline(LOG_BYTES))
+    return cursor
+
+
 def _new_lines(folder: RunFolder, log: Path, cursor: dict[str, int]) -> list[LogLine]:
     """Return the whole lines that a log has gained, and move the cursor behind them."""
     key = f"log:{log.stem}"
@@ -231,7 +248,7 @@ def _new_lines(folder: RunFolder, log: Path, cursor: dict[str, int]) -> list[Log
     try:
         with open_beneath(folder.path, log) as file:
             file.seek(at)
-            data = file.read(4 * MIB)
+            data = file.read(LOG_BYTES)
     except UnsafeFileError as error:  # told once; the others are worth reading
         data = b"" if at else f"{error}\n".encode()
     end = data.rfind(b"\n") + 1
