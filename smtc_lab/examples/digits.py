@@ -42,8 +42,8 @@ def main() -> None:
     batch_size = session.hyperparameter("batch_size", 32)
     loader = session.dataloader(dataset, batch_size=batch_size, shuffle=True, drop_last=True)
     network = make_model()
-    optimizer = torch.optim.Adam(network.parameters(), lr=session.hyperparameter("lr", 0.003))
-    model, optimizer = session.prepare(network, optimizer)  # where trainers share it
+    adam = torch.optim.Adam(network.parameters(), lr=session.hyperparameter("lr", 0.003))
+    model, optimizer = session.prepare(network, adam)  # where trainers share it
     step = session.compile(train_step, model, optimizer)
     losses = [
         step(batch)
