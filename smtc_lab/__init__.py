@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.planner.spot.forecast import spot_forecast as spot_forecast
     from smtc_lab.planner.spot.result import SpotForecast as SpotForecast
     from smtc_lab.planner.spot.trace import SpotTrace as SpotTrace
+    from smtc_lab.runtime.own_metrics.metric_log import log as log
     from smtc_lab.runtime.session import Session as Session
     from smtc_lab.spec.channel import Channel as Channel
     from smtc_lab.spec.cluster import Cluster as Cluster
@@ -130,6 +131,7 @@ _HOMES = {
     "launch": "smtc_lab.launchers.run",
     "launch_comparison": "smtc_lab.study.comparison.comparison_run",
     "launch_scaling": "smtc_lab.study.scaling.scale",
+    "log": "smtc_lab.runtime.own_metrics.metric_log",
     "memory": "smtc_lab.parallel.memory.memory",
     "plan": "smtc_lab.planner.plan",
     "plan_pipeline": "smtc_lab.parallel.pipeline.planning.preview",

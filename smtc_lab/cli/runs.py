@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from smtc_lab.cli.metric_lines import metric_lines, metric_values
 from smtc_lab.cli.say import say
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, is_billed, runs_here
@@ -113,13 +114,15 @@ def show(
             **summary.as_dict(),
             "usd_per_hour": usd_per_hour,
             "usd_per_job": told_usd,
+            "metrics": metric_values(run.metrics()),
             "pipeline": None if pipeline is None else pipeline.model_dump(mode="json"),
         }
         say(json.dumps(values, indent=1))
         return
     _say_state(run)
     say(f"  evidence   {_evidence(records, run.folder)}")
-    for line in (*_summary_lines(summary), *_pipeline_lines(pipeline)):
+    logged = metric_lines(run.metrics())
+    for line in (*_summary_lines(summary), *_pipeline_lines(pipeline), *logged):
         say(f"  {line}")
     for each in find(records, usd_per_hour=usd_per_hour):
         if each.kind == ENDED_EARLY:

@@ -23,6 +23,7 @@ from smtc_lab.store.reader import read_job, read_pipeline, read_run
 from smtc_lab.store.run_folder import RunFolder, find_run
 from smtc_lab.store.said import and_then
 from smtc_lab.store.state import RunState, current_state
+from smtc_lab.store.steps.logged import read_logged
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import Launcher, News
     from smtc_lab.metrics.bill import Bill
     from smtc_lab.metrics.pipeline.times import PipelineTimes
+    from smtc_lab.metrics.records.logged import LoggedMetrics
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.spec.job import TrainingJob
 
@@ -193,6 +195,19 @@ class Run(LiveDisplayed):
         """
         records, dilation = read_pipeline(self.folder), dilation_of_job(self.job)
         return pipeline_times(records, evidence=evidence_of(self.job), dilation=dilation)
+
+    def metrics(self) -> LoggedMetrics:
+        """Return what the script logged so far: losses, an accuracy, anything with a name.
+
+        ::
+
+            loss = run.metrics()["loss"]
+            loss.step, loss.value, loss.last
+
+        Raises:
+            StoreError: A file of the run is damaged.
+        """
+        return read_logged(self.folder)
 
     def __repr__(self) -> str:
         return f"<Run {self.job_name} {self.status}>"

@@ -33,6 +33,9 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every start
 _OWN_FILES = (
     "instance_runtime.py",
     "measured_loader.py",
+    "own_metrics/captured.py",
+    "own_metrics/metric_log.py",
+    "own_metrics/numbers.py",
     "ranks/rendezvous.py",
     "run_script.py",
     "script/after_import.py",

@@ -16,10 +16,11 @@ from smtc_lab.errors import EntryPointError
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.data_instance import dataloader_class
 from smtc_lab.runtime.instance_runtime import instance_runtime
+from smtc_lab.runtime.own_metrics.metric_log import log
 from smtc_lab.runtime.resuming.resumable import ResumableTraining
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from torch.utils.data import DataLoader as TorchDataLoader
 
@@ -213,6 +214,27 @@ class Session(ResumableTraining):
             yield batch
             self._trainers.stepped(num_samples)
             timer.ask()
+
+    def log(
+        self,
+        values: Mapping[str, Any] | None = None,
+        /,
+        *,
+        step: int | None = None,
+        **more: Any,  # noqa: ANN401  numbers, and what holds one
+    ) -> None:
+        """Record losses, an accuracy, anything with a name, as ``smtc_lab.log`` does.
+
+        Args:
+            values: Numbers by name; a dict in it adds ``/`` and its own names.
+            step: Whatever counts for the script, from 0; None: the step of the loop.
+            **more: As ``values``.
+
+        Raises:
+            EntryPointError: A value is no number, a name no text or empty, or the step no
+                whole number from 0 on.
+        """
+        log(values, step=step, **more)
 
     @property
     def model_dir(self) -> Path:

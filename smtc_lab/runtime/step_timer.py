@@ -93,6 +93,12 @@ class StepTimer:
         return any(one.batches and one.is_for_training for one in list(self._drawn.values()))
 
     @property
+    def current_step(self) -> int:
+        """Number of the step that has its batch; of the last one where none has, at least 0."""
+        step = self.first_step + self.num_steps
+        return step if self.has_batch else max(0, step - 1)
+
+    @property
     def device_step(self) -> tuple[float, float] | None:
         """When the emulated device began its step, and for how long; None: there is none."""
         began_s, takes_s = max(self.got_s, self._unopened[0] or 0.0), self.device_step_time_s

@@ -28,7 +28,7 @@ _LONGEST_VALUE = 2**20
 _LOOK_STEPS = 100_000
 """Instructions of SQLite's machine between two looks at the clock: some milliseconds."""
 
-_FUNCTIONS = frozenset({"coalesce", "count", "max", "min", "avg"})
+_FUNCTIONS = frozenset({"coalesce", "count", "max", "min", "avg", "substr"})
 _MOST_WORDS = 300
 _MOST_NAMES = 3
 _NAME = re.compile(r"[a-z_0-9]+")

@@ -10,6 +10,7 @@ import apsw
 
 from smtc_lab.errors import StoreError
 from smtc_lab.metrics.records.attempts import AttemptRecord
+from smtc_lab.metrics.records.metric_record import MetricRecord
 from smtc_lab.store.tables import RECORDS_VERSION, TABLES, Record, RecordSink, Table
 
 if TYPE_CHECKING:
@@ -159,21 +160,23 @@ def keep_row(connection: apsw.Connection, table: Table, values: Sequence[object]
 
 def _forget_steps(connection: apsw.Connection, first_step: object) -> tuple[int, float]:
     """Remove the records of steps from one on; return how many steps, and their seconds."""
-    found = connection.execute(_LOST, {"first": first_step}).get
+    count, seconds, begin_s = connection.execute(_LOST, {"first": first_step}).get
     for table in TABLES.values():
         if "step" in table.columns:
+            # the step of a metric counts what its script counts, so its time decides
+            is_metric = table is TABLES[MetricRecord]
             connection.execute(
-                f"DELETE FROM {table.name} WHERE step >= ?",  # noqa: S608  our own names
-                (first_step,),
+                f"DELETE FROM {table.name} "  # noqa: S608  our own names
+                f"WHERE {'time_s > ?' if is_metric else 'step >= ?'}",
+                (begin_s if is_metric else first_step,),
             )
-    count, seconds = found
     return int(count), max(0.0, float(seconds or 0.0))
 
 
 _LOST = """
     SELECT count(*), max(end_time_s) - coalesce(
         (SELECT max(end_time_s) FROM step_record WHERE step < :first),
-        min(end_time_s - step_time_s))
+        min(end_time_s - step_time_s)), min(end_time_s - step_time_s)
     FROM step_record WHERE step >= :first
 """
 

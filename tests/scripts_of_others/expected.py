@@ -29,6 +29,9 @@ class Expected(NamedTuple):
     environment: tuple[tuple[str, str], ...] = ()
     """Variables of the job."""
 
+    logged: tuple[tuple[str, int], ...] = ()
+    """Metrics that its own loggers are given, and how many values of each."""
+
 
 OFFLINE = (("HF_HUB_OFFLINE", "1"),)
 
@@ -53,10 +56,18 @@ EXPECTED = {
     "hugging_face_trainer": Expected(8, 32, 12, needs="transformers", environment=OFFLINE),
     "image_classifier": Expected(8, 48, 8, needs="torchvision"),
     "language_model_trainer": Expected(
-        4, 32, 12, needs="transformers", is_quick=True, environment=OFFLINE
+        4,
+        32,
+        12,
+        needs="transformers",
+        is_quick=True,
+        environment=OFFLINE,
+        logged=(("loss", 4), ("learning_rate", 4), ("eval_loss", 2)),
     ),
     "lbfgs": Expected(6, 120, 6),
-    "lightning_module": Expected(8, 32, 13, needs="lightning"),
+    "lightning_module": Expected(
+        8, 32, 13, needs="lightning", logged=(("train", 8), ("valid", 2))
+    ),
     "loader_for_each_epoch": Expected(12, 48, 12),
     "loader_in_a_thread": Expected(8, 32, 8, is_quick=True),
     "mapped_file": Expected(8, 64, 8),
@@ -75,6 +86,13 @@ EXPECTED = {
     "split_after_training": Expected(8, 32, 12),
     "stateful_loader": Expected(8, 32, 11, needs="torchdata"),
     "tar_stream": Expected(12, 48, 12, is_quick=True),
+    "tensorboard_writer": Expected(
+        8,
+        32,
+        8,
+        needs="tensorboard",
+        logged=(("loss/train", 8), ("loss/valid", 2), ("both/a", 2), ("both/b", 2)),
+    ),
     "text_of_characters": Expected(8, 40, 8),
     "told_by_rank": Expected(16, 128, 16, is_quick=True),
     "two_loaders_zipped": Expected(8, 96, 16),

@@ -1,11 +1,12 @@
 """Scripts that were not written for us: alone and on both clusters, the same losses.
 
 A few of them stand for all in ``make test``; ``make soak`` runs the others. What needs a
-package that our lock lacks (Lightning, torchdata, webdataset) is skipped there. To run that
-too, in an environment on top of this one, without a change to it:
+package that our lock lacks (Lightning, TensorBoard, torchdata, webdataset) is skipped there. To
+run that too, in an environment on top of this one, without a change to it:
 
-    VIRTUAL_ENV=.venv .venv/bin/uv run --active --no-project --with lightning --with torchdata \
-      --with webdataset python -m pytest -m soak tests/scripts_of_others
+    VIRTUAL_ENV=.venv .venv/bin/uv run --active --no-project --with lightning \
+      --with tensorboard --with torchdata --with webdataset \
+      python -m pytest -m soak tests/scripts_of_others
 """
 
 from __future__ import annotations
@@ -115,6 +116,8 @@ def test_a_script_trains_the_same_model_wherever_it_runs(
         assert len(steps) == expected.steps
         if expected.samples is not None:
             assert sum(step.num_samples or 0 for step in steps) == expected.samples
+        found = {one.name: len(one.value) for one in run.metrics().series}
+        assert {name: found.get(name) for name, _ in expected.logged} == dict(expected.logged)
     assert batches(two) == {"algo-2": expected.served, "local": expected.local}
 
 

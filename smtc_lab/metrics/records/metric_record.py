@@ -20,8 +20,9 @@ class MetricRecord:
     """One value of one metric, of one process."""
 
     step: int | None
-    """Steps that were done when it was logged, or the step that the script gave; None: it was
-    found in what was printed, and its time tells the step."""
+    """Number of the step in its run, from 0, as of ``StepRecord``, or the step that the script
+    gave, which may count anything; None: it was found in what was printed, and its time tells
+    the step."""
 
     time_s: float
     """When it was logged, in seconds since the epoch."""

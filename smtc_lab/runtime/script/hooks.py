@@ -21,7 +21,9 @@ from smtc_lab.instance.variables import FINGERPRINTS_VARIABLE, ROLE_VARIABLE
 from smtc_lab.metrics.records.records import TORCHS_OWN
 from smtc_lab.runtime.batch_samples import num_samples_of
 from smtc_lab.runtime.instance_runtime import instance_runtime
+from smtc_lab.runtime.own_metrics.captured import capture_metrics
 from smtc_lab.runtime.resuming.watched import watch_attempts
+from smtc_lab.runtime.script.after_import import after_import
 from smtc_lab.runtime.script.first_failure import note_thread_failures
 from smtc_lab.runtime.script.own_ranks import count_own_ranks
 from smtc_lab.runtime.script.stateful_loader import replace_stateful_loader
@@ -86,6 +88,7 @@ def _time_steps(runtime: InstanceRuntime) -> None:
     from smtc_lab.parallel.untraced import untraced  # noqa: PLC0415  needs torch
     from smtc_lab.runtime.script.backward import BackwardSteps  # noqa: PLC0415  as above
 
+    capture_metrics(after_import)
     _Counted.by_backward = BackwardSteps(runtime, _end_step)
     stepped = untraced(_optimizer_stepped, when_left_out=_optimizer_left_out)
     register_optimizer_step_post_hook(stepped)
@@ -138,8 +141,7 @@ def _seed(runtime: InstanceRuntime) -> None:
     """
     import torch  # noqa: PLC0415  the caller has it
 
-    seed = runtime.context.seed
-    torch.manual_seed(seed)
+    torch.manual_seed(seed := runtime.context.seed)
     has_parity = runtime.context.parity_steps is not None
     if seed or has_parity or FINGERPRINTS_VARIABLE in os.environ:
         random.seed(seed)
@@ -148,8 +150,7 @@ def _seed(runtime: InstanceRuntime) -> None:
 
 
 def _timed_next(plain_next: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    runtime = instance_runtime()
-    timer = runtime.timer
+    timer = (runtime := instance_runtime()).timer
     import torch  # noqa: PLC0415  the caller has it
 
     def __next__(self: Any) -> Any:  # noqa: ANN401, N807  stands in for torch's own

@@ -32,7 +32,9 @@ class Model(L.LightningModule):
 
     def training_step(self, batch, number):
         x, y = batch
-        return nn.functional.mse_loss(self.layer(x), y)
+        loss = nn.functional.mse_loss(self.layer(x), y)
+        self.log("train", loss)
+        return loss
 
     def validation_step(self, batch, number):
         x, y = batch
@@ -53,6 +55,7 @@ if __name__ == "__main__":
         accelerator="cpu",
         num_sanity_val_steps=1,
         logger=False,
+        log_every_n_steps=1,
         enable_checkpointing=False,
         enable_progress_bar=False,
         enable_model_summary=False,
