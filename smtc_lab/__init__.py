@@ -60,11 +60,13 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.study.comparison.comparison_run import launch_comparison as launch_comparison
     from smtc_lab.study.resuming.proof import ResumeProof as ResumeProof
     from smtc_lab.study.resuming.prove import prove_resume as prove_resume
+    from smtc_lab.study.run_diff import diff as diff
     from smtc_lab.study.scaling.same_model import check_parity as check_parity
     from smtc_lab.study.scaling.scale import ScalingRun as ScalingRun
     from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
     from smtc_lab.study.scaling.scale import scale as scale
     from smtc_lab.study.watched_run import Progress as Progress
+    from smtc_lab.views.run_table.table import runs as runs
     from smtc_lab.views.share.share import share as share
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
     from smtc_lab.views.widgets.comparison_monitor import ComparisonMonitor as ComparisonMonitor
@@ -127,6 +129,7 @@ _HOMES = {
     "compare": "smtc_lab.study.comparison.compare",
     "compare_compilers": "smtc_lab.study.comparison.compare_compilers",
     "compare_environments": "smtc_lab.study.comparison.compare_environments",
+    "diff": "smtc_lab.study.run_diff",
     "find_batch_size": "smtc_lab.study.batch.size",
     "launch": "smtc_lab.launchers.run",
     "launch_comparison": "smtc_lab.study.comparison.comparison_run",
@@ -137,6 +140,7 @@ _HOMES = {
     "plan_pipeline": "smtc_lab.parallel.pipeline.planning.preview",
     "prove_resume": "smtc_lab.study.resuming.prove",
     "render": "smtc_lab.launchers.render.render",
+    "runs": "smtc_lab.views.run_table.table",
     "scale": "smtc_lab.study.scaling.scale",
     "spot_forecast": "smtc_lab.planner.spot.forecast",
     "share": "smtc_lab.views.share.share",

@@ -11,6 +11,7 @@ from smtc_lab.display import LiveDisplayed, in_notebook
 from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine
+from smtc_lab.launchers.kept_source import given_back
 from smtc_lab.launchers.launcher import Handle
 from smtc_lab.launchers.supervision.supervised import SupervisedLauncher, near_end
 from smtc_lab.machine.installed import loaded
@@ -19,6 +20,7 @@ from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.run_summary import summarize
+from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_job, read_pipeline, read_run
 from smtc_lab.store.run_folder import RunFolder, find_run
 from smtc_lab.store.said import and_then
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.pipeline.times import PipelineTimes
     from smtc_lab.metrics.records.logged import LoggedMetrics
     from smtc_lab.metrics.records.records import RunRecords
-    from smtc_lab.spec.job import TrainingJob
 
 
 class Run(LiveDisplayed):
@@ -144,6 +145,33 @@ class Run(LiveDisplayed):
         """
         self._launcher.resume(self.handle, detach=lives_on(detach))
         return self
+
+    def clone(self, **changes: Any) -> TrainingJob:  # noqa: ANN401  fields of a job
+        """Return its job without a name, for another launch.
+
+        Args:
+            **changes: Fields that are to be others: ``max_steps=100``.
+
+        Raises:
+            SpecError: A change does not fit.
+        """
+        return TrainingJob(**{**dict(self.job), "job_name": None, **changes})
+
+    def again(self, *, detach: bool | None = None, **changes: Any) -> Run:  # noqa: ANN401  as above
+        """Launch its job once more, with the code that it had, and return at once.
+
+        Args:
+            detach: As for ``launch``.
+            **changes: As for ``clone``.
+
+        Raises:
+            SpecError: A change does not fit, or the job cannot run.
+            LauncherError: Its source was not kept, or it could not be started.
+        """
+        script = given_back(self.folder, self.job.entry_point)
+        job = self.clone(**{"entry_point": script, **changes})
+        root = self.folder.path.parent
+        return launch(job, on=self.handle.launcher, root=root, detach=detach)
 
     def poll(self, cursor: dict[str, int] | None = None) -> News:
         """Return what happened since a cursor; None: since the begin."""

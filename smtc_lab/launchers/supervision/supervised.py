@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from smtc_lab.catalog.catalog import Catalog
 from smtc_lab.errors import LauncherError, StoreError, UnsafeFileError
 from smtc_lab.instance.variables import FINGERPRINTS_VARIABLE
+from smtc_lab.launchers.kept_source import keep_source
 from smtc_lab.launchers.launcher import Handle, LaunchPlan, LogLine, News
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.launchers.special_launch import FINGERPRINTS
@@ -136,6 +137,7 @@ class SupervisedLauncher:
         )
         try:
             self._write(folder, plan)
+            keep_source(folder, plan.job.entry_point)
             replace_file(folder.handle_file, handle.to_json())
         except BaseException:
             shutil.rmtree(folder.path, ignore_errors=True)

@@ -1,0 +1,220 @@
+"""In what two runs differ: job, code, packages, machine, prices, what they logged."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import SmtcLabError
+from smtc_lab.follow.run_follower import read_plan
+from smtc_lab.launchers.run import Run
+from smtc_lab.metrics.result import Result
+from smtc_lab.neutral_text import neutral
+from smtc_lab.store.environment_file import read_environment
+from smtc_lab.store.identity.source import read_source, source_contents
+from smtc_lab.store.reader import read_job
+from smtc_lab.store.run_folder import RunFolder, find_run
+from smtc_lab.store.steps.logged import read_logged
+from smtc_lab.text_table import aligned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from _typeshed import StrPath
+
+
+_MOST_LINES = 400
+_LONGEST = 200
+_SHOWN = 60
+_ABSENT = "—"
+_NOT_OF_A_JOB = frozenset({"job_name", "schema_version"})
+
+
+class Difference(Result):
+    """One thing that is not the same."""
+
+    section: str
+    """``job``, ``code``, ``packages``, ``machine``, ``prices`` or ``metrics``."""
+
+    name: str
+    """What: ``hyperparameters.lr``, ``model.py``, ``torch``, …"""
+
+    first: str
+    """What the first run has; ``—``: nothing."""
+
+    second: str
+    """What the second one has."""
+
+
+class RunDiff(Result):
+    """In what two runs differ."""
+
+    names: tuple[str, str]
+    """Their names."""
+
+    differences: tuple[Difference, ...]
+    """All that is known to differ; what one of them did not write down is left out."""
+
+    unknown: tuple[str, ...] = ()
+    """Sections of which one of them wrote nothing down."""
+
+    code: str = ""
+    """Their code as a unified diff, cut to 400 lines; empty: it is the same, or not known."""
+
+    def __str__(self) -> str:
+        if not self.differences:
+            told = f"{self.names[0]} and {self.names[1]} differ in nothing that is known."
+        else:
+            rows = [
+                tuple(text[:_SHOWN] for text in (one.section, one.name, one.first, one.second))
+                for one in self.differences
+            ]
+            told = "\n".join(aligned([("", "", *self.names), *rows]))
+        if self.unknown:
+            told += f"\n\nNot written down of one of them: {', '.join(self.unknown)}."
+        return f"{told}\n\n{self.code}" if self.code else told
+
+
+def diff(
+    first: Run | StrPath, second: Run | StrPath, *, root: StrPath | None = None
+) -> RunDiff:
+    """Return in what two runs differ.
+
+    ::
+
+        print(lab.diff("digits-1", "digits-2"))
+
+    Args:
+        first: A run, or its name or folder.
+        second: Another one.
+        root: Folder of runs for names; None: the default one.
+
+    Raises:
+        StoreError: There is no such run, or its job cannot be read.
+    """
+    folders = [_folder(one, root) for one in (first, second)]
+    differences: list[Difference] = []
+    unknown = []
+    for section, told in _SECTIONS.items():
+        one, other = map(told, folders)
+        if one is None or other is None:
+            unknown.append(section)
+            continue
+        differences += [
+            Difference(section=section, name=name, first=a, second=b)
+            for name in dict.fromkeys([*one, *other])
+            if (a := one.get(name, _ABSENT)) != (b := other.get(name, _ABSENT))
+        ]
+    names = (folders[0].job_name, folders[1].job_name)
+    return RunDiff(
+        names=names,
+        differences=tuple(differences),
+        unknown=tuple(unknown),
+        code=_code_diff(folders[0], folders[1], names),
+    )
+
+
+def _folder(run: Run | StrPath, root: StrPath | None) -> RunFolder:
+    if isinstance(run, Run):
+        return run.folder
+    name = str(run)
+    return RunFolder.open(Path(name)) if "/" in name else find_run(name, root)
+
+
+def _job(folder: RunFolder) -> dict[str, str]:
+    values = read_job(folder).model_dump(mode="json")
+    return dict(_flat({k: v for k, v in values.items() if k not in _NOT_OF_A_JOB}))
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401  any JSON value
+    """Yield each value that has no parts by its path; parts that have names or labels by it."""
+    if isinstance(value, dict) and value:
+        for key, part in value.items():
+            yield from _flat(part, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for place, part in enumerate(value):
+            called = part.get("instance_group_name") or part.get("channel_name") or place
+            yield from _flat(part, f"{name}[{called}]")
+    else:
+        yield _text(name), _text(value if isinstance(value, str) else json.dumps(value))
+
+
+def _code(folder: RunFolder) -> dict[str, str] | None:
+    source = read_source(folder)
+    if source is None:
+        return None
+    changed = {None: "unknown", True: "yes", False: "no"}[source.is_changed]
+    told = {
+        "commit": source.commit[:12],
+        "files differ from it": changed if source.commit else "",
+    }
+    digests = {_text(name): digest[:12] for name, digest in source.files.items()}
+    return {name: value for name, value in {**told, **digests}.items() if value}
+
+
+def _packages(folder: RunFolder) -> dict[str, str] | None:
+    environment = read_environment(folder)
+    if environment is None:
+        return None
+    return {"Python": _text(environment.python), **_texts(environment.packages)}
+
+
+def _machine(folder: RunFolder) -> dict[str, str] | None:
+    machine = read_plan(folder).get("facts", {}).get("machine")
+    return _texts(machine) if isinstance(machine, dict) else None
+
+
+def _prices(folder: RunFolder) -> dict[str, str]:
+    plan = read_plan(folder)
+    notes = dict(note.partition(": ")[::2] for note in plan.get("price_notes", ()))
+    return {**_texts(notes), "$/h in all": _text(plan.get("usd_per_hour"))}
+
+
+def _metrics(folder: RunFolder) -> dict[str, str] | None:
+    try:
+        return {_text(name): f"{value:.6g}" for name, value in read_logged(folder).last.items()}
+    except SmtcLabError:
+        return None
+
+
+_SECTIONS: dict[str, Callable[[RunFolder], dict[str, str] | None]] = {
+    "job": _job,
+    "code": _code,
+    "packages": _packages,
+    "machine": _machine,
+    "prices": _prices,
+    "metrics": _metrics,
+}
+
+
+def _code_diff(first: RunFolder, second: RunFolder, names: tuple[str, str]) -> str:
+    sources = read_source(first), read_source(second)
+    if sources[0] is None or sources[1] is None:
+        return ""
+    old, new = sources[0].files, sources[1].files
+    changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    before, after = (source_contents(folder, changed) for folder in (first, second))
+    lines: list[str] = []
+    for name in changed:
+        lines += difflib.unified_diff(
+            before.get(name, b"").decode("utf-8", "replace").splitlines(),
+            after.get(name, b"").decode("utf-8", "replace").splitlines(),
+            f"{names[0]}/{name}",
+            f"{names[1]}/{name}",
+            lineterm="",
+            n=2,
+        )
+        if len(lines) > _MOST_LINES:
+            lines = [*lines[:_MOST_LINES], "… cut here"]
+            break
+    return "\n".join(neutral(line, longest=_LONGEST) for line in lines)
+
+
+def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
+    return {_text(name): _text(value) for name, value in values.items()}
+
+
+def _text(value: object) -> str:
+    return neutral(str(value), longest=_LONGEST)
