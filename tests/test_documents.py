@@ -113,7 +113,7 @@ def test_the_commands_of_a_document_are_taken(
             script.parent.mkdir(parents=True, exist_ok=True)
             script.touch()
         command: click.Command = cli
-        while isinstance(command, click.Group) and words:
+        while isinstance(command, click.Group) and words and not words[0].startswith("-"):
             command = command.commands[words.pop(0)]
         command.make_context(command.name, words)
 

@@ -5,39 +5,43 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from smtc_lab.cli.metric_lines import metric_lines, metric_values
+from smtc_lab.cli.run_lines import (
+    bill_lines,
+    cost_words,
+    evidence_words,
+    pipeline_lines,
+    price_of,
+    summary_lines,
+)
+from smtc_lab.cli.run_table import table_of_runs, table_options
 from smtc_lab.cli.say import say
+from smtc_lab.errors import StoreError
 from smtc_lab.follow.run_follower import read_plan
-from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, is_billed, runs_here
+from smtc_lab.launchers.engines import ENGINES, THIS_MACHINE, is_billed
 from smtc_lab.launchers.run import Run, launcher_named
 from smtc_lab.metrics.cautions.ended_early import ENDED_EARLY
 from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.pipeline.timed import pipeline_times
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.result import evidence_of
-from smtc_lab.metrics.run_summary import RunSummary, summarize
+from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.rules.find import find
-from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
 from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.named import thing_named
-from smtc_lab.views.run_list import moment, run_rows, runs_text, state_values, took
-from smtc_lab.views.text.bill import bill_words, scales_note, what_is_priced
+from smtc_lab.views.run_list import moment, state_values, took
+from smtc_lab.views.text.bill import what_is_priced
 from smtc_lab.views.text.emulated import of_run
 from smtc_lab.views.text.format import plain, seconds, state_word
-from smtc_lab.views.text.pipeline import pipeline_lines
 from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.bill import Bill
-    from smtc_lab.metrics.pipeline.times import PipelineTimes
-    from smtc_lab.metrics.records.records import RunRecords
-    from smtc_lab.store.run_folder import RunFolder
     from smtc_lab.study.study_run import StudyRun
 
 RUNS_DIR = click.option(
@@ -53,33 +57,22 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.group(invoke_without_command=True)
 @RUNS_DIR
 @_JSON
-@click.option(
-    "-n",
-    "--last",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="The newest N runs.",
-)
+@table_options
 @click.pass_context
-def runs(context: click.Context, root: Path | None, last: int, *, as_json: bool) -> None:
+def runs(context: click.Context, /, root: Path | None, **options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """List runs and comparisons, newest last; or show, stop, delete and sweep them."""
     context.obj = root  # for the commands below
-    if context.invoked_subcommand is not None:
-        return
-    root = runs_root(root)
-    rows = run_rows(root, last=last)
-    if as_json:
-        say(json.dumps(rows, indent=1))
-    else:
-        say(runs_text(rows, root=root, begin_with="'smtc-lab compare'"))
+    if context.invoked_subcommand is None:
+        say(table_of_runs(root, **options))
 
 
 @runs.command()
 @click.argument("name")
 @RUNS_DIR
 @_JSON
-@click.option("--log", is_flag=True, help="Print what the entry points printed, too.")
+@click.option(
+    "--log", is_flag=True, help="Print the end of what the entry points printed, too."
+)
 @click.pass_obj
 def show(
     parents: Path | None, name: str, root: Path | None, *, as_json: bool, log: bool
@@ -93,7 +86,7 @@ def show(
         _show_study(run, as_json=as_json)
         return
     records = run.records()
-    state, usd_per_hour = run.state, _usd_per_hour(run.folder)
+    state, usd_per_hour = run.state, price_of(run.folder)
     summary = summarize(records, usd_per_hour=usd_per_hour)
     billed_s = state.billed_s or 0.0
     evidence = evidence_of(run.job)
@@ -120,24 +113,50 @@ def show(
         say(json.dumps(values, indent=1))
         return
     _say_state(run)
-    say(f"  evidence   {_evidence(records, run.folder)}")
+    say(f"  evidence   {evidence_words(records, run.folder)}")
     logged = metric_lines(run.metrics())
-    for line in (*_summary_lines(summary), *_pipeline_lines(pipeline), *logged):
+    for line in (*summary_lines(summary), *pipeline_lines(pipeline), *logged):
         say(f"  {line}")
     for each in find(records, usd_per_hour=usd_per_hour):
         if each.kind == ENDED_EARLY:
             say(f"  note       {each.text}")
     billed = is_billed(str(read_plan(run.folder).get("launcher", "")))
-    say(
-        f"  cost       {_cost(told_usd, usd_per_hour, what_is_priced(evidence), billed=billed)}"
-    )
-    for line in _bill_lines(summary.bill, of_run(records.job)):
+    priced = what_is_priced(evidence)
+    say(f"  cost       {cost_words(told_usd, usd_per_hour, priced, billed=billed)}")
+    for line in bill_lines(summary.bill, of_run(records.job)):
         say(f"  {line}")
     say(f"  folder     {run.folder.path}")
     for event in (each for each in records.events if each.kind != "state"):
         say(f"  event      {plain(event.host or 'run')}: {plain(event.message)}")
     if log:
         say(run.logs())
+
+
+@runs.command()
+@click.argument("first")
+@click.argument("second")
+@RUNS_DIR
+@_JSON
+@click.pass_obj
+def diff(
+    parents: Path | None, first: str, second: str, root: Path | None, *, as_json: bool
+) -> None:
+    """Show in what two runs differ: job, code, packages, machine, prices, metrics."""
+    from smtc_lab.study.run_diff import diff as diff_of  # noqa: PLC0415  others do without
+
+    found = diff_of(*(_run_named(name, root or parents) for name in (first, second)))
+    say(found.model_dump_json(indent=1) if as_json else str(found))
+
+
+@runs.command()
+@click.argument("name")
+@RUNS_DIR
+@click.pass_obj
+def again(parents: Path | None, name: str, root: Path | None) -> None:
+    """Launch a run once more, with the code that it had, and wait for its end."""
+    run = _run_named(name, root or parents).again()
+    say(f"{run.job_name}: launched")
+    _say_state(run.wait())
 
 
 @runs.command()
@@ -199,6 +218,20 @@ def sweep(*, end: bool, on: str) -> None:
         say("Nothing is left of any run.")
 
 
+def _run_named(name: str, root: Path | None) -> Run:
+    """Return a run.
+
+    Raises:
+        StoreError: There is none of that name, or it is of a study.
+    """
+    found = thing_named(name, root=root)
+    if isinstance(found, Run):
+        return found
+    raise StoreError(
+        f"{name[:80]!r} is a study. Name one of its runs: smtc-lab runs show {name}."
+    )
+
+
 def _say_state(run: Run) -> None:
     state = run.state
     say(f"{run.job_name}: {state_word(state.word)}")
@@ -237,61 +270,3 @@ def _show_study(study: StudyRun, *, as_json: bool) -> None:
         kind.name: None if result is None else json.loads(result),
     }
     say(json.dumps(values, indent=1))
-
-
-def _evidence(records: RunRecords, folder: RunFolder) -> str:
-    if evidence_of(records.job) == "measured":
-        is_here = runs_here(str(read_plan(folder).get("launcher", "")))
-        return "measured on this machine" if is_here else "measured"
-    return f"emulated, {of_run(records.job)}"
-
-
-def _usd_per_hour(folder: RunFolder) -> float | None:
-    """Return the price of a run's instances at its launch; None: unknown."""
-    price: float | None = read_plan(folder).get("usd_per_hour")
-    return price
-
-
-def _cost(
-    cost_usd: float | None, usd_per_hour: float | None, priced: str, *, billed: bool | None
-) -> str:
-    if usd_per_hour is None:
-        return (
-            "none: on this machine, nothing is billed"
-            if billed is False
-            else "unknown, as a price is unknown"
-        )
-    if cost_usd is None:
-        return "unknown, as there was no step"
-    return f"${cost_usd:.4f} at ${usd_per_hour:g}/h, {priced}"
-
-
-def _bill_lines(bill: Bill, emulation: str) -> list[str]:
-    if bill.steps_s is None:
-        return []
-    lines = [f"of that    {bill_words(bill)}"]
-    if bill.evidence == "emulated":
-        lines.append(f"           {scales_note(emulation)}")
-    return lines
-
-
-def _pipeline_lines(times: PipelineTimes | None) -> list[str]:
-    """Return how the model is cut, and what its stages do; none: it is not cut."""
-    told = [] if times is None else pipeline_lines(times)
-    return [f"{'' if place else 'pipeline':<11}{line}" for place, line in enumerate(told)]
-
-
-def _summary_lines(summary: RunSummary) -> list[str]:
-    if summary.mean_step_time_s is None or summary.data_wait_fraction is None:
-        return ["steps      none measured"]
-    wait = f"data wait {summary.data_wait_fraction:.0%}"
-    lines = [
-        f"steps      {summary.steps} measured, {summary.warm_up_steps} warm-up",
-        f"step time  {summary.mean_step_time_s:.4f} s mean, {wait}",
-    ]
-    if summary.device_utilization is not None:
-        lines.append(f"device     {summary.device_utilization:.0%} busy")
-    if summary.cpu_delivered_fraction is not None:
-        delivered = f"{summary.cpu_delivered_fraction:.0%} of the asked was delivered"
-        lines.append(f"CPU        {delivered}")
-    return lines

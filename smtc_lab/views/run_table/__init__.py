@@ -1,0 +1,1 @@
+"""The table of runs: what each is, took, cost and logged; chosen, filtered and sorted."""

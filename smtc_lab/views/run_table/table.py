@@ -1,0 +1,260 @@
+"""The runs and studies there are, as a table: in a shell, in a notebook, for pandas."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from smtc_lab.errors import SpecError
+from smtc_lab.store.run_folder import find_runs, runs_root
+from smtc_lab.study.folder import studies_root
+from smtc_lab.study.stored import find_studies
+from smtc_lab.text_table import aligned
+from smtc_lab.views.run_list import moment
+from smtc_lab.views.run_table.facts import (
+    LAUNCHES,
+    METRIC,
+    PARAM,
+    facts_of_run,
+    facts_of_study,
+    launches_in,
+    row_of,
+)
+from smtc_lab.views.run_table.kept_facts import KeptFacts
+from smtc_lab.views.run_table.where import condition, known_name, value_of
+from smtc_lab.views.text import format as fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from _typeshed import StrPath
+
+    from smtc_lab.views.run_table.facts import Facts, Value
+
+_FIRST = ("name", "state", "started", "took_s", "steps", "step_time_s", "cost_usd")
+_LAST = ("cluster",)
+_MOST_METRICS = 3
+_WIDEST = 48
+_TITLES = {
+    "took_s": "took",
+    "step_time_s": "s/step",
+    "cost_usd": "cost",
+    "usd_per_hour": "$/h",
+    "name": "run",
+}
+_SHOWN_AS: dict[str, Callable[[float], str]] = {
+    "started": moment,
+    "took_s": fmt.seconds,
+    "step_time_s": fmt.seconds,
+    "cost_usd": fmt.usd,
+    "usd_per_hour": fmt.usd,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunTable:
+    """Runs and studies under one folder, oldest first; shows itself as a table.
+
+    ::
+
+        runs = lab.runs()
+        runs.where('loss < 0.3 and state == "Completed"').sort("cost_usd")
+        runs.columns("name", "lr", "loss", "loss.min")
+        runs.to_pandas()
+    """
+
+    rows: tuple[Facts, ...]
+    """What is known of each: ``name``, ``state``, ``cost_usd``, …, ``param.<name>`` of its
+    hyperparameters and arguments, ``metric.<name>`` of what it logged."""
+
+    root: Path
+    """Where they lie."""
+
+    shown: tuple[str, ...] = ()
+    """Columns that are shown; empty: the usual ones."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that is known of some of them, in the order of the rows."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row))
+
+    def where(self, text: str) -> RunTable:
+        """Return those of which a condition holds; of what is not known none does.
+
+        Args:
+            text: ``loss < 0.3 and cost_usd < 2``, ``"digits" in script``,
+                ``started > "2026-11-01"``.
+
+        Raises:
+            SpecError: It cannot be read, or names what no run has.
+        """
+        holds = condition(text, self.names)
+        return replace(self, rows=tuple(row for row in self.rows if holds(row)))
+
+    def sort(self, name: str) -> RunTable:
+        """Return them by a value, least first; ``-name``: greatest first. Unknown ones last.
+
+        Raises:
+            SpecError: No run has it.
+        """
+        wanted = known_name(name.removeprefix("-"), self.names)
+        valued = [(value_of(row, wanted), row) for row in self.rows]
+        is_text = any(isinstance(value, str) for value, _ in valued)
+        known: list[tuple[Any, Facts]] = [
+            (str(value) if is_text else value, row)
+            for value, row in valued
+            if value is not None
+        ]
+        known.sort(key=itemgetter(0), reverse=name.startswith("-"))
+        unknown = [row for value, row in valued if value is None]
+        return replace(self, rows=(*(row for _, row in known), *unknown))
+
+    def columns(self, *names: str) -> RunTable:
+        """Return them with these columns.
+
+        Raises:
+            SpecError: No run has one of them.
+        """
+        shown = tuple(known_name(name, self.names) for name in names)
+        return replace(self, shown=shown)
+
+    def newest(self, count: int) -> RunTable:
+        """Return the last so many rows."""
+        return replace(self, rows=self.rows[-count:])
+
+    def first(self, count: int) -> RunTable:
+        """Return the first so many rows."""
+        return replace(self, rows=self.rows[:count])
+
+    def to_pandas(self) -> Any:  # noqa: ANN401  pandas need not be there
+        """Return a ``pandas.DataFrame`` of everything that is known.
+
+        Raises:
+            SpecError: pandas is not installed.
+        """
+        try:
+            pandas = importlib.import_module("pandas")  # which need not be there
+        except ImportError as error:
+            raise SpecError(
+                "pandas is not installed. Run: pip install pandas. Without it, .rows has a "
+                "dict of each run."
+            ) from error
+        return pandas.DataFrame(list(self.rows))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return f"No such runs in {self.root}."
+        cells = [tuple(map(_title, self._columns())), *self._cells()]
+        return "\n".join(aligned(cells))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from smtc_lab.views.text.rendering import render  # noqa: PLC0415  a terminal needs no templates
+
+        return render(
+            "display_run_table.html.j2",
+            columns=list(map(_title, self._columns())),
+            rows=self._cells(),
+            nothing="" if self.rows else str(self),
+        )
+
+    def _columns(self) -> tuple[str, ...]:
+        """Return what is shown: what was chosen, or what is known of some rows."""
+        if self.shown:
+            return self.shown
+        counts = Counter(
+            name
+            for row in self.rows
+            for name in row
+            if name.startswith(METRIC) and not name.endswith((".min", ".max"))
+        )
+        metrics = [name for name, _ in counts.most_common(_MOST_METRICS)]
+        wanted = (*_FIRST, *metrics, *_LAST)
+        return tuple(
+            name for name in wanted if any(row.get(name) is not None for row in self.rows)
+        )
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        columns = self._columns()
+        return [
+            tuple(_cell(name, value_of(row, name)) for name in columns) for row in self.rows
+        ]
+
+
+def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
+    """Return the runs and studies there are, with what each took, cost and logged.
+
+    ::
+
+        lab.runs().where("loss < 0.3 and cost_usd < 2").sort("cost_usd")
+
+    What has ended is read once and kept in a hidden file beside the runs.
+
+    Args:
+        root: Folder of runs; None: the default one.
+        launches: Whether the launches of studies are rows too; else their study stands for
+            them.
+
+    Raises:
+        StoreError: The folder may not be read.
+    """
+    path = runs_root(root)
+    kept = KeptFacts(path)
+
+    def facts_at(where: Path, read: Callable[[], tuple[Facts, bool]]) -> Facts:
+        facts = kept.of(where)
+        if facts is None:
+            facts, is_final = read()
+            if is_final:
+                kept.keep(where, facts)
+        return facts
+
+    found = {
+        folder.job_name: facts_at(folder.path, partial(facts_of_run, folder))
+        for folder in find_runs(path)
+    }
+    rows = cache(lambda: {name: row_of(facts) for name, facts in found.items()})
+    studies = []
+    for _, where in find_studies(studies_root(path)):
+        facts = dict(facts_at(where, lambda where=where: facts_of_study(where, rows())))  # type: ignore[misc]
+        for name, label in launches_in(facts):
+            if name in found:
+                found[name] = {**found[name], "study": where.name, "launch": label}
+        facts.pop(LAUNCHES, None)
+        studies.append(facts)
+    kept.write()
+    listed = [facts for facts in found.values() if launches or facts["study"] is None]
+    return RunTable(rows=tuple(sorted([*listed, *studies], key=_begun)), root=path)
+
+
+def _begun(facts: Facts) -> tuple[float, str]:
+    started = facts["started"]
+    is_known = isinstance(started, int | float)
+    return float(started) if is_known else math.inf, str(facts["name"])  # type: ignore[arg-type]
+
+
+def _title(name: str) -> str:
+    return _TITLES.get(name, fmt.plain(name.removeprefix(METRIC).removeprefix(PARAM), _WIDEST))
+
+
+def _cell(name: str, value: Value) -> str:
+    """Return a value as a table shows it."""
+    if value is None:
+        return fmt.UNKNOWN
+    if isinstance(value, str):
+        return fmt.plain(fmt.state_word(value) if name == "state" else value, _WIDEST)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name in _SHOWN_AS:
+        return _SHOWN_AS[name](value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

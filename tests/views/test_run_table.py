@@ -1,0 +1,194 @@
+"""The table of runs: conditions, order, columns, what is kept, and what is damaged."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from smtc_lab.cli.runs import runs as runs_command
+from smtc_lab.errors import SpecError
+from smtc_lab.metrics.records.metric_record import MetricRecord, kept_value
+from smtc_lab.store.writer import RecordWriter
+from smtc_lab.views.run_table.kept_facts import FILE
+from smtc_lab.views.run_table.table import runs
+from tests.kit.records import STARTED_S, run_records
+from tests.kit.run_folders import set_state, write_run_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from smtc_lab.store.run_folder import RunFolder
+
+
+def write(
+    root: Path,
+    name: str,
+    *,
+    losses: Sequence[float] = (),
+    state: str = "Completed",
+    **job: object,
+) -> RunFolder:
+    """Write a run that logged some losses."""
+    records = run_records(job_name=name, state=state)
+    told = {"cluster": records.job.cluster.name, **job}
+    del told["cluster"]
+    job_with = records.job.model_copy(update=told)
+    folder = write_run_folder(root, records)
+    folder.job_file.write_text(job_with.to_json(), encoding="utf-8")
+    with RecordWriter(folder.rank_records("algo-1", 0)) as writer:
+        for step, loss in enumerate(losses):
+            value, text = kept_value(loss)
+            writer.append(
+                MetricRecord(
+                    step=step, time_s=STARTED_S + step, name="loss", value=value, text=text
+                )
+            )
+    return folder
+
+
+def some_runs(root: Path) -> Path:
+    write(root, "good", losses=[0.9, 0.2, 0.25], hyperparameters={"lr": 0.1})
+    write(root, "bad", losses=[0.9, 0.8], hyperparameters={"lr": 0.01}, seed=3)
+    write(root, "silent", arguments=("--amp", "--depth=-3", "file", "--note", "a b"))
+    write(root, "apart", losses=[float("nan")], state="Failed")
+    return root
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs that no test changes."""
+    return some_runs(tmp_path_factory.mktemp("table") / "runs")
+
+
+def names(table: object) -> list[str]:
+    return [row["name"] for row in table.rows]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("loss < 0.3", ["good"]),
+        ("metric.loss.min < 0.3 and cost_usd > 0", ["good"]),
+        ("not loss < 0.3", ["bad"]),  # what is not known holds neither way
+        ("loss < 0.3 or lr == 0.01", ["bad", "good"]),
+        ("0.2 < loss <= 0.8", ["bad", "good"]),
+        ('state == "Failed"', ["apart"]),
+        ('state in ("Failed", "Stopped") or seed == 3', ["apart", "bad"]),
+        ("`loss` > lr", ["bad", "good"]),
+        ("amp == True and depth < 0", ["silent"]),
+        ('"b" in note', ["silent"]),
+        ('loss < "a text"', []),
+        ('started > "2001-01-01" and loss < 1', ["bad", "good"]),
+        ('started > "2101-01-01"', []),
+    ],
+)
+def test_a_condition_chooses_rows(root: Path, condition: str, expected: list[str]) -> None:
+    assert sorted(names(runs(root).where(condition))) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("los < 1", "No run has 'los'. Did you mean loss"),
+        ("loss <", "cannot be read. Write for example: loss < 0.3"),
+        ("loss", "cannot be read"),
+        ("__import__('os').system('true') < 1", "cannot be read"),
+        ("loss < 9 ** 9 ** 9", "cannot be read"),
+        ("(lambda: 1)() < loss", "cannot be read"),
+        ("loss is None", "cannot be read"),
+        ("not " * 900 + "loss < 1", "over 2000"),
+        ("not " * 400 + "loss < 1", "cannot be read"),
+        ('started > "yesterday"', "'yesterday' is no date"),
+        ("los\u202e < 1", "cannot be read"),
+    ],
+)
+def test_a_condition_that_cannot_be_read_is_refused(
+    root: Path, condition: str, told: str
+) -> None:
+    with pytest.raises(SpecError, match=r"^[^\u202e]*$") as refused:
+        runs(root).where(condition)
+
+    assert told in str(refused.value)
+
+
+def test_rows_are_sorted_with_unknown_values_last(root: Path) -> None:
+    table = runs(root)
+
+    assert names(table.sort("loss"))[:2] == ["good", "bad"]
+    assert names(table.sort("-loss"))[:2] == ["bad", "good"]
+    assert names(table.sort("-name")) == ["silent", "good", "bad", "apart"]
+    assert names(table.sort("name").first(1)) == ["apart"]
+    with pytest.raises(SpecError, match="No run has 'speed'"):
+        table.sort("speed")
+
+
+def test_the_table_shows_metrics_and_chosen_columns(root: Path) -> None:
+    table = runs(root)
+
+    head, *lines = str(table.sort("name")).splitlines()
+    assert head.split() == [
+        *("run", "state", "started", "took", "steps", "s/step", "cost", "loss", "cluster")
+    ]
+    assert [line.split()[0] for line in lines] == ["apart", "bad", "good", "silent"]
+    assert "0.25" in lines[2]
+    chosen = str(table.columns("name", "lr", "loss.min").sort("name")).splitlines()
+    assert [line.split() for line in chosen[:3]] == [
+        ["run", "lr", "loss.min"],
+        ["apart", "unknown", "unknown"],
+        ["bad", "0.01", "0.8"],
+    ]
+    assert table._repr_html_().count('role="row"') == 5
+
+
+def test_what_has_ended_is_read_once_and_again_when_it_changed(tmp_path: Path) -> None:
+    root = some_runs(tmp_path / "runs")
+    write(root, "going-on", state="InProgress", losses=[1.0])
+    first = runs(root)
+    (root / "good" / "records" / "algo-1-rank0.sqlite").write_bytes(b"no longer there")
+
+    assert runs(root).where('state == "Completed"').rows == (
+        first.where('state == "Completed"').rows
+    )
+    kept = (root / FILE).read_text().splitlines()
+    assert sorted(json.loads(line)[1] for line in kept) == [
+        *("runs/apart", "runs/bad", "runs/good", "runs/silent")
+    ]
+    assert (root / FILE).stat().st_mode & 0o777 == 0o600
+
+    bad = next(line for line in kept if "runs/bad" in line)
+    (root / FILE).write_text(f"no JSON\n[1]\n{bad}\n")
+    set_state(write(root, "new"), "Stopped", reason="by hand")
+    table = {row["name"]: row for row in runs(root).rows}
+    assert table["new"]["state"] == "Stopped"
+    assert "damaged" in str(table["good"]["reason"])
+    assert table["bad"]["metric.loss"] == 0.8
+
+
+def test_a_damaged_run_is_one_row(tmp_path: Path) -> None:
+    root = some_runs(tmp_path / "runs")
+    (root / "bad" / "job.json").write_text("{")
+    (root / "bad" / "state.json").write_text("{")
+
+    row = next(row for row in runs(root).rows if row["name"] == "bad")
+
+    assert row["state"] == "Damaged"
+    assert len(runs(root)) == 4
+
+
+def test_a_shell_gets_rows_and_json(root: Path) -> None:
+    def asked(*arguments: str) -> str:
+        done = CliRunner().invoke(runs_command, ["--runs-dir", str(root), *arguments])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    told = asked("--where", "loss < 1", "--sort", "-loss", "--columns", "name, loss")
+    assert [line.split() for line in told.splitlines()] == [
+        *(["run", "loss"], ["bad", "0.8"], ["good", "0.25"])
+    ]
+    (row,) = json.loads(asked("--sort", "loss", "--json", "-n", "1"))
+    assert (row["name"], row["metric.loss.min"], row["param.lr"]) == ("good", 0.2, 0.1)
+    assert "No such runs" in asked("--where", "loss > 5")
