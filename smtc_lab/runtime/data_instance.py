@@ -112,9 +112,10 @@ def serve_until_stopped(runtime: InstanceRuntime) -> None:
     )
     signal.signal(signal.SIGTERM, lambda *_: server.stop())
     context.say_ready()
+    count = context.num_workers or 1
     print(  # noqa: T201  the instance's log is its stdout
-        f"smtc-lab: {context.host} serves each dataloader of the trainers with "
-        f"{context.num_workers or 1} data workers",
+        f"smtc-lab: {context.host} serves each dataloader of the trainers with {count} data "
+        f"worker{'' if count == 1 else 's'}",
         flush=True,
     )
     server.serve_forever()

@@ -239,3 +239,15 @@ def test_a_crash_is_for_want_of_memory_only_where_memory_is_limited(
 
     assert why_it_failed(run, is_limited=True)[0] is False
     assert why_it_failed(run, is_limited=False)[0] is None
+
+
+def test_a_script_without_the_option_says_how_to_name_it(root: Path) -> None:
+    folder = write_run_folder(root, run_records([], cluster="here=local:1", job_name="tried"))
+    write_state(folder, RunState(state="Failed", exit_codes={"algo-1": 2}))
+    said = "train.py: error: unrecognized arguments: --batch_size 8\n"
+    folder.log_file("algo-1").write_text(said, encoding="utf-8")
+
+    _, reason = why_it_failed(opened(folder), is_limited=False)
+
+    assert "takes no option --batch_size" in reason
+    assert "--name batch-size" in reason

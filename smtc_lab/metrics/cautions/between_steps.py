@@ -1,4 +1,4 @@
-"""Seconds between the steps of an emulation, which are this machine's own."""
+"""Seconds between the steps of an emulation, of which part is this machine's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from smtc_lab.spec.job import TrainingJob
 
 BETWEEN_STEPS = "between_steps"
-"""Kind of the caution that a script spends time between its steps that nothing slows down."""
+"""Kind of the caution that a script spends time between its steps."""
 
 _MOST = 0.1
 """Share of a step in cluster time up to which that is not worth a sentence."""
@@ -31,11 +31,13 @@ def between_steps(
     of: str = "",
     ease: float = 1.0,
 ) -> Finding | None:
-    """Return the caution that a script's own work between steps is as long as here.
+    """Return the caution that a script works between its steps, for as long as that can be.
 
     A step ends with the optimizer's, and the next one begins when a batch is asked for. What
-    the script does in between, a trainer beside an emulated device does at the full speed of
-    this machine. Runs that may be interrupted have other gaps, too, and are not looked at.
+    the script computes in between, a trainer beside an emulated device does at the full speed
+    of this machine; batches of an evaluation that data workers prepare are as slow as those
+    of steps. Records do not tell the two apart. Runs that may be interrupted have other gaps,
+    too, and are not looked at.
 
     Args:
         job: What was run.
@@ -58,12 +60,14 @@ def between_steps(
     step_s = float(np.concatenate([each.step_time_s for each in launches]).mean())
     if not here_s > _MOST * step_s * ease:
         return None
+    least_s = here_s / dilation_of_job(job)
     return caution(
         BETWEEN_STEPS,
-        f"Between two steps the script{of} takes {1e3 * here_s:.3g} ms on average, of this "
-        f"machine's own time, {100 * here_s / step_s:.0f} % of a step of "
-        f"{1e3 * step_s:.3g} ms in cluster time. That is in no step time, rate or cost of "
-        "steps, and a cluster would take about as long for it, whatever the time dilation.",
+        f"Between two steps the script{of} takes {1e3 * here_s:.3g} ms on average here, which "
+        "is in no step time, rate or cost of steps. A cluster would take between "
+        f"{1e3 * least_s:.3g} ms, if data workers prepare that (batches of an evaluation), and "
+        f"{1e3 * here_s:.3g} ms, if the script computes it: {100 * least_s / step_s:.2g} to "
+        f"{100 * here_s / step_s:.0f} % of a step of {1e3 * step_s:.3g} ms.",
         "Log, evaluate and save less often.",
     )
 

@@ -37,6 +37,9 @@ _KILLED = {128 + 9: "SIGKILL"}
 _ENDED_UNDER_A_LIMIT = {128 + 6: "SIGABRT", 128 + 7: "SIGBUS", 128 + 11: "SIGSEGV"}
 """Exit codes of processes that the system, or a library that got no memory, has ended."""
 
+_UNKNOWN_OPTION = re.compile(r"unrecognized arguments: .*?(--[\w-]+)")
+"""What argparse says of an option that a script does not have."""
+
 _LAST_LINES = 40
 
 
@@ -165,7 +168,13 @@ def why_it_failed(run: Run, *, is_limited: bool) -> tuple[bool | None, str]:
     for code in state.exit_codes.values():
         if code in signals:
             return False, f"out of memory (ended by {signals[code]})"
-    return None, f"{run.job_name} ended as {state.state}. {state.reason}"
+    told = f"{run.job_name} ended as {state.state}. {state.reason}"
+    if found := _UNKNOWN_OPTION.search("\n".join(last_lines)):
+        told += (
+            f" The script takes no option {found.group(1)}: give the name of the one that holds "
+            "its batch size (--name batch-size, say)."
+        )
+    return None, told
 
 
 def _beyond_dataset(trial: BatchTrial, reason: str) -> BatchTrial:

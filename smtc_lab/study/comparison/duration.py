@@ -71,8 +71,8 @@ def least_time_here(
         count * step_s for count, step_s in zip(steps, steps_s, strict=True)
     )
     told = (
-        f"This takes at least {time_words(seconds)} here: {launches} launches of {max(steps)} "
-        f"steps, each of which takes at least {min(steps_s):.3g} s (time dilation "
+        f"This takes at least {time_words(seconds)} here: {launches} launch"
+        f"{'' if launches == 1 else 'es'} of {max(steps)} steps, each of which takes at least {min(steps_s):.3g} s (time dilation "
         f"{dilation:.3g})."
     )
     if seconds <= LONG_S:

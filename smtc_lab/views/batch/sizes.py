@@ -160,7 +160,8 @@ def _sentence(item: BackendBatches, baseline: BackendBatches) -> str:
         words += f" ({item.smallest_too_large} does not: {item.limit})"
     if item.fastest is not None:
         words += (
-            f"; {item.fastest} gave most samples per second, {item.most_samples_per_s:,.1f}"
+            f"; in one launch each, which claims nothing, {item.fastest} gave most samples per "
+            f"second, {fmt.number(item.most_samples_per_s)}"
         )
     words += "."
     if baseline.largest is not None and item.largest < baseline.largest:
@@ -183,4 +184,6 @@ def _cell(item: BackendBatches, batch_size: int) -> str:
 
 
 def _rate(trial: BatchTrial) -> str:
-    return fmt.UNKNOWN if trial.samples_per_s is None else f"{trial.samples_per_s:,.1f}/s"
+    return (
+        fmt.UNKNOWN if trial.samples_per_s is None else f"{fmt.number(trial.samples_per_s)}/s"
+    )
