@@ -171,8 +171,8 @@ def why_it_failed(run: Run, *, is_limited: bool) -> tuple[bool | None, str]:
     told = f"{run.job_name} ended as {state.state}. {state.reason}"
     if found := _UNKNOWN_OPTION.search("\n".join(last_lines)):
         told += (
-            f" The script takes no option {found.group(1)}: give the name of the one that holds "
-            "its batch size (--name batch-size, say)."
+            f" The script takes no option {found.group(1)}: name the one that holds its batch "
+            "size (--name batch-size, say)."
         )
     return None, told
 

@@ -72,8 +72,8 @@ def least_time_here(
     )
     told = (
         f"This takes at least {time_words(seconds)} here: {launches} launch"
-        f"{'' if launches == 1 else 'es'} of {max(steps)} steps, each of which takes at least {min(steps_s):.3g} s (time dilation "
-        f"{dilation:.3g})."
+        f"{'' if launches == 1 else 'es'} of {max(steps)} steps, each of which takes at least "
+        f"{min(steps_s):.3g} s (time dilation {dilation:.3g})."
     )
     if seconds <= LONG_S:
         return told
