@@ -87,6 +87,18 @@ describe('a study of a kind that another package brings', () => {
     expect(el.querySelectorAll('.smtc-set-ups thead th')).toHaveLength(2);
   });
 
+  it('shows no picture and no chart of a search that is over', () => {
+    const launched = fixture.launched.map(each => ({ ...each, steps: 0 }));
+    const info = { ...fixture, state: 'Completed', ended: true, launched };
+
+    model.set('info', { ...info, rounds: 1 });
+    expect(el.querySelectorAll('.smtc-pictures figure').length).toBe(2);
+    expect(el.textContent).toContain('No charts: no launch took a step.');
+    model.set('info', { ...info, rounds: 0 });
+    expect(el.querySelectorAll('.smtc-pictures figure').length).toBe(0);
+    expect(el.textContent).not.toContain('No charts');
+  });
+
   it('speaks of no rounds where launches differ in what they try', () => {
     const launched = fixture.launched.map(launch => ({
       ...launch,

@@ -9,7 +9,7 @@ import type { Subject } from '../monitor/subject.js';
 import { fold } from './fold.js';
 import { chartsOfInstances, chartsOfNetwork } from './instance_charts.js';
 import { Money } from './money/money.js';
-import { hasRounds } from './rounds.js';
+import { hasRounds, isSearch } from './rounds.js';
 import { RoundsFeed } from './rounds_feed.js';
 import { launchTable } from './tables.js';
 
@@ -27,9 +27,11 @@ export type Describe = (
 /**
  * Return why a study that is over has no charts; empty: it has some, or may get some.
  */
-function whyNoCharts({ ended, state, launched }: IComparisonInfo): string {
+function whyNoCharts(info: IComparisonInfo): string {
+  const { ended, state, launched } = info;
   const isEmpty = launched.every(({ steps }) => steps === 0);
-  if (!ended || !isEmpty || (launched.length === 0 && state === 'Completed')) {
+  const isNone = launched.length === 0 && state === 'Completed';
+  if (!ended || !isEmpty || isNone || isSearch(info)) {
     return '';
   }
   return launched.some(launch => launch.state === 'Failed')
@@ -61,7 +63,7 @@ export class PageCharts {
       const why = whyNoCharts(info);
       nothing.textContent = why;
       nothing.hidden = why === '';
-      both.hidden = why !== '';
+      both.hidden = why !== '' || (info.ended && isSearch(info));
       row.hidden = why !== '' || !(hasRounds(info) && info.rounds > 1);
       this._tables.update(info);
       charts.update(info);

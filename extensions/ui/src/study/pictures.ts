@@ -13,6 +13,7 @@ import { letterOf, setUpMark } from '../picture/set_up_mark.js';
 import { EMPTY, type IFilling } from '../picture/shares.js';
 import { still } from '../picture/still.js';
 import { pictureNumbers } from './picture_numbers.js';
+import { isSearch } from './rounds.js';
 
 const WIDTH = 330;
 
@@ -27,6 +28,9 @@ export function pictures(): IPart<IComparisonInfo> {
     const { setUps, ended } = info;
     const numbers = pictureNumbers(info);
     row.classList.toggle('smtc-still', ended);
+    if (ended && isSearch(info)) {
+      return [];
+    }
     return setUps.flatMap((setUp, place) =>
       setUp.groups.length === 0
         ? []
