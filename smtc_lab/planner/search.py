@@ -159,7 +159,11 @@ def _with_data_groups(
     if not any(point.path == "service" for point in outlook.calibration.worker_points):
         _count(refused, "data groups: not calibrated through the data service", is_fed)
         rows = rows[:0]
-    _count(refused, "data groups: the trainers' CPUs are not the bottleneck", ~is_fed)
+    _count(
+        refused,
+        "data groups: the trainers' own CPUs suffice, with enough data workers",
+        ~is_fed,
+    )
     fed = np.flatnonzero(is_fed)
     trainer, data, count = (
         grid.ravel() for grid in np.meshgrid(fed, rows, np.arange(1, most + 1), indexing="ij")
