@@ -58,9 +58,11 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     )
     from smtc_lab.study.comparison.comparison_run import ComparisonRun as ComparisonRun
     from smtc_lab.study.comparison.comparison_run import launch_comparison as launch_comparison
+    from smtc_lab.study.experiments.experiment import annotate as annotate
+    from smtc_lab.study.experiments.experiment import experiment_run as experiment_run
+    from smtc_lab.study.experiments.run_diff import diff as diff
     from smtc_lab.study.resuming.proof import ResumeProof as ResumeProof
     from smtc_lab.study.resuming.prove import prove_resume as prove_resume
-    from smtc_lab.study.run_diff import diff as diff
     from smtc_lab.study.scaling.same_model import check_parity as check_parity
     from smtc_lab.study.scaling.scale import ScalingRun as ScalingRun
     from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
@@ -123,13 +125,15 @@ _HOMES = {
     "TrainingCompilerConfig": "smtc_lab.spec.compiler",
     "TrainingJob": "smtc_lab.spec.job",
     "Workbench": "smtc_lab.views.widgets.workbench",
+    "annotate": "smtc_lab.study.experiments.experiment",
     "calibrate": "smtc_lab.planner.calibration.calibrate",
     "cheapest_cluster": "smtc_lab.parallel.memory.cheapest",
     "check_parity": "smtc_lab.study.scaling.same_model",
     "compare": "smtc_lab.study.comparison.compare",
     "compare_compilers": "smtc_lab.study.comparison.compare_compilers",
     "compare_environments": "smtc_lab.study.comparison.compare_environments",
-    "diff": "smtc_lab.study.run_diff",
+    "diff": "smtc_lab.study.experiments.run_diff",
+    "experiment_run": "smtc_lab.study.experiments.experiment",
     "find_batch_size": "smtc_lab.study.batch.size",
     "launch": "smtc_lab.launchers.run",
     "launch_comparison": "smtc_lab.study.comparison.comparison_run",

@@ -142,7 +142,7 @@ def diff(
     parents: Path | None, first: str, second: str, root: Path | None, *, as_json: bool
 ) -> None:
     """Show in what two runs differ: job, code, packages, machine, prices, metrics."""
-    from smtc_lab.study.run_diff import diff as diff_of  # noqa: PLC0415  others do without
+    from smtc_lab.study.experiments.run_diff import diff as diff_of  # noqa: PLC0415  others do without
 
     found = diff_of(*(_run_named(name, root or parents) for name in (first, second)))
     say(found.model_dump_json(indent=1) if as_json else str(found))
@@ -157,6 +157,21 @@ def again(parents: Path | None, name: str, root: Path | None) -> None:
     run = _run_named(name, root or parents).again()
     say(f"{run.job_name}: launched")
     _say_state(run.wait())
+
+
+@runs.command()
+@click.argument("name")
+@RUNS_DIR
+@click.option("--tag", "tags", multiple=True, help="All of its tags, one each. Default: as is.")
+@click.option("--text", help="What to say of it. Default: as it is.")
+@click.pass_obj
+def note(
+    parents: Path | None, name: str, root: Path | None, tags: tuple[str, ...], text: str | None
+) -> None:
+    """Give a run tags and a note: columns of the table, to choose and filter by."""
+    from smtc_lab.study.experiments.experiment import annotate  # noqa: PLC0415  others do without
+
+    annotate(_run_named(name, root or parents), tags=tags or None, note=text)
 
 
 @runs.command()

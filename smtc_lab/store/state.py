@@ -61,6 +61,11 @@ _COMING_UP_S = 10.0
 """How long the supervisor of a new run's folder may take to lock it."""
 _MOST_PID = 2**31 - 1
 
+IN_OWN_PROCESS = "in_own_process"
+"""Fact of a run that a script or a notebook makes itself: its process is not ours to end."""
+
+_ENDED_ITSELF = "The process that made the run ended without a word. What it logged is kept."
+
 SUPERVISOR_MACHINE = "supervisor_machine"
 """Fact of a run whose folder several machines see: name of the one with its supervisor."""
 
@@ -278,7 +283,9 @@ def current_state(folder: RunFolder) -> RunState:
     lost = replace(
         state,
         state="Failed",
-        reason=(
+        reason=_ENDED_ITSELF
+        if state.facts.get(IN_OWN_PROCESS)
+        else (
             "The supervisor of the run was killed, so its instances ended too. Records up to "
             "that moment are kept. Start the job again, or go on with 'smtc-lab runs resume'."
         ),

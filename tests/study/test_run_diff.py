@@ -15,7 +15,7 @@ from smtc_lab.launchers.run import launch
 from smtc_lab.spec.cluster import Cluster
 from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.identity.source import ARCHIVE, FILE, MOST_FILES, read_source
-from smtc_lab.study.run_diff import diff
+from smtc_lab.study.experiments.run_diff import diff
 from tests.kit.quick_script import QUICK_SCRIPT
 from tests.kit.records import run_records
 from tests.kit.run_folders import opened, write_run_folder

@@ -23,7 +23,7 @@ from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.neutral_text import neutral
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder, runs_root
-from smtc_lab.store.state import RunState, current_state, replace_file
+from smtc_lab.store.state import IN_OWN_PROCESS, RunState, current_state, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -178,8 +178,14 @@ class SupervisedLauncher:
         pid = state.supervisor_pid
         if state.is_terminal or pid is None:
             return state
+        if state.facts.get(IN_OWN_PROCESS):
+            raise LauncherError(
+                f"Run {handle.job_name!r} was not launched: a script or a notebook makes it by "
+                f"itself, in process {pid}. End it there."
+            )
         if state.is_supervised:
-            os.kill(pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # it has ended just now
+                os.kill(pid, signal.SIGTERM)
         return self.wait(handle, timeout_s=self.end_limit_s + (grace_s or 0.0))
 
     def interrupt(self, handle: Handle) -> None:

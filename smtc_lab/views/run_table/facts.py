@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError, StoreError
 from smtc_lab.follow.run_follower import read_plan
+from smtc_lab.store.identity.notes import read_notes
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.steps.logged import read_logged
 from smtc_lab.views.live.list_row import empty_row
@@ -40,6 +41,9 @@ BASE = (
     "engine",
     "study",
     "launch",
+    "experiment",
+    "tags",
+    "note",
     "started",
     "took_s",
     "steps",
@@ -52,9 +56,10 @@ BASE = (
 )
 """Names that every row has: its name; ``run`` or the kind of a study; its state and why; its
 script; what tables call its cluster; the engine; of a launch the study that made it, and what
-that launches with it; its begin in seconds since the epoch; how long it took, and one step
-behind the warm-up, in seconds; its cost so far and per hour in USD; ``measured`` or
-``emulated``, as its step time is; the compiler's backend; its seed."""
+that launches with it; experiment, tags and note that people gave it; its begin in seconds since
+the epoch; how long it took, and one step behind the warm-up, in seconds; its cost so far and
+per hour in USD; ``measured`` or ``emulated``, as its step time is; the compiler's backend; its
+seed."""
 
 PARAM, METRIC = "param.", "metric."
 """What names of parameters and of metrics begin with."""
@@ -82,6 +87,7 @@ def facts_of_run(folder: RunFolder) -> tuple[Facts, bool]:
         facts["seed"] = job.seed
         facts["compiler"] = None if job.compiler_config is None else job.compiler_config.backend
         facts |= _parameters(job)
+    facts |= _notes(folder)
     try:
         facts |= _metrics(folder)
     except StoreError as error:
@@ -139,6 +145,17 @@ def _of_row(row: Row) -> Facts:
         "cost_usd": row["usd_so_far"],
         "usd_per_hour": row["usd_per_hour"],
         "evidence": row["evidence"],
+    }
+
+
+def _notes(folder: RunFolder) -> Facts:
+    """Return what is said of a run beside its job."""
+    notes = read_notes(folder)
+    return {
+        "experiment": notes.experiment or None,
+        "tags": ", ".join(notes.tags) or None,
+        "note": brief(notes.note) or None,
+        **{f"{PARAM}{brief(name)}": value for name, value in notes.parameters.items()},
     }
 
 

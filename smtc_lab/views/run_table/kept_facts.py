@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import UnsafeFileError
 from smtc_lab.machine.beneath import MIB, read_beneath
+from smtc_lab.store.identity.notes import FILE as NOTES
 from smtc_lab.version import __version__
 
 if TYPE_CHECKING:
@@ -99,4 +100,8 @@ def _stamp(path: Path) -> str:
         found = os.lstat(f"{path}/state.json")
     except OSError:
         return ""
-    return f"{found.st_mtime_ns}.{found.st_size}.{found.st_ino}"
+    try:
+        notes_ns = os.lstat(f"{path}/{NOTES}").st_mtime_ns
+    except OSError:
+        notes_ns = 0
+    return f"{found.st_mtime_ns}.{found.st_size}.{found.st_ino}.{notes_ns}"

@@ -94,7 +94,7 @@ def diff(
     Raises:
         StoreError: There is no such run, or its job cannot be read.
     """
-    folders = [_folder(one, root) for one in (first, second)]
+    folders = [folder_of(one, root) for one in (first, second)]
     differences: list[Difference] = []
     unknown = []
     for section, told in _SECTIONS.items():
@@ -116,7 +116,12 @@ def diff(
     )
 
 
-def _folder(run: Run | StrPath, root: StrPath | None) -> RunFolder:
+def folder_of(run: Run | StrPath, root: StrPath | None) -> RunFolder:
+    """Return the folder of a run, of its name, or of a path to it.
+
+    Raises:
+        StoreError: There is no such run.
+    """
     if isinstance(run, Run):
         return run.folder
     name = str(run)

@@ -1,0 +1,1 @@
+"""Runs found again: in what two differ, and those that nobody launched."""
