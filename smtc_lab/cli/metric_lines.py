@@ -9,7 +9,7 @@ from smtc_lab.text_table import aligned
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
-    from smtc_lab.metrics.records.logged import LoggedMetric, LoggedMetrics
+    from smtc_lab.metrics.records.logged import LoggedMetrics
 
 _HEAD = ("metric", "last", "least", "greatest", "values")
 _MOST = 20
@@ -20,8 +20,15 @@ def metric_lines(logged: LoggedMetrics) -> list[str]:
     """Return a line for each of the first 20 metrics; of several ranks the first one's."""
     if not logged.names:
         return []
-    shown = [logged[name] for name in logged.names[:_MOST]]
-    lines = aligned([_HEAD, *map(_row, shown)])
+    rows = [
+        (
+            fmt.plain(one.name, _MOST_COLUMNS),
+            *(f"{value:.5g}" for value in (one.last, one.least, one.greatest)),
+            f"{len(one.value):,}",
+        )
+        for one in map(logged.__getitem__, logged.names[:_MOST])
+    ]
+    lines = aligned([_HEAD, *rows])
     if (left := len(logged.names) - _MOST) > 0:
         lines.append(f"and {fmt.count(left, 'more metric')}; --json tells all")
     return [f"{'' if place else 'logged':<11}{line}" for place, line in enumerate(lines)]
@@ -30,28 +37,15 @@ def metric_lines(logged: LoggedMetrics) -> list[str]:
 def metric_values(logged: LoggedMetrics) -> dict[str, Any]:
     """Return each metric by its name, as JSON has it; NaN and infinite ones are texts."""
     return {
-        name: {
+        one.name: {
             "last": _json(one.last),
             "least": _json(one.least),
             "greatest": _json(one.greatest),
             "values": len(one.value),
-            "last_step": _json(one.step[-1]),
         }
-        for name in logged.names
-        for one in [logged[name]]
+        for one in map(logged.__getitem__, logged.names)
     }
 
 
-def _row(metric: LoggedMetric) -> tuple[str, ...]:
-    told = (metric.last, metric.least, metric.greatest)
-    name = fmt.plain(metric.name, _MOST_COLUMNS)
-    return name, *map(_number, told), f"{len(metric.value):,}"
-
-
-def _number(value: float) -> str:
-    # a loss of 1.2345e-5 and an accuracy of 0.98765 are compared by their digits
-    return f"{value:.5g}"
-
-
 def _json(value: float) -> float | str:
-    return float(value) if math.isfinite(value) else str(float(value))
+    return value if math.isfinite(value) else str(value)

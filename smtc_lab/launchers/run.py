@@ -225,12 +225,7 @@ class Run(LiveDisplayed):
         return pipeline_times(records, evidence=evidence_of(self.job), dilation=dilation)
 
     def metrics(self) -> LoggedMetrics:
-        """Return what the script logged so far: losses, an accuracy, anything with a name.
-
-        ::
-
-            loss = run.metrics()["loss"]
-            loss.step, loss.value, loss.last
+        """Return what the script logged so far: ``run.metrics()["loss"].value``.
 
         Raises:
             StoreError: A file of the run is damaged.

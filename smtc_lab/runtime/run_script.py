@@ -35,7 +35,6 @@ _OWN_FILES = (
     "measured_loader.py",
     "own_metrics/captured.py",
     "own_metrics/metric_log.py",
-    "own_metrics/numbers.py",
     "ranks/rendezvous.py",
     "run_script.py",
     "script/after_import.py",

@@ -20,7 +20,7 @@ from smtc_lab.runtime.own_metrics.metric_log import log
 from smtc_lab.runtime.resuming.resumable import ResumableTraining
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from torch.utils.data import DataLoader as TorchDataLoader
 
@@ -43,6 +43,9 @@ class Session(ResumableTraining):
         for batch in session.steps(loader):
             loss = step(batch)
     """
+
+    log = staticmethod(log)
+    """As ``smtc_lab.log``."""
 
     def __init__(self) -> None:
         super().__init__(instance_runtime())
@@ -214,27 +217,6 @@ class Session(ResumableTraining):
             yield batch
             self._trainers.stepped(num_samples)
             timer.ask()
-
-    def log(
-        self,
-        values: Mapping[str, Any] | None = None,
-        /,
-        *,
-        step: int | None = None,
-        **more: Any,  # noqa: ANN401  numbers, and what holds one
-    ) -> None:
-        """Record losses, an accuracy, anything with a name, as ``smtc_lab.log`` does.
-
-        Args:
-            values: Numbers by name; a dict in it adds ``/`` and its own names.
-            step: Whatever counts for the script, from 0; None: the step of the loop.
-            **more: As ``values``.
-
-        Raises:
-            EntryPointError: A value is no number, a name no text or empty, or the step no
-                whole number from 0 on.
-        """
-        log(values, step=step, **more)
 
     @property
     def model_dir(self) -> Path:

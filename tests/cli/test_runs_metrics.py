@@ -49,14 +49,12 @@ def test_a_run_shows_last_least_and_greatest_of_each_metric(
             "least": 1.0,
             "greatest": 1.0,
             "values": 2,
-            "last_step": 1.0,
         },
         "loss": {
             "last": 0.25,
             "least": 0.123456,
             "greatest": 0.5,
             "values": 3,
-            "last_step": 2.0,
         },
     }
 

@@ -53,7 +53,9 @@ EXPECTED = {
     "gradients_by_hand": Expected(8, 32, 8),
     "graphs_of_a_class": Expected(8, None, 8),
     "head_then_all": Expected(8, 32, 8),
-    "hugging_face_trainer": Expected(8, 32, 12, needs="transformers", environment=OFFLINE),
+    "hugging_face_trainer": Expected(
+        8, 32, 12, needs="transformers", environment=OFFLINE, logged=(("eval_loss", 2),)
+    ),
     "image_classifier": Expected(8, 48, 8, needs="torchvision"),
     "language_model_trainer": Expected(
         4,

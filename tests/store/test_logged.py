@@ -60,11 +60,8 @@ def test_metrics_come_by_name_and_rank(run_folder: RunFolder) -> None:
     assert found.names == ("accuracy", "loss")
     assert columns_of(found, "loss") == [[1, 2, 4], [10, 12, 13], [0.5, 0.25, 0.75]]
     assert columns_of(found, "loss", 10)[2] == [4.0]
-    assert [one.source for one in found.series] == [
-        "algo-1-rank2",
-        "algo-1-rank2",
-        "algo-2-rank10",
-    ]
+    ranks = [(one.name, one.rank) for one in found.series]
+    assert ranks == [("accuracy", 2), ("loss", 2), ("loss", 10)]
     loss = found["loss"]
     assert (loss.last, loss.least, loss.greatest) == (0.75, 0.25, 0.75)
     assert found.last == {"accuracy": 0.1, "loss": 0.75}
@@ -86,7 +83,7 @@ def test_what_was_not_logged_is_told_with_what_was(run_folder: RunFolder) -> Non
 
     with pytest.raises(StoreError, match=r"no metric 'los'\. It has: loss, lr\."):
         found["los"]
-    with pytest.raises(StoreError, match=r"Rank 3 logged no metric 'lr'\. Choose among 0\."):
+    with pytest.raises(StoreError, match=r"no metric \"\('lr', 3\)\"\. It has: loss, lr\."):
         found["lr", 3]
 
 
@@ -110,7 +107,7 @@ def test_a_value_without_a_step_gets_the_one_that_had_ended_last(run_folder: Run
     found = read_logged(run_folder)
 
     np.testing.assert_array_equal(found["loss"].step, [math.nan, 0, 1, 2])
-    assert (found["loss"].rank, found["loss"].source) == (None, "algo-1")
+    assert found["loss"].rank is None
     assert found["given"].step.tolist() == [9.0]
 
 
@@ -255,6 +252,6 @@ def test_a_table_has_a_row_for_each_value(run_folder: RunFolder) -> None:
     table = read_logged(run_folder).to_pandas()
 
     assert isinstance(table, pandas.DataFrame)
-    assert list(table.columns) == ["name", "source", "rank", "step", "time_s", "value"]
+    assert list(table.columns) == ["name", "rank", "step", "time_s", "value"]
     assert table["value"].tolist() == [1.0, 3.0, 2.0]
-    assert table["source"].tolist() == ["algo-1-rank0", "algo-1", "algo-1-rank0"]
+    assert table["rank"].tolist() == [0, None, 0]

@@ -24,9 +24,6 @@ class LoggedMetric:
     name: str
     """What the script calls it; nothing in it is obeyed by a terminal."""
 
-    source: str
-    """Who logged it: ``<host>-rank<rank>``; a host where it was found in what was printed."""
-
     rank: int | None
     """The trainer that logged it; None: it was found in what was printed."""
 
@@ -58,31 +55,22 @@ class LoggedMetric:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoggedMetrics:
-    """All metrics of a run.
-
-    ::
-
-        metrics = run.metrics()
-        metrics.names                                       # ("eval/loss", "loss")
-        metrics["loss"].step, metrics["loss"].value, metrics["loss"].last
-        metrics["loss", 1].value                            # of rank 1
-    """
+    """All metrics of a run: ``metrics["loss"].value``; of rank 1: ``metrics["loss", 1]``."""
 
     series: tuple[LoggedMetric, ...]
     """One for each name and process that logged it, by name, then by rank; what was found in
     what was printed comes last."""
 
     @cached_property
-    def _by_name(self) -> dict[str, dict[int | None, LoggedMetric]]:
-        found: dict[str, dict[int | None, LoggedMetric]] = {}
-        for one in self.series:
-            found.setdefault(one.name, {}).setdefault(one.rank, one)
-        return found
+    def _found(self) -> dict[Any, LoggedMetric]:
+        """By name, the first rank's; and by name and rank."""
+        ranks = {(one.name, one.rank): one for one in self.series}
+        return {**{one.name: one for one in reversed(self.series)}, **ranks}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the metrics, sorted."""
-        return tuple(self._by_name)
+        return tuple(dict.fromkeys(one.name for one in self.series))
 
     @property
     def last(self) -> dict[str, float]:
@@ -98,40 +86,29 @@ class LoggedMetrics:
         Raises:
             StoreError: It was not logged; says what was.
         """
-        name, *rank = (which,) if isinstance(which, str) else which
-        of_ranks = self._by_name.get(str(name), {})
-        found = of_ranks.get(rank[0]) if rank else next(iter(of_ranks.values()), None)
-        if found is not None:
-            return found
-        if of_ranks:
-            raise StoreError(
-                f"Rank {rank[0]} logged no metric {name!r}. Choose among "
-                f"{', '.join(map(str, of_ranks))}."
-            )
+        if which in self._found:
+            return self._found[which]
         named = ", ".join(self.names[:_MOST_NAMED]) or "none"
-        raise StoreError(f"The run has no metric {str(name)[:80]!r}. It has: {named}.")
+        raise StoreError(f"The run has no metric {str(which)[:80]!r}. It has: {named}.")
 
     def to_pandas(self) -> Any:  # noqa: ANN401  pandas need not be there
-        """Return a ``pandas.DataFrame``: name, source, rank, step, time_s, value of each value.
+        """Return a ``pandas.DataFrame`` of name, rank, step, time_s and value.
 
         Raises:
             StoreError: pandas is not installed.
         """
         try:
-            pandas = importlib.import_module("pandas")  # which need not be there
+            pandas = importlib.import_module("pandas")
         except ImportError as error:
             raise StoreError(
                 "pandas is not installed, so there is no table of the metrics. Run: pip "
                 "install pandas. The columns are there without it: metrics['loss'].value."
             ) from error
-
         counts = [len(one.value) for one in self.series]
         table = {
             name: np.repeat(np.array([getattr(one, name) for one in self.series]), counts)
-            for name in ("name", "source", "rank")
+            for name in ("name", "rank")
         }
-        numbers = {
-            name: np.concatenate([np.empty(0), *(getattr(one, name) for one in self.series)])
-            for name in ("step", "time_s", "value")
-        }
-        return pandas.DataFrame({**table, **numbers})
+        for name in ("step", "time_s", "value"):
+            table[name] = np.concatenate([[], *(getattr(one, name) for one in self.series)])
+        return pandas.DataFrame(table)

@@ -1,7 +1,6 @@
 """Records what an unmodified script gives to the loggers of others.
 
-These are TensorBoard's writer, the loggers of Hugging Face's Trainer and of Lightning, and
-Weights & Biases. None of them is imported for it, and each gets what the script gave it.
+None of them is imported for it, and each gets what the script gave it.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ from smtc_lab.runtime.own_metrics.metric_log import metric_log
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    _Methods = Mapping[str, Callable[..., "_Given"]]
-
-_Given = tuple["Mapping[Any, Any]", object]
+    _Methods = Mapping[str, Callable[..., tuple[Mapping[Any, Any], object]]]
 
 
 def capture_metrics(after_import: Callable[[str, Callable[[], None]], None]) -> None:
@@ -37,11 +34,10 @@ def capture_metrics(after_import: Callable[[str, Callable[[], None]], None]) -> 
 
 def _listen(name: str) -> None:
     """Listen to the loggers of a module; one that has others is left alone."""
-    module = sys.modules[name]
     for place, given in _LOGGERS[name].items():
         kind, _, method = place.partition(".")
         with suppress(AttributeError):
-            logger = getattr(module, kind)
+            logger = getattr(sys.modules[name], kind)
             plain = getattr(logger, method)
             if (logger, method) not in _heard:
                 _heard.add((logger, method))
@@ -51,18 +47,18 @@ def _listen(name: str) -> None:
 _heard: set[tuple[type, str]] = set()
 
 
-def _captured(plain: Callable[..., Any], given: Callable[..., _Given]) -> Callable[..., Any]:
+def _captured(plain: Callable[..., Any], given: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that records what it is given, but not what a logger above it was."""
 
     @wraps(plain)
-    def method(logger: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the logger's own
+    def method(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  the logger's own
         if _inside.a_logger:
-            return plain(logger, *args, **kwargs)
+            return plain(*args, **kwargs)
         with suppress(Exception):  # the script must not notice
-            metric_log().capture(*given(logger, *args, **kwargs))
+            metric_log().capture(*given(*args, **kwargs))
         _inside.a_logger = True
         try:
-            return plain(logger, *args, **kwargs)
+            return plain(*args, **kwargs)
         finally:
             _inside.a_logger = False
 
@@ -77,58 +73,32 @@ _inside = _InsideLogger()
 """Where a thread of the script is now."""
 
 
-def _scalar(
-    _: object,
-    tag: str,
-    scalar_value: object,
-    global_step: object = None,
-    *__: object,
-    **___: object,
-) -> _Given:
-    return {tag: scalar_value}, global_step
-
-
-def _scalars(
-    _: object, main_tag: str, tag_scalar_dict: object, global_step: object = None, *__: object
-) -> _Given:
-    return {main_tag: tag_scalar_dict}, global_step
-
-
-def _trainer_logs(
-    _: object,
-    __: object,
-    state: Any,  # noqa: ANN401  a class of transformers
-    ___: object,
-    logs: Mapping[str, Any],
-    **____: object,
-) -> _Given:
-    return logs, state.global_step
-
-
-def _lightning_metrics(
+def _of_lightning(
     connector: Any,  # noqa: ANN401  a class of Lightning
     metrics: Mapping[str, Any],
     step: object = None,
-) -> _Given:
+) -> tuple[Mapping[Any, Any], object]:
     if step is None and (step := metrics.get("step")) is None:
         loop = connector.trainer.fit_loop.epoch_loop
         step = loop._batches_that_stepped  # noqa: SLF001  so its own loggers are told
     return {name: value for name, value in metrics.items() if name != "step"}, step
 
 
-def _wandb_data(
-    _: object, data: Mapping[str, Any], step: object = None, *__: object, **___: object
-) -> _Given:
-    return data, step
-
-
 _TENSORBOARD: _Methods = {
-    "SummaryWriter.add_scalar": _scalar,
-    "SummaryWriter.add_scalars": _scalars,
+    "SummaryWriter.add_scalar": lambda _, tag, scalar_value, global_step=None, *__, **___: (
+        {tag: scalar_value},
+        global_step,
+    ),
+    "SummaryWriter.add_scalars": lambda _, main_tag, tag_scalar_dict, global_step=None, *__: (
+        {main_tag: tag_scalar_dict},
+        global_step,
+    ),
 }
-_TRAINER: _Methods = {"CallbackHandler.on_log": _trainer_logs}
+_TRAINER: _Methods = {
+    "CallbackHandler.on_log": lambda _, __, state, ___, logs, **____: (logs, state.global_step)
+}
 _CONNECTOR = "trainer.connectors.logger_connector.logger_connector"
-_LIGHTNING: _Methods = {"_LoggerConnector.log_metrics": _lightning_metrics}
+_LIGHTNING: _Methods = {"_LoggerConnector.log_metrics": _of_lightning}
 
 _LOGGERS: Mapping[str, _Methods] = {
     "torch.utils.tensorboard.writer": _TENSORBOARD,
@@ -137,6 +107,5 @@ _LOGGERS: Mapping[str, _Methods] = {
     "transformers.trainer": _TRAINER,  # where importing the former imports torch
     f"lightning.pytorch.{_CONNECTOR}": _LIGHTNING,
     f"pytorch_lightning.{_CONNECTOR}": _LIGHTNING,
-    "wandb.sdk.wandb_run": {"Run.log": _wandb_data},
 }
 """By module and method, what returns values and step of what it is given."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 import time
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.errors import EntryPointError
 from smtc_lab.metrics.records.metric_record import (
     LONGEST_NAME,
     MOST_NAMES,
@@ -16,18 +18,15 @@ from smtc_lab.metrics.records.metric_record import (
 )
 from smtc_lab.neutral_text import neutral
 from smtc_lab.runtime.instance_runtime import instance_runtime
-from smtc_lab.runtime.own_metrics.numbers import (
-    checked,
-    checked_step,
-    flat,
-    number_of,
-    step_or_none,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
+
+_MOST_STEP = 2**53
+_MOST_SHOWN = 80
+_NO_NUMBER = (TypeError, ValueError, RuntimeError, OverflowError)
 
 
 def log(
@@ -44,8 +43,8 @@ def log(
         smtc_lab.log(loss=loss, lr=scheduler.get_last_lr()[0])
         smtc_lab.log({"eval/loss": 0.3, "eval": {"accuracy": 0.9}})
 
-    Outside a job the values are looked at, and nothing is recorded. At most 1,000 names of a
-    process are kept, each of at most 250 characters.
+    Outside a job the values are looked at, and nothing is recorded. A process keeps 1,000
+    names at most, each of at most 250 characters.
 
     Args:
         values: Numbers by name: of Python or numpy, or tensors of one element; NaN and
@@ -62,16 +61,27 @@ def log(
             number from 0 on.
         StoreError: Records cannot be written (the disk is full, say).
     """
-    points = checked({**(values or {}), **more})
-    metric_log().keep(points, checked_step(step))
+    points = []
+    for name, value in _flat({**(values or {}), **more}):
+        try:
+            points.append((name, _number_of(value)))
+        except _NO_NUMBER as error:
+            shape = getattr(value, "shape", None)
+            of = _shown(value) if shape is None else f"of shape {tuple(shape)}"
+            raise EntryPointError(
+                f"The metric {name[:_MOST_SHOWN]!r} is no number, but {type(value).__name__} "
+                f"{of}. Log one number: its mean, say, or leave it out."
+            ) from error
+    if step is not None and (given := _step_of(step, operator.index)) is None:
+        raise EntryPointError(
+            f"The step {_shown(step)} ({type(step).__name__}) is no whole number from 0 on. "
+            "Leave it out, and it is the step of the training."
+        )
+    metric_log().keep(points, None if step is None else given)
 
 
 class MetricLog:
-    """The metrics of one process.
-
-    Args:
-        runtime: Of the process.
-    """
+    """The metrics of one process."""
 
     def __init__(self, runtime: InstanceRuntime) -> None:
         self._runtime = runtime
@@ -79,11 +89,7 @@ class MetricLog:
         self._is_full = False
 
     def keep(self, points: Iterable[tuple[str, float]], step: int | None) -> None:
-        """Record values.
-
-        Args:
-            points: Their names and they.
-            step: Which step they are of; None: that of the training.
+        """Record values by their names.
 
         Raises:
             StoreError: Records cannot be written.
@@ -98,22 +104,13 @@ class MetricLog:
                 row = (step, time_s, name, *kept_value(value))
                 timer.writer.append_values(MetricRecord, row)
 
-    def capture(self, values: Mapping[Any, Any], step: object) -> None:
-        """Record the numbers among values that another logger was given.
-
-        Args:
-            values: Anything, by name.
-            step: Which step it was told; anything.
-
-        Raises:
-            EntryPointError: A name is no text.
-            StoreError: Records cannot be written.
-        """
+    def capture(self, values: Mapping[Any, Any], step: Any) -> None:  # noqa: ANN401  of others
+        """Record the numbers among what another logger was given; raises whatever it meets."""
         points = []
-        for name, value in flat(values):
-            with suppress(TypeError, ValueError, RuntimeError, OverflowError):
-                points.append((name, number_of(value)))
-        self.keep(points, step_or_none(step))
+        for name, value in _flat(values):
+            with suppress(*_NO_NUMBER):
+                points.append((name, _number_of(value)))
+        self.keep(points, _step_of(step, int))
 
     def _is_kept(self) -> bool:
         """Return whether this process is a trainer, and not one that its script has started."""
@@ -146,3 +143,38 @@ def _log_of(runtime: InstanceRuntime) -> MetricLog:
 def metric_log() -> MetricLog:
     """Return the metrics of this process."""
     return _log_of(instance_runtime())
+
+
+def _flat(values: Mapping[Any, Any], begin: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield names and values; those of a dict in it are called ``<its name>/<their name>``."""
+    for name, value in values.items():
+        if not isinstance(name, str) or not name.strip():
+            raise EntryPointError(
+                f"The name of a metric is {_shown(name)} ({type(name).__name__}), but has to "
+                "be a text that is not empty. Call it 'train/loss', say."
+            )
+        if hasattr(value, "items"):
+            yield from _flat(value, f"{begin}{name}/")
+        else:
+            yield f"{begin}{name}", value
+
+
+def _number_of(value: Any) -> float:  # noqa: ANN401  whatever a script logs
+    """Return a value as a number; raises one of ``_NO_NUMBER`` where it is none."""
+    if not isinstance(value, float | int) and hasattr(value, "item"):
+        value = value.item()
+    if not isinstance(value, float | int):
+        raise TypeError
+    return float(value)
+
+
+def _step_of(step: Any, whole: Any) -> int | None:  # noqa: ANN401  as above
+    """Return a step as ``whole`` makes it a whole number; None: it is none from 0 on."""
+    with suppress(*_NO_NUMBER):
+        if 0 <= (number := int(whole(step))) <= _MOST_STEP:
+            return number
+    return None
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:_MOST_SHOWN]

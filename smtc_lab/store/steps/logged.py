@@ -44,7 +44,7 @@ def read_logged(folder: RunFolder) -> LoggedMetrics:
         for one in found:
             _fill_steps(one, np.maximum.accumulate(ended_s), steps)
     # what was printed comes last
-    found.sort(key=lambda one: (one.name, one.rank is None, one.rank or 0, one.source))
+    found.sort(key=lambda one: (one.name, one.rank is None, one.rank or 0))
     return LoggedMetrics(series=tuple(found))
 
 
@@ -61,17 +61,10 @@ def _of_file(path: Path) -> Iterator[LoggedMetric]:
     which, columns = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
     order = np.argsort(which, kind="stable")
     edges = np.searchsorted(which[order], np.arange(len(names) + 1))
-    of_trainer = RANK_RECORDS.fullmatch(path.name) is not None
+    rank = _rank_of(path) if RANK_RECORDS.fullmatch(path.name) else None
     for name, place in names.items():
         step, time_s, value = columns[:, order[edges[place] : edges[place + 1]]]
-        yield LoggedMetric(
-            name=name,
-            source=path.stem if of_trainer else path.stem.removesuffix("-system"),
-            rank=_rank_of(path) if of_trainer else None,
-            step=step,
-            time_s=time_s,
-            value=value,
-        )
+        yield LoggedMetric(name=name, rank=rank, step=step, time_s=time_s, value=value)
 
 
 def _parts(

@@ -4,10 +4,11 @@
 import os
 
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+from transformers import PrinterCallback, Trainer, TrainingArguments  # which import torch
+
 import torch
 from torch import nn
 from torch.utils.data import Dataset
-from transformers import Trainer, TrainingArguments
 
 
 class Words(Dataset):
@@ -48,6 +49,7 @@ def main():
         seed=0,
     )
     trainer = Trainer(Model(), arguments, train_dataset=Words(16, 1), eval_dataset=Words(8, 2))
+    trainer.remove_callback(PrinterCallback)
     trainer.train()
     for said in trainer.state.log_history:
         if "eval_loss" in said:
