@@ -100,6 +100,7 @@ EXPECTED = {
     "two_loaders_zipped": Expected(8, 96, 16),
     "two_views": Expected(8, 64, 8),
     "validation_after_training": Expected(8, 32, 14, is_quick=True),
+    "wandb_run": Expected(8, 32, 8, needs="wandb", logged=(("train/loss", 8), ("epoch", 2))),
     "webdataset_shards": Expected(12, 48, 12, needs="webdataset"),
     "weighted_sampler": Expected(14, 96, 14),
 }

@@ -1,11 +1,11 @@
 """Scripts that were not written for us: alone and on both clusters, the same losses.
 
 A few of them stand for all in ``make test``; ``make soak`` runs the others. What needs a
-package that our lock lacks (Lightning, TensorBoard, torchdata, webdataset) is skipped there. To
-run that too, in an environment on top of this one, without a change to it:
+package that our lock lacks (Lightning, TensorBoard, torchdata, wandb, webdataset) is skipped
+there. To run that too, in an environment on top of this one, without a change to it:
 
     VIRTUAL_ENV=.venv .venv/bin/uv run --active --no-project --with lightning \
-      --with tensorboard --with torchdata --with webdataset \
+      --with tensorboard --with torchdata --with wandb --with webdataset \
       python -m pytest -m soak tests/scripts_of_others
 """
 

@@ -17,6 +17,8 @@ import pytest
 from smtc_lab.errors import StoreError
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.metric_record import MOST_NAMES, MetricRecord, kept_value
+from smtc_lab.store.line_sink import LineSink, parsed_row
+from smtc_lab.store.mirrored import MirroredRecords
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.steps.logged import read_logged
 from smtc_lab.store.writer import RecordWriter
@@ -171,6 +173,25 @@ def test_kill_9_loses_nothing_that_was_logged_a_moment_ago(run_folder: RunFolder
         process.send_signal(signal.SIGKILL)
 
     assert read_logged(run_folder)["loss"].value.tolist() == [n / 8 for n in range(700)]
+
+
+def test_what_a_container_says_in_lines_is_the_same(run_folder: RunFolder) -> None:
+    logged = [metric("loss", 0.5), metric("loss", math.nan, step=1), metric("lr", math.inf)]
+    path = run_folder.records / "algo-1-rank0.sqlite"
+    sink = LineSink(path)
+    for record in logged:
+        sink.append(record)
+    sink.close()
+    (lines,) = run_folder.records.glob("*.lines")
+
+    rows = [parsed_row(line) for line in lines.read_bytes().splitlines()]
+    mirrored = MirroredRecords(path, host="algo-1")
+    for first, (table, values) in enumerate(rows):
+        assert mirrored.add("1", first, table, [values])
+    mirrored.close()
+
+    assert read_records(path, MetricRecord)[0] == logged
+    np.testing.assert_array_equal(read_logged(run_folder)["loss"].value, [0.5, math.nan])
 
 
 def num_values(folder: RunFolder) -> int:

@@ -107,5 +107,6 @@ _LOGGERS: Mapping[str, _Methods] = {
     "transformers.trainer": _TRAINER,  # where importing the former imports torch
     f"lightning.pytorch.{_CONNECTOR}": _LIGHTNING,
     f"pytorch_lightning.{_CONNECTOR}": _LIGHTNING,
+    "wandb.sdk.wandb_run": {"Run.log": lambda _, data, step=None, *__, **___: (data, step)},
 }
 """By module and method, what returns values and step of what it is given."""
