@@ -66,6 +66,11 @@ class History:
         end = -(-min(row, self.num_rows) // self.width)
         return self._bins.before(end, first=0, width=self.width)
 
+    def narrow(self, most_bins: int) -> None:
+        """Make two bins one until the rows are in at most so many, at least 1."""
+        while self.num_rows > self.width * most_bins:
+            self._halve()
+
     def _halve(self) -> None:
         half = self._most // 2
         bins = self._bins

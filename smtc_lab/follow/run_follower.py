@@ -15,6 +15,7 @@ from smtc_lab.follow.changes import Changes
 from smtc_lab.follow.file_pace import FilePace
 from smtc_lab.follow.growing import Growing
 from smtc_lab.follow.host_table import HostTable
+from smtc_lab.follow.logged.metric_tables import MetricTables
 from smtc_lab.follow.step_table import StepTable
 from smtc_lab.instance.plan import is_planned, planned_ranks
 from smtc_lab.machine.beneath import MIB
@@ -52,7 +53,7 @@ _RANK_S = 0.001
 
 
 class RunFollower:
-    """The tables of one run: ``steps``, and ``system:<host>`` for each instance.
+    """The tables of one run: ``steps``, ``system:<host>`` for each instance, ``metric:<n>``.
 
     ``look`` costs a few microseconds for each file while nothing happens. Only one thread may
     call it.
@@ -61,12 +62,15 @@ class RunFollower:
         folder: The run.
         stream: Sends the tables; they are added to it when their first row is there.
         prefix: Put before the names of the tables, for example ``0/``.
+        with_metrics: Whether what the script logs has tables, too.
 
     Raises:
         StoreError: The run's job or state cannot be read.
     """
 
-    def __init__(self, folder: RunFolder, stream: Stream, *, prefix: str = "") -> None:
+    def __init__(
+        self, folder: RunFolder, stream: Stream, *, prefix: str = "", with_metrics: bool = True
+    ) -> None:
         self.folder = folder
         self.job = read_job(folder)
         """What was run."""
@@ -86,6 +90,8 @@ class RunFollower:
             for host in self.job.cluster.hosts()
         }
         """The instances, by host."""
+        self.metrics = MetricTables(files if with_metrics else (), stream, prefix=prefix)
+        """What the script logs."""
         self.reports: dict[str, CompilerReport] = {}
         """What the compiler did in each rank, as far as it is told."""
         self.has_looked = False
@@ -141,6 +147,9 @@ class RunFollower:
         if self.begin_s is not None:
             found = self._look_at_records(self.begin_s) or found
         self.has_looked = True
+        if self.begin_s is not None:
+            is_last = self.state.is_terminal
+            found = self.metrics.look(begin_s=self.begin_s, is_last=is_last) or found
         return found
 
     def measured(self, *, until_s: float = math.inf) -> MeasuredColumns | None:

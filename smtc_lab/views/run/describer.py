@@ -23,6 +23,7 @@ from smtc_lab.views.run.info import (
     RunInfo,
 )
 from smtc_lab.views.run.interruptions import interruption_infos, spot_info
+from smtc_lab.views.run.metric_info import metric_infos
 from smtc_lab.views.run.predicted import predicted_step_time_s
 from smtc_lab.views.run.spread import spread_of
 from smtc_lab.views.run.summary import RunSummarizer
@@ -74,7 +75,8 @@ class RunDescriber:
             found = self._summarizer.look(usd_per_hour=self._usd_per_hour(), last=last) or found
         except SmtcLabError as error:
             self.problem = str(error)
-        told = (self._follower.state, self._follower.reports, self.problem)
+        metrics = metric_infos(self._follower.metrics)
+        told = (self._follower.state, self._follower.reports, metrics, self.problem)
         found = found or last or told != self._told
         self._told = told
         return found
@@ -117,12 +119,7 @@ class RunDescriber:
             spread=spread_of(follower),
             usd_per_hour=usd_per_hour,
             price_notes=tuple(map(fmt.brief, plan.get("price_notes", ()))),
-            usd_so_far=usd_of_run(
-                evidence=evidence,
-                whole_s=state.billed_s,
-                steps_s=bill.steps_s,
-                usd_per_hour=usd_per_hour,
-            ),
+            usd_so_far=self._usd_so_far(bill),
             bill=bill,
             interruptions=self._interruptions(usd_per_hour),
             spot=spot_info(state, elapsed_s=elapsed_s, is_spot=job.use_spot_instances),
@@ -131,6 +128,8 @@ class RunDescriber:
             summary=self._summarizer.latest,
             rank_map=self._rank_map(),
             pipeline=self._summarizer.pipeline,
+            metrics=metric_infos(follower.metrics),
+            metrics_left_out=follower.metrics.num_left_out,
             events=self._told_events(),
             findings=told(self._summarizer.findings),
             problem=fmt.brief(self.problem),
@@ -146,6 +145,14 @@ class RunDescriber:
             evidence=evidence_of(self._follower.job),
             interrupted=interrupted(state.attempts, summarizer.times_s, ended_s=state.ended_s),
             dilation=self._follower.dilation,
+        )
+
+    def _usd_so_far(self, bill: Bill) -> float | None:
+        return usd_of_run(
+            evidence=evidence_of(self._follower.job),
+            whole_s=self._follower.state.billed_s,
+            steps_s=bill.steps_s,
+            usd_per_hour=self._usd_per_hour(),
         )
 
     def _interruptions(self, usd_per_hour: float | None) -> tuple[InterruptionInfo, ...]:

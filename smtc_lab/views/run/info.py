@@ -20,6 +20,7 @@ from smtc_lab.views.run.interruptions import (  # noqa: TC001  as above
     InterruptionInfo,
     SpotInfo,
 )
+from smtc_lab.views.run.metric_info import MetricInfo  # noqa: TC001  as above
 from smtc_lab.views.run.pipeline.info import PipelineInfo  # noqa: TC001  as above
 from smtc_lab.views.run.rank_info import RankInfo, RankMapInfo  # noqa: TC001  as above
 from smtc_lab.views.run.spread import SpreadInfo  # noqa: TC001  as above
@@ -91,6 +92,10 @@ class SummaryInfo:
 
     usd_per_1000_steps: Interval | None
     """Cost of 1,000 steps in USD; None: a price is unknown."""
+
+    samples_per_step: float | None = None
+    """Samples of all trainers in a step, a mean; None: not known, or an older version told
+    it."""
 
     ranks: tuple[RankInfo, ...] = ()
     """Each of several trainers, by rank; empty: there is one, or an older version told it."""
@@ -228,6 +233,13 @@ class RunInfo:
     pipeline: PipelineInfo | None = None
     """The stages of its model, and what they did; None: it is not cut, or not yet, or an older
     version told it."""
+
+    metrics: tuple[MetricInfo, ...] = ()
+    """What its script logs, in the order in which it was seen; empty: nothing, or an older
+    version told it."""
+
+    metrics_left_out: int = 0
+    """Metrics that are not among these, as there are too many."""
 
     events: tuple[EventInfo, ...]
     """The last events, oldest first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtc_lab.follow.step_table import StepTable
+    from smtc_lab.follow.table import LiveTable
     from smtc_lab.store.run_folder import RunFolder
+    from smtc_lab.store.steps.bins import Bins
     from smtc_lab.views.run.info import RunInfo
 
 SNAPSHOT_VERSION = 1
@@ -128,9 +130,13 @@ class RunSnapshot:
     hosts: dict[str, Curve]
     """What each instance used, by host; without those that told nothing."""
 
+    metrics: dict[str, Curve] = field(default_factory=dict)
+    """What its script logged, by the name of the table."""
+
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values: the content of ``application/vnd.smtc-lab.run+json``."""
-        tables = {f"system:{host}": curve.as_dict() for host, curve in self.hosts.items()}
+        curves = {f"system:{host}": curve for host, curve in self.hosts.items()} | self.metrics
+        tables = {name: curve.as_dict() for name, curve in curves.items()}
         if self.steps is not None:
             tables["steps"] = self.steps.as_dict()
         return {
@@ -150,19 +156,23 @@ def take_snapshot(folder: RunFolder) -> RunSnapshot:
     follower.look()
     describer = RunDescriber(follower)
     describer.look(last=follower.state.is_terminal)
-    found = {host: system for host, system in follower.hosts.items() if system.samples.num_rows}
+    found = {
+        host: system.table for host, system in follower.hosts.items() if system.samples.num_rows
+    }
+    metrics = {metric.table.name: metric.table for metric in follower.metrics.shown}
     # three numbers for a bin and column, half of all for the steps
     most = MOST_NUMBERS // 2 // 3
-    hosts = {}
-    for host, system in found.items():
-        columns = system.table.columns
-        num_bins = min(_MOST_BINS, most // (len(columns) * len(found)))
-        system.table.cut()
-        hosts[host] = curve(columns, system.table.snapshot().rows, most_bins=num_bins)
+    num_columns = sum(len(table.columns) for table in (*found.values(), *metrics.values()))
+    num_bins = min(_MOST_BINS, most // max(1, num_columns))
     steps = (
         steps_curve(follower.steps, most_bins=_MOST_BINS) if follower.steps.num_rows else None
     )
-    return RunSnapshot(info=describer.describe(), steps=steps, hosts=hosts)
+    return RunSnapshot(
+        info=describer.describe(),
+        steps=steps,
+        hosts={host: _curve_of(table, num_bins) for host, table in found.items()},
+        metrics={name: _curve_of(table, num_bins) for name, table in metrics.items()},
+    )
 
 
 def first_look(folder: RunFolder) -> RunSnapshot:
@@ -175,26 +185,43 @@ def first_look(folder: RunFolder) -> RunSnapshot:
     return RunSnapshot(info=RunDescriber(follower).describe(), steps=None, hosts={})
 
 
-def curve(columns: Sequence[str], rows: NDArray[np.float64], *, most_bins: int) -> Curve:
+def curve(
+    columns: Sequence[str],
+    rows: NDArray[np.float64],
+    *,
+    most_bins: int,
+    older: Bins | None = None,
+) -> Curve:
     """Return rows in at most so many bins.
 
     Args:
         columns: Their names.
         rows: The rows, shape (C, N).
         most_bins: At least 8 are made, however small this is.
+        older: Bins of the rows before these, from row 0, each full; None: there are none.
     """
-    history = History(len(columns), most_bins=max(_FEWEST_BINS, most_bins // 2 * 2))
+    history = History(len(columns))
+    if older is not None:
+        history.load(older)
     history.append(rows)
+    history.narrow(max(_FEWEST_BINS, most_bins))
     bins = history.before(history.num_rows)
     return Curve(
         columns=tuple(columns),
-        num_rows=rows.shape[1],
+        num_rows=history.num_rows,
         width=bins.width,
         low=bins.low,
         high=bins.high,
         mean=bins.mean,
         last=rows[:, -1] if rows.shape[1] else rows[0, :0],
     )
+
+
+def _curve_of(table: LiveTable, most_bins: int) -> Curve:
+    """Return all rows of a table in at most so many bins."""
+    table.cut()
+    frame = table.snapshot()
+    return curve(frame.columns, frame.rows, most_bins=most_bins, older=frame.bins)
 
 
 def steps_curve(steps: StepTable, *, most_bins: int) -> Curve:

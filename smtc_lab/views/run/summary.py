@@ -115,6 +115,7 @@ def _summary(
     ranks: tuple[RankInfo, ...],
 ) -> SummaryInfo:
     interval = mean_interval([measured.step_time_s]).of(evidence)
+    num_samples = measured.num_samples()
     return SummaryInfo(
         steps=len(measured.step_time_s),
         warm_up_steps=measured.warm_up_steps,
@@ -123,5 +124,6 @@ def _summary(
         device_utilization=device_utilization(measured.steps),
         cpu=cpu_of_groups([measured]),
         usd_per_1000_steps=usd_per_1000_steps(step_time_s=interval, usd_per_hour=usd_per_hour),
+        samples_per_step=num_samples and num_samples / len(measured.step_time_s),
         ranks=ranks,
     )

@@ -171,6 +171,7 @@ class StudyFollower:
                 RunFolder.open(self.run.request.root / launched.job_name),
                 self._stream,
                 prefix=f"{len(self.launches)}/",
+                with_metrics=False,
             ),
             set_up=labels.index(launched.label),
         )

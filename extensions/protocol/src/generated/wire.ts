@@ -1190,6 +1190,41 @@ export interface IMeasuredPay {
 }
 
 /**
+ * One metric that a script logs.
+ */
+export interface IMetricInfo {
+  /**
+   * What the script calls it.
+   */
+  readonly name: string;
+
+  /**
+   * Name of its table: ``step``, ``time_s``, ``value``.
+   */
+  readonly table: string;
+
+  /**
+   * The newest value; None: it is no number, or an infinite one.
+   */
+  readonly last: number | null;
+
+  /**
+   * The least value; None: there is none.
+   */
+  readonly least: number | null;
+
+  /**
+   * The greatest value; None: there is none.
+   */
+  readonly greatest: number | null;
+
+  /**
+   * How many values there are, those that are no numbers too.
+   */
+  readonly points: number;
+}
+
+/**
  * What calibrating the set-ups would take.
  */
 export interface IMissingCalibrations {
@@ -2240,6 +2275,17 @@ export interface IRunInfo {
   readonly pipeline: IPipelineInfo | null;
 
   /**
+   * What its script logs, in the order in which it was seen; empty: nothing, or an older
+   * version told it.
+   */
+  readonly metrics: readonly IMetricInfo[];
+
+  /**
+   * Metrics that are not among these, as there are too many.
+   */
+  readonly metricsLeftOut: number;
+
+  /**
    * The last events, oldest first.
    */
   readonly events: readonly IEventInfo[];
@@ -2649,6 +2695,12 @@ export interface ISummaryInfo {
   readonly usdPer1000Steps: IInterval | null;
 
   /**
+   * Samples of all trainers in a step, a mean; None: not known, or an older version told
+   * it.
+   */
+  readonly samplesPerStep: number | null;
+
+  /**
    * Each of several trainers, by rank; empty: there is one, or an older version told it.
    */
   readonly ranks: readonly IRankInfo[];
@@ -2778,6 +2830,7 @@ export interface IWire {
   readonly MeasuredIn: IMeasuredIn;
   readonly MeasuredInfo: IMeasuredInfo;
   readonly MeasuredPay: IMeasuredPay;
+  readonly MetricInfo: IMetricInfo;
   readonly MissingCalibrations: IMissingCalibrations;
   readonly OfferedCell: IOfferedCell;
   readonly OfferedScript: IOfferedScript;
@@ -2855,6 +2908,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   MeasuredIn: {"properties":{"name":{"type":"string"},"created":{"type":"string"},"instances":{"type":"string"},"is_script_changed":{"type":"boolean"}},"type":"object"},
   MeasuredInfo: {"properties":{"label":{"type":"string"},"job_name":{"type":"string"},"is_heterogeneous":{"type":"boolean"},"has_ended":{"type":"boolean"},"evidence":{"enum":["measured","emulated","predicted","extrapolated","estimated"],"type":"string"},"step_time_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},"predicted_s":{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},"error_fraction":{"type":"number"},"usd_per_1000_steps":{"anyOf":[{"properties":{"value":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.95,"type":"number"},"evidence":{"default":"unknown","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}]}},"type":"object"},
   MeasuredPay: {"properties":{"baseline":{"type":"string"},"steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"after_s":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"is_slower":{"type":"boolean"},"measured":{"$ref":"MeasuredIn"}},"type":"object"},
+  MetricInfo: {"properties":{"name":{"type":"string"},"table":{"type":"string"},"last":{"anyOf":[{"type":"number"},{"type":"null"}]},"least":{"anyOf":[{"type":"number"},{"type":"null"}]},"greatest":{"anyOf":[{"type":"number"},{"type":"null"}]},"points":{"type":"integer"}},"type":"object"},
   MissingCalibrations: {"properties":{"workloads":{"type":"integer"},"launches":{"type":"integer"},"about_s":{"type":"number"},"sentence":{"type":"string"}},"type":"object"},
   OfferedCell: {"properties":{"number":{"type":"integer"},"about":{"type":"string"}},"type":"object"},
   OfferedScript: {"properties":{"label":{"type":"string"},"path":{"type":"string"},"about":{"type":"string"}},"type":"object"},
@@ -2877,7 +2931,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   RankRowInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"excess_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"own_fraction":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
   Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"secondary":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]},"study":{"anyOf":[{"type":"string"},{"type":"null"}]},"launch":{"type":"string"},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"type":"object"},
   RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"type":"object"},
-  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"secondary":{"default":"","enum":["","Starting","Downloading","Training","Uploading","Interrupted","MaxRuntimeExceeded","MaxWaitTimeExceeded"],"type":"string"},"attempts":{"default":0,"type":"integer"},"can_interrupt":{"default":false,"type":"boolean"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"emulation":{"type":"string"},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"spread":{"anyOf":[{"$ref":"SpreadInfo"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"interruptions":{"default":[],"items":{"$ref":"InterruptionInfo"},"type":"array"},"spot":{"anyOf":[{"$ref":"SpotInfo"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"rank_map":{"anyOf":[{"$ref":"RankMapInfo"},{"type":"null"}],"default":null},"pipeline":{"anyOf":[{"$ref":"PipelineInfo"},{"type":"null"}],"default":null},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"type":"object"},
+  RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"secondary":{"default":"","enum":["","Starting","Downloading","Training","Uploading","Interrupted","MaxRuntimeExceeded","MaxWaitTimeExceeded"],"type":"string"},"attempts":{"default":0,"type":"integer"},"can_interrupt":{"default":false,"type":"boolean"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"emulation":{"type":"string"},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"spread":{"anyOf":[{"$ref":"SpreadInfo"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"interruptions":{"default":[],"items":{"$ref":"InterruptionInfo"},"type":"array"},"spot":{"anyOf":[{"$ref":"SpotInfo"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"rank_map":{"anyOf":[{"$ref":"RankMapInfo"},{"type":"null"}],"default":null},"pipeline":{"anyOf":[{"$ref":"PipelineInfo"},{"type":"null"}],"default":null},"metrics":{"default":[],"items":{"$ref":"MetricInfo"},"type":"array"},"metrics_left_out":{"default":0,"type":"integer"},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"type":"object"},
   SavedCell: {"properties":{"number":{"type":"integer"},"path":{"type":"string"},"problem":{"type":"string"}},"type":"object"},
   ScaledCurve: {"properties":{"name":{"type":"string"},"knee":{"anyOf":[{"type":"integer"},{"type":"null"}]},"points":{"items":{"$ref":"ScaledPoint"},"type":"array"}},"type":"object"},
   ScaledPoint: {"properties":{"set_up":{"type":"integer"},"devices":{"type":"integer"},"speedup":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"marginal_efficiency":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"step_time_s":{"type":"number"},"ideal_step_time_s":{"type":"number"},"lost":{"items":{"$ref":"LostInfo"},"type":"array"},"usd_per_million_samples":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"usd_per_epoch":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]}},"type":"object"},
@@ -2889,7 +2943,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   SpotInfo: {"properties":{"training_s":{"type":"number"},"billable_s":{"type":"number"},"savings_fraction":{"type":"number"},"told_by":{"enum":["platform","run"],"type":"string"}},"type":"object"},
   SpreadInfo: {"properties":{"trainers":{"type":"integer"},"replicas":{"type":"integer"},"shard":{"type":"integer"},"between":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"inside":{"anyOf":[{"$ref":"WireInfo"},{"type":"null"}]},"is_rated":{"type":"boolean"}},"type":"object"},
   StepsCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["compute","step","data_wait","device_idle","trainers_unknown","prepare_data","data_idle","data_unknown"],"type":"string"},"usd_per_1000_steps":{"type":"number"},"is_waiting":{"type":"boolean"}},"type":"object"},
-  SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"ranks":{"default":[],"items":{"$ref":"RankInfo"},"type":"array"}},"type":"object"},
+  SummaryInfo: {"properties":{"steps":{"type":"integer"},"warm_up_steps":{"type":"integer"},"step_time_s":{"$ref":"Interval"},"data_wait_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"device_utilization":{"anyOf":[{"type":"number"},{"type":"null"}]},"cpu":{"additionalProperties":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"object"},"usd_per_1000_steps":{"anyOf":[{"$ref":"Interval"},{"type":"null"}]},"samples_per_step":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"ranks":{"default":[],"items":{"$ref":"RankInfo"},"type":"array"}},"type":"object"},
   TimelineInfo: {"properties":{"step":{"type":"integer"},"window_s":{"type":"number"},"left_out":{"type":"integer"},"rank":{"items":{"type":"integer"},"type":"array"},"kind":{"items":{"enum":["forward","backward","weight","wait","transfer"],"type":"string"},"type":"array"},"stage":{"items":{"type":"integer"},"type":"array"},"microbatch":{"items":{"type":"integer"},"type":"array"},"begin_s":{"items":{"type":"number"},"type":"array"},"lasted_s":{"items":{"type":"number"},"type":"array"}},"type":"object"},
   TypeOffers: {"properties":{"instance_group_name":{"type":"string"},"step_time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd_per_1000_steps":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
   WireInfo: {"properties":{"gbps":{"type":"number"},"latency_s":{"type":"number"}},"type":"object"}

@@ -94,6 +94,11 @@ export interface ISeries {
   readonly x: string;
 
   /**
+   * What stands on the axis in place of an x; it never decreases. Left out: x itself.
+   */
+  readonly along?: ((x: number) => number) | undefined;
+
+  /**
    * Column of the y values; NaN is a gap.
    */
   readonly y: string;

@@ -54,7 +54,7 @@ function wholeSegments(series: ISeries): ISegment[] {
   if (table.firstKept > 0) {
     segments.push(...olderSegments(series));
   }
-  const x = table.column(series.x);
+  const x = onAxis(series, table.column(series.x));
   if (x.length > 0) {
     clamp(segments, x[0] as number);
     const mean = table.column(series.y);
@@ -75,8 +75,8 @@ function wholeSegments(series: ISeries): ISegment[] {
 export function extentOf(series: ISeries): IRange | null {
   const { table } = series;
   const kept = table.column(series.x);
-  let from = kept[0];
-  let to = kept[kept.length - 1];
+  const ends = Float64Array.of(kept[0] ?? NaN, kept.at(-1) ?? NaN);
+  let [from, to] = kept.length === 0 ? [] : onAxis(series, ends);
   if (table.firstKept > 0) {
     const { x } = binSegment(series, table.olderBins());
     from = x[0];
@@ -155,7 +155,7 @@ function binSegment(
   const cut = (columns: readonly Float64Array[], name: string): Float64Array =>
     (columns[table.place(name)] as Float64Array).subarray(begin, end);
   return {
-    x: withoutGaps(cut(bins.mean, series.x)),
+    x: onAxis(series, withoutGaps(cut(bins.mean, series.x))),
     mean: cut(bins.mean, series.y),
     low: cut(bins.low, series.low ?? series.y),
     high: cut(bins.high, series.high ?? series.y),
@@ -164,18 +164,23 @@ function binSegment(
 }
 
 function rowSegment(
-  { table, x, y, low, high }: ISeries,
+  series: ISeries,
   values: readonly Float64Array[]
 ): ISegment {
+  const { table, x, y, low, high } = series;
   const column = (name: string): Float64Array =>
     values[table.place(name)] as Float64Array;
   return {
-    x: column(x),
+    x: onAxis(series, column(x)),
     mean: column(y),
     low: column(low ?? y),
     high: column(high ?? y),
     width: 1
   };
+}
+
+function onAxis({ along }: ISeries, x: Float64Array): Float64Array {
+  return along === undefined ? x : x.map(along);
 }
 
 /**

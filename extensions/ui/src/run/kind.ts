@@ -18,6 +18,7 @@ import {
 } from '../monitor/words.js';
 import { billFacts } from './bill.js';
 import { chartsOfSteps } from './charts.js';
+import { metrics } from './metrics.js';
 import { pipeline } from './pipeline.js';
 import { rankMap } from './rank_map.js';
 import { rankTable } from './ranks.js';
@@ -73,6 +74,7 @@ export const run: IKind<IRunInfo> = {
       true,
       new Charts(feed, info => chartsOfSteps(info, feed))
     ),
+    metrics(feed),
     folded(t('Utilization'), isWide, utilization(feed)),
     folded(t('Events and findings'), isWide, messages(messagesOf)),
     // a saved run has none: what a script prints is kept where it ran

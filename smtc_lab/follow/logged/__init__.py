@@ -1,0 +1,3 @@
+"""What a script logs of its training, as live tables."""
+
+from __future__ import annotations
