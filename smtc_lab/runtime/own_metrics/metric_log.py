@@ -61,8 +61,17 @@ def log(
             number from 0 on.
         StoreError: Records cannot be written (the disk is full, say).
     """
+    metric_log().keep(checked({**(values or {}), **more}), checked_step(step))
+
+
+def checked(values: Mapping[Any, Any]) -> list[tuple[str, float]]:
+    """Return values as numbers, by their names.
+
+    Raises:
+        EntryPointError: One is no number, or a name no text or empty.
+    """
     points = []
-    for name, value in _flat({**(values or {}), **more}):
+    for name, value in _flat(values):
         try:
             points.append((name, _number_of(value)))
         except _NO_NUMBER as error:
@@ -72,12 +81,21 @@ def log(
                 f"The metric {name[:_MOST_SHOWN]!r} is no number, but {type(value).__name__} "
                 f"{of}. Log one number: its mean, say, or leave it out."
             ) from error
+    return points
+
+
+def checked_step(step: Any) -> int | None:  # noqa: ANN401  whatever a script gives
+    """Return a step; None: none was given.
+
+    Raises:
+        EntryPointError: It is no whole number from 0 on.
+    """
     if step is not None and (given := _step_of(step, operator.index)) is None:
         raise EntryPointError(
             f"The step {_shown(step)} ({type(step).__name__}) is no whole number from 0 on. "
             "Leave it out, and it is the step of the training."
         )
-    metric_log().keep(points, None if step is None else given)
+    return None if step is None else given
 
 
 class MetricLog:

@@ -15,7 +15,7 @@ from smtc_lab.launchers.launcher import Handle
 from smtc_lab.machine.processes import start_ticks
 from smtc_lab.metrics.records.metric_record import MOST_NAMES, MetricRecord, kept_value
 from smtc_lab.neutral_text import neutral
-from smtc_lab.runtime.own_metrics.numbers import checked, checked_step
+from smtc_lab.runtime.own_metrics.metric_log import checked, checked_step
 from smtc_lab.store.state import IN_OWN_PROCESS, SUPERVISOR_MACHINE, RunState, write_state
 from smtc_lab.store.writer import RecordWriter
 
