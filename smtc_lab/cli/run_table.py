@@ -33,7 +33,7 @@ _OPTIONS = (
     click.option(
         "--columns", metavar="NAME,…", help="What to show: name,lr,loss,cost_usd, say."
     ),
-    click.option("--launches", is_flag=True, help="Launches of comparisons, too."),
+    click.option("--launches", is_flag=True, help="Launches of comparisons and plans, too."),
 )
 
 

@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import NewerSchemaError, StoreError
+from smtc_lab.follow.run_follower import read_plan
+from smtc_lab.launchers.special_launch import FINGERPRINTS, MEASURE
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
 from smtc_lab.store.state import RunState, current_state, lasted_s, word_of
@@ -55,7 +57,7 @@ class RunList:
             "display_runs.html.j2",
             columns=_COLUMNS,
             rows=[_cells(row) for row in _shown(self.rows)],
-            nothing=str(self) if not self.rows else "",
+            nothing="" if _shown(self.rows) else str(self),
         )
 
 
@@ -69,8 +71,9 @@ def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
     Returns:
         For each ``job_name``, ``kind`` (``run``, ``comparison``, …), ``cluster`` and its state;
         of a study also ``launches``, how many were begun; of a launch of one ``study``, its
-        name; of a damaged one ``job_name``, ``kind`` and ``damaged``, which says what is wrong,
-        and ``is_newer`` where a newer version wrote it.
+        name; of one of a calibration or a proof of resuming ``made_by``; of a damaged one
+        ``job_name``, ``kind`` and ``damaged``, which says what is wrong, and ``is_newer``
+        where a newer version wrote it.
     """
     root = runs_root(root)
     found: list[tuple[float, str, Callable[[], dict[str, Any]]]] = [
@@ -82,19 +85,26 @@ def run_rows(root: Path | None = None, *, last: int) -> list[dict[str, Any]]:
     found.sort(key=lambda each: each[:2])
     of_study = launches_of_studies(root)
     studies = {path.name for _, path in find_studies(studies_root(root))}
-    # a launch is listed below its study, and takes no place of its own
-    own = [each for each in found if each[1] in studies or each[1] not in of_study]
-    shown = {name for _, name, _ in own[-last:]}
-    shown |= {name for name, study in of_study.items() if study in shown}
+    # what a study, a calibration or a proof launched takes no place of its own
+    own: set[str] = set()
+    shown: set[str] = set()
+    for _, name, _ in reversed(found):
+        if len(own) == last:
+            break
+        shown.add(name)
+        if name in studies or (name not in of_study and not _made_by(root, name)):
+            own.add(name)
+    shown -= {name for name, study in of_study.items() if study not in own}
+    shown |= {name for name, study in of_study.items() if study in own}
     rows = [row() for _, name, row in found if name in shown]
-    return [_with_study(row, of_study) for row in rows]
+    return [_with_maker(row, of_study, root) for row in rows]
 
 
 def runs_text(rows: Sequence[dict[str, Any]], *, root: Path, begin_with: str) -> str:
     """Return a table of runs as text, in the order of its rows."""
-    if not rows:
-        return f"No runs in {root}. Start one with {begin_with}."
     cells = [_cells(row) for row in _shown(rows)]
+    if not cells:
+        return f"No runs in {root}. Start one with {begin_with}."
     width = max(len(each[0]) for each in cells)
     head, *rest = _COLUMNS
     lines = [_line(f"{head:<{width}}", *rest)]
@@ -156,9 +166,29 @@ def _study_row(folder: StudyFolder) -> dict[str, Any]:
     return {**row, "cluster": words, "launches": len(told.runs), **state}
 
 
-def _with_study(row: dict[str, Any], of_study: dict[str, str]) -> dict[str, Any]:
-    study = of_study.get(row["job_name"]) if row["kind"] == "run" else None
-    return row if study is None else {**row, "study": study}
+def made_by(plan: dict[str, Any]) -> str:
+    """Return what launched a run beside people and studies; empty: nothing did.
+
+    Args:
+        plan: Its launch plan as it was written.
+    """
+    facts = plan.get("facts")
+    told = facts if isinstance(facts, dict) else {}
+    return "calibration" if told.get(MEASURE) else "proof" if told.get(FINGERPRINTS) else ""
+
+
+def _made_by(root: Path, name: str) -> str:
+    return made_by(read_plan(RunFolder(root / name)))
+
+
+def _with_maker(row: dict[str, Any], of_study: dict[str, str], root: Path) -> dict[str, Any]:
+    """Return the row of a run with the study that it is a launch of, or what else made it."""
+    if row["kind"] != "run":
+        return row
+    if study := of_study.get(row["job_name"]):
+        return {**row, "study": study}
+    maker = _made_by(root, row["job_name"])
+    return {**row, "made_by": maker} if maker else row
 
 
 def _run_row(folder: RunFolder) -> dict[str, Any]:
@@ -178,9 +208,9 @@ def _damaged(row: dict[str, Any], error: StoreError) -> dict[str, Any]:
 
 
 def _shown(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows without launches whose study is among them, which tells of them."""
+    """Return the rows without launches whose study is among them, or a calibration made."""
     listed = {row["job_name"] for row in rows}
-    return [row for row in rows if row.get("study") not in listed]
+    return [row for row in rows if row.get("study") not in listed and not row.get("made_by")]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ from smtc_lab.cli.runs import runs as runs_command
 from smtc_lab.errors import SpecError
 from smtc_lab.metrics.records.metric_record import MetricRecord, kept_value
 from smtc_lab.store.writer import RecordWriter
+from smtc_lab.views.run_list import run_rows, runs_text
 from smtc_lab.views.run_table.kept_facts import FILE
 from smtc_lab.views.run_table.table import runs
 from tests.kit.records import STARTED_S, run_records
@@ -177,6 +178,29 @@ def test_a_damaged_run_is_one_row(tmp_path: Path) -> None:
 
     assert row["state"] == "Damaged"
     assert len(runs(root)) == 4
+
+
+def test_what_a_calibration_or_a_proof_launched_is_left_out(
+    tmp_path: Path,
+) -> None:
+    root = some_runs(tmp_path / "runs")
+    for name, fact in (("probe", {"measure": {"x": 1}}), ("killed", {"fingerprints": True})):
+        folder = write(root, name)
+        plan = json.loads(folder.plan_file.read_text())
+        folder.plan_file.write_text(json.dumps({**plan, "facts": fact}))
+
+    assert len(runs(root)) == 4
+    made = {row["name"]: row["made_by"] for row in runs(root, launches=True).rows}
+    assert made == dict.fromkeys(("good", "bad", "silent", "apart")) | {
+        "probe": "calibration",
+        "killed": "proof",
+    }
+    rows = run_rows(root, last=2)
+    assert [row["job_name"] for row in rows] == ["silent", "apart", "probe", "killed"]
+    assert [row.get("made_by") for row in rows] == [None, None, "calibration", "proof"]
+    told = runs_text(rows, root=root, begin_with="it")
+    assert [line.split()[0] for line in told.splitlines()] == ["run", "silent", "apart"]
+    assert runs_text(rows[2:], root=root, begin_with="it").startswith("No runs in")
 
 
 def test_a_shell_gets_rows_and_json(root: Path) -> None:

@@ -14,6 +14,7 @@ from smtc_lab.store.reader import read_job
 from smtc_lab.store.steps.logged import read_logged
 from smtc_lab.views.live.list_row import empty_row
 from smtc_lab.views.run.listed import ListedRun
+from smtc_lab.views.run_list import made_by
 from smtc_lab.views.study.listed import ListedStudy
 from smtc_lab.views.text.format import brief
 
@@ -41,6 +42,7 @@ BASE = (
     "engine",
     "study",
     "launch",
+    "made_by",
     "experiment",
     "tags",
     "note",
@@ -56,10 +58,10 @@ BASE = (
 )
 """Names that every row has: its name; ``run`` or the kind of a study; its state and why; its
 script; what tables call its cluster; the engine; of a launch the study that made it, and what
-that launches with it; experiment, tags and note that people gave it; its begin in seconds since
-the epoch; how long it took, and one step behind the warm-up, in seconds; its cost so far and
-per hour in USD; ``measured`` or ``emulated``, as its step time is; the compiler's backend; its
-seed."""
+that launches with it; ``calibration`` or ``proof``, which made it; experiment, tags and note
+that people gave it; its begin in seconds since the epoch; how long it took, and one step behind
+the warm-up, in seconds; its cost so far and per hour in USD; ``measured`` or ``emulated``, as
+its step time is; the compiler's backend; its seed."""
 
 PARAM, METRIC = "param.", "metric."
 """What names of parameters and of metrics begin with."""
@@ -83,7 +85,9 @@ def facts_of_run(folder: RunFolder) -> tuple[Facts, bool]:
     is_final = listed.has_ended and listed.are_steps_final
     with contextlib.suppress(SmtcLabError):  # its row says what is wrong
         job = read_job(folder)
-        facts["engine"] = brief(str(read_plan(folder).get("launcher", ""))) or None
+        plan = read_plan(folder)
+        facts["engine"] = brief(str(plan.get("launcher", ""))) or None
+        facts["made_by"] = made_by(plan) or None
         facts["seed"] = job.seed
         facts["compiler"] = None if job.compiler_config is None else job.compiler_config.backend
         facts |= _parameters(job)

@@ -202,8 +202,8 @@ def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
 
     Args:
         root: Folder of runs; None: the default one.
-        launches: Whether the launches of studies are rows too; else their study stands for
-            them.
+        launches: Whether what studies, calibrations and proofs of resuming launched are rows
+            too; else a study stands for its launches.
 
     Raises:
         StoreError: The folder may not be read.
@@ -233,7 +233,11 @@ def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
         facts.pop(LAUNCHES, None)
         studies.append(facts)
     kept.write()
-    listed = [facts for facts in found.values() if launches or facts["study"] is None]
+    listed = [
+        facts
+        for facts in found.values()
+        if launches or (facts["study"] is None and facts["made_by"] is None)
+    ]
     return RunTable(rows=tuple(sorted([*listed, *studies], key=_begun)), root=path)
 
 
