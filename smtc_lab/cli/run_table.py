@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,6 @@ from smtc_lab.views.run_list import run_rows, runs_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 _OPTIONS = (
     click.option(
@@ -32,6 +32,9 @@ _OPTIONS = (
     click.option("--sort", metavar="NAME", help="Least first; -NAME: greatest first."),
     click.option(
         "--columns", metavar="NAME,…", help="What to show: name,lr,loss,cost_usd, say."
+    ),
+    click.option(
+        "--csv", "csv_file", type=click.Path(path_type=Path), help="Write all of it here, too."
     ),
     click.option("--launches", is_flag=True, help="Launches of comparisons and plans, too."),
 )
@@ -64,4 +67,6 @@ def table_of_runs(root: Path | None, *, as_json: bool, last: int, **chosen: Any)
     if chosen["columns"]:
         table = table.columns(*filter(None, map(str.strip, chosen["columns"].split(","))))
     table = table.sort(chosen["sort"]).first(last) if chosen["sort"] else table.newest(last)
+    if chosen["csv_file"]:
+        table.to_csv(chosen["csv_file"])
     return json.dumps(table.rows, indent=1) if as_json else str(table)

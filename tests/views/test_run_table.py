@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ def write(
 def some_runs(root: Path) -> Path:
     write(root, "good", losses=[0.9, 0.2, 0.25], hyperparameters={"lr": 0.1})
     write(root, "bad", losses=[0.9, 0.8], hyperparameters={"lr": 0.01}, seed=3)
-    write(root, "silent", arguments=("--amp", "--depth=-3", "file", "--note", "a b"))
+    write(root, "silent", arguments=("--amp", "--depth=-3", "file", "--note", "=a b"))
     write(root, "apart", losses=[float("nan")], state="Failed")
     return root
 
@@ -203,7 +204,7 @@ def test_what_a_calibration_or_a_proof_launched_is_left_out(
     assert runs_text(rows[2:], root=root, begin_with="it").startswith("No runs in")
 
 
-def test_a_shell_gets_rows_and_json(root: Path) -> None:
+def test_a_shell_gets_rows_json_and_csv(root: Path, tmp_path: Path) -> None:
     def asked(*arguments: str) -> str:
         done = CliRunner().invoke(runs_command, ["--runs-dir", str(root), *arguments])
         assert done.exit_code == 0, done.output
@@ -216,3 +217,8 @@ def test_a_shell_gets_rows_and_json(root: Path) -> None:
     (row,) = json.loads(asked("--sort", "loss", "--json", "-n", "1"))
     assert (row["name"], row["metric.loss.min"], row["param.lr"]) == ("good", 0.2, 0.1)
     assert "No such runs" in asked("--where", "loss > 5")
+    out = tmp_path / "runs.csv"
+    asked("--sort", "name", "--csv", str(out))
+    table = list(csv.DictReader(out.read_text().splitlines()))
+    assert [line["name"] for line in table] == ["apart", "bad", "good", "silent"]
+    assert (table[2]["metric.loss.min"], table[3]["param.note"]) == ("0.2", "'=a b")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SpecError
@@ -31,7 +33,6 @@ from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from _typeshed import StrPath
 
@@ -147,6 +148,25 @@ class RunTable:
             ) from error
         return pandas.DataFrame(list(self.rows))
 
+    def to_csv(self, path: StrPath) -> None:
+        """Write everything that is known as CSV, a line for each row.
+
+        A text that a spreadsheet would take for a formula has an apostrophe before it.
+
+        Raises:
+            SpecError: It cannot be written.
+        """
+        try:
+            with Path(path).open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, self.names)
+                writer.writeheader()
+                for row in self.rows:
+                    writer.writerow({name: _no_formula(value) for name, value in row.items()})
+        except OSError as error:
+            raise SpecError(
+                f"{str(path)!r} cannot be written ({error.strerror}). Choose another place."
+            ) from error
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -239,6 +259,11 @@ def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
         if launches or (facts["study"] is None and facts["made_by"] is None)
     ]
     return RunTable(rows=tuple(sorted([*listed, *studies], key=_begun)), root=path)
+
+
+def _no_formula(value: Value) -> Value:
+    is_one = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if is_one else value
 
 
 def _begun(facts: Facts) -> tuple[float, str]:
