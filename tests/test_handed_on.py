@@ -68,7 +68,7 @@ OTHER_FILES = {
     "rules/before_launch.py",
     "planner/calibration",
     "planner/forecast/calibrating.py",
-    "views/run_table/kept_facts.py",
+    "views/run_table",
     "views/scripts/offered.py",
     "views/share/share.py",
     "views/widgets/base.py",
