@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.instance.description import Measure
 from smtc_lab.metrics.records.facts import FITTED_STEPS
@@ -107,3 +107,14 @@ def with_cpu_quotas(plan: LaunchPlan, cores: Mapping[str, float]) -> LaunchPlan:
     quotas = {instance.host: instance.cpu_quota_cores for instance in instances}
     facts = {**plan.facts, "cpu_quota_cores": quotas}
     return replace(plan, instances=instances, facts=facts)
+
+
+def made_by(plan: dict[str, Any]) -> str:
+    """Return what launched a run beside people and studies; empty: nothing did.
+
+    Args:
+        plan: Its launch plan as it was written.
+    """
+    facts = plan.get("facts")
+    told = facts if isinstance(facts, dict) else {}
+    return "calibration" if told.get(MEASURE) else "proof" if told.get(FINGERPRINTS) else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import NewerSchemaError, StoreError
 from smtc_lab.follow.run_follower import read_plan
-from smtc_lab.launchers.special_launch import FINGERPRINTS, MEASURE
+from smtc_lab.launchers.special_launch import made_by
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.run_folder import RunFolder, find_runs, runs_root
 from smtc_lab.store.state import RunState, current_state, lasted_s, word_of
@@ -164,17 +164,6 @@ def _study_row(folder: StudyFolder) -> dict[str, Any]:
     labels = ", ".join(job.cluster.label for job in request.jobs)
     words = brief(f"{request.kind} of {labels}")
     return {**row, "cluster": words, "launches": len(told.runs), **state}
-
-
-def made_by(plan: dict[str, Any]) -> str:
-    """Return what launched a run beside people and studies; empty: nothing did.
-
-    Args:
-        plan: Its launch plan as it was written.
-    """
-    facts = plan.get("facts")
-    told = facts if isinstance(facts, dict) else {}
-    return "calibration" if told.get(MEASURE) else "proof" if told.get(FINGERPRINTS) else ""
 
 
 def _made_by(root: Path, name: str) -> str:

@@ -41,6 +41,7 @@ export function row(given: Partial<IRow> = {}): IRow {
     study: null,
     launch: '',
     round: null,
+    madeBy: '',
     ...given
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Runs } from '../src/connection/runs.js';
 import { SocketModel } from '../src/connection/socket_model.js';
-import { filtered } from '../src/panel/filter.js';
+import { filtered, type Show } from '../src/panel/filter.js';
 import { progress, rowFacts, stateFacts } from '../src/panel/words.js';
 import { row, TEXTS, wire } from './kit.js';
 
@@ -83,6 +83,19 @@ describe('the filter', () => {
     expect(names('ended', '')).toEqual(['gpt', 'both']);
     expect(names('failed', '')).toEqual(['gpt']);
     expect(names('comparisons', '')).toEqual(['both']);
+  });
+
+  it('shows what was launched to measure while it runs, and to those who look', () => {
+    const measuring = [
+      row({ name: 'now', madeBy: 'calibration' }),
+      row({ name: 'then', madeBy: 'proof', state: 'Completed' })
+    ];
+    const shown = (...filter: [Show, string]): string[] =>
+      filtered(measuring, ...filter).map(({ name }) => name);
+
+    expect(shown('all', '')).toEqual(['now']);
+    expect(shown('all', 'then')).toEqual(['then']);
+    expect(shown('ended', '')).toEqual(['then']);
   });
 });
 

@@ -82,6 +82,9 @@ class Row(TypedDict):
     round: int | None
     """Number of its round in that study, from 1; None: it is in none."""
 
+    made_by: str
+    """``calibration`` or ``proof``, which launched it to measure; empty: it was neither."""
+
 
 def empty_row(name: str, kind: str) -> Row:
     """Return a row of which nothing is known but its name."""
@@ -106,6 +109,7 @@ def empty_row(name: str, kind: str) -> Row:
         study=None,
         launch="",
         round=None,
+        made_by="",
     )
 
 

@@ -12,6 +12,7 @@ from smtc_lab.follow.file_pace import FilePace
 from smtc_lab.follow.growing import Growing
 from smtc_lab.follow.run_follower import rank_files, read_plan
 from smtc_lab.launchers.engines import is_billed
+from smtc_lab.launchers.special_launch import made_by
 from smtc_lab.metrics.cost import usd_of_run
 from smtc_lab.metrics.measured_launch import probe_steps
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
@@ -105,6 +106,7 @@ class ListedRun(Listed):
             "evidence": evidence_of(job),
             "usd_per_hour": number_of(plan, "usd_per_hour"),
             "is_billed": is_billed(str(plan.get("launcher", ""))),
+            "made_by": made_by(plan),
         }
 
     def _standing(self, runs: Mapping[str, Row]) -> Row:  # noqa: ARG002  no run has others

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SmtcLabError, StoreError
 from smtc_lab.follow.run_follower import read_plan
+from smtc_lab.launchers.special_launch import made_by
 from smtc_lab.store.identity.notes import read_notes
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.steps.logged import read_logged
 from smtc_lab.views.live.list_row import empty_row
 from smtc_lab.views.run.listed import ListedRun
-from smtc_lab.views.run_list import made_by
 from smtc_lab.views.study.listed import ListedStudy
 from smtc_lab.views.text.format import brief
 

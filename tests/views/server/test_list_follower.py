@@ -92,6 +92,7 @@ def test_a_run_that_ended_has_all_its_numbers(runs: Path) -> None:
         "study": None,
         "launch": "",
         "round": None,
+        "made_by": "",
     }
 
 

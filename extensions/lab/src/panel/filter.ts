@@ -15,7 +15,8 @@ const TESTS: Readonly<Record<Show, (row: IRow) => boolean>> = {
 };
 
 /**
- * Return the rows that are to be shown.
+ * Return the rows that are to be shown. What a calibration or a proof launched to measure, and has
+ * ended, is shown only where somebody looks for it.
  *
  * @param words - All of them must occur in the name, cluster, entry point or state; upper and
  * lower case are one.
@@ -28,7 +29,7 @@ export function filtered(
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const isShown = TESTS[show];
   if (show === 'all' && wanted.length === 0) {
-    return rows;
+    return rows.filter(row => row.madeBy === '' || isLive(row));
   }
   return rows.filter(row => {
     if (!isShown(row)) {
