@@ -114,6 +114,17 @@ describe('the metrics of a run', () => {
     expect(offered()).not.toContain('dollars');
   });
 
+  it('are drawn along no steps where none are told', () => {
+    model.change({ steps: 0 });
+    model.rows('metric:0', COLUMNS, [0, 2, 0.5]);
+    model.change({ metrics: [metric('loss', 0)] });
+    expect(charts.get('loss')?.[0]?.x).toBe('time_s');
+
+    model.rows('metric:0', COLUMNS, [0, 2, 0.5], [7, 3, 0.5]);
+    model.change({ metrics: [metric('loss', 0, { points: 2 })] });
+    expect(control('Horizontal axis').options[0]?.value).toBe('steps');
+  });
+
   it('stay on the axis that was chosen, with its interruptions', () => {
     model.change({
       interruptions: [WAITED],

@@ -67,7 +67,13 @@ class MetricCharts implements IPart<IRunInfo> {
 
   update(run: IRunInfo): void {
     this._run = run;
-    this._axes = axesOf(run, () => this._run ?? run);
+    const isCounted = run.metrics.some(({ table }) => {
+      const steps = this._feed.table(table)?.column('step');
+      return (steps?.at(-1) ?? 0) > 0;
+    });
+    this._axes = axesOf(run, () => this._run ?? run).filter(
+      ({ x }) => x !== 'step' || run.steps !== 0 || isCounted
+    );
     const keys = this._axes.map(({ key }): string => key);
     if (keys.join() !== [...this._axis.options].map(one => one.value).join()) {
       const { value } = this._axis;
