@@ -449,7 +449,7 @@ describe('the run monitor', () => {
     const log = el.querySelector('pre');
     expect(log?.textContent).toBe('algo-1 │ one\nalgo-2 │ two\n');
 
-    const select = el.querySelector('select') as HTMLSelectElement;
+    const select = el.querySelector('.smtc-log select') as HTMLSelectElement;
     select.value = 'algo-2';
     select.dispatchEvent(new Event('change'));
     expect(log?.textContent).toBe('algo-2 │ two\n');
@@ -466,7 +466,7 @@ describe('the run monitor', () => {
     const silent = ['algo-1-rank2'];
     const lines = [['algo-1-rank1', 'one']];
     model.set('log', { first: 9, lines, silent, earlier });
-    const select = el.querySelector('select') as HTMLSelectElement;
+    const select = el.querySelector('.smtc-log select') as HTMLSelectElement;
     const shownOf = (host: string): string | null | undefined => {
       select.value = host;
       select.dispatchEvent(new Event('change'));
