@@ -170,6 +170,14 @@ def test_what_has_ended_is_read_once_and_again_when_it_changed(tmp_path: Path) -
     assert table["bad"]["metric.loss"] == 0.8
 
 
+def test_where_there_is_no_run_nothing_is_found_and_nothing_refused(tmp_path: Path) -> None:
+    table = runs(tmp_path / "none").where('state == "Completed"').sort("-cost_usd")
+
+    assert str(table) == f"No such runs in {tmp_path / 'none'}."
+    assert str(table) in table._repr_html_()
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_damaged_run_is_one_row(tmp_path: Path) -> None:
     root = some_runs(tmp_path / "runs")
     (root / "bad" / "job.json").write_text("{")

@@ -19,6 +19,7 @@ from smtc_lab.study.stored import find_studies
 from smtc_lab.text_table import aligned
 from smtc_lab.views.run_list import moment
 from smtc_lab.views.run_table.facts import (
+    BASE,
     LAUNCHES,
     METRIC,
     PARAM,
@@ -82,8 +83,9 @@ class RunTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything that is known of some of them, in the order of the rows."""
-        return tuple(dict.fromkeys(name for row in self.rows for name in row))
+        """Everything that is known of some of them: what all have first."""
+        own = (name for row in self.rows for name in row)
+        return tuple(dict.fromkeys((*BASE, *own)))
 
     def where(self, text: str) -> RunTable:
         """Return those of which a condition holds; of what is not known none does.
