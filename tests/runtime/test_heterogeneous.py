@@ -291,7 +291,7 @@ def test_an_unmodified_distributed_script_is_fed_by_a_data_instance(start: Start
     assert [step.num_samples for step in steps] == [2] * (NUM_SAMPLES // 2)
     assert all(0 < step.data_wait_s <= step.step_time_s for step in steps)
     assert batches_by_server(records) == {"algo-3": NUM_SAMPLES // 2}
-    served = "smtc-lab: algo-3 serves each dataloader of the trainers with 1 data workers"
+    served = "smtc-lab: algo-3 serves each dataloader of the trainers with 1 data worker"
     assert run.logs("algo-3") == served
     assert set(records.system) == {"algo-1", "algo-2", "algo-3"}
 
