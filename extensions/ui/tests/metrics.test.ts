@@ -122,7 +122,7 @@ describe('the metrics of a run', () => {
 
     model.rows('metric:0', COLUMNS, [0, 2, 0.5], [7, 3, 0.5]);
     model.change({ metrics: [metric('loss', 0, { points: 2 })] });
-    expect(control('Horizontal axis').options[0]?.value).toBe('steps');
+    expect(charts.get('loss')?.[0]?.x).toBe('step');
   });
 
   it('stay on the axis that was chosen, with its interruptions', () => {
@@ -147,6 +147,8 @@ describe('the metrics of a run', () => {
     model.change({ summary: SUMMARY });
     expect(control('Horizontal axis').value).toBe('steps');
     expect(x()).toBe('step');
+    model.change({ summary: { ...wire.summary, samples_per_step: 64 } });
+    expect(control('Horizontal axis').value).toBe('samples');
   });
 
   it('are smoothed over as many values as was chosen, but not most of them', () => {

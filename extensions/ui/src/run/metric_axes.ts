@@ -5,10 +5,15 @@ import { SECONDS_PER_HOUR } from '../monitor/step_charts.js';
 import { interruptedSteps, interruptedTimes } from './interruptions.js';
 
 /**
+ * All horizontal axes.
+ */
+export const AXES = ['steps', 'seconds', 'samples', 'dollars'] as const;
+
+/**
  * A horizontal axis of metrics.
  */
 export interface IAlong extends Pick<ISeries, 'x' | 'along'> {
-  readonly key: 'steps' | 'seconds' | 'samples' | 'dollars';
+  readonly key: (typeof AXES)[number];
   readonly axis: IAxis;
   readonly shades: readonly IShade[];
 }

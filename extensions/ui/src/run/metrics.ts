@@ -8,7 +8,7 @@ import { Charts, type IDrawings, type NamedSeries } from '../monitor/charts.js';
 import { factNodes, type Fact } from '../monitor/facts.js';
 import { drawn, type IPart } from '../monitor/part.js';
 import { folded } from '../monitor/section.js';
-import { axesOf, type IAlong } from './metric_axes.js';
+import { AXES, axesOf, type IAlong } from './metric_axes.js';
 
 const WINDOWS = [1, 10, 50, 200];
 const LONGEST_NAME = 60;
@@ -76,13 +76,13 @@ class MetricCharts implements IPart<IRunInfo> {
     );
     const keys = this._axes.map(({ key }): string => key);
     if (keys.join() !== [...this._axis.options].map(one => one.value).join()) {
-      const { value } = this._axis;
       this._axis.replaceChildren(
         ...this._axes.map(({ key, axis }) =>
           h('option', { value: key }, axis.label)
         )
       );
-      this._axis.value = keys.includes(value) ? value : (keys[0] ?? '');
+      const chosen = this._chosen;
+      this._axis.value = keys.includes(chosen) ? chosen : (keys[0] ?? '');
     }
     this._choices.hidden = run.metrics.length === 0;
     this._facts.update(run);
@@ -95,7 +95,7 @@ class MetricCharts implements IPart<IRunInfo> {
 
   private _drawings(run: IRunInfo): IDrawings {
     const place = Math.max(0, this._axis.selectedIndex);
-    const { axis, shades, x, along } = this._axes[place] as IAlong;
+    const { key, axis, shades, x, along } = this._axes[place] as IAlong;
     const window = Number(this._window.value);
     const { evidence } = run;
     const isThere = ({ table }: IMetricInfo): boolean =>
@@ -119,7 +119,7 @@ class MetricCharts implements IPart<IRunInfo> {
           y: { label: title, unit: 'number' as const },
           height: 160,
           // what is drawn in another way is another chart
-          edition: 1000 * (100 * numSmoothed + place) + window,
+          edition: 1000 * (100 * numSmoothed + AXES.indexOf(key)) + window,
           shades,
           series
         };
@@ -133,12 +133,18 @@ class MetricCharts implements IPart<IRunInfo> {
       this._charts.update(this._run);
     }
   };
-  private readonly _axis = h('select', { onchange: this._redraw });
+  private readonly _axis = h('select', {
+    onchange: () => {
+      this._chosen = this._axis.value;
+      this._redraw();
+    }
+  });
   private readonly _window = h('select', { onchange: this._redraw });
   private readonly _facts = drawn<IRunInfo>(h('div', {}), factsOf);
   private readonly _choices: HTMLElement;
   private readonly _charts: Charts<IRunInfo>;
   private _axes: readonly IAlong[] = [];
+  private _chosen = '';
   private _run: IRunInfo | null = null;
 }
 
