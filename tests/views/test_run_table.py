@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -140,10 +141,21 @@ def test_the_table_shows_metrics_and_chosen_columns(root: Path) -> None:
     chosen = str(table.columns("name", "lr", "loss.min").sort("name")).splitlines()
     assert [line.split() for line in chosen[:3]] == [
         ["run", "lr", "loss.min"],
-        ["apart", "unknown", "unknown"],
+        ["apart", "—", "—"],
         ["bad", "0.01", "0.8"],
     ]
     assert table._repr_html_().count('role="row"') == 5
+
+
+def test_a_notebook_keeps_no_more_rows_than_can_be_read(root: Path) -> None:
+    table = runs(root)
+    many = replace(table, rows=table.rows * 51)
+
+    html = many._repr_html_()
+
+    assert html.count('role="row"') == 201
+    assert "4 more rows" in html
+    assert len(str(many).splitlines()) == 205
 
 
 def test_what_has_ended_is_read_once_and_again_when_it_changed(tmp_path: Path) -> None:

@@ -42,7 +42,13 @@ if TYPE_CHECKING:
 _FIRST = ("name", "state", "started", "took_s", "steps", "step_time_s", "cost_usd")
 _LAST = ("cluster",)
 _MOST_METRICS = 3
+_MOST_SHOWN = 200
+"""Rows that a notebook shows and keeps, at most."""
+
 _WIDEST = 48
+_ABSENT = "—"
+"""Stands for what is not known, or not there: which one, a table has no room to say."""
+
 _TITLES = {
     "took_s": "took",
     "step_time_s": "s/step",
@@ -183,11 +189,13 @@ class RunTable:
     def _repr_html_(self) -> str:
         from smtc_lab.views.text.rendering import render  # noqa: PLC0415  a terminal needs no templates
 
+        shown = self.first(_MOST_SHOWN)
         return render(
             "display_run_table.html.j2",
-            columns=list(map(_title, self._columns())),
-            rows=self._cells(),
+            columns=list(map(_title, shown._columns())),  # noqa: SLF001  of its own class
+            rows=shown._cells(),  # noqa: SLF001  as above
             nothing="" if self.rows else str(self),
+            more=len(self) - len(shown),
         )
 
     def _columns(self) -> tuple[str, ...]:
@@ -281,7 +289,7 @@ def _title(name: str) -> str:
 def _cell(name: str, value: Value) -> str:
     """Return a value as a table shows it."""
     if value is None:
-        return fmt.UNKNOWN
+        return _ABSENT
     if isinstance(value, str):
         return fmt.plain(fmt.state_word(value) if name == "state" else value, _WIDEST)
     if isinstance(value, bool):
