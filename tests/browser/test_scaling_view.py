@@ -72,7 +72,6 @@ def test_a_scaling_study_tells_live_and_at_its_end_how_the_job_grows(
         told = shown.inner_text()
         assert "an epoch: " in told
         assert "weak efficiency" in told
-        assert "torchtitan" in told
         assert serious(page) == []
         command(page, "application:toggle-left-area")
         page.set_viewport_size({"width": 440, "height": 800})  # 360 without the lab's own

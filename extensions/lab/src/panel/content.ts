@@ -10,7 +10,7 @@ import { ProblemBox } from '../problem_box.js';
 import type { Texts } from '../texts.js';
 import type { ILab, IStream } from '../tokens.js';
 import type { IAction } from './actions.js';
-import { filtered } from './filter.js';
+import { filtered, isListed } from './filter.js';
 import { folded, foldsOf, ownOf } from './folded.js';
 import { RunList } from './run_list.js';
 import { SearchBar } from './search_bar.js';
@@ -123,9 +123,12 @@ export class PanelContent {
       problem ??
       (runs.problem === '' ? null : { message: runs.problem, command: null });
     this._problem.show(wrong, state === 'refused' || state === 'cut');
-    const rows = filtered(runs.rows, this._search.show, this._search.words);
+    const found = filtered(runs.rows, this._search.show, this._search.words);
+    const isSearch = found !== runs.rows;
+    const rows = isSearch ? found : found.filter(isListed);
+    const all = isSearch ? runs.rows : rows;
     // what is looked for is not hidden in a fold
-    if (rows === runs.rows) {
+    if (!isSearch) {
       this._list.update(
         folded(rows, this._opened),
         foldsOf(rows, this._opened)
@@ -134,9 +137,9 @@ export class PanelContent {
       this._list.update(rows);
     }
     // launches of a study are a part of it
-    this._tellCount(ownOf(rows).length, ownOf(runs.rows).length);
+    this._tellCount(ownOf(rows).length, ownOf(all).length);
     this._tellEnds(runs.rows);
-    this._tellEmpty(rows.length, runs.rows.length);
+    this._tellEmpty(rows.length, all.length);
   };
 
   private _tellCount(shown: number, all: number): void {

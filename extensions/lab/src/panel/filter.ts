@@ -15,8 +15,15 @@ const TESTS: Readonly<Record<Show, (row: IRow) => boolean>> = {
 };
 
 /**
- * Return the rows that are to be shown. What a calibration or a proof launched to measure, and has
- * ended, is shown only where somebody looks for it.
+ * Whether a row is shown where nobody looks for one: what a calibration or a proof launched to
+ * measure is not, once it has ended.
+ */
+export function isListed(row: IRow): boolean {
+  return row.madeBy === '' || isLive(row);
+}
+
+/**
+ * Return the rows that are looked for; all of them, the same array, where nothing is.
  *
  * @param words - All of them must occur in the name, cluster, entry point or state; upper and
  * lower case are one.
@@ -29,7 +36,7 @@ export function filtered(
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const isShown = TESTS[show];
   if (show === 'all' && wanted.length === 0) {
-    return rows.filter(row => row.madeBy === '' || isLive(row));
+    return rows;
   }
   return rows.filter(row => {
     if (!isShown(row)) {
