@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import UnsafeFileError
 from smtc_lab.follow.changes import Changes
 from smtc_lab.machine.beneath import names_beneath, open_beneath
-from smtc_lab.neutral_text import neutral
 from smtc_lab.store.run_folder import LOGS
-from smtc_lab.store.said import without_colours
+from smtc_lab.store.said import as_a_terminal_leaves
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_LINES = 200
-"""Lines that are kept, of all instances together."""
+"""Lines that are kept of each log."""
+
+MOST_TOLD = 400
+"""Lines that are told of all logs together."""
 
 MOST_CHARACTERS = 1000
 """Characters of a line that are kept."""
 
+_FEW_LOGS = 64
+_FEW_LINES = 20
+"""Lines that are kept of each of more logs than that."""
+
+_MOST_LOGS = 2048
 _TAIL_BYTES = 64 * 1024
-_OF_LAUNCHER = re.compile(r"^supervisor$|\.agent$")
-"""Logs of what starts and ends entry points, which mostly stay empty."""
 
 
 class LogTail:
@@ -37,35 +41,42 @@ class LogTail:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._ends: dict[Path, int] = {}
-        self._lines: deque[tuple[str, str]] = deque(maxlen=MOST_LINES)
+        self._lines: dict[str, deque[tuple[int, str]]] = {}
+        self._unfinished: dict[str, str] = {}
         self._num_lines = 0
         self._silent: list[str] = []
         self._changes = Changes()
 
     def look(self) -> bool:
         """Take in new lines and logs; False: there are none."""
-        before = self._num_lines, self._silent
+        before = self._num_lines, self._silent, dict(self._unfinished)
         self._silent = []
-        for name in names_beneath(self._folder.parent, self._folder, LOGS):
+        names = names_beneath(self._folder.parent, self._folder, LOGS)[:_MOST_LOGS]
+        most = MOST_LINES if len(names) <= _FEW_LOGS else _FEW_LINES
+        for name in names:
             path = self._folder / name
             if self._changes.in_file(path):
+                kept = self._lines.setdefault(path.stem, deque(maxlen=most))
                 for line in self._new_lines(path):
-                    self._lines.append((path.stem, line))
+                    kept.append((self._num_lines, line))
                     self._num_lines += 1
-            if not self._ends.get(path) and not _OF_LAUNCHER.search(path.stem):
+            if not self._ends.get(path) and path.stem not in self._unfinished:
                 self._silent.append(path.stem)
-        return (self._num_lines, self._silent) != before
+        return (self._num_lines, self._silent, self._unfinished) != before
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a ``LogInfo`` holds."""
-        last = {source for source, _ in self._lines}
+        """Return what a ``LogInfo`` holds: of each log its share of the last lines."""
+        each = max(1, MOST_TOLD // max(1, len(self._lines)))
+        told = sorted(
+            (number, source, line)
+            for source, kept in self._lines.items()
+            for number, line in list(kept)[-each:]
+        )
         return {
-            "first": self._num_lines - len(self._lines),
-            "lines": [list(line) for line in self._lines],
+            "lines": [[source, line] for _, source, line in told],
+            "unfinished": [list(one) for one in self._unfinished.items()],
+            "leftOut": self._num_lines - len(told),
             "silent": self._silent,
-            "earlier": [
-                path.stem for path, end in self._ends.items() if end and path.stem not in last
-            ],
         }
 
     def _new_lines(self, path: Path) -> list[str]:
@@ -82,16 +93,15 @@ class LogTail:
         except OSError:  # a log that cannot be read is not worth failing for
             return []
         if begin > known:  # in the middle of a line, or even of a character
-            data = data.partition(b"\n")[2]
+            data = data.partition(b"\n")[2] or data
         whole, newline, rest = data.rpartition(b"\n")
         self._ends[path] = end - len(rest)
+        self._unfinished.pop(path.stem, None)
+        if text := _readable(rest):
+            self._unfinished[path.stem] = text
         return [_readable(line) for line in whole.split(b"\n")] if newline else []
 
 
 def _readable(line: bytes) -> str:
-    """Return a line as a terminal would leave it, with nothing that turns it round.
-
-    It has no colours, and is what stands after its last rewriting.
-    """
-    text = without_colours(line.decode("utf-8", errors="replace")).rstrip("\r")
-    return neutral(text.rpartition("\r")[2][:MOST_CHARACTERS])
+    """Return a line as a terminal would leave it, cut to ``MOST_CHARACTERS``."""
+    return as_a_terminal_leaves(line.decode("utf-8", errors="replace"))[:MOST_CHARACTERS]

@@ -6,6 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING, BinaryIO
 
+from smtc_lab.neutral_text import neutral
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -35,6 +37,14 @@ _HIDDEN = "***"
 def without_colours(text: str) -> str:
     """Return a text without what colours it in a terminal, and moves the cursor there."""
     return _COLOURS.sub("", text)
+
+
+def as_a_terminal_leaves(line: str) -> str:
+    """Return a line without colours, as it is after its last rewriting, with nothing obeyed.
+
+    A progress bar writes itself anew behind each carriage return.
+    """
+    return neutral(without_colours(line).rstrip("\r").rpartition("\r")[2])
 
 
 def readable(text: str) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.follow.log_tail import MOST_CHARACTERS, MOST_LINES, LogTail
+from smtc_lab.follow.log_tail import MOST_CHARACTERS, MOST_LINES, MOST_TOLD, LogTail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,15 +17,29 @@ def test_whole_lines_come_with_their_host(tmp_path: Path) -> None:
 
     assert tail.look()
     assert tail.as_dict() == {
-        "first": 0,
         "lines": [["algo-1", "one"], ["algo-1", "two"]],
+        "unfinished": [["algo-1", "hal"]],
+        "leftOut": 0,
         "silent": [],
-        "earlier": [],
     }
 
     log.write_text("one\ntwo\nhalf\n")
     assert tail.look()
     assert tail.as_dict()["lines"][2:] == [["algo-1", "half"]]
+    assert tail.as_dict()["unfinished"] == []
+
+
+def test_a_progress_bar_is_told_while_it_goes_on(tmp_path: Path) -> None:
+    log = tmp_path / "algo-1.log"
+    tail = LogTail(tmp_path)
+
+    for done in range(10, 60, 10):
+        with log.open("a") as file:
+            file.write(f"\r{done} %" + " " * 40_000)
+        assert tail.look()
+        ((_, shown),) = tail.as_dict()["unfinished"]
+        assert shown.startswith(f"{done} %")
+    assert tail.as_dict()["lines"] == []
 
 
 def test_who_printed_nothing_is_told_until_it_prints(tmp_path: Path) -> None:
@@ -39,10 +53,22 @@ def test_who_printed_nothing_is_told_until_it_prints(tmp_path: Path) -> None:
     assert tail.as_dict()["silent"] == ["algo-1-rank1"]
     assert not tail.look()
 
-    silent.write_text("at last\n" * MOST_LINES)
+    silent.write_text("at last\n" * 2 * MOST_LINES)
     assert tail.look()
     assert tail.as_dict()["silent"] == []
-    assert tail.as_dict()["earlier"] == ["algo-1-rank0"]
+
+
+def test_who_prints_much_drives_no_other_out(tmp_path: Path) -> None:
+    tail = LogTail(tmp_path)
+    for rank in range(8):
+        (tmp_path / f"algo-1-rank{rank}.log").write_text("begun\n" * (1 if rank else 900))
+    tail.look()
+
+    told = tail.as_dict()
+    sources = [source for source, _ in told["lines"]]
+    assert set(sources) == {f"algo-1-rank{rank}" for rank in range(8)}
+    assert sources.count("algo-1-rank0") == MOST_TOLD // 8
+    assert told["leftOut"] == 900 - MOST_TOLD // 8
 
 
 def test_only_the_last_lines_are_kept_and_counted(tmp_path: Path) -> None:
@@ -52,7 +78,7 @@ def test_only_the_last_lines_are_kept_and_counted(tmp_path: Path) -> None:
     tail.look()
 
     kept = tail.as_dict()
-    assert kept["first"] == 50
+    assert kept["leftOut"] == 50
     assert kept["lines"][0] == ["algo-1", "line 50"]
 
 

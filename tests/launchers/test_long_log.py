@@ -22,3 +22,11 @@ def test_the_end_of_a_long_log_is_told(ended_run: WriteRun) -> None:
     assert LOG_BYTES - 20 < sum(len(line) + 1 for line in told) <= LOG_BYTES
     assert run.logs("algo-2") == "short"
     assert run.poll().log[0].text == "line 0"
+
+
+def test_a_progress_bar_is_a_line_as_a_terminal_leaves_it(ended_run: WriteRun) -> None:
+    run = ended_run("bar")
+    log = run.folder.log_file("algo-1")
+    log.write_bytes(b"begun\r\n\r 10 %\r 50 %\r100 %\n\x1b[32mdone\x1b[0m\n")
+
+    assert run.logs("algo-1") == "begun\n100 %\ndone"

@@ -75,10 +75,10 @@ describe('its log and its sign of life', () => {
   it('are read', () => {
     expect(
       readWire('LogInfo', {
-        first: 3,
         lines: [['algo-1', '<b>']],
         silent: [],
-        earlier: []
+        unfinished: [],
+        leftOut: 0
       }).lines
     ).toEqual([['algo-1', '<b>']]);
     expect(
@@ -88,7 +88,12 @@ describe('its log and its sign of life', () => {
 
   it('are refused when they are torn', () => {
     expect(() =>
-      readWire('LogInfo', { first: 0, lines: ['x'], silent: [], earlier: [] })
+      readWire('LogInfo', {
+        lines: ['x'],
+        unfinished: [],
+        leftOut: 0,
+        silent: []
+      })
     ).toThrow(/lines\[0\]="x", but needs a list/);
     expect(() => readWire('BeatInfo', { number: 4 })).toThrow(
       /elapsed_s=undefined/

@@ -7,7 +7,7 @@ import { buttonIn, FakeModel, HOST, shownIn, STEPS } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
 import { charts, shades } from './no_chart.js';
 
-const NO_LOG = { first: 0, lines: [], silent: [], earlier: [] };
+const NO_LOG = { lines: [], unfinished: [], leftOut: 0, silent: [] };
 
 vi.mock('../src/charts/chart.js', async () => await import('./no_chart.js'));
 vi.mock('../src/charts/heat_map.js', async () => await import('./no_chart.js'));
@@ -462,10 +462,9 @@ describe('the run monitor', () => {
   });
 
   it('offers who printed nothing, and says so', () => {
-    const earlier = ['algo-1-rank0'];
     const silent = ['algo-1-rank2'];
     const lines = [['algo-1-rank1', 'one']];
-    model.set('log', { first: 9, lines, silent, earlier });
+    model.set('log', { ...NO_LOG, lines, silent });
     const select = el.querySelector('.smtc-log select') as HTMLSelectElement;
     const shownOf = (host: string): string | null | undefined => {
       select.value = host;
@@ -476,13 +475,35 @@ describe('the run monitor', () => {
     expect([...select.options].map(({ value }) => value)).toEqual([
       '',
       'algo-1-rank1',
-      ...earlier,
       ...silent
     ]);
     expect(shownOf('algo-1-rank2')).toBe('Nothing was printed.');
-    expect(shownOf('algo-1-rank0')).toBe(
-      'None of the last lines is of algo-1-rank0.'
+  });
+
+  it('finds lines, and marks what was looked for', () => {
+    const lines = [
+      ['algo-1', 'loss 0.5, LOSS of epoch 1'],
+      ['algo-1', 'saved']
+    ];
+    const unfinished = [['algo-1', 'loss …: 10 %']];
+    model.set('log', { ...NO_LOG, lines, unfinished, leftOut: 1000 });
+    const said = el.querySelector('.smtc-log p');
+    expect(said?.textContent).toBe('The last 3 lines.');
+
+    const search = el.querySelector('.smtc-log input') as HTMLInputElement;
+    search.value = ' Loss ';
+    search.dispatchEvent(new Event('input'));
+    const log = el.querySelector('pre') as HTMLElement;
+    expect(log.textContent).toBe(
+      'algo-1 │ loss 0.5, LOSS of epoch 1\nalgo-1 │ loss …: 10 %\n'
     );
+    expect(
+      [...log.querySelectorAll('mark')].map(one => one.textContent)
+    ).toEqual(['loss', 'LOSS', 'loss']);
+    expect(said?.textContent).toBe('2 of the last 3 lines.');
+
+    model.set('log', { ...NO_LOG, lines, unfinished: [] });
+    expect(said?.textContent).toBe('1 of the last 2 lines.');
   });
 
   it('never makes markup of what it is told', () => {

@@ -13,7 +13,7 @@ let dispose: () => void;
 function show(view: string, info: object): void {
   model = new FakeModel({
     info,
-    log: { first: 0, lines: [], silent: [], earlier: [] },
+    log: { lines: [], unfinished: [], leftOut: 0, silent: [] },
     result: '',
     beat: { number: 1, elapsed_s: 3 },
     stop_problem: ''

@@ -12,7 +12,7 @@ vi.mock('../src/charts/heat_map.js', async () => await import('./no_chart.js'));
 function modelOf(fields: Record<string, unknown>): FakeModel {
   return new FakeModel({
     info: { ...wire, ended: false, reason: '', ...fields },
-    log: { first: 0, lines: [], silent: [], earlier: [] },
+    log: { lines: [], unfinished: [], leftOut: 0, silent: [] },
     beat: { number: 1, elapsed_s: 3 },
     stop_problem: ''
   });

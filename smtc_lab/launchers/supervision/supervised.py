@@ -20,9 +20,9 @@ from smtc_lab.launchers.special_launch import FINGERPRINTS
 from smtc_lab.launchers.supervision.begin import await_end, start_supervisor
 from smtc_lab.machine.beneath import MIB, open_beneath, read_beneath
 from smtc_lab.metrics.records.records import EventRecord
-from smtc_lab.neutral_text import neutral
 from smtc_lab.store.reader import read_records
 from smtc_lab.store.run_folder import RunFolder, runs_root
+from smtc_lab.store.said import as_a_terminal_leaves
 from smtc_lab.store.state import IN_OWN_PROCESS, RunState, current_state, replace_file
 
 if TYPE_CHECKING:
@@ -263,8 +263,8 @@ def _new_lines(folder: RunFolder, log: Path, cursor: dict[str, int]) -> list[Log
     if end == 0 and len(data) >= MIB:  # a line that never ends is shown in pieces
         end = len(data)
     cursor[key] = at + end
-    text = data[:end].decode("utf-8", errors="replace")
+    lines = data[:end].decode("utf-8", errors="replace").removesuffix("\n").split("\n")
     return [
-        LogLine(host=host, text=neutral(line), rank=int(rank) if rank else None)
-        for line in text.splitlines()
+        LogLine(host=host, text=as_a_terminal_leaves(line), rank=int(rank) if rank else None)
+        for line in (lines if end else ())
     ]

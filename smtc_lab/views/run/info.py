@@ -263,14 +263,14 @@ class RunInfo:
 class LogInfo(TypedDict):
     """The last lines that the instances of a run printed."""
 
-    first: int
-    """Number of the first line that is there."""
-
     lines: list[tuple[str, str]]
-    """Host and text of each line."""
+    """Host, or trainer of one, and text of each line, in the order in which they were read."""
+
+    unfinished: list[tuple[str, str]]
+    """Lines that have no end yet: a progress bar as it is now."""
+
+    leftOut: int
+    """Lines that were read and are not among them."""
 
     silent: list[str]
     """Hosts, or trainers of one, that have printed nothing so far."""
-
-    earlier: list[str]
-    """Those that printed something, but none of these lines."""

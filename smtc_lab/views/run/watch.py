@@ -44,7 +44,7 @@ class RunWatch(Watch):
     def _first(self) -> dict[str, Any]:
         return {
             "info": self._describer.describe().as_dict(),
-            "log": {"first": 0, "lines": [], "silent": [], "earlier": []},
+            "log": {"lines": [], "unfinished": [], "leftOut": 0, "silent": []},
         }
 
     def _look(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ async def test_a_watch_tells_what_a_widget_would_know(
     values = tab.values[7]
     assert set(values) == {"info", "log", "beat", "stop_problem", "interrupt_problem"}
     assert values["info"]["job_name"] == "train-r1"
-    assert values["log"] == {"first": 0, "lines": [], "silent": [], "earlier": []}
+    assert values["log"] == {"lines": [], "unfinished": [], "leftOut": 0, "silent": []}
     assert values["stop_problem"] == ""
 
 

@@ -1034,24 +1034,24 @@ export interface ILaunchInfo {
  */
 export interface ILogInfo {
   /**
-   * Number of the first line that is there.
-   */
-  readonly first: number;
-
-  /**
-   * Host and text of each line.
+   * Host, or trainer of one, and text of each line, in the order in which they were read.
    */
   readonly lines: readonly (readonly [string, string])[];
+
+  /**
+   * Lines that have no end yet: a progress bar as it is now.
+   */
+  readonly unfinished: readonly (readonly [string, string])[];
+
+  /**
+   * Lines that were read and are not among them.
+   */
+  readonly leftOut: number;
 
   /**
    * Hosts, or trainers of one, that have printed nothing so far.
    */
   readonly silent: readonly string[];
-
-  /**
-   * Those that printed something, but none of these lines.
-   */
-  readonly earlier: readonly string[];
 }
 
 /**
@@ -2907,7 +2907,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   LadderRung: {"properties":{"setting":{"type":"string"},"before":{"type":"string"},"after":{"type":"string"},"saved_fraction":{"$ref":"Interval"},"is_seen":{"type":"boolean"},"added_s":{"$ref":"Interval"},"measured":{"$ref":"MeasuredIn"}},"type":"object"},
   LaunchCostPart: {"properties":{"set_up":{"type":"integer"},"cause":{"enum":["startup","first_steps","steps","all_steps","interruptions","end"],"type":"string"},"usd":{"type":"number"},"is_waiting":{"type":"boolean"}},"type":"object"},
   LaunchInfo: {"properties":{"job_name":{"type":"string"},"label":{"type":"string"},"set_up":{"anyOf":[{"type":"integer"},{"type":"null"}]},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"state":{"type":"string"},"steps":{"type":"integer"},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"warm_up_steps":{"type":"integer"}},"type":"object"},
-  LogInfo: {"properties":{"first":{"type":"integer"},"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"silent":{"items":{"type":"string"},"type":"array"},"earlier":{"items":{"type":"string"},"type":"array"}},"type":"object"},
+  LogInfo: {"properties":{"lines":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"unfinished":{"items":{"prefixItems":[{"type":"string"},{"type":"string"}],"type":"array"},"type":"array"},"leftOut":{"type":"integer"},"silent":{"items":{"type":"string"},"type":"array"}},"type":"object"},
   LostInfo: {"properties":{"cause":{"enum":["data_wait","stragglers","communication","compute","other"],"type":"string"},"s_per_step":{"$ref":"Interval"}},"type":"object"},
   Making: {"properties":{"state":{"default":"idle","enum":["idle","making","done","failed"],"type":"string"},"sentence":{"default":"","type":"string"}},"type":"object"},
   MeasuredIn: {"properties":{"name":{"type":"string"},"created":{"type":"string"},"instances":{"type":"string"},"is_script_changed":{"type":"boolean"}},"type":"object"},

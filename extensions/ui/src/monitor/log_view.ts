@@ -1,4 +1,5 @@
 import { readWire, type ILogInfo } from '@smtc-lab/protocol';
+import { format } from '../charts/units.js';
 import { button, copied, h, newId } from '../dom.js';
 import { t } from '../i18n.js';
 import type { IModel } from '../model.js';
@@ -7,7 +8,7 @@ import type { IPart } from './part.js';
 const EVERYWHERE = '';
 
 /**
- * The last lines that a run printed: of all hosts or one, followed or held still.
+ * The last lines that a run printed: of all hosts or one, searched, followed or held still.
  */
 export class LogView implements IPart<unknown> {
   readonly element: HTMLElement;
@@ -27,10 +28,17 @@ export class LogView implements IPart<unknown> {
           h('label', { for: id }, t('Instance')),
           this._host
         ),
+        h(
+          'span',
+          { class: 'smtc-field' },
+          h('label', { for: this._search.id }, t('Search')),
+          this._search
+        ),
         this._follow,
         button(t('Copy'), async () => this._copyAll()),
         this._said
       ),
+      this._found,
       this._lines
     );
     this._host.append(h('option', { value: EVERYWHERE }, t('all')));
@@ -46,12 +54,8 @@ export class LogView implements IPart<unknown> {
     }
     this._told = told;
     this._log = readWire('LogInfo', told);
-    const { lines, silent, earlier } = this._log;
-    for (const host of [
-      ...lines.map(([host]) => host),
-      ...earlier,
-      ...silent
-    ]) {
+    const { lines, silent } = this._log;
+    for (const host of [...lines.map(([host]) => host), ...silent]) {
       if (!this._hosts.has(host)) {
         this._hosts.add(host);
         this._host.append(h('option', { value: host }, host));
@@ -63,29 +67,45 @@ export class LogView implements IPart<unknown> {
   }
 
   private _show(): void {
-    const lines = this._chosen();
+    const all = this._printed();
+    const word = this._search.value.trim().toLowerCase();
+    const lines = all.filter(([, text]) => text.toLowerCase().includes(word));
     this._lines.replaceChildren(
       ...lines.map(([host, text]) =>
         h(
           'span',
           { class: 'smtc-log-line' },
           h('span', { class: 'smtc-log-host' }, `${host} │ `),
-          `${text}\n`
+          ...marked(text, word),
+          '\n'
         )
       )
     );
-    if (lines.length === 0) {
-      const chosen = this._host.value;
-      this._lines.textContent = this._log.earlier.includes(chosen)
-        ? t('None of the last lines is of %1.', chosen)
-        : t('Nothing was printed.');
+    if (all.length === 0) {
+      this._lines.textContent = t('Nothing was printed.');
     }
+    this._found.textContent = this._foundWords(word, lines.length, all.length);
     this._lines.scrollTop = this._lines.scrollHeight;
   }
 
-  private _chosen(): ILogInfo['lines'] {
+  private _foundWords(word: string, found: number, all: number): string {
+    const { leftOut } = this._log;
+    if (word !== '') {
+      return t(
+        '%1 of the last %2 lines.',
+        format(found, 'count'),
+        format(all, 'count')
+      );
+    }
+    return leftOut === 0 ? '' : t('The last %1 lines.', format(all, 'count'));
+  }
+
+  /**
+   * Return the last lines of what is chosen, and those that have no end yet.
+   */
+  private _printed(): ILogInfo['lines'] {
     const wanted = this._host.value;
-    return this._log.lines.filter(
+    return [...this._log.lines, ...this._log.unfinished].filter(
       ([host]) => wanted === EVERYWHERE || wanted === host
     );
   }
@@ -99,7 +119,7 @@ export class LogView implements IPart<unknown> {
   }
 
   private async _copyAll(): Promise<void> {
-    const text = this._chosen()
+    const text = this._printed()
       .map(([host, text]) => `${host} | ${text}\n`)
       .join('');
     this._said.textContent = (await copied(text, this._lines))
@@ -112,6 +132,14 @@ export class LogView implements IPart<unknown> {
       this._show();
     }
   });
+  private readonly _search = h('input', {
+    id: newId(),
+    type: 'search',
+    oninput: () => {
+      this._show();
+    }
+  });
+  private readonly _found = h('p', { role: 'status', class: 'smtc-note' });
   private readonly _follow = button(
     t('Follow'),
     () => {
@@ -128,6 +156,32 @@ export class LogView implements IPart<unknown> {
   });
   private readonly _hosts = new Set<string>();
   private _told: unknown;
-  private _log: ILogInfo = { first: 0, lines: [], silent: [], earlier: [] };
+  private _log: ILogInfo = {
+    lines: [],
+    unfinished: [],
+    leftOut: 0,
+    silent: []
+  };
   private _isFollowing = true;
+}
+
+/**
+ * Return the parts of a line, with what is looked for marked.
+ *
+ * @param word - In lower case; empty: nothing is.
+ */
+function marked(text: string, word: string): readonly (Node | string)[] {
+  const lower = text.toLowerCase();
+  // some characters have another length in lower case
+  if (word === '' || lower.length !== text.length) {
+    return [text];
+  }
+  const parts: (Node | string)[] = [];
+  let begin = 0;
+  for (let at = lower.indexOf(word); at >= 0; at = lower.indexOf(word, begin)) {
+    const end = at + word.length;
+    parts.push(text.slice(begin, at), h('mark', {}, text.slice(at, end)));
+    begin = end;
+  }
+  return [...parts, text.slice(begin)];
 }
