@@ -6,66 +6,32 @@ the job's step time is the longest of theirs.
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.records.across_ranks import TOGETHER, RankFold, parts_of_rank
+from smtc_lab.metrics.records.across_ranks import ACROSS, TOGETHER, RankFold, parts_of_rank
 from smtc_lab.metrics.records.cluster_time import dilation_of_job, in_cluster_time
+from smtc_lab.metrics.records.records import StepRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from smtc_lab.metrics.records.records import RunRecords, StepRecord, SystemSample
+    from smtc_lab.metrics.records.records import RunRecords, SystemSample
 
-STEP_COLUMNS = (
-    "step",
-    "begin_time_s",
-    "end_time_s",
-    "step_time_s",
-    "rank_time_s",
-    "data_wait_s",
-    "device_time_s",
-    "num_samples",
-    "first_rank_samples",
-    "synchronized",
-    "exposed_comm_s",
-    "hidden_comm_s",
-    "rank_wait_s",
-    "least_rank_wait_s",
-    "waited_for_rank",
-    "backward_s",
-    "comm_bytes",
-    "num_buckets",
-    "num_syncs",
-    "local_grad_norm2",
-    "mean_grad_norm2",
-    "gathered_bytes",
-)
-"""Columns of a step of the job: its number; its begin on the first rank and its end on the last
-one, in seconds since the epoch; its time in seconds, the longest of all ranks; step time, data
-wait and device time in seconds, means over the ranks; samples of all ranks, and of the first
-one; 1 where each rank synchronized its device before it read the clock, else 0; exposed and
-hidden communication, wait for slower ranks, means over the ranks, and the least wait of a rank,
-in seconds, with the place of that rank among them, from 0; backward time, a mean; bytes,
-buckets, averagings, squared norm of the averaged gradients and bytes of gathered parameters,
-the first rank's; squared norm of own gradients, a mean. NaN: not known.
+STEP_COLUMNS = tuple(name for name in ACROSS if name != "device")
+"""Columns of a step of the job: the fields of a ``StepRecord``, made of all ranks as declared
+there; its begin on the first rank, in seconds since the epoch; step time, a mean over the ranks;
+samples of the first one; the least wait of a rank, in seconds, and the place of that rank among
+them, from 0. NaN: not known; ``synchronized`` is 1 or 0.
 """
 
-COMMUNICATION_FIELDS = (
-    "exposed_comm_s",
-    "hidden_comm_s",
-    "rank_wait_s",
-    "backward_s",
-    "comm_bytes",
-    "num_buckets",
-    "num_syncs",
-    "local_grad_norm2",
-    "mean_grad_norm2",
-    "gathered_bytes",
+COMMUNICATION_FIELDS = tuple(
+    field.name for field in fields(StepRecord) if field.default is not MISSING
 )
 """Fields of a ``StepRecord`` that tell of communication; records from before have none."""
 
@@ -88,16 +54,7 @@ STEP = {name: place for place, name in enumerate(STEP_COLUMNS)}
 SYSTEM = {name: place for place, name in enumerate(SYSTEM_COLUMNS)}
 """Place of each column of a system sample."""
 
-_FIELDS = (
-    "step",
-    "end_time_s",
-    "step_time_s",
-    "data_wait_s",
-    "device_time_s",
-    "num_samples",
-    "synchronized",
-    *COMMUNICATION_FIELDS,
-)
+_FIELDS = tuple(field.name for field in fields(StepRecord))
 _FIELDS_OF = attrgetter(*_FIELDS)
 
 

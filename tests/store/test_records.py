@@ -10,9 +10,9 @@ import sys
 import tempfile
 import textwrap
 import threading
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import apsw
 import pytest
@@ -39,16 +39,18 @@ if TYPE_CHECKING:
 WHOLE = st.integers(-(2**63), 2**63 - 1)
 NUMBERS = st.floats(-1e15, 1e15)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
-VALUES = {
-    "int": WHOLE,
-    "float": NUMBERS,
-    "str": TEXT,
-    "bool": st.booleans(),
-    "int | None": st.none() | WHOLE,
-    "float | None": st.none() | NUMBERS,
+VALUES: dict[object, Any] = {
+    int: WHOLE,
+    float: NUMBERS,
+    str: TEXT,
+    bool: st.booleans(),
+    int | None: st.none() | WHOLE,
+    float | None: st.none() | NUMBERS,
 }
 RECORDS = st.one_of(
-    st.builds(kind, **{field.name: VALUES[str(field.type)] for field in fields(kind)})
+    st.builds(
+        kind, **{name: VALUES[declared] for name, declared in get_type_hints(kind).items()}
+    )
     for kind in TABLES
     if kind is not AttemptRecord  # it removes others
 )

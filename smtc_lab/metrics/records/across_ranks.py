@@ -1,15 +1,18 @@
 """How a column of a step of the job is made of what its ranks recorded of it.
 
-One table says it: the store makes SQL of it for ranks whose files are read together, and the
-fold here puts any number of ranks together, some at a time.
+``StepRecord`` declares it beside each field, and a table here what is made of them besides: the
+store makes SQL of it for ranks whose files are read together, and the fold here puts any number
+of ranks together, some at a time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args, get_type_hints
 
 import numpy as np
+
+from smtc_lab.metrics.records.records import StepRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,31 +53,20 @@ class Across:
 
 
 ACROSS = {
-    "step": Across(how="first", of="step"),
+    **{
+        name: Across(how=get_args(declared)[1], of=name)
+        for name, declared in get_type_hints(StepRecord, include_extras=True).items()
+    },
     "begin_time_s": Across(how="min", of="end_time_s", less="step_time_s"),
-    "end_time_s": Across(how="max", of="end_time_s"),
-    "step_time_s": Across(how="max", of="step_time_s"),
     "rank_time_s": Across(how="mean", of="step_time_s"),
-    "data_wait_s": Across(how="mean", of="data_wait_s"),
-    "device_time_s": Across(how="mean", of="device_time_s"),
-    "device": Across(how="ratio", of="device_time_s", per="step_time_s"),
-    "num_samples": Across(how="sum", of="num_samples"),
     "first_rank_samples": Across(how="first", of="num_samples"),
-    "synchronized": Across(how="min", of="synchronized"),
-    "exposed_comm_s": Across(how="mean", of="exposed_comm_s"),
-    "hidden_comm_s": Across(how="mean", of="hidden_comm_s"),
-    "rank_wait_s": Across(how="mean", of="rank_wait_s"),
     "least_rank_wait_s": Across(how="min", of="rank_wait_s"),
     "waited_for_rank": Across(how="argmin", of="rank_wait_s"),
-    "backward_s": Across(how="mean", of="backward_s"),
-    "comm_bytes": Across(how="first", of="comm_bytes"),
-    "num_buckets": Across(how="first", of="num_buckets"),
-    "num_syncs": Across(how="first", of="num_syncs"),
-    "local_grad_norm2": Across(how="mean", of="local_grad_norm2"),
-    "mean_grad_norm2": Across(how="first", of="mean_grad_norm2"),
-    "gathered_bytes": Across(how="first", of="gathered_bytes"),
+    "device": Across(how="ratio", of="device_time_s", per="step_time_s"),
 }
-"""Columns of a step of the job: those of ``metrics.columns.STEP_COLUMNS``, and ``device``."""
+"""Columns of a step of the job: the fields of a ``StepRecord``, and what else is made of them:
+begin; mean step time of the ranks; samples of the first one; the least wait of a rank, and the
+place of that rank; the share of the step times in which devices computed."""
 
 
 class RankFold:

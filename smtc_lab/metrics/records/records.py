@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 if TYPE_CHECKING:
     from smtc_lab.metrics.records.attempts import Attempt
@@ -44,65 +44,65 @@ FOLDER_LINKED = "folder linked"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepRecord:
-    """One optimizer step on one rank.
+    """One optimizer step on one rank. A field says how ranks' values make the job's: ``Across``.
 
     Times come from ``time.perf_counter`` on the host. They include queued device work only
     when ``synchronized`` is true.
     """
 
-    step: int
+    step: Annotated[int, "first"]
     """Number of the step in its run, from 0."""
 
-    end_time_s: float
+    end_time_s: Annotated[float, "max"]
     """End of the step in seconds since the epoch, for placing it beside other records."""
 
-    step_time_s: float
+    step_time_s: Annotated[float, "max"]
     """From asking for the batch to the end of the optimizer step, in seconds."""
 
-    data_wait_s: float
+    data_wait_s: Annotated[float, "mean"]
     """Share of ``step_time_s`` spent blocked on the next batch, in seconds."""
 
-    device_time_s: float | None
+    device_time_s: Annotated[float | None, "mean"]
     """Share of ``step_time_s`` in which the device computed, in seconds. An emulated device
     computes for its declared time. None: not known."""
 
-    num_samples: int | None
+    num_samples: Annotated[int | None, "sum"]
     """Samples in the step's batches on this rank; None: not known."""
 
-    synchronized: bool
+    synchronized: Annotated[bool, "min"]
     """Whether the device was synchronized before the clock was read."""
 
-    exposed_comm_s: float | None = None
+    exposed_comm_s: Annotated[float | None, "mean"] = None
     """Share of ``step_time_s`` in which gradients were exchanged, and nothing was computed, in
     seconds. None, as in what follows: not known, or nothing was exchanged."""
 
-    hidden_comm_s: float | None = None
+    hidden_comm_s: Annotated[float | None, "mean"] = None
     """Time of exchanging gradients beside which others were computed, in seconds."""
 
-    rank_wait_s: float | None = None
+    rank_wait_s: Annotated[float | None, "mean"] = None
     """Share of ``step_time_s`` spent waiting for a slower rank's gradients, in seconds."""
 
-    backward_s: float | None = None
+    backward_s: Annotated[float | None, "mean"] = None
     """Time of computing gradients, until the last ones were ready, in seconds."""
 
-    comm_bytes: int | None = None
+    comm_bytes: Annotated[int | None, "first"] = None
     """Bytes of gradients that were averaged, of the whole model also where it is sharded."""
 
-    num_buckets: int | None = None
+    num_buckets: Annotated[int | None, "first"] = None
     """Collectives: buckets that were averaged; of a sharded model also each gather of
     parameters."""
 
-    num_syncs: int | None = None
+    num_syncs: Annotated[int | None, "first"] = None
     """Backward passes of one model whose gradients were averaged; more than 1: an accumulation
     that averages each time."""
 
-    local_grad_norm2: float | None = None
+    local_grad_norm2: Annotated[float | None, "mean"] = None
     """Squared norm of this rank's own gradients, before they were averaged."""
 
-    mean_grad_norm2: float | None = None
+    mean_grad_norm2: Annotated[float | None, "first"] = None
     """Squared norm of the averaged gradients. None also where ranks have shards of them."""
 
-    gathered_bytes: int | None = None
+    gathered_bytes: Annotated[int | None, "first"] = None
     """Bytes of parameters that were gathered, each time they were; None: the model is not
     sharded, or not known."""
 
