@@ -9,6 +9,9 @@ from torch.nn import functional
 import smtc_lab as lab
 from smtc_lab.examples.digits_data import Digits
 
+LOG_EVERY = 10
+"""Steps from one loss that is logged to the next."""
+
 
 def make_model() -> nn.Sequential:
     """Return a network of about 14,000 parameters for images of any size."""
@@ -45,10 +48,11 @@ def main() -> None:
     adam = torch.optim.Adam(network.parameters(), lr=session.hyperparameter("lr", 0.003))
     model, optimizer = session.prepare(network, adam)  # where trainers share it
     step = session.compile(train_step, model, optimizer)
-    losses = [
-        step(batch)
-        for batch in session.steps(loader, epochs=session.hyperparameter("epochs", 100))
-    ]
+    losses: list[torch.Tensor] = []
+    for batch in session.steps(loader, epochs=session.hyperparameter("epochs", 100)):
+        losses.append(step(batch))
+        if len(losses) % LOG_EVERY == 1:  # to read a loss waits for the device
+            session.log(loss=losses[-1])
     first, last = (float(torch.stack(part).mean()) for part in (losses[:5], losses[-5:]))
     print(f"loss: {first:.3f} in the first five steps, {last:.3f} in the last five")  # noqa: T201  the script's log
     if session.rank == 0:
