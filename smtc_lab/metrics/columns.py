@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STEP_COLUMNS = tuple(name for name in ACROSS if name != "device")
 """Columns of a step of the job: the fields of a ``StepRecord``, made of all ranks as declared
-there; its begin on the first rank, in seconds since the epoch; step time, a mean over the ranks;
+there; its begin on the first rank, in seconds since the epoch; step time, a mean over ranks;
 samples of the first one; the least wait of a rank, in seconds, and the place of that rank among
 them, from 0. NaN: not known; ``synchronized`` is 1 or 0.
 """

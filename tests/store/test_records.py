@@ -49,7 +49,7 @@ VALUES: dict[object, Any] = {
 }
 RECORDS = st.one_of(
     st.builds(
-        kind, **{name: VALUES[declared] for name, declared in get_type_hints(kind).items()}
+        kind, **{name: VALUES[one] for name, one in get_type_hints(kind).items()}
     )
     for kind in TABLES
     if kind is not AttemptRecord  # it removes others

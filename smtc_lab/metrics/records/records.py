@@ -44,7 +44,7 @@ FOLDER_LINKED = "folder linked"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepRecord:
-    """One optimizer step on one rank. A field says how ranks' values make the job's: ``Across``.
+    """One optimizer step on one rank. Of a field, how ranks' values are joined: ``Across``.
 
     Times come from ``time.perf_counter`` on the host. They include queued device work only
     when ``synchronized`` is true.
