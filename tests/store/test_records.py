@@ -48,9 +48,7 @@ VALUES: dict[object, Any] = {
     float | None: st.none() | NUMBERS,
 }
 RECORDS = st.one_of(
-    st.builds(
-        kind, **{name: VALUES[one] for name, one in get_type_hints(kind).items()}
-    )
+    st.builds(kind, **{name: VALUES[one] for name, one in get_type_hints(kind).items()})
     for kind in TABLES
     if kind is not AttemptRecord  # it removes others
 )
