@@ -109,6 +109,23 @@ def test_scaling_tells_how_a_job_grows_alone_and_fed(
     assert (tmp_path / "out" / "scaling.png").stat().st_size > 10_000
 
 
+def test_experiments_are_tracked_compared_and_repeated(
+    execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    notebook = execute("experiments", learning_rates=[0.001, 0.1], steps=20, out_dir="out")
+
+    runs = {folder.job_name for folder in find_runs(tmp_path / "out" / "runs")}
+    assert len(runs) == 4  # two, one by hand, and one again
+    assert len(find_runs(tmp_path / "out" / "elsewhere")) == 1
+    assert "hyperparameters" in printed(notebook) or "arguments" in printed(notebook)
+    text = json.dumps(shown(notebook))
+    assert "accuracy" in text
+    assert "loss.min" in text
+    csv = (tmp_path / "out" / "runs.csv").read_text()
+    assert "metric.loss" in csv
+    assert "by hand" in csv
+
+
 def test_a_model_larger_than_a_device_is_cut_trained_and_mended(
     execute: Callable[..., nbformat.NotebookNode], tmp_path: Path
 ) -> None:
