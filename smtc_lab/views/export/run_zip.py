@@ -64,7 +64,7 @@ def write_zip(target: Path, folders: Sequence[RunFolder]) -> None:
     going_on = [each.job_name for each in folders if not current_state(each).is_terminal]
     if going_on:
         raise StoreError(
-            f"Run {going_on[0]!r} goes on and cannot be packed yet. Wait for its end, or stop it."
+            f"Run {going_on[0]!r} goes on, so it is not packed. Wait for its end, or stop it."
         )
     _refuse_existing(target)
     begun = target.with_name(f".{target.name}.{os.getpid()}")
