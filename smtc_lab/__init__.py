@@ -68,6 +68,8 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
     from smtc_lab.study.scaling.scale import scale as scale
     from smtc_lab.study.watched_run import Progress as Progress
+    from smtc_lab.views.export.export import export_runs as export_runs
+    from smtc_lab.views.export.run_zip import import_runs as import_runs
     from smtc_lab.views.run_table.table import runs as runs
     from smtc_lab.views.share.share import share as share
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
@@ -134,7 +136,9 @@ _HOMES = {
     "compare_environments": "smtc_lab.study.comparison.compare_environments",
     "diff": "smtc_lab.study.experiments.run_diff",
     "experiment_run": "smtc_lab.study.experiments.experiment",
+    "export_runs": "smtc_lab.views.export.export",
     "find_batch_size": "smtc_lab.study.batch.size",
+    "import_runs": "smtc_lab.views.export.run_zip",
     "launch": "smtc_lab.launchers.run",
     "launch_comparison": "smtc_lab.study.comparison.comparison_run",
     "launch_scaling": "smtc_lab.study.scaling.scale",

@@ -1,4 +1,4 @@
-"""``smtc-lab runs share``: a run or a study as one file that anybody can open."""
+"""``smtc-lab runs share``, ``export`` and ``import``: runs for others, and from others."""
 
 from __future__ import annotations
 
@@ -47,3 +47,53 @@ def share(
     say(f"Written: {written} ({written.stat().st_size / 1e6:.2f} MB)")
     if goes_on:
         say(f"{thing.folder.path.name} goes on: the file has what there is so far.")
+
+
+@click.command("export")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@RUNS_DIR
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    metavar="TARGET",
+    help="mlflow:URI, FILE.csv, FILE.parquet or FILE.zip.",
+)
+@click.option("--where", metavar="CONDITION", help="Those of which it holds, as for runs.")
+@click.option("--all", "takes_all", is_flag=True, help="All runs.")
+@click.pass_obj
+def export(  # noqa: PLR0913  its options
+    parents: Path | None,
+    names: tuple[str, ...],
+    root: Path | None,
+    target: str,
+    where: str | None,
+    *,
+    takes_all: bool,
+) -> None:
+    """Write runs to MLflow, or as a table or a zip. NAME may be a study: its launches.
+
+    To MLflow go parameters, tags, metrics with steps and times, and the state; once more, only
+    what is new. A zip holds the folders of runs that have ended, for 'smtc-lab runs import'.
+    """
+    if sum(map(bool, (names, where, takes_all))) != 1:
+        raise click.UsageError("Give names of runs, or --where CONDITION, or --all.")
+    from smtc_lab.views.export.export import export_runs  # noqa: PLC0415  a help does without
+    from smtc_lab.views.run_table.table import runs  # noqa: PLC0415  as above
+
+    root = root or parents
+    chosen = runs(root, launches=True).where(where) if where else names or None
+    say(str(export_runs(target, chosen, root=root)))
+
+
+@click.command("import")
+@click.argument("path", metavar="FILE.zip", type=click.Path(path_type=Path, dir_okay=False))
+@RUNS_DIR
+@click.option("--name", help="What to call its run, if it holds one. Default: as it is called.")
+@click.pass_obj
+def import_zip(parents: Path | None, path: Path, root: Path | None, name: str | None) -> None:
+    """Take in the runs of a zip that export wrote. Nothing of it is executed."""
+    from smtc_lab.views.export.run_zip import import_runs  # noqa: PLC0415  a help does without
+
+    for run in import_runs(path, name=name, root=root or parents):
+        say(f"{run.job_name}: {run.status}, in {run.folder.path}")

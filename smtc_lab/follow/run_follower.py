@@ -90,7 +90,14 @@ class RunFollower:
             for host in self.job.cluster.hosts()
         }
         """The instances, by host."""
-        self.metrics = MetricTables(files if with_metrics else (), stream, prefix=prefix)
+        hosts = self.job.cluster.hosts() if self.job.metric_definitions else ()
+        printed = [folder.system_records(host, "printed") for host in hosts]
+        self.metrics = MetricTables(
+            files if with_metrics else (),
+            stream,
+            prefix=prefix,
+            printed=printed if with_metrics else (),
+        )
         """What the script logs."""
         self.reports: dict[str, CompilerReport] = {}
         """What the compiler did in each rank, as far as it is told."""

@@ -120,6 +120,9 @@ class InstanceDescription:
     channels: dict[str, str]
     """Folder of each channel of this instance."""
 
+    metric_definitions: tuple[dict[str, str], ...] = ()
+    """Metrics that are found in what its entry points print: ``Name`` and ``Regex`` each."""
+
     environment: dict[str, str]
     """Variables for the entry point: the job's, and those of libraries."""
 
@@ -243,6 +246,7 @@ class InstanceDescription:
                 "link": None if link is None else LinkDeclaration.from_values(link),
                 "command": tuple(values["command"]),
                 "arguments": tuple(values.get("arguments", ())),
+                "metric_definitions": tuple(values.get("metric_definitions", ())),
                 "measure": None if measure is None else Measure(**measure),
             }
             return cls(**{**values, **typed})

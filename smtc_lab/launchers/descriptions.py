@@ -76,8 +76,8 @@ def describe_instance(
         place: Its machine.
     """
     job = plan.job
-    is_trainer = instance.role == "train"
-    config, special = (job.compiler_config, plan.facts) if is_trainer else (None, {})
+    trains = instance.role == "train"
+    config, special = (job.compiler_config, plan.facts) if trains else (None, {})
     measure = special.get(MEASURE)
     return InstanceDescription(
         run_folder=place.run_folder,
@@ -99,11 +99,11 @@ def describe_instance(
             "sagemaker_container_log_level": 20,
         },
         arguments=job.arguments,
+        metric_definitions=job.metric_definitions,
         channels={
-            channel.channel_name: place.channels[channel.channel_name]
-            for channel in job.channels
-            if not channel.instance_group_names
-            or instance.instance_group_name in channel.instance_group_names
+            each.channel_name: place.channels[each.channel_name]
+            for each in job.channels
+            if instance.instance_group_name in (each.instance_group_names or _groups_of(job))
         },
         environment=_variables(job, place),
         num_cpus=instance.num_cpus,
@@ -125,6 +125,10 @@ def describe_instance(
         memory_limit_bytes=special.get(MEMORY_LIMIT_BYTES),
         grace_s=plan.facts["grace_s"],
     )
+
+
+def _groups_of(job: TrainingJob) -> tuple[str, ...]:
+    return tuple(group.instance_group_name for group in job.cluster.instance_groups)
 
 
 def _device_s(job: TrainingJob, instance: InstancePlan) -> float | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.display import LiveDisplayed, in_notebook
 from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.follow.run_follower import read_plan
+from smtc_lab.launchers.elsewhere import OnOtherEngines
 from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine
 from smtc_lab.launchers.kept_source import given_back
 from smtc_lab.launchers.launcher import Handle
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.records.records import RunRecords
 
 
-class Run(LiveDisplayed):
+class Run(OnOtherEngines, LiveDisplayed):
     """One run of a job, growing or ended."""
 
     def __init__(self, launcher: Launcher | SupervisedLauncher, handle: Handle) -> None:

@@ -36,6 +36,7 @@ from smtc_lab.machine.socket_traffic import one_listens
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.cpu.cpu_limit import CpuLimit
 from smtc_lab.runtime.entry_point import WENT_ON, EntryPoint, over_at
+from smtc_lab.runtime.own_metrics.printed import PrintedMetrics
 from smtc_lab.runtime.ranks.hang_watch import LOOK_S, HangWatch
 from smtc_lab.runtime.ranks.step_counts import unequal_steps
 from smtc_lab.runtime.starting.entry_points import EntryPoints
@@ -66,6 +67,7 @@ class Agent:
         self._folder = RunFolder(Path(told.run_folder))
         self._entry_points: list[EntryPoint] = []
         self._cpu = CpuLimit(told, self._folder)
+        self._printed = PrintedMetrics(told, self._folder)
         self._events = selectors.DefaultSelector()
         self._started: EntryPoints | None = None
         self._writer: RecordSink | None = None
@@ -259,7 +261,7 @@ class Agent:
         self._cpu.lift()
         if self._stop_s is None:
             self._stop_s = time.monotonic()
-        end_below(grace_s=min(self._told.grace_s, most_s), collect=self._collect)
+        self._printed.end_others(min(self._told.grace_s, most_s), self._collect)
         self._collect()
         for entry_point in self._entry_points:
             if entry_point.exit_code is None:
@@ -267,6 +269,7 @@ class Agent:
 
     def _end(self) -> None:
         """End what the entry points left behind, and close what the agent holds."""
+        self._problems += self._printed.close()
         end_below(grace_s=0.0)
         self._cpu.close()
         if self._writer is not None:

@@ -25,6 +25,7 @@ from smtc_lab.spec.compiler import TrainingCompilerConfig
 from smtc_lab.spec.emulation import Emulation
 from smtc_lab.spec.environment_name import EnvironmentName
 from smtc_lab.spec.hyperparameter_value import check_value
+from smtc_lab.spec.metric_definitions import MAX_DEFINITIONS, check_definitions
 from smtc_lab.spec.sagemaker_distribution import DistributionField
 from smtc_lab.spec.spot import SpotSettings
 
@@ -78,6 +79,13 @@ class TrainingJob(Displayed, SpotSettings):
         tuple[Channel, ...], Field(strict=False, json_schema_extra={"maxItems": MAX_CHANNELS})
     ] = ()
     """Named inputs, at most 20."""
+
+    metric_definitions: Annotated[
+        tuple[dict[str, str], ...],
+        Field(strict=False, json_schema_extra={"maxItems": MAX_DEFINITIONS}),
+    ] = ()
+    """Metrics that are found in what the script prints, at most 40, as SageMaker has them:
+    ``[{"Name": "loss", "Regex": "loss=([0-9.]+)"}]``, each with exactly one group."""
 
     environment: dict[str, str] = Field(
         default_factory=dict, json_schema_extra={"maxProperties": MAX_ENVIRONMENT_VARIABLES}
@@ -178,6 +186,14 @@ class TrainingJob(Displayed, SpotSettings):
                 "them in a file."
             )
         return arguments
+
+    @field_validator("metric_definitions")
+    @classmethod
+    def _definitions_are_legal(
+        cls, definitions: tuple[dict[str, str], ...]
+    ) -> tuple[dict[str, str], ...]:
+        check_definitions(definitions)
+        return definitions
 
     @field_validator("environment")
     @classmethod

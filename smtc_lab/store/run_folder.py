@@ -44,6 +44,7 @@ class RunFolder:
                                       of an instance each has its <host>-rank<n>.log
         records/<host>-rank<n>.sqlite step, loader and event records of a trainer
         records/<host>-system.sqlite  system samples of an instance
+        records/<host>-printed.sqlite metrics found in what its entry points printed
         records/run.sqlite            events of the run as a whole
         instances/<host>/opt/ml/      the tree that SageMaker shows to an entry point
         work/                         new files of entry points that have a folder of their own
@@ -204,9 +205,9 @@ class RunFolder:
         """What a trainer recorded."""
         return self.records / f"{host}-rank{rank}.sqlite"
 
-    def system_records(self, host: str) -> Path:
-        """What the agent of an instance recorded."""
-        return self.records / f"{host}-system.sqlite"
+    def system_records(self, host: str, what: str = "system") -> Path:
+        """What the agent of an instance recorded; ``printed``: what was found in its logs."""
+        return self.records / f"{host}-{what}.sqlite"
 
     def instance(self, host: str) -> Path:
         """The part of the folder that belongs to one instance."""

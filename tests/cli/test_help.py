@@ -47,6 +47,8 @@ def test_there_are_these_commands() -> None:
         "runs again",
         "runs delete",
         "runs diff",
+        "runs export",
+        "runs import",
         "runs interrupt",
         "runs note",
         "runs resume",

@@ -104,7 +104,7 @@ def test_a_value_without_a_step_gets_the_one_that_had_ended_last(run_folder: Run
     write(run_folder, "algo-1-rank0", *steps, metric("given", 1.0, step=9))
     write(run_folder, "algo-2-rank1", *steps[:1])
     printed = [metric("loss", 1.0, step=None, time_s=at) for at in (99.0, 100.0, 101.5, 200.0)]
-    write(run_folder, "algo-1-system", *printed)
+    write(run_folder, "algo-1-printed", *printed)
 
     found = read_logged(run_folder)
 
@@ -114,7 +114,7 @@ def test_a_value_without_a_step_gets_the_one_that_had_ended_last(run_folder: Run
 
 
 def test_without_any_step_it_stays_unknown(run_folder: RunFolder) -> None:
-    write(run_folder, "algo-1-system", metric("loss", 1.0, step=None))
+    write(run_folder, "algo-1-printed", metric("loss", 1.0, step=None))
 
     assert np.isnan(read_logged(run_folder)["loss"].step).all()
 
@@ -268,7 +268,7 @@ def test_a_table_of_pandas_needs_pandas(
 def test_a_table_has_a_row_for_each_value(run_folder: RunFolder) -> None:
     pandas = pytest.importorskip("pandas")
     write(run_folder, "algo-1-rank0", metric("loss", 1.0), metric("lr", 2.0, step=4))
-    write(run_folder, "algo-1-system", metric("loss", 3.0))
+    write(run_folder, "algo-1-printed", metric("loss", 3.0))
 
     table = read_logged(run_folder).to_pandas()
 

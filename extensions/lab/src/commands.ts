@@ -13,6 +13,7 @@ export const COMMANDS = {
   open: 'smtc-lab:open',
   stop: 'smtc-lab:stop',
   delete: 'smtc-lab:delete',
+  share: 'smtc-lab:share',
   design: 'smtc-lab:open-designer',
   insert: 'smtc-lab:insert-run'
 } as const;
@@ -59,6 +60,19 @@ export function addCommands(
       const what = meant(args, lab);
       if (what !== null) {
         await lab.stop(what.name, what.kind);
+      }
+    }
+  });
+  commands.addCommand(COMMANDS.share, {
+    label: texts.__('Share Run'),
+    caption: texts.__(
+      'Save the selected run as one HTML file that opens anywhere'
+    ),
+    isEnabled: has,
+    execute: async args => {
+      const what = meant(args, lab);
+      if (what !== null) {
+        await lab.share(what.name, what.kind);
       }
     }
   });

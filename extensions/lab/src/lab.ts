@@ -90,6 +90,7 @@ function offer(
     COMMANDS.show,
     COMMANDS.open,
     COMMANDS.stop,
+    COMMANDS.share,
     COMMANDS.delete
   ]) {
     palette?.addItem({ command, category, args: { isPalette: true } });

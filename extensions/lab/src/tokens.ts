@@ -153,6 +153,11 @@ export interface ILab {
   delete(name: string, kind: Kind): Promise<void>;
 
   /**
+   * Save a run or a comparison as one HTML file.
+   */
+  share(name: string, kind: Kind): Promise<void>;
+
+  /**
    * The row that is selected in the list; null: none.
    */
   selected: IRow | null;

@@ -53,6 +53,13 @@ export class Workbench implements ILab {
     await stop(stream, texts, { name, kind }, settings().confirmStop);
   }
 
+  async share(name: string, kind: Kind): Promise<void> {
+    const { app, texts } = this._options;
+    const { share } = await import('./dashboard/load.js');
+    const stream = await app.resolveRequiredService(IStream);
+    await share(stream, texts, { name, kind });
+  }
+
   async delete(name: string, kind: Kind): Promise<void> {
     const { app, texts, settings } = this._options;
     const { deleteRun } = await import('./dashboard/load.js');

@@ -34,10 +34,12 @@ class MetricFile:
 
     Args:
         path: The file; it may not be there yet.
+        steps: That with the steps in which its rows without a step fall; None: itself.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, steps: Path | None = None) -> None:
         self.path = path
+        self._steps = steps or path
         self.new: dict[str, int] = {}
         """Names with rows that were found by ``look`` and not read yet, in order, each with the
         number of the first of these rows."""
@@ -90,13 +92,13 @@ class MetricFile:
         Raises:
             StoreError: The file is damaged or cannot be read.
         """
-        steps = StepColumns([self.path]).read(self._ends_s.num_rows, columns=("end_time_s",))
+        steps = StepColumns([self._steps]).read(self._ends_s.num_rows, columns=("end_time_s",))
         self._ends_s.append(steps)
         ends_s = np.maximum.accumulate(self._ends_s.values[0])
         done = np.searchsorted(ends_s, time_s, side="right").astype(np.float64)
         if self._num_returns:
             sql = "SELECT time_s, first_step FROM attempt_record"
-            for began_s, first_step in numbers(query([self.path], sql), 2, [self.path]).T:
+            for began_s, first_step in numbers(query([self._steps], sql), 2, [self._steps]).T:
                 done[(time_s < began_s) & (done >= first_step)] = np.nan
         return done
 

@@ -100,11 +100,20 @@ class MetricTables:
         paths: The record file of each trainer, in order, also of those that are not there.
         stream: Sends the tables.
         prefix: Put before their names.
+        printed: Record files of what was found in what they print, which tell no steps.
     """
 
-    def __init__(self, paths: Sequence[Path], stream: Stream, *, prefix: str = "") -> None:
-        self._paths = tuple(paths)
-        self._files = list(map(MetricFile, paths))
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        stream: Stream,
+        *,
+        prefix: str = "",
+        printed: Sequence[Path] = (),
+    ) -> None:
+        self._num_trainers = len(paths)
+        self._paths = (*paths, *printed)
+        self._files = self._opened()
         self._stream = stream
         self._prefix = prefix
         self._by_name: dict[str, MetricTable] = {}
@@ -148,9 +157,16 @@ class MetricTables:
             self._stream.answer({"type": "resync", "table": metric.table.name})
         return any(found) or bool(anew)
 
+    def _opened(self) -> list[MetricFile]:
+        first = next(iter(self._paths), None)
+        return [
+            MetricFile(path, None if place < self._num_trainers else first)
+            for place, path in enumerate(self._paths)
+        ]
+
     def _forget(self) -> list[MetricTable]:
         """Begin anew with all files, and return the tables that are empty now."""
-        self._files = list(map(MetricFile, self._paths))
+        self._files = self._opened()
         for file in self._files:
             file.look()
         for metric in self._by_name.values():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.store.run_folder import RunFolder
 
-_FILE = re.compile(r"(rank|data)[0-9]{1,6}|system")
+_FILE = re.compile(r"(rank|data)[0-9]{1,6}|system|printed")
 """What the record files of an instance are called. Nothing else names a file here."""
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.store.run_folder import RunFolder
 
-_RECORDS = re.compile(rf"{RANK_RECORDS.pattern}|[A-Za-z0-9-]{{1,80}}-system\.sqlite")
+_RECORDS = re.compile(rf"{RANK_RECORDS.pattern}|[A-Za-z0-9-]{{1,80}}-printed\.sqlite")
 _AT_ONCE = 100_000  # rows in memory as Python objects
 _ROWS = f"""
     SELECT rowid, substr(name, 1, {LONGEST_NAME + 1}), step, time_s, value, substr(text, 1, 40)

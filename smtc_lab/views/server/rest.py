@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +18,7 @@ from smtc_lab.store.run_folder import runs_root
 from smtc_lab.version import __version__
 from smtc_lab.views.server.auth import AUTH_RESOURCE, EXECUTE, READ, authorized_to
 from smtc_lab.views.server.lab import SETTING
-from smtc_lab.views.server.names import NoSuchNameError
+from smtc_lab.views.server.names import NoSuchNameError, folder_of
 from smtc_lab.views.server.wire import PROTOCOL, exact_json_text, json_text
 
 if TYPE_CHECKING:
@@ -202,6 +203,29 @@ class BundleHandler(LabHandler):
         family = _family(kinds)
         bundle = await self.ask(lambda hub: hub.bundle(family, name), refusal=409, is_slow=True)
         self.tell(bundle)
+
+
+class PageHandler(LabHandler):
+    """A run or a study as one HTML file."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def get(self, kinds: str, name: str) -> None:
+        """Tell the content of the file, of what goes on as it is now."""
+        family = _family(kinds)
+        html = await self.ask(partial(_page, family, name), refusal=409, is_slow=True)
+        self.tell({"html": html}, is_exact=True)
+
+
+def _page(family: Family, name: str, hub: Hub) -> str:
+    from smtc_lab.launchers.run import Run  # noqa: PLC0415  see Lab.hub
+    from smtc_lab.views.kinds import open_study  # noqa: PLC0415  as above
+    from smtc_lab.views.share.page import page  # noqa: PLC0415  as above
+    from smtc_lab.views.share.shared import shared  # noqa: PLC0415  as above
+
+    path = folder_of(family, name, hub.root)
+    thing = Run.open(str(path)) if family.name == "run" else open_study(name, root=hub.root)
+    return page(shared(thing), at=datetime.now(UTC))
 
 
 def _family(kinds: str) -> Family:

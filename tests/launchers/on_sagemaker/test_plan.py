@@ -202,6 +202,16 @@ def test_metric_definitions_find_our_records_and_what_scripts_print(make_job: Ma
     assert found("loss", "val_loss=0.5") is None
 
 
+def test_metric_definitions_of_a_job_come_first_and_40_at_most(make_job: MakeJob) -> None:
+    own = [{"Name": "loss", "Regex": "LOSS ([0-9.]+)"}]
+    more = [{"Name": f"m{number}", "Regex": "(a)"} for number in range(38)]
+
+    sent = request_of(make_job("", metric_definitions=[*own, *more]))["AlgorithmSpecification"]
+
+    assert sent["MetricDefinitions"][:39] == [*own, *more]
+    assert [each["Name"] for each in sent["MetricDefinitions"][39:]] == ["step_time_s"]
+
+
 def test_everything_that_sagemaker_would_refuse_is_told_at_once(
     make_job: MakeJob, tmp_path: Path
 ) -> None:

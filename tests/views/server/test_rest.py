@@ -17,7 +17,7 @@ from smtc_lab.store.state import RunState, write_state
 from smtc_lab.views import kept
 from smtc_lab.views.widgets.traits.catalog import catalog_json
 from tests.kit.records import run_records
-from tests.kit.run_folders import write_run_folder
+from tests.kit.run_folders import opened, write_run_folder
 from tests.kit.runs import processes_after
 
 if TYPE_CHECKING:
@@ -225,3 +225,19 @@ async def test_a_damaged_run_is_listed_beside_the_others_and_cannot_be_stopped(
     status, refused = await ask("runs", "bad", "stop", body={})
     assert status == 409
     assert "cannot be read" in refused["message"]
+
+
+async def test_a_run_is_told_as_one_page_without_a_secret(ask: Ask, root: Path) -> None:
+    records = run_records([0.2], job_name="a-1")
+    folder = write_run_folder(root, records)
+    job = records.job.model_copy(update={"environment": {"WORD": "s3cr3t-1"}})
+    folder.job_file.write_text(job.to_json())
+    opened(folder)
+
+    status, told = await ask("runs/a-1/page")
+
+    assert status == 200
+    assert told["html"].startswith("<!doctype html>")
+    assert "a-1" in told["html"]
+    assert "s3cr3t-1" not in told["html"]
+    assert (await ask("runs/b-1/page"))[0] == 404

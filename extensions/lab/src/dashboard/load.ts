@@ -1,3 +1,4 @@
 export { deleteRun } from '../delete.js';
+export { share } from '../share.js';
 export { stop } from '../stop.js';
 export { Dashboard } from './dashboard.js';

@@ -55,6 +55,7 @@ export function panelActions(
     ...action(texts.__('New …'), COMMANDS.design, () => true),
     ...action(texts.__('Open'), COMMANDS.open, row => row !== null),
     ...action(texts.__('Insert'), COMMANDS.insert, row => row !== null),
+    ...action(texts.__('Share'), COMMANDS.share, row => row !== null),
     ...action(texts.__('Stop'), COMMANDS.stop, canStop, row => !canDelete(row)),
     ...action(texts.__('Delete'), COMMANDS.delete, canDelete, canDelete)
   ];

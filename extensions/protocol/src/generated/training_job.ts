@@ -69,6 +69,15 @@ export interface TrainingJob {
    */
   channels?: Channel[];
   /**
+   * Metrics that are found in what the script prints, at most 40, as SageMaker has them:
+   * ``[{"Name": "loss", "Regex": "loss=([0-9.]+)"}]``, each with exactly one group.
+   *
+   * @maxItems 40
+   */
+  metric_definitions?: {
+    [k: string]: string;
+  }[];
+  /**
    * Extra environment variables for the entry point, at most 100.
    */
   environment?: {

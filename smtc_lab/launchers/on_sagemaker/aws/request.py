@@ -14,6 +14,7 @@ from smtc_lab.instance.hyperparameters import encode_hyperparameters
 from smtc_lab.instance.opt_ml import DATA_FOLDER
 from smtc_lab.instance.resource_config import DEFAULT_BASE_FOLDER
 from smtc_lab.launchers.planning import is_in_s3
+from smtc_lab.spec.metric_definitions import MAX_DEFINITIONS
 from smtc_lab.version import __version__
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def training_request(job: TrainingJob, settings: SageMakerSettings) -> dict[str,
     request: dict[str, Any] = {
         "TrainingJobName": name,
         "RoleArn": settings.role_arn,
-        "AlgorithmSpecification": _container(settings),
+        "AlgorithmSpecification": _container(job, settings),
         "HyperParameters": encode_hyperparameters(job.hyperparameters),
         "InputDataConfig": _channels(job, settings),
         "OutputDataConfig": {"S3OutputPath": settings.root_uri},
@@ -98,17 +99,22 @@ def owner() -> str:
         return "unknown"
 
 
-def _container(settings: SageMakerSettings) -> dict[str, Any]:
+def _container(job: TrainingJob, settings: SageMakerSettings) -> dict[str, Any]:
     container: dict[str, Any] = {
         "TrainingImage": settings.image_uri,
         "TrainingInputMode": settings.input_mode,
         "ContainerEntrypoint": _ENTRYPOINT,
     }
+    definitions = [dict(each) for each in job.metric_definitions]
     if settings.metric_definitions:
-        container["MetricDefinitions"] = [
+        names = {each["Name"] for each in definitions}
+        ours = [
             *({"Name": name, "Regex": f'"{name}": ?{_NUMBER}'} for name in _RECORDED),
             *({"Name": name, "Regex": rf"(?:^|[\s,;]){name}={_NUMBER}"} for name in _PRINTED),
         ]
+        definitions += [each for each in ours if each["Name"] not in names]
+    if definitions:
+        container["MetricDefinitions"] = definitions[:MAX_DEFINITIONS]
     return container
 
 

@@ -1,0 +1,1 @@
+"""Runs for other tools and other machines: MLflow, a table in a file, a zip."""
