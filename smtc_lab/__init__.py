@@ -68,6 +68,8 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.study.scaling.scale import launch_scaling as launch_scaling
     from smtc_lab.study.scaling.scale import scale as scale
     from smtc_lab.study.watched_run import Progress as Progress
+    from smtc_lab.views.run_comparison.compare import compare_runs as compare_runs
+    from smtc_lab.views.run_comparison.comparison import RunComparison as RunComparison
     from smtc_lab.views.run_table.table import runs as runs
     from smtc_lab.views.share.share import share as share
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
@@ -80,6 +82,9 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.views.widgets.live_chart import LiveChart as LiveChart
     from smtc_lab.views.widgets.pipeline_view import PipelineView as PipelineView
     from smtc_lab.views.widgets.plan_view import PlanView as PlanView
+    from smtc_lab.views.widgets.run_comparison_view import (
+        RunComparisonView as RunComparisonView,
+    )
     from smtc_lab.views.widgets.run_monitor import RunMonitor as RunMonitor
     from smtc_lab.views.widgets.workbench import Workbench as Workbench
 
@@ -115,6 +120,8 @@ _HOMES = {
     "RayLauncher": "smtc_lab.launchers.on_ray.launcher",
     "ResumeProof": "smtc_lab.study.resuming.proof",
     "Run": "smtc_lab.launchers.run",
+    "RunComparison": "smtc_lab.views.run_comparison.comparison",
+    "RunComparisonView": "smtc_lab.views.widgets.run_comparison_view",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",
     "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
     "Scaling": "smtc_lab.metrics.scaling.scaling",
@@ -132,6 +139,7 @@ _HOMES = {
     "compare": "smtc_lab.study.comparison.compare",
     "compare_compilers": "smtc_lab.study.comparison.compare_compilers",
     "compare_environments": "smtc_lab.study.comparison.compare_environments",
+    "compare_runs": "smtc_lab.views.run_comparison.compare",
     "diff": "smtc_lab.study.experiments.run_diff",
     "experiment_run": "smtc_lab.study.experiments.experiment",
     "find_batch_size": "smtc_lab.study.batch.size",
