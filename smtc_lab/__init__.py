@@ -70,6 +70,8 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.study.watched_run import Progress as Progress
     from smtc_lab.views.export.export import export_runs as export_runs
     from smtc_lab.views.export.run_zip import import_runs as import_runs
+    from smtc_lab.views.run_comparison.compare import compare_runs as compare_runs
+    from smtc_lab.views.run_comparison.comparison import RunComparison as RunComparison
     from smtc_lab.views.run_table.table import runs as runs
     from smtc_lab.views.share.share import share as share
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
@@ -82,6 +84,9 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.views.widgets.live_chart import LiveChart as LiveChart
     from smtc_lab.views.widgets.pipeline_view import PipelineView as PipelineView
     from smtc_lab.views.widgets.plan_view import PlanView as PlanView
+    from smtc_lab.views.widgets.run_comparison_view import (
+        RunComparisonView as RunComparisonView,
+    )
     from smtc_lab.views.widgets.run_monitor import RunMonitor as RunMonitor
     from smtc_lab.views.widgets.workbench import Workbench as Workbench
 
@@ -117,6 +122,8 @@ _HOMES = {
     "RayLauncher": "smtc_lab.launchers.on_ray.launcher",
     "ResumeProof": "smtc_lab.study.resuming.proof",
     "Run": "smtc_lab.launchers.run",
+    "RunComparison": "smtc_lab.views.run_comparison.comparison",
+    "RunComparisonView": "smtc_lab.views.widgets.run_comparison_view",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",
     "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
     "Scaling": "smtc_lab.metrics.scaling.scaling",
@@ -134,6 +141,7 @@ _HOMES = {
     "compare": "smtc_lab.study.comparison.compare",
     "compare_compilers": "smtc_lab.study.comparison.compare_compilers",
     "compare_environments": "smtc_lab.study.comparison.compare_environments",
+    "compare_runs": "smtc_lab.views.run_comparison.compare",
     "diff": "smtc_lab.study.experiments.run_diff",
     "experiment_run": "smtc_lab.study.experiments.experiment",
     "export_runs": "smtc_lab.views.export.export",

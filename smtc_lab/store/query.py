@@ -34,7 +34,9 @@ _MOST_NAMES = 3
 _NAME = re.compile(r"[a-z_0-9]+")
 
 
-def query(paths: Sequence[Path], sql: str, values: Sequence[int] = ()) -> list[tuple[Any, ...]]:
+def query(
+    paths: Sequence[Path], sql: str, values: Sequence[int | str] = ()
+) -> list[tuple[Any, ...]]:
     """Return the rows that a statement finds in record files.
 
     Args:

@@ -22,6 +22,7 @@ from smtc_lab.views.plan.cut_info import PlannedCutInfo, PlannedModelInfo
 from smtc_lab.views.plan.info import PlanInfo
 from smtc_lab.views.run.info import LogInfo, RunInfo
 from smtc_lab.views.run.snapshot import CurveInfo
+from smtc_lab.views.run_comparison.comparison import RunComparison
 from smtc_lab.views.scripts.info import Scripts
 from smtc_lab.views.study.info import ComparisonInfo
 from smtc_lab.views.widgets.traits.catalog import SHOWN
@@ -48,6 +49,7 @@ class Wire(BaseModel):
     catalog_plans: CatalogPlans
     compiler_ladders: CompilerLadders
     scripts: Scripts
+    run_comparison: RunComparison
 
 
 def wire_schema() -> dict[str, Any]:

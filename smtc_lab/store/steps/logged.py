@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from smtc_lab.store.run_folder import RunFolder
 
-_RECORDS = re.compile(rf"{RANK_RECORDS.pattern}|[A-Za-z0-9-]{{1,80}}-printed\.sqlite")
+RECORDS = re.compile(rf"{RANK_RECORDS.pattern}|[A-Za-z0-9-]{{1,80}}-printed\.sqlite")
+"""Names of the record files that have metrics."""
+
 _AT_ONCE = 100_000  # rows in memory as Python objects
 _ROWS = f"""
     SELECT rowid, substr(name, 1, {LONGEST_NAME + 1}), step, time_s, value, substr(text, 1, 40)
@@ -37,8 +39,8 @@ def read_logged(folder: RunFolder) -> LoggedMetrics:
     Raises:
         StoreError: A record file is damaged or cannot be read.
     """
-    found = [one for path in folder.record_files(_RECORDS) for one in _of_file(path)]
-    ranks = sorted(folder.record_files(RANK_RECORDS), key=_rank_of)
+    found = [one for path in folder.record_files(RECORDS) for one in _of_file(path)]
+    ranks = sorted(folder.record_files(RANK_RECORDS), key=rank_of)
     if ranks and any(np.isnan(one.step).any() for one in found):
         ended_s, steps = StepColumns(ranks[:1]).read(0, columns=("end_time_s", "step"))
         for one in found:
@@ -48,7 +50,8 @@ def read_logged(folder: RunFolder) -> LoggedMetrics:
     return LoggedMetrics(series=tuple(found))
 
 
-def _rank_of(path: Path) -> int:
+def rank_of(path: Path) -> int:
+    """Return the rank of a trainer's record file."""
     return int(path.stem.rpartition("-rank")[2])
 
 
@@ -61,7 +64,7 @@ def _of_file(path: Path) -> Iterator[LoggedMetric]:
     which, columns = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
     order = np.argsort(which, kind="stable")
     edges = np.searchsorted(which[order], np.arange(len(names) + 1))
-    rank = _rank_of(path) if RANK_RECORDS.fullmatch(path.name) else None
+    rank = rank_of(path) if RANK_RECORDS.fullmatch(path.name) else None
     for name, place in names.items():
         step, time_s, value = columns[:, order[edges[place] : edges[place + 1]]]
         yield LoggedMetric(name=name, rank=rank, step=step, time_s=time_s, value=value)

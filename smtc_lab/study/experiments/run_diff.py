@@ -1,4 +1,4 @@
-"""In what two runs differ: job, code, packages, machine, prices, what they logged."""
+"""In what runs differ: job, code, packages, machine, prices, what they logged."""
 
 from __future__ import annotations
 
@@ -17,18 +17,23 @@ from smtc_lab.store.identity.source import read_source, source_contents
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.run_folder import RunFolder, find_run
 from smtc_lab.store.steps.logged import read_logged
+from smtc_lab.study.experiments.options import options_of
 from smtc_lab.text_table import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from _typeshed import StrPath
 
 
+Told = dict[str, dict[str, str] | None]
+"""What a run wrote down, by section and name; None: nothing of that section."""
+
 _MOST_LINES = 400
 _LONGEST = 200
 _SHOWN = 60
-_ABSENT = "—"
+_ABSENT, _UNKNOWN = "—", "?"
+_ARGUMENTS = ("arguments", "other arguments")
 _NOT_OF_A_JOB = frozenset({"job_name", "schema_version"})
 
 
@@ -41,17 +46,24 @@ class Difference(Result):
     name: str
     """What: ``hyperparameters.lr``, ``model.py``, ``torch``, …"""
 
-    first: str
-    """What the first run has; ``—``: nothing."""
+    values: tuple[str, ...]
+    """What each run has; ``—``: nothing, ``?``: not written down."""
 
-    second: str
-    """What the second one has."""
+    @property
+    def first(self) -> str:
+        """What the first run has."""
+        return self.values[0]
+
+    @property
+    def second(self) -> str:
+        """What the second one has."""
+        return self.values[1]
 
 
 class RunDiff(Result):
     """In what two runs differ."""
 
-    names: tuple[str, str]
+    names: tuple[str, ...]
     """Their names."""
 
     differences: tuple[Difference, ...]
@@ -68,7 +80,7 @@ class RunDiff(Result):
             told = f"{self.names[0]} and {self.names[1]} differ in nothing that is known."
         else:
             rows = [
-                tuple(text[:_SHOWN] for text in (one.section, one.name, one.first, one.second))
+                tuple(text[:_SHOWN] for text in (one.section, one.name, *one.values))
                 for one in self.differences
             ]
             told = "\n".join(aligned([("", "", *self.names), *rows]))
@@ -95,25 +107,60 @@ def diff(
         StoreError: There is no such run, or its job cannot be read.
     """
     folders = [folder_of(one, root) for one in (first, second)]
-    differences: list[Difference] = []
-    unknown = []
-    for section, told in _SECTIONS.items():
-        one, other = map(told, folders)
-        if one is None or other is None:
-            unknown.append(section)
-            continue
-        differences += [
-            Difference(section=section, name=name, first=a, second=b)
-            for name in dict.fromkeys([*one, *other])
-            if (a := one.get(name, _ABSENT)) != (b := other.get(name, _ABSENT))
-        ]
+    differences, unknown = differences_of(list(map(told_of, folders)))
     names = (folders[0].job_name, folders[1].job_name)
     return RunDiff(
         names=names,
-        differences=tuple(differences),
-        unknown=tuple(unknown),
+        differences=differences,
+        unknown=unknown,
         code=_code_diff(folders[0], folders[1], names),
     )
+
+
+def told_of(folder: RunFolder | None, *, metrics: bool = True) -> Told:
+    """Return what a run wrote down, by section and name; None: nothing.
+
+    Args:
+        folder: The run; None: nothing of it can be read.
+        metrics: Whether the newest value of each metric is among it.
+
+    Raises:
+        StoreError: Its job cannot be read.
+    """
+    return {
+        section: None if folder is None else read(folder)
+        for section, read in _SECTIONS.items()
+        if metrics or section != "metrics"
+    }
+
+
+def differences_of(told: Sequence[Told]) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
+    """Return what is not the same in runs, and the sections that one of them did not write.
+
+    Runs that wrote nothing down of a section do not make a difference in it.
+
+    Args:
+        told: What each run wrote down, at least one.
+    """
+    differences: list[Difference] = []
+    unknown = []
+    for section in told[0]:
+        parts = [one[section] for one in told]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            unknown.append(section)
+        differences += [
+            Difference(
+                section=section,
+                name=name,
+                values=tuple(
+                    _UNKNOWN if part is None else part.get(name, _ABSENT) for part in parts
+                ),
+            )
+            for name in dict.fromkeys(name for part in known for name in part)
+            if len({part.get(name, _ABSENT) for part in known}) > 1
+        ]
+    return tuple(differences), tuple(unknown)
 
 
 def folder_of(run: Run | StrPath, root: StrPath | None) -> RunFolder:
@@ -129,8 +176,12 @@ def folder_of(run: Run | StrPath, root: StrPath | None) -> RunFolder:
 
 
 def _job(folder: RunFolder) -> dict[str, str]:
-    values = read_job(folder).model_dump(mode="json")
-    return dict(_flat({k: v for k, v in values.items() if k not in _NOT_OF_A_JOB}))
+    job = read_job(folder)
+    values = job.model_dump(mode="json")
+    options, others = options_of(job.arguments)
+    told = {**values, "arguments": options, "other arguments": others}
+    left_out = {*_NOT_OF_A_JOB, *(name for name in _ARGUMENTS if not told[name])}
+    return dict(_flat({k: v for k, v in told.items() if k not in left_out}))
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401  any JSON value

@@ -13,13 +13,14 @@ from smtc_lab.launchers.special_launch import made_by
 from smtc_lab.store.identity.notes import read_notes
 from smtc_lab.store.reader import read_job
 from smtc_lab.store.steps.logged import read_logged
+from smtc_lab.study.experiments.options import options_of
 from smtc_lab.views.live.list_row import empty_row
 from smtc_lab.views.run.listed import ListedRun
 from smtc_lab.views.study.listed import ListedStudy
 from smtc_lab.views.text.format import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from smtc_lab.spec.job import TrainingJob
@@ -183,36 +184,8 @@ def _metrics(folder: RunFolder) -> Facts:
 
 def _parameters(job: TrainingJob) -> Facts:
     """Return hyperparameters, and those arguments that are options, by name."""
-    given = [*job.hyperparameters.items(), *_options(job.arguments)]
+    given = [*job.hyperparameters.items(), *options_of(job.arguments)[0].items()]
     return {f"{PARAM}{brief(name)}": _scalar(value) for name, value in given[:_MOST_PARAMS]}
-
-
-def _options(arguments: Iterable[str]) -> Iterator[tuple[str, Value]]:
-    """Yield the options of a command line: ``--lr 0.1``, ``--lr=0.1``, ``--amp``."""
-    words = list(arguments)
-    for place, word in enumerate(words):
-        name, equals, text = word.lstrip("-").partition("=")
-        if not word.startswith("-") or not name or _number(word) is not None:
-            continue
-        behind = words[place + 1] if place + 1 < len(words) else "-"
-        if equals:
-            yield name, _read(text)
-        elif not behind.startswith("-") or _number(behind) is not None:
-            yield name, _read(behind)
-        else:
-            yield name, True
-
-
-def _read(text: str) -> Value:
-    number = _number(text)
-    return text if number is None else number
-
-
-def _number(text: str) -> int | float | None:
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return None
 
 
 def _scalar(value: Any) -> Value:  # noqa: ANN401  any JSON value

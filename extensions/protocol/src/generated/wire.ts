@@ -198,6 +198,101 @@ export interface ICatalogPlans {
 }
 
 /**
+ * What a run logged of one metric, in B bins of at least one value; None: no number.
+ */
+export interface IComparedCurve {
+  /**
+   * What the script calls it.
+   */
+  readonly metric: string;
+
+  /**
+   * Step of each bin, B numbers that never decrease.
+   */
+  readonly step: readonly (number | null)[];
+
+  /**
+   * Time since the begin of the run in seconds, B numbers that never decrease.
+   */
+  readonly timeS: readonly (number | null)[];
+
+  /**
+   * What the run had cost by then in USD; empty: a price is unknown, or it is emulated.
+   */
+  readonly usd: readonly (number | null)[];
+
+  /**
+   * Mean of the finite values of each bin.
+   */
+  readonly value: readonly (number | null)[];
+
+  /**
+   * Least one of each bin; empty: as ``value``.
+   */
+  readonly low: readonly (number | null)[];
+
+  /**
+   * Greatest one of each bin; empty: as ``value``.
+   */
+  readonly high: readonly (number | null)[];
+
+  /**
+   * Values that were logged.
+   */
+  readonly numValues: number;
+
+  /**
+   * Those that are finite numbers.
+   */
+  readonly numFinite: number;
+}
+
+/**
+ * One run among those that are compared.
+ */
+export interface IComparedRun {
+  /**
+   * Its name.
+   */
+  readonly name: string;
+
+  /**
+   * What of its name is not the same in all.
+   */
+  readonly label: string;
+
+  /**
+   * Why it, or a part of it, cannot be read; empty: all was read.
+   */
+  readonly problem: string;
+
+  /**
+   * Where its times come from; None: unknown.
+   */
+  readonly evidence: 'measured' | 'emulated' | null;
+
+  /**
+   * Samples that all trainers together take in a step; None: unknown.
+   */
+  readonly samplesPerStep: number | null;
+
+  /**
+   * Facts that are numbers, as in the table of runs: ``cost_usd``, ``param.lr``, …
+   */
+  readonly numbers: ReadonlyMap<string, number>;
+
+  /**
+   * All other facts: ``state``, ``script``, …
+   */
+  readonly texts: ReadonlyMap<string, string>;
+
+  /**
+   * What it logged.
+   */
+  readonly curves: readonly IComparedCurve[];
+}
+
+/**
  * Where a comparison stands, and what is seen so far.
  */
 export interface IComparisonInfo {
@@ -394,6 +489,26 @@ export interface ICurveInfo {
    * The last row; left out by versions that did not keep it apart.
    */
   readonly last?: readonly (number | null)[];
+}
+
+/**
+ * One thing that is not the same.
+ */
+export interface IDifference {
+  /**
+   * ``job``, ``code``, ``packages``, ``machine``, ``prices`` or ``metrics``.
+   */
+  readonly section: string;
+
+  /**
+   * What: ``hyperparameters.lr``, ``model.py``, ``torch``, …
+   */
+  readonly name: string;
+
+  /**
+   * What each run has; ``—``: nothing, ``?``: not written down.
+   */
+  readonly values: readonly string[];
 }
 
 /**
@@ -2096,6 +2211,52 @@ export interface IRowInfo {
 }
 
 /**
+ * Runs beside each other; shows itself as a table, and in a notebook as charts.
+ *
+ * ::
+ *
+ *     compared = lab.compare_runs("digits-1", "digits-2", "digits-3")
+ *     compared.figure("loss", along="dollars")
+ *     compared.scatter("param.lr", "metric.loss.min")
+ */
+export interface IRunComparison {
+  /**
+   * Version of what is kept.
+   */
+  readonly version: 1;
+
+  /**
+   * What it is, among what notebooks keep.
+   */
+  readonly kind: 'run-comparison';
+
+  /**
+   * The runs, in the order in which they were given.
+   */
+  readonly runs: readonly IComparedRun[];
+
+  /**
+   * What differs, hyperparameters and arguments first; a value for each run.
+   */
+  readonly differences: readonly IDifference[];
+
+  /**
+   * Differences beyond the first 500.
+   */
+  readonly numLeftOut: number;
+
+  /**
+   * Sections that one of the runs did not write down.
+   */
+  readonly unknown: readonly string[];
+
+  /**
+   * Names of the metrics, those first that most runs logged; also of those without curves.
+   */
+  readonly metrics: readonly string[];
+}
+
+/**
  * Everything about one run that is not a row of a table. Texts are data of users.
  */
 export interface IRunInfo {
@@ -2809,10 +2970,13 @@ export interface IWire {
   readonly Calibrating: ICalibrating;
   readonly CatalogPlan: ICatalogPlan;
   readonly CatalogPlans: ICatalogPlans;
+  readonly ComparedCurve: IComparedCurve;
+  readonly ComparedRun: IComparedRun;
   readonly ComparisonInfo: IComparisonInfo;
   readonly CompilerInfo: ICompilerInfo;
   readonly CompilerLadders: ICompilerLadders;
   readonly CurveInfo: ICurveInfo;
+  readonly Difference: IDifference;
   readonly EnvironmentChoice: IEnvironmentChoice;
   readonly Environments: IEnvironments;
   readonly EventInfo: IEventInfo;
@@ -2858,6 +3022,7 @@ export interface IWire {
   readonly RankRowInfo: IRankRowInfo;
   readonly Row: IRow;
   readonly RowInfo: IRowInfo;
+  readonly RunComparison: IRunComparison;
   readonly RunInfo: IRunInfo;
   readonly SavedCell: ISavedCell;
   readonly ScaledCurve: IScaledCurve;
@@ -2887,10 +3052,13 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   Calibrating: {"properties":{"state":{"default":"idle","enum":["idle","calibrating","stopping","done","stopped","failed"],"type":"string"},"sentence":{"default":"","type":"string"},"launch":{"default":0,"type":"integer"},"launches":{"default":0,"type":"integer"}},"type":"object"},
   CatalogPlan: {"properties":{"plan":{"$ref":"PlanInfo"},"groups":{"items":{"items":{"$ref":"PlannedGroup"},"type":"array"},"type":"array"}},"type":"object"},
   CatalogPlans: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"plans":{"default":[],"items":{"$ref":"CatalogPlan"},"type":"array"},"set_ups":{"default":[],"items":{"$ref":"PlacedSetUp"},"type":"array"}},"type":"object"},
+  ComparedCurve: {"properties":{"metric":{"type":"string"},"step":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"time_s":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"usd":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"value":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"low":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"high":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"num_values":{"type":"integer"},"num_finite":{"type":"integer"}},"type":"object"},
+  ComparedRun: {"properties":{"name":{"type":"string"},"label":{"type":"string"},"problem":{"type":"string"},"evidence":{"anyOf":[{"enum":["measured","emulated"],"type":"string"},{"type":"null"}]},"samples_per_step":{"anyOf":[{"type":"number"},{"type":"null"}]},"numbers":{"additionalProperties":{"type":"number"},"type":"object"},"texts":{"additionalProperties":{"type":"string"},"type":"object"},"curves":{"items":{"$ref":"ComparedCurve"},"type":"array"}},"type":"object"},
   ComparisonInfo: {"properties":{"name":{"type":"string"},"entry_point":{"type":"string"},"state":{"type":"string"},"ended":{"type":"boolean"},"reason":{"type":"string"},"elapsed_s":{"type":"number"},"launches":{"type":"integer"},"rounds":{"type":"integer"},"evidence":{"enum":["measured","emulated"],"type":"string"},"scale":{"type":"string"},"sentence":{"type":"string"},"is_verdict":{"type":"boolean"},"set_ups":{"items":{"$ref":"SetUpInfo"},"type":"array"},"launched":{"items":{"$ref":"LaunchInfo"},"type":"array"},"rows":{"items":{"$ref":"RowInfo"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"findings":{"default":[],"items":{"$ref":"FindingInfo"},"type":"array"},"code":{"type":"string"},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"steps_cost":{"default":[],"items":{"$ref":"StepsCostPart"},"type":"array"},"launch_cost":{"default":[],"items":{"$ref":"LaunchCostPart"},"type":"array"},"scaling":{"anyOf":[{"$ref":"ScalingInfo"},{"type":"null"}],"default":null}},"type":"object"},
   CompilerInfo: {"properties":{"backend":{"type":"string"},"words":{"items":{"type":"string"},"type":"array"}},"type":"object"},
   CompilerLadders: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"of":{"default":"","type":"string"},"problem":{"default":"","type":"string"},"set_ups":{"default":[],"items":{"$ref":"SetUpLadder"},"type":"array"}},"type":"object"},
   CurveInfo: {"properties":{"columns":{"items":{"type":"string"},"type":"array"},"num_rows":{"type":"integer"},"width":{"type":"integer"},"mean":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"low":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"high":{"items":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"},"type":"array"},"last":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object","optional":["low","high","last"]},
+  Difference: {"properties":{"section":{"type":"string"},"name":{"type":"string"},"values":{"items":{"type":"string"},"type":"array"}},"type":"object"},
   EnvironmentChoice: {"properties":{"name":{"type":"string"},"torch":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"torch_xla":{"anyOf":[{"type":"string"},{"type":"null"}],"default":null},"problem":{"default":"","type":"string"},"no_xla":{"default":"","type":"string"}},"type":"object"},
   Environments: {"properties":{"choices":{"items":{"$ref":"EnvironmentChoice"},"type":"array"},"no_xla":{"type":"string"},"making":{"$ref":"Making"}},"type":"object"},
   EventInfo: {"properties":{"time_s":{"type":"number"},"kind":{"type":"string"},"host":{"type":"string"},"message":{"type":"string"}},"type":"object"},
@@ -2936,6 +3104,7 @@ export const WIRE: Readonly<Record<keyof IWire, ISchema>> = {
   RankRowInfo: {"properties":{"rank":{"type":"integer"},"host":{"type":"string"},"excess_fraction":{"anyOf":[{"type":"number"},{"type":"null"}]},"own_fraction":{"items":{"anyOf":[{"type":"number"},{"type":"null"}]},"type":"array"}},"type":"object"},
   Row: {"properties":{"name":{"type":"string"},"kind":{"type":"string"},"state":{"type":"string"},"secondary":{"type":"string"},"reason":{"type":"string"},"started_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"ended_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"cluster":{"type":"string"},"entry_point":{"type":"string"},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}]},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"newest_run":{"anyOf":[{"type":"string"},{"type":"null"}]},"study":{"anyOf":[{"type":"string"},{"type":"null"}]},"launch":{"type":"string"},"round":{"anyOf":[{"type":"integer"},{"type":"null"}]},"made_by":{"type":"string"}},"type":"object"},
   RowInfo: {"properties":{"label":{"type":"string"},"cells":{"items":{"items":{"type":"string"},"type":"array"},"type":"array"}},"type":"object"},
+  RunComparison: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"kind":{"const":"run-comparison","default":"run-comparison","type":"string"},"runs":{"items":{"$ref":"ComparedRun"},"type":"array"},"differences":{"items":{"$ref":"Difference"},"type":"array"},"num_left_out":{"type":"integer"},"unknown":{"items":{"type":"string"},"type":"array"},"metrics":{"items":{"type":"string"},"type":"array"}},"type":"object"},
   RunInfo: {"properties":{"version":{"const":1,"default":1,"type":"integer"},"job_name":{"type":"string"},"cluster":{"type":"string"},"launcher":{"type":"string"},"runs_here":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"is_billed":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":null},"entry_point":{"type":"string"},"python_environment":{"default":"","type":"string"},"state":{"type":"string"},"secondary":{"default":"","enum":["","Starting","Downloading","Training","Uploading","Interrupted","MaxRuntimeExceeded","MaxWaitTimeExceeded"],"type":"string"},"attempts":{"default":0,"type":"integer"},"can_interrupt":{"default":false,"type":"boolean"},"reason":{"type":"string"},"ended":{"type":"boolean"},"elapsed_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"billed_s":{"anyOf":[{"type":"number"},{"type":"null"}],"default":null},"max_steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"steps":{"anyOf":[{"type":"integer"},{"type":"null"}]},"evidence":{"enum":["measured","emulated"],"type":"string"},"emulation":{"type":"string"},"device_step_time_s":{"anyOf":[{"type":"number"},{"type":"null"}]},"groups":{"items":{"$ref":"GroupInfo"},"type":"array"},"spread":{"anyOf":[{"$ref":"SpreadInfo"},{"type":"null"}],"default":null},"usd_per_hour":{"anyOf":[{"type":"number"},{"type":"null"}]},"price_notes":{"items":{"type":"string"},"type":"array"},"usd_so_far":{"anyOf":[{"type":"number"},{"type":"null"}]},"bill":{"anyOf":[{"$ref":"Bill"},{"type":"null"}],"default":null},"interruptions":{"default":[],"items":{"$ref":"InterruptionInfo"},"type":"array"},"spot":{"anyOf":[{"$ref":"SpotInfo"},{"type":"null"}],"default":null},"compiler":{"anyOf":[{"$ref":"CompilerInfo"},{"type":"null"}]},"predicted_step_time_s":{"anyOf":[{"properties":{"mean":{"type":"number"},"low":{"type":"number"},"high":{"type":"number"},"level":{"default":0.8,"type":"number"},"evidence":{"default":"predicted","enum":["measured","emulated","predicted","estimated","unknown"],"type":"string"}},"type":"object"},{"type":"null"}],"default":null},"summary":{"anyOf":[{"$ref":"SummaryInfo"},{"type":"null"}]},"rank_map":{"anyOf":[{"$ref":"RankMapInfo"},{"type":"null"}],"default":null},"pipeline":{"anyOf":[{"$ref":"PipelineInfo"},{"type":"null"}],"default":null},"metrics":{"default":[],"items":{"$ref":"MetricInfo"},"type":"array"},"metrics_left_out":{"default":0,"type":"integer"},"events":{"items":{"$ref":"EventInfo"},"type":"array"},"findings":{"items":{"$ref":"FindingInfo"},"type":"array"},"problem":{"type":"string"}},"type":"object"},
   SavedCell: {"properties":{"number":{"type":"integer"},"path":{"type":"string"},"problem":{"type":"string"}},"type":"object"},
   ScaledCurve: {"properties":{"name":{"type":"string"},"knee":{"anyOf":[{"type":"integer"},{"type":"null"}]},"points":{"items":{"$ref":"ScaledPoint"},"type":"array"}},"type":"object"},

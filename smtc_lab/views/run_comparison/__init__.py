@@ -1,0 +1,1 @@
+"""Runs that were never planned together, beside each other."""
