@@ -93,7 +93,7 @@ class OnOtherEngines:
 
         ::
 
-            there = run.on("sagemaker", cluster="ml.g5.xlarge:1", max_runtime_s=3600)
+            there = run.on("sagemaker", cluster="gpu=ml.g5.xlarge:1", max_runtime_s=3600)
             there  # every difference, and the greatest cost
             there.launch(confirm=True)
 
