@@ -124,6 +124,18 @@ def test_an_attempt_that_does_steps_again_makes_the_tables_anew(tmp_path: Path) 
     assert set(followed.frames) == {("metric:0", "reset"), ("metric:1", "reset")}
 
 
+def test_what_was_found_in_what_is_printed_has_the_steps_of_the_first_trainer(
+    tmp_path: Path,
+) -> None:
+    folder = running(tmp_path)
+    definitions = ({"Name": "loss", "Regex": "loss=([0-9.]+)"},)
+    job = run_records().job.model_copy(update={"metric_definitions": definitions})
+    folder.job_file.write_text(job.to_json())
+    write(folder, [metric("loss", 0.5, at_s=2.5)], rank="algo-1-printed")
+
+    assert Followed(folder).rows() == {"loss": [[2], [2.5], [0.5]]}
+
+
 def test_a_value_without_a_step_has_the_steps_that_were_done_then(tmp_path: Path) -> None:
     folder = running(tmp_path)
     printed = [metric("loss", 1.0, at_s=at_s) for at_s in (1.0, 2.5, 3.5)]
