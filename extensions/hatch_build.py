@@ -18,7 +18,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 _STATIC = Path("smtc_lab/views/static")
 _LAB_EXTENSION = Path("smtc_lab/views/labextension")
 _BUILT = (
-    *(_STATIC / f"{name}.{kind}" for name in ("widget", "stages") for kind in ("js", "css")),
+    *(
+        _STATIC / f"{name}.{kind}"
+        for name in ("widget", "stages", "run_table")
+        for kind in ("js", "css")
+    ),
     _STATIC / "share.js",
     _STATIC / "third-party-notices.txt",
     _LAB_EXTENSION / "package.json",

@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 BUILT = {
     *("widget.js", "widget.css", "stages.js", "stages.css", "share.js"),
+    *("run_table.js", "run_table.css"),
     *("third-party-notices.txt", "sources.sha256"),
 }
 STATIC = "smtc_lab/views/static/"
@@ -233,7 +234,9 @@ def test_little_is_loaded_before_somebody_looks_at_a_view() -> None:
     assert sum(path.stat().st_size for path in loaded) <= 30_000
 
 
-@pytest.mark.parametrize(("name", "most"), [("widget.js", 110_000), ("stages.js", 8_000)])
+@pytest.mark.parametrize(
+    ("name", "most"), [("widget.js", 110_000), ("stages.js", 8_000), ("run_table.js", 10_000)]
+)
 def test_a_widget_loads_little_beside_what_it_shows(name: str, most: int) -> None:
     module = (ROOT / STATIC / name).read_bytes()
 

@@ -187,6 +187,7 @@ await bundle(
   name => !OF_STAGES.test(name) && !OF_LISTS.test(name)
 );
 await bundle({ stages: 'src/stages.ts' }, name => OF_STAGES.test(name));
+await bundle({ run_table: 'src/run_table.ts' }, () => false);
 
 const uplot = new URL('../node_modules/uplot/', import.meta.url);
 const { version } = JSON.parse(

@@ -15,7 +15,8 @@ export const COMMANDS = {
   delete: 'smtc-lab:delete',
   share: 'smtc-lab:share',
   design: 'smtc-lab:open-designer',
-  insert: 'smtc-lab:insert-run'
+  insert: 'smtc-lab:insert-run',
+  table: 'smtc-lab:table'
 } as const;
 
 /**
@@ -38,6 +39,12 @@ export function addCommands(
     execute: () => {
       app.shell.activateById(panelId);
     }
+  });
+  commands.addCommand(COMMANDS.table, {
+    label: texts.__('Table of runs'),
+    caption: texts.__('Filter, sort and choose from all runs in a table'),
+    icon: args => (args['isPalette'] ? undefined : runsIcon),
+    execute: () => lab.showTable()
   });
   commands.addCommand(COMMANDS.open, {
     label: texts.__('Open Run'),

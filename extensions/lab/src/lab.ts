@@ -88,6 +88,7 @@ function offer(
   const category = texts.__('Training');
   for (const command of [
     COMMANDS.show,
+    COMMANDS.table,
     COMMANDS.open,
     COMMANDS.stop,
     COMMANDS.share,

@@ -143,6 +143,11 @@ export interface ILab {
   open(name: string, kind: Kind): Promise<void>;
 
   /**
+   * Show the table of all runs.
+   */
+  showTable(): Promise<void>;
+
+  /**
    * Stop it, after a question where the settings want one.
    */
   stop(name: string, kind: Kind): Promise<void>;

@@ -6,6 +6,7 @@ import { keyOf, type Kind } from './connection/row.js';
 import type { Dashboard } from './dashboard/dashboard.js';
 import type { ILabSettings } from './settings.js';
 import type { Texts } from './texts.js';
+import type { TablePanel } from './table/panel.js';
 import { IStream, type ILab } from './tokens.js';
 
 /**
@@ -44,6 +45,17 @@ export class Workbench implements ILab {
       });
     }
     app.shell.activateById(dashboard.id);
+  }
+
+  async showTable(): Promise<void> {
+    const { app } = this._options;
+    const { TablePanel } = await import('./table/panel.js');
+    const stream = await app.resolveRequiredService(IStream);
+    if (this._table === null || this._table.isDisposed) {
+      this._table = new TablePanel({ ...this._options, lab: this, stream });
+      app.shell.add(this._table, 'main', { type: 'smtc-lab' });
+    }
+    app.shell.activateById(this._table.id);
   }
 
   async stop(name: string, kind: Kind): Promise<void> {
@@ -87,6 +99,7 @@ export class Workbench implements ILab {
     });
   }
 
+  private _table: TablePanel | null = null;
   private readonly _dashboards = new WidgetTracker<Dashboard>({
     namespace: 'smtc-lab'
   });

@@ -8,11 +8,13 @@ import {
 } from '@smtc-lab/protocol';
 import { BaseModel } from './base_model.js';
 import type { IModel } from './model.js';
+import { sortedPage } from './run_table/page.js';
 import { tablesOfFirstVersion } from './static_first_version.js';
 
 const PLAN_VERSION = 1;
 const RUN_VERSION = 1;
 const STUDY_VERSION = 2;
+const TABLE_VERSION = 1;
 const SAVED_LIVE = 'This was saved while it went on.';
 
 /**
@@ -44,7 +46,16 @@ export function staticResult(json: unknown): IStaticResult {
         'file comparison.smtc.json that was saved beside them.'
     );
   }
+  if ('page' in saved) {
+    return savedTable(saved);
+  }
   return 'points' in saved ? savedPlan(saved) : savedOf(kindOf(saved), saved);
+}
+
+function savedTable(saved: JsonObject): IStaticResult {
+  refuseVersionAbove(TABLE_VERSION, saved);
+  const page = objectOf(saved['page'], 'A saved table');
+  return { view: 'run-table', name: '', model: new StaticTable(page) };
 }
 
 function savedPlan(saved: JsonObject): IStaticResult {
@@ -153,6 +164,25 @@ export class StaticModel extends BaseModel implements IModel {
       buffers.push(joined([...bins.low, ...bins.high, ...bins.mean]));
     }
     this.tell('msg:custom', content, buffers);
+  }
+}
+
+/**
+ * A table of runs that nothing stands behind: its one page can be sorted.
+ */
+class StaticTable extends BaseModel implements IModel {
+  constructor(page: JsonObject) {
+    super({ page, can: [] });
+  }
+
+  save_changes(): void {
+    const asked = objectOf(this.get('asked'), 'What is asked for');
+    const page = objectOf(this.get('page'), 'A saved table');
+    this.set('page', sortedPage(page, String(asked['sort'])));
+  }
+
+  send(): void {
+    // nobody would learn of it
   }
 }
 

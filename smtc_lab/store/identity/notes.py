@@ -1,4 +1,4 @@
-"""What people say of a run beside its job: experiment, parameters, files, tags, a note."""
+"""What people say of a run beside its job: experiment, parameters, files, title, tags, note."""
 
 from __future__ import annotations
 
@@ -48,6 +48,9 @@ class RunNotes(Result):
     artifacts: Annotated[dict[Name, Text], Field(max_length=MOST)] = {}  # noqa: RUF012  as above
     """Files and places by name: a path from the folder of the run, or whatever was given."""
 
+    title: Annotated[str, Field(max_length=LONGEST_NAME)] = ""
+    """What tables call it; empty: its name. The name of its folder never changes."""
+
     tags: Annotated[tuple[Name, ...], Field(max_length=MOST_TAGS)] = ()
     """Words to find it by."""
 
@@ -80,19 +83,23 @@ def write_notes(folder: RunFolder, notes: RunNotes) -> None:
 
 
 def changed_notes(
-    folder: RunFolder, *, tags: tuple[str, ...] | None, note: str | None
+    folder: RunFolder,
+    *,
+    tags: tuple[str, ...] | None = None,
+    note: str | None = None,
+    title: str | None = None,
 ) -> RunNotes:
-    """Return the notes of a run with other tags, or another note; None: they stay.
+    """Return the notes of a run with other tags, note or title; None: they stay.
 
     Raises:
         StoreError: They are too many or too long.
     """
-    said = {"tags": tags, "note": note}
+    said = {"tags": tags, "note": note, "title": title}
     changed = {name: value for name, value in said.items() if value is not None}
     try:
         return RunNotes.model_validate({**read_notes(folder).model_dump(), **changed})
     except ValueError as error:
         raise StoreError(
-            f"A run takes up to {MOST_TAGS} tags of 1 to {LONGEST_NAME} characters, and a note "
-            f"of {LONGEST_NOTE:,}. Shorten them."
+            f"A run takes up to {MOST_TAGS} tags of 1 to {LONGEST_NAME} characters, a title of "
+            f"{LONGEST_NAME}, and a note of {LONGEST_NOTE:,}. Shorten them."
         ) from error

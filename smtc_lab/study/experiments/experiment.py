@@ -215,14 +215,16 @@ def annotate(
     *,
     tags: Sequence[str] | None = None,
     note: str | None = None,
+    title: str | None = None,
     root: StrPath | None = None,
 ) -> None:
-    """Give a run tags and a note, which are columns of ``lab.runs()``.
+    """Give a run tags, a note and a title, which are columns of ``lab.runs()``.
 
     Args:
         run: A run, or its name or folder; it may go on.
         tags: All of its tags; None: they stay.
         note: Its note; None: it stays.
+        title: What tables show before its name; empty: nothing; None: it stays.
         root: Folder of runs for names; None: the default one.
 
     Raises:
@@ -230,8 +232,8 @@ def annotate(
     """
     folder = folder_of(run, root)
     words = None if tags is None else tuple(map(neutral, tags))
-    text = None if note is None else neutral(note)
-    write_notes(folder, changed_notes(folder, tags=words, note=text))
+    text, shown = (None if said is None else neutral(said) for said in (note, title))
+    write_notes(folder, changed_notes(folder, tags=words, note=text, title=shown))
 
 
 def _script() -> Path:

@@ -45,6 +45,7 @@ BASE = (
     "launch",
     "made_by",
     "experiment",
+    "title",
     "tags",
     "note",
     "started",
@@ -59,10 +60,10 @@ BASE = (
 )
 """Names that every row has: its name; ``run`` or the kind of a study; its state and why; its
 script; what tables call its cluster; the engine; of a launch the study that made it, and what
-that launches with it; ``calibration`` or ``proof``, which made it; experiment, tags and note
-that people gave it; its begin in seconds since the epoch; how long it took, and one step behind
-the warm-up, in seconds; its cost so far and per hour in USD; ``measured`` or ``emulated``, as
-its step time is; the compiler's backend; its seed."""
+that launches with it; ``calibration`` or ``proof``, which made it; experiment, title, tags and
+note that people gave it; its begin in seconds since the epoch; how long it took, and one step
+behind the warm-up, in seconds; its cost so far and per hour in USD; ``measured`` or
+``emulated``, as its step time is; the compiler's backend; its seed."""
 
 PARAM, METRIC = "param.", "metric."
 """What names of parameters and of metrics begin with."""
@@ -158,6 +159,7 @@ def _notes(folder: RunFolder) -> Facts:
     notes = read_notes(folder)
     return {
         "experiment": notes.experiment or None,
+        "title": brief(notes.title) or None,
         "tags": ", ".join(notes.tags) or None,
         "note": brief(notes.note) or None,
         **{f"{PARAM}{brief(name)}": value for name, value in notes.parameters.items()},

@@ -12,17 +12,17 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.display import in_notebook
 from smtc_lab.errors import SpecError
 from smtc_lab.store.run_folder import find_runs, runs_root
 from smtc_lab.study.folder import studies_root
 from smtc_lab.study.stored import find_studies
 from smtc_lab.text_table import aligned
-from smtc_lab.views.run_list import moment
+from smtc_lab.views.run_table.cells import cell_of, title_of
 from smtc_lab.views.run_table.facts import (
     BASE,
     LAUNCHES,
     METRIC,
-    PARAM,
     facts_of_run,
     facts_of_study,
     launches_in,
@@ -30,7 +30,6 @@ from smtc_lab.views.run_table.facts import (
 )
 from smtc_lab.views.run_table.kept_facts import KeptFacts
 from smtc_lab.views.run_table.where import condition, known_name, value_of
-from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,27 +41,8 @@ if TYPE_CHECKING:
 _FIRST = ("name", "state", "started", "took_s", "steps", "step_time_s", "cost_usd")
 _LAST = ("cluster",)
 _MOST_METRICS = 3
-_MOST_SHOWN = 200
+MOST_SHOWN = 200
 """Rows that a notebook shows and keeps, at most."""
-
-_WIDEST = 48
-_ABSENT = "—"
-"""Stands for what is not known, or not there: which one, a table has no room to say."""
-
-_TITLES = {
-    "took_s": "took",
-    "step_time_s": "s/step",
-    "cost_usd": "cost",
-    "usd_per_hour": "$/h",
-    "name": "run",
-}
-_SHOWN_AS: dict[str, Callable[[float], str]] = {
-    "started": moment,
-    "took_s": fmt.seconds,
-    "step_time_s": fmt.seconds,
-    "cost_usd": fmt.usd,
-    "usd_per_hour": fmt.usd,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +161,7 @@ class RunTable:
     def __str__(self) -> str:
         if not self.rows:
             return f"No such runs in {self.root}."
-        cells = [tuple(map(_title, self._columns())), *self._cells()]
+        cells = [tuple(map(title_of, self.usual_columns())), *self._cells()]
         return "\n".join(aligned(cells))
 
     __repr__ = __str__
@@ -189,16 +169,25 @@ class RunTable:
     def _repr_html_(self) -> str:
         from smtc_lab.views.text.rendering import render  # noqa: PLC0415  a terminal needs no templates
 
-        shown = self.first(_MOST_SHOWN)
+        shown = self.first(MOST_SHOWN)
         return render(
             "display_run_table.html.j2",
-            columns=list(map(_title, shown._columns())),  # noqa: SLF001  of its own class
+            columns=list(map(title_of, shown.usual_columns())),
             rows=shown._cells(),  # noqa: SLF001  as above
             nothing="" if self.rows else str(self),
             more=len(self) - len(shown),
         )
 
-    def _columns(self) -> tuple[str, ...]:
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        """Return the table to click in, where there is a notebook; else nothing beside HTML."""
+        if not in_notebook():
+            return {}
+        # a terminal needs no widgets
+        widget = importlib.import_module("smtc_lab.views.run_table.widget")
+        bundle: dict[str, Any] = widget.bundle_of(self)
+        return bundle
+
+    def usual_columns(self) -> tuple[str, ...]:
         """Return what is shown: what was chosen, or what is known of some rows."""
         if self.shown:
             return self.shown
@@ -215,10 +204,8 @@ class RunTable:
         )
 
     def _cells(self) -> list[tuple[str, ...]]:
-        columns = self._columns()
-        return [
-            tuple(_cell(name, value_of(row, name)) for name in columns) for row in self.rows
-        ]
+        columns = self.usual_columns()
+        return [tuple(cell_of(row, name) for name in columns) for row in self.rows]
 
 
 def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
@@ -263,12 +250,15 @@ def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
         facts.pop(LAUNCHES, None)
         studies.append(facts)
     kept.write()
-    listed = [
-        facts
-        for facts in found.values()
-        if launches or (facts["study"] is None and facts["made_by"] is None)
-    ]
-    return RunTable(rows=tuple(sorted([*listed, *studies], key=_begun)), root=path)
+    rows_of_all = tuple(sorted([*found.values(), *studies], key=_begun))
+    table = RunTable(rows=rows_of_all, root=path)
+    return table if launches else without_launches(table)
+
+
+def without_launches(table: RunTable) -> RunTable:
+    """Return a table without what studies, calibrations and proofs launched."""
+    own = (row for row in table.rows if row["study"] is None and row["made_by"] is None)
+    return replace(table, rows=tuple(own))
 
 
 def _no_formula(value: Value) -> Value:
@@ -280,20 +270,3 @@ def _begun(facts: Facts) -> tuple[float, str]:
     started = facts["started"]
     is_known = isinstance(started, int | float)
     return float(started) if is_known else math.inf, str(facts["name"])  # type: ignore[arg-type]
-
-
-def _title(name: str) -> str:
-    return _TITLES.get(name, fmt.plain(name.removeprefix(METRIC).removeprefix(PARAM), _WIDEST))
-
-
-def _cell(name: str, value: Value) -> str:
-    """Return a value as a table shows it."""
-    if value is None:
-        return _ABSENT
-    if isinstance(value, str):
-        return fmt.plain(fmt.state_word(value) if name == "state" else value, _WIDEST)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if name in _SHOWN_AS:
-        return _SHOWN_AS[name](value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

@@ -17,6 +17,7 @@ from smtc_lab.views.environments.xla_maker import XLA_MAKER
 from smtc_lab.views.forecast.calibrator import CALIBRATOR
 from smtc_lab.views.kinds import family_of, kind_at
 from smtc_lab.views.live.stopping import soon
+from smtc_lab.views.run_table.tables import RunTables
 from smtc_lab.views.server.list_follower import ListFollower
 from smtc_lab.views.server.list_topic import ListTopic
 from smtc_lab.views.server.names import folder_of
@@ -49,6 +50,8 @@ class Hub:
     def __init__(self, root_dir: Path) -> None:
         self.root = runs_root()
         """Folder of the runs."""
+        self.tables = RunTables(self.root)
+        """Its table of runs."""
         self._root_dir = root_dir
         self._follower = ListFollower(self.root)
         self._topics: dict[tuple[str, str], Topic] = {}

@@ -228,6 +228,50 @@ def _page(family: Family, name: str, hub: Hub) -> str:
     return page(shared(thing), at=datetime.now(UTC))
 
 
+class RunTableHandler(LabHandler):
+    """Runs and studies as a table."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def get(self) -> None:
+        """Tell one page: filtered by ``where``, in the order of ``sort``."""
+        names = ("where", "sort", "first", "count")
+        given: dict[str, Any] = {
+            name: self.get_argument(name)
+            for name in names
+            if self.get_argument(name, None) is not None
+        }
+        lists = {name: self.get_arguments(name) for name in ("columns", "launches")}
+        is_fresh = self.get_argument("fresh", "") != ""
+        self.tell(
+            await self.ask(
+                lambda hub: hub.tables.page({**given, **lists}, is_fresh=is_fresh),
+                refusal=400,
+                is_slow=True,
+            )
+        )
+
+
+class NotesHandler(LabHandler):
+    """What people say of a run."""
+
+    @web.authenticated
+    @authorized_to(EXECUTE)
+    async def post(self, name: str) -> None:
+        """Change its ``tags``, ``note`` or ``title``; what is not sent stays."""
+        from smtc_lab.study.experiments.experiment import annotate  # noqa: PLC0415  see Lab.hub
+        from smtc_lab.views.run_table.page import notes_asked  # noqa: PLC0415  as above
+
+        content = self.asked()
+        said = content if isinstance(content, dict) else {}
+        run = _family("runs")
+        await self.ask(
+            lambda hub: annotate(folder_of(run, name, hub.root), **notes_asked(said)),
+            refusal=400,
+        )
+        self.tell({"name": name})
+
+
 def _family(kinds: str) -> Family:
     """Return what a part of an address is about."""
     from smtc_lab.views.kinds import family_of  # noqa: PLC0415  see Lab.hub

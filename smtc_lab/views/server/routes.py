@@ -15,9 +15,11 @@ from smtc_lab.views.server.rest import (
     CatalogHandler,
     DeleteHandler,
     InfoHandler,
+    NotesHandler,
     PageHandler,
     PutBackHandler,
     RunsHandler,
+    RunTableHandler,
     StopHandler,
 )
 from smtc_lab.views.server.set_ups import (
@@ -42,6 +44,8 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("catalog", CatalogHandler),
     ("environments", EnvironmentsHandler),
     ("runs", RunsHandler),
+    ("table", RunTableHandler),
+    ("runs/([A-Za-z0-9-]{1,63})/notes", NotesHandler),
     (f"{_NAMED}/stop", StopHandler),
     (f"{_NAMED}/bundle", BundleHandler),
     (f"{_NAMED}/page", PageHandler),

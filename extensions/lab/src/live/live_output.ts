@@ -10,7 +10,7 @@ import { DOMAIN } from '../language.js';
 import type { Texts } from '../texts.js';
 import type { IStream, IWatch } from '../tokens.js';
 import { followed } from './followed.js';
-import { LIVE_MIME, WIDGET_MIME } from './mimes.js';
+import { LIVE_MIME, TABLE_MIME, WIDGET_MIME } from './mimes.js';
 
 const WIDGETS = 'jupyter.widget';
 
@@ -58,6 +58,10 @@ export class LiveOutput extends Widget implements IRenderMime.IRenderer {
       await this._showWidget(model);
       return;
     }
+    if (model.data[TABLE_MIME] !== undefined) {
+      await this._showTable(model, id);
+      return;
+    }
     const asked = objectOf(model.data[LIVE_MIME], 'A live output');
     const [kind, name] = [textField(asked, 'kind'), textField(asked, 'name')];
     this._place.replaceChildren(
@@ -85,6 +89,29 @@ export class LiveOutput extends Widget implements IRenderMime.IRenderer {
       this._leaveView();
       this._leave();
       super.dispose();
+    }
+  }
+
+  /**
+   * A table of runs: by its kernel while it has the widget, else the page that was saved.
+   */
+  private async _showTable(
+    model: IRenderMime.IMimeModel,
+    id: string
+  ): Promise<void> {
+    if (id !== '' && (await this._host.keepsWidget(id))) {
+      await this._showWidget(model);
+      return;
+    }
+    const { showResult } = await import('../results/show.js');
+    if (!this.isDisposed) {
+      this.addClass('jp-SmtcLive');
+      this._leaveView();
+      this._leaveView = showResult(this.node, {
+        json: model.data[TABLE_MIME],
+        text: model.data['text/plain'],
+        translator: undefined
+      });
     }
   }
 

@@ -6,6 +6,11 @@
 export const LIVE_MIME = 'application/vnd.smtc-lab.live+json';
 
 /**
+ * What a notebook keeps of a table of runs; mirrors `TABLE_MIME` of `smtc_lab.views.run_table`.
+ */
+export const TABLE_MIME = 'application/vnd.smtc-lab.run-table+json';
+
+/**
  * What shows a widget of a kernel.
  */
 export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';

@@ -7,7 +7,7 @@ import { ITranslator } from '@jupyterlab/translation';
 import { IStream } from '../tokens.js';
 import { DeferredOutput } from './deferred_output.js';
 import { answerFollowEvents } from './follow_events.js';
-import { LIVE_MIME } from './mimes.js';
+import { LIVE_MIME, TABLE_MIME } from './mimes.js';
 
 /**
  * Before the widget of the kernel, which has -10.
@@ -34,7 +34,7 @@ export const livePlugin: JupyterFrontEndPlugin<void> = {
       panel.content.rendermime.addFactory(
         {
           safe: true,
-          mimeTypes: [LIVE_MIME],
+          mimeTypes: [LIVE_MIME, TABLE_MIME],
           createRenderer: () =>
             new DeferredOutput(async () => {
               const { liveOutput } = await import('./live_output.js');

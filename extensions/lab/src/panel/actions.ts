@@ -53,6 +53,7 @@ export function panelActions(
       : [];
   return [
     ...action(texts.__('New …'), COMMANDS.design, () => true),
+    ...action(texts.__('Table'), COMMANDS.table, () => true),
     ...action(texts.__('Open'), COMMANDS.open, row => row !== null),
     ...action(texts.__('Insert'), COMMANDS.insert, row => row !== null),
     ...action(texts.__('Share'), COMMANDS.share, row => row !== null),

@@ -3,6 +3,7 @@ import { h } from '@smtc-lab/ui/dom.js';
 import { t } from '@smtc-lab/ui/i18n.js';
 import { keepKeys } from '@smtc-lab/ui/keep_keys.js';
 import { staticResult } from '@smtc-lab/ui/static_model.js';
+import { runTable } from '@smtc-lab/ui/run_table/view.js';
 import { viewNamed } from '@smtc-lab/ui/views.js';
 import '@smtc-lab/ui/styles/index.css';
 import './result.css';
@@ -36,8 +37,8 @@ export function showResult(node: HTMLElement, saved: ISavedResult): () => void {
   node.replaceChildren(el);
   try {
     const { view, model } = staticResult(saved.json);
-    const state = viewNamed(view).initialize(model);
-    return viewNamed(view).render({ model, el, state });
+    const shown = view === 'run-table' ? runTable : viewNamed(view);
+    return shown.render({ model, el, state: shown.initialize(model) });
   } catch (error) {
     el.replaceChildren(...whatIsKnown(error, saved.text));
     return () => undefined;

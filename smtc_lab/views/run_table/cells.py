@@ -1,0 +1,85 @@
+"""How the table of runs writes a value, and what its columns are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from smtc_lab.views.run_list import moment
+from smtc_lab.views.run_table.facts import METRIC, PARAM
+from smtc_lab.views.run_table.where import value_of
+from smtc_lab.views.text import format as fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from smtc_lab.views.run_table.facts import Facts, Value
+
+ColumnKind = Literal["time", "seconds", "usd", "number", "text", "bool"]
+"""What the values of a column are: seconds since the epoch, seconds, US dollars, …"""
+
+_WIDEST = 48
+_ABSENT = "—"
+"""Stands for what is not known, or not there: which one, a table has no room to say."""
+
+_TITLES = {
+    "took_s": "took",
+    "step_time_s": "s/step",
+    "cost_usd": "cost",
+    "usd_per_hour": "$/h",
+    "name": "run",
+}
+_SHOWN_AS: dict[str, Callable[[float], str]] = {
+    "started": moment,
+    "took_s": fmt.seconds,
+    "step_time_s": fmt.seconds,
+    "cost_usd": fmt.usd,
+    "usd_per_hour": fmt.usd,
+}
+_KINDS: dict[str, ColumnKind] = {
+    "started": "time",
+    "took_s": "seconds",
+    "step_time_s": "seconds",
+    "cost_usd": "usd",
+    "usd_per_hour": "usd",
+}
+
+
+def title_of(name: str) -> str:
+    """Return what stands above a column."""
+    return _TITLES.get(name, fmt.plain(name.removeprefix(METRIC).removeprefix(PARAM), _WIDEST))
+
+
+def cell_of(row: Facts, name: str) -> str:
+    """Return a value of a row as a table shows it; a title stands before the name."""
+    if name == "name" and (title := row.get("title")):
+        return fmt.plain(f"{title} ({row['name']})", 2 * _WIDEST)
+    return _cell(name, value_of(row, name))
+
+
+def kinds_of(names: Iterable[str], rows: Iterable[Facts]) -> dict[str, ColumnKind]:
+    """Return of each name what its values are: numbers where all that are known are numbers."""
+    found: dict[str, set[type]] = {name: set() for name in names}
+    for row in rows:
+        for name, value in row.items():
+            if value is not None and name in found:
+                found[name].add(type(value))
+
+    def kind(types: set[type]) -> ColumnKind:
+        if not types or str in types:
+            return "text"
+        return "bool" if types == {bool} else "number"
+
+    return {name: _KINDS.get(name) or kind(types) for name, types in found.items()}
+
+
+def _cell(name: str, value: Value) -> str:
+    """Return a value as a table shows it."""
+    if value is None:
+        return _ABSENT
+    if isinstance(value, str):
+        return fmt.plain(fmt.state_word(value) if name == "state" else value, _WIDEST)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name in _SHOWN_AS:
+        return _SHOWN_AS[name](value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
