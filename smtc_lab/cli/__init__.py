@@ -19,6 +19,7 @@ from smtc_lab.cli.batch_size import batch_size
 from smtc_lab.cli.bench import bench
 from smtc_lab.cli.check import check
 from smtc_lab.cli.compare import compare
+from smtc_lab.cli.compared_runs import compare_any
 from smtc_lab.cli.environment import environment
 from smtc_lab.cli.model.memory import memory
 from smtc_lab.cli.plan import plan
@@ -63,7 +64,7 @@ cli.add_command(prove_resume)
 cli.add_command(forecast)
 cli.add_command(render_job)
 cli.add_command(runs)
-for command in (share, interrupt, resume):
+for command in (compare_any, share, interrupt, resume):
     runs.add_command(command)
 cli.add_command(environment)
 cli.add_command(check)

@@ -14,7 +14,8 @@ export const COMMANDS = {
   stop: 'smtc-lab:stop',
   delete: 'smtc-lab:delete',
   design: 'smtc-lab:open-designer',
-  insert: 'smtc-lab:insert-run'
+  insert: 'smtc-lab:insert-run',
+  compareRuns: 'smtc-lab:compare-runs'
 } as const;
 
 /**

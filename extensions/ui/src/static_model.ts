@@ -44,6 +44,13 @@ export function staticResult(json: unknown): IStaticResult {
         'file comparison.smtc.json that was saved beside them.'
     );
   }
+  if (saved['kind'] === 'run-comparison') {
+    return {
+      view: 'run-comparison',
+      name: 'run-comparison', // readWire looks at its version
+      model: new StaticModel({ comparison: saved }, [])
+    };
+  }
   return 'points' in saved ? savedPlan(saved) : savedOf(kindOf(saved), saved);
 }
 

@@ -190,7 +190,7 @@ def _run(
         name=folder.job_name,
         label=label,
         problem=problem,
-        evidence=evidence if evidence in {"measured", "emulated"} else None,  # type: ignore[arg-type]  one of both
+        evidence=evidence if evidence in {"measured", "emulated"} else None,  # type: ignore[arg-type]  # one of both
         samples_per_step=samples,
         numbers={name: value for name, value in numbers.items() if value is not None},
         texts={
@@ -204,8 +204,9 @@ def _run(
 
 
 def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and math.isfinite(value) else None  # type: ignore[arg-type]  as checked
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
 
 
 def _curve(

@@ -17,7 +17,7 @@ from smtc_lab.store.run_folder import runs_root
 from smtc_lab.version import __version__
 from smtc_lab.views.server.auth import AUTH_RESOURCE, EXECUTE, READ, authorized_to
 from smtc_lab.views.server.lab import SETTING
-from smtc_lab.views.server.names import NoSuchNameError
+from smtc_lab.views.server.names import NoSuchNameError, folder_of
 from smtc_lab.views.server.wire import PROTOCOL, exact_json_text, json_text
 
 if TYPE_CHECKING:
@@ -153,6 +153,26 @@ class RunsHandler(LabHandler):
         self.tell({"name": name}, 201)
 
 
+class ComparedRunsHandler(LabHandler):
+    """Runs that were never planned together, beside each other."""
+
+    @web.authenticated
+    @authorized_to(READ)
+    async def get(self) -> None:
+        """Tell what differs in ``names``, between commas, with the first ``metrics`` of them."""
+        names = [name for name in self.get_argument("names", "").split(",") if name]
+        wanted = self.get_argument("metrics", "")
+        if wanted and not re.fullmatch(r"[0-9]{1,4}", wanted):
+            problem = f"metrics={wanted[:80]!r} is not a number of metrics. Give 1 or more."
+            raise Refused(400, problem)
+        metrics = int(wanted) if wanted else None
+        self.tell(
+            await self.ask(
+                lambda hub: _compared(hub, names, metrics), refusal=400, is_slow=True
+            )
+        )
+
+
 class StopHandler(LabHandler):
     """Stops what goes on."""
 
@@ -202,6 +222,19 @@ class BundleHandler(LabHandler):
         family = _family(kinds)
         bundle = await self.ask(lambda hub: hub.bundle(family, name), refusal=409, is_slow=True)
         self.tell(bundle)
+
+
+def _compared(hub: Hub, names: list[str], metrics: int | None) -> dict[str, Any]:
+    """Return runs beside each other, as JSON values.
+
+    Raises:
+        SmtcLabError: There is none of a name, or they are too few or too many.
+    """
+    from smtc_lab.views.run_comparison.compare import compare_runs  # noqa: PLC0415  see Lab.hub
+
+    family = _family("runs")
+    paths = [str(folder_of(family, name, hub.root)) for name in names]
+    return compare_runs(*paths, metrics=metrics).model_dump(mode="json")
 
 
 def _family(kinds: str) -> Family:

@@ -13,6 +13,7 @@ from smtc_lab.views.server.lab import SETTING, Lab
 from smtc_lab.views.server.rest import (
     BundleHandler,
     CatalogHandler,
+    ComparedRunsHandler,
     DeleteHandler,
     InfoHandler,
     PutBackHandler,
@@ -41,6 +42,7 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("catalog", CatalogHandler),
     ("environments", EnvironmentsHandler),
     ("runs", RunsHandler),
+    ("comparison-of-runs", ComparedRunsHandler),
     (f"{_NAMED}/stop", StopHandler),
     (f"{_NAMED}/bundle", BundleHandler),
     (f"{_NAMED}/delete", DeleteHandler),
