@@ -19,7 +19,6 @@ from smtc_lab.cli.batch_size import batch_size
 from smtc_lab.cli.bench import bench
 from smtc_lab.cli.check import check
 from smtc_lab.cli.compare import compare
-from smtc_lab.cli.compared_runs import compare_any
 from smtc_lab.cli.environment import environment
 from smtc_lab.cli.model.memory import memory
 from smtc_lab.cli.plan import plan
@@ -27,7 +26,7 @@ from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
 from smtc_lab.cli.say import say
 from smtc_lab.cli.scale import scale
-from smtc_lab.cli.share import share
+from smtc_lab.cli.share import compare_any, share
 from smtc_lab.cli.spot.by_hand import interrupt, resume
 from smtc_lab.cli.spot.forecast import forecast
 from smtc_lab.cli.spot.prove import prove_resume

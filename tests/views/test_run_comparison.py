@@ -66,7 +66,7 @@ def test_without_pandas_the_message_tells_what_there_is(
     written(tmp_path, "two", {})
     monkeypatch.setitem(sys.modules, "pandas", None)
 
-    with pytest.raises(SpecError, match="pip install pandas.*differences"):
+    with pytest.raises(SpecError, match=r"pip install pandas.*differences"):
         compare_runs("one", "two", root=tmp_path).to_pandas()
 
 
@@ -135,14 +135,14 @@ def test_figures_name_what_they_do_not_have(tmp_path: Path) -> None:
 
     assert any("not known of them: two" in text for text in texts)
     assert compared.scatter("lr", "loss.min").axes
-    with pytest.raises(SpecError, match="accuracy.*loss"):
+    with pytest.raises(SpecError, match=r"accuracy.*loss"):
         compared.figure("accuracy")
 
 
 def test_one_run_and_an_unknown_name_are_refused(tmp_path: Path) -> None:
     written(tmp_path, "one", {})
 
-    with pytest.raises(SpecError, match="1 different runs.*2 to 50"):
+    with pytest.raises(SpecError, match=r"1 different runs.*2 to 50"):
         compare_runs("one", "one", root=tmp_path)
     with pytest.raises(StoreError, match="none-of-them"):
         compare_runs("one", "none-of-them", root=tmp_path)
@@ -152,7 +152,8 @@ def test_one_run_and_an_unknown_name_are_refused(tmp_path: Path) -> None:
     ("names", "short"),
     [
         (["digits-1-lr", "digits-2-lr"], ["1", "2"]),
-        (["a", "b"], ["a", "b"]),
+        (["a-1-run-x", "a-2-run-y"], ["1-x", "2-y"]),
+        (["a-b", "a-c-d"], ["b", "c-d"]),
         (["a-b", "a-b-c"], ["a-b", "a-b-c"]),
     ],
 )

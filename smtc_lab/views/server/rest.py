@@ -159,7 +159,7 @@ class ComparedRunsHandler(LabHandler):
     @web.authenticated
     @authorized_to(READ)
     async def get(self) -> None:
-        """Tell what differs in ``names``, between commas, with the first ``metrics`` of them."""
+        """Tell what differs in ``names``, and the curves of their first ``metrics``."""
         names = [name for name in self.get_argument("names", "").split(",") if name]
         wanted = self.get_argument("metrics", "")
         if wanted and not re.fullmatch(r"[0-9]{1,4}", wanted):
@@ -230,7 +230,7 @@ def _compared(hub: Hub, names: list[str], metrics: int | None) -> dict[str, Any]
     Raises:
         SmtcLabError: There is none of a name, or they are too few or too many.
     """
-    from smtc_lab.views.run_comparison.compare import compare_runs  # noqa: PLC0415  see Lab.hub
+    from smtc_lab.views.run_comparison.compare import compare_runs  # noqa: PLC0415  heavy
 
     family = _family("runs")
     paths = [str(folder_of(family, name, hub.root)) for name in names]

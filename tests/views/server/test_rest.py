@@ -225,3 +225,18 @@ async def test_a_damaged_run_is_listed_beside_the_others_and_cannot_be_stopped(
     status, refused = await ask("runs", "bad", "stop", body={})
     assert status == 409
     assert "cannot be read" in refused["message"]
+
+
+async def test_runs_are_compared_and_refusals_say_why(ask: Ask, root: Path) -> None:
+    for name in ("one", "two"):
+        write_run_folder(root, run_records(job_name=name))
+
+    address, asked = ("comparison-of-runs",), {"names": "one,two", "metrics": "1"}
+    status, told = await ask(*address, params=asked)
+    one = await ask(*address, params={"names": "one"})
+    gone = await ask(*address, params={"names": "one,../two"})
+    odd = await ask(*address, params={"names": "one,two", "metrics": "-1"})
+
+    assert (status, [run["name"] for run in told["runs"]]) == (200, ["one", "two"])
+    assert (one[0], gone[0], odd[0]) == (400, 404, 400)
+    assert "2 to 50" in one[1]["message"]
