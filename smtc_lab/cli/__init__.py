@@ -26,7 +26,7 @@ from smtc_lab.cli.render import render_job
 from smtc_lab.cli.runs import runs
 from smtc_lab.cli.say import say
 from smtc_lab.cli.scale import scale
-from smtc_lab.cli.share import export, import_zip, share
+from smtc_lab.cli.share import compare_any, export, import_zip, share
 from smtc_lab.cli.spot.by_hand import interrupt, resume
 from smtc_lab.cli.spot.forecast import forecast
 from smtc_lab.cli.spot.prove import prove_resume
@@ -63,7 +63,7 @@ cli.add_command(prove_resume)
 cli.add_command(forecast)
 cli.add_command(render_job)
 cli.add_command(runs)
-for command in (share, export, import_zip, interrupt, resume):
+for command in (compare_any, share, export, import_zip, interrupt, resume):
     runs.add_command(command)
 cli.add_command(environment)
 cli.add_command(check)

@@ -1,15 +1,19 @@
-"""``smtc-lab runs share``, ``export`` and ``import``: runs for others, and from others."""
+"""``smtc-lab runs share``, ``export``, ``import`` and ``compare``."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from smtc_lab.cli.runs import RUNS_DIR
 from smtc_lab.cli.say import say
 from smtc_lab.views.named import thing_named
+
+if TYPE_CHECKING:
+    from smtc_lab.views.run_comparison.comparison import Along
 
 
 @click.command()
@@ -97,3 +101,47 @@ def import_zip(parents: Path | None, path: Path, root: Path | None, name: str | 
 
     for run in import_runs(path, name=name, root=root or parents):
         say(f"{run.job_name}: {run.status}, in {run.folder.path}")
+
+
+@click.command("compare")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@RUNS_DIR
+@click.option("--metric", help="The metric of the picture. Default: the one that most logged.")
+@click.option(
+    "--along",
+    type=click.Choice(["step", "seconds", "samples", "dollars"]),
+    default="step",
+    show_default=True,
+    help="Horizontal axis of the picture.",
+)
+@click.option(
+    "--png", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture there."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def compare_any(  # noqa: PLR0913  an option each
+    parents: Path | None,
+    names: tuple[str, ...],
+    root: Path | None,
+    *,
+    metric: str | None,
+    along: Along,
+    png: Path | None,
+    as_json: bool,
+) -> None:
+    """Show what differs in 2 to 50 runs, and what they logged, in a table and a picture."""
+    # as above
+    from smtc_lab.views.figures.drawing import picture_of  # noqa: PLC0415
+    from smtc_lab.views.run_comparison.compare import compare_runs  # noqa: PLC0415
+
+    compared = compare_runs(*names, root=root or parents)
+    say(compared.model_dump_json(indent=1) if as_json else str(compared))
+    if png is None:
+        return
+    figure = compared.figure(metric or next(iter(compared.metrics), ""), along=along)
+    try:
+        png.write_bytes(picture_of(figure).png)
+    except OSError as error:
+        raise click.UsageError(
+            f"{str(png)!r} cannot be written ({error.strerror}). Choose another place."
+        ) from error

@@ -16,7 +16,8 @@ export const COMMANDS = {
   share: 'smtc-lab:share',
   design: 'smtc-lab:open-designer',
   insert: 'smtc-lab:insert-run',
-  table: 'smtc-lab:table'
+  table: 'smtc-lab:table',
+  compareRuns: 'smtc-lab:compare-runs'
 } as const;
 
 /**

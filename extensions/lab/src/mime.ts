@@ -5,12 +5,13 @@ import { runsIcon } from './icon.js';
 /**
  * What notebooks keep of runs, of comparisons and of plans.
  *
- * Mirrors `RUN_MIME`, `COMPARISON_MIME` and `PLAN_MIME` of `smtc_lab.views`.
+ * Mirrors `RUN_MIME`, `COMPARISON_MIME`, `PLAN_MIME` and `RUN_COMPARISON_MIME` of `smtc_lab.views`.
  */
 const RUN_MIME = 'application/vnd.smtc-lab.run+json';
 const COMPARISON_MIME = 'application/vnd.smtc-lab.comparison+json';
 
 const PLAN_MIME = 'application/vnd.smtc-lab.plan+json';
+const RUN_COMPARISON_MIME = 'application/vnd.smtc-lab.run-comparison+json';
 
 const FILE_TYPE = 'smtc-lab-result';
 
@@ -52,7 +53,7 @@ const extension: IRenderMime.IExtension = {
   rendererFactory: {
     // all texts become text nodes, and nothing that a result holds is executed
     safe: true,
-    mimeTypes: [COMPARISON_MIME, PLAN_MIME, RUN_MIME],
+    mimeTypes: [COMPARISON_MIME, PLAN_MIME, RUN_COMPARISON_MIME, RUN_MIME],
     createRenderer: options => new ResultRenderer(options)
   },
   dataType: 'json',

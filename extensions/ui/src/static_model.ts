@@ -49,6 +49,13 @@ export function staticResult(json: unknown): IStaticResult {
   if ('page' in saved) {
     return savedTable(saved);
   }
+  if (saved['kind'] === 'run-comparison') {
+    return {
+      view: 'run-comparison',
+      name: 'run-comparison', // readWire looks at its version
+      model: new StaticModel({ comparison: saved }, [])
+    };
+  }
   return 'points' in saved ? savedPlan(saved) : savedOf(kindOf(saved), saved);
 }
 

@@ -1,4 +1,4 @@
-"""Reads what a script logged in few numbers: SQLite puts rows into bins, so no spike is lost."""
+"""Reads what a script logged in few numbers: in bins that SQLite makes. No spike is lost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STEP, _TIME_S, _VALUE = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThinnedMetric:
-    """The values of one metric of one process in B bins of at least one value each, in order."""
+    """The values of one metric of one process, in B bins of at least one value, in order."""
 
     name: str
     """What the script calls it; no reader obeys it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,16 +94,19 @@ def compare_runs(
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return names without the words at begin and end that are the same in all of them."""
+    """Return names with only those words that are not the same in all of them.
+
+    Names of unlike numbers of words lose the words at their begin that all of them have.
+    """
     words = [name.split("-") for name in names]
-    first, last = (_num_common([part[::way] for part in words]) for way in (1, -1))
-    short = ["-".join(part[first : len(part) - last]) for part in words]
+    differ = [len(set(found)) > 1 for found in zip(*words, strict=False)]
+    if len(set(map(len, words))) == 1:
+        kept = [list(compress(part, differ)) for part in words]
+    else:
+        first = differ.index(True) if True in differ else 0
+        kept = [part[first:] for part in words]
+    short = list(map("-".join, kept))
     return short if all(short) and len(set(short)) == len(names) else list(names)
-
-
-def _num_common(words: Sequence[Sequence[str]]) -> int:
-    places = enumerate(zip(*words, strict=False))
-    return next((place for place, found in places if len(set(found)) > 1), 0)
 
 
 def _compared(folders: Sequence[RunFolder], num_metrics: int | None) -> RunComparison:
@@ -190,7 +194,7 @@ def _run(
         name=folder.job_name,
         label=label,
         problem=problem,
-        evidence=evidence if evidence in {"measured", "emulated"} else None,  # type: ignore[arg-type]  one of both
+        evidence=evidence if evidence in {"measured", "emulated"} else None,
         samples_per_step=samples,
         numbers={name: value for name, value in numbers.items() if value is not None},
         texts={
@@ -204,8 +208,9 @@ def _run(
 
 
 def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and math.isfinite(value) else None  # type: ignore[arg-type]  as checked
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
 
 
 def _curve(

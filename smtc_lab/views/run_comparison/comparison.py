@@ -164,9 +164,8 @@ class RunComparison(Result, BundleDisplayed):
         Raises:
             SpecError: No run logged it, or there is no such axis.
         """
-        from smtc_lab.views.run_comparison.figures import metric_figure  # noqa: PLC0415  matplotlib takes most of a second
-
-        return metric_figure(self, metric, along)
+        figure: Figure = _figures().metric_figure(self, metric, along)
+        return figure
 
     def scatter(self, x: str, y: str) -> Figure:
         """Return each run as a point of a matplotlib figure.
@@ -179,16 +178,18 @@ class RunComparison(Result, BundleDisplayed):
         Raises:
             SpecError: No run has one of them as a number.
         """
-        from smtc_lab.views.run_comparison.figures import scatter_figure  # noqa: PLC0415  as above
-
-        return scatter_figure(self, x, y)
+        figure: Figure = _figures().scatter_figure(self, x, y)
+        return figure
 
     def __str__(self) -> str:
-        from smtc_lab.views.run_comparison.shown import text_of  # noqa: PLC0415  it knows this class
-
-        return text_of(self)
+        text: str = importlib.import_module(self._html_view).text_of(self)
+        return text
 
     __repr__ = __str__
+
+
+def _figures() -> Any:  # noqa: ANN401  a module that knows this one, and loads matplotlib
+    return importlib.import_module("smtc_lab.views.run_comparison.figures")
 
 
 def last_and_least(run: ComparedRun, metric: str) -> tuple[float | None, float | None]:

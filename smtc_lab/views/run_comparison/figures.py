@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def metric_figure(
         axes = figure.subplots()
         for place, run, x, curve in lines:
             mark = theme.mark(place)
-            style = {"color": mark.color, "linestyle": mark.line_style}
+            style: dict[str, Any] = {"color": mark.color, "linestyle": mark.line_style}
             xs = np.array(x, dtype=np.float64)
             label = fmt.plain(run.label, NAME_COLUMNS)
             axes.plot(xs, np.array(curve.value, dtype=np.float64), label=label, **style)

@@ -161,7 +161,7 @@ class StopHandler(LabHandler):
     @authorized_to(EXECUTE)
     async def post(self, kinds: str, name: str) -> None:
         """Begin to stop; the stream tells the end."""
-        family, warn = _family(kinds), self.log.warning
+        family, warn = family_at(kinds), self.log.warning
         await self.ask(lambda hub: hub.stop(family, name, on_problem=warn), refusal=409)
         self.tell({"name": name}, 202)
 
@@ -175,7 +175,7 @@ class DeleteHandler(LabHandler):
         """Delete it, and tell by what it can be undone, and for how many seconds."""
         from smtc_lab.study.trash import KEPT_S  # noqa: PLC0415  see Lab.hub
 
-        family = _family(kinds)
+        family = family_at(kinds)
         deleted = await self.ask(lambda hub: hub.delete(family, name), refusal=409)
         lab: Lab = self.settings[SETTING]
         empty = partial(lab.threads.submit, lambda: lab.hub().empty_trash())
@@ -200,7 +200,7 @@ class BundleHandler(LabHandler):
     @authorized_to(READ)
     async def get(self, kinds: str, name: str) -> None:
         """Tell the mime bundle of what has ended."""
-        family = _family(kinds)
+        family = family_at(kinds)
         bundle = await self.ask(lambda hub: hub.bundle(family, name), refusal=409, is_slow=True)
         self.tell(bundle)
 
@@ -212,7 +212,7 @@ class PageHandler(LabHandler):
     @authorized_to(READ)
     async def get(self, kinds: str, name: str) -> None:
         """Tell the content of the file, of what goes on as it is now."""
-        family = _family(kinds)
+        family = family_at(kinds)
         html = await self.ask(partial(_page, family, name), refusal=409, is_slow=True)
         self.tell({"html": html}, is_exact=True)
 
@@ -228,51 +228,7 @@ def _page(family: Family, name: str, hub: Hub) -> str:
     return page(shared(thing), at=datetime.now(UTC))
 
 
-class RunTableHandler(LabHandler):
-    """Runs and studies as a table."""
-
-    @web.authenticated
-    @authorized_to(READ)
-    async def get(self) -> None:
-        """Tell one page: filtered by ``where``, in the order of ``sort``."""
-        names = ("where", "sort", "first", "count")
-        given: dict[str, Any] = {
-            name: self.get_argument(name)
-            for name in names
-            if self.get_argument(name, None) is not None
-        }
-        lists = {name: self.get_arguments(name) for name in ("columns", "launches")}
-        is_fresh = self.get_argument("fresh", "") != ""
-        self.tell(
-            await self.ask(
-                lambda hub: hub.tables.page({**given, **lists}, is_fresh=is_fresh),
-                refusal=400,
-                is_slow=True,
-            )
-        )
-
-
-class NotesHandler(LabHandler):
-    """What people say of a run."""
-
-    @web.authenticated
-    @authorized_to(EXECUTE)
-    async def post(self, name: str) -> None:
-        """Change its ``tags``, ``note`` or ``title``; what is not sent stays."""
-        from smtc_lab.study.experiments.experiment import annotate  # noqa: PLC0415  see Lab.hub
-        from smtc_lab.views.run_table.page import notes_asked  # noqa: PLC0415  as above
-
-        content = self.asked()
-        said = content if isinstance(content, dict) else {}
-        run = _family("runs")
-        await self.ask(
-            lambda hub: annotate(folder_of(run, name, hub.root), **notes_asked(said)),
-            refusal=400,
-        )
-        self.tell({"name": name})
-
-
-def _family(kinds: str) -> Family:
+def family_at(kinds: str) -> Family:
     """Return what a part of an address is about."""
     from smtc_lab.views.kinds import family_of  # noqa: PLC0415  see Lab.hub
 

@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING
 from jupyter_server.utils import url_path_join
 from tornado.ioloop import IOLoop
 
-from smtc_lab.views.server.environments import EnvironmentsHandler
 from smtc_lab.views.server.lab import SETTING, Lab
+from smtc_lab.views.server.many_runs import ComparedRunsHandler, NotesHandler, RunTableHandler
 from smtc_lab.views.server.rest import (
     BundleHandler,
     CatalogHandler,
     DeleteHandler,
     InfoHandler,
-    NotesHandler,
     PageHandler,
     PutBackHandler,
     RunsHandler,
-    RunTableHandler,
     StopHandler,
 )
 from smtc_lab.views.server.set_ups import (
     CalibrationHandler,
     CatalogPlansHandler,
     CompilerLaddersHandler,
+    EnvironmentsHandler,
     ForecastHandler,
     ScriptsHandler,
     SetUpsHandler,
@@ -46,6 +45,7 @@ ROUTES: tuple[tuple[str, type[RequestHandler]], ...] = (
     ("runs", RunsHandler),
     ("table", RunTableHandler),
     ("runs/([A-Za-z0-9-]{1,63})/notes", NotesHandler),
+    ("comparison-of-runs", ComparedRunsHandler),
     (f"{_NAMED}/stop", StopHandler),
     (f"{_NAMED}/bundle", BundleHandler),
     (f"{_NAMED}/page", PageHandler),

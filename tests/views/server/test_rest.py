@@ -241,3 +241,18 @@ async def test_a_run_is_told_as_one_page_without_a_secret(ask: Ask, root: Path) 
     assert "a-1" in told["html"]
     assert "s3cr3t-1" not in told["html"]
     assert (await ask("runs/b-1/page"))[0] == 404
+
+
+async def test_runs_are_compared_and_refusals_say_why(ask: Ask, root: Path) -> None:
+    for name in ("one", "two"):
+        write_run_folder(root, run_records(job_name=name))
+
+    address, asked = ("comparison-of-runs",), {"names": "one,two", "metrics": "1"}
+    status, told = await ask(*address, params=asked)
+    one = await ask(*address, params={"names": "one"})
+    gone = await ask(*address, params={"names": "one,../two"})
+    odd = await ask(*address, params={"names": "one,two", "metrics": "-1"})
+
+    assert (status, [run["name"] for run in told["runs"]]) == (200, ["one", "two"])
+    assert (one[0], gone[0], odd[0]) == (400, 404, 400)
+    assert "2 to 50" in one[1]["message"]
