@@ -72,6 +72,9 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.views.export.run_zip import import_runs as import_runs
     from smtc_lab.views.run_comparison.compare import compare_runs as compare_runs
     from smtc_lab.views.run_comparison.comparison import RunComparison as RunComparison
+    from smtc_lab.views.run_comparison.widget import (
+        RunComparisonView as RunComparisonView,
+    )
     from smtc_lab.views.run_table.table import runs as runs
     from smtc_lab.views.share.share import share as share
     from smtc_lab.views.widgets.cluster_designer import ClusterDesigner as ClusterDesigner
@@ -84,9 +87,6 @@ if TYPE_CHECKING:  # without the 10 ms that importing typing costs every process
     from smtc_lab.views.widgets.live_chart import LiveChart as LiveChart
     from smtc_lab.views.widgets.pipeline_view import PipelineView as PipelineView
     from smtc_lab.views.widgets.plan_view import PlanView as PlanView
-    from smtc_lab.views.widgets.run_comparison_view import (
-        RunComparisonView as RunComparisonView,
-    )
     from smtc_lab.views.widgets.run_monitor import RunMonitor as RunMonitor
     from smtc_lab.views.widgets.workbench import Workbench as Workbench
 
@@ -123,7 +123,7 @@ _HOMES = {
     "ResumeProof": "smtc_lab.study.resuming.proof",
     "Run": "smtc_lab.launchers.run",
     "RunComparison": "smtc_lab.views.run_comparison.comparison",
-    "RunComparisonView": "smtc_lab.views.widgets.run_comparison_view",
+    "RunComparisonView": "smtc_lab.views.run_comparison.widget",
     "RunMonitor": "smtc_lab.views.widgets.run_monitor",
     "SageMakerLauncher": "smtc_lab.launchers.on_sagemaker.launcher",
     "Scaling": "smtc_lab.metrics.scaling.scaling",
