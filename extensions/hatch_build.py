@@ -20,7 +20,7 @@ _LAB_EXTENSION = Path("smtc_lab/views/labextension")
 _BUILT = (
     *(
         _STATIC / f"{name}.{kind}"
-        for name in ("widget", "stages", "run_table")
+        for name in ("widget", "stages", "run_table", "run_comparison")
         for kind in ("js", "css")
     ),
     _STATIC / "share.js",

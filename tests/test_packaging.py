@@ -235,7 +235,13 @@ def test_little_is_loaded_before_somebody_looks_at_a_view() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("widget.js", 110_000), ("stages.js", 8_000), ("run_table.js", 10_000)]
+    ("name", "most"),
+    [
+        ("widget.js", 110_000),
+        ("stages.js", 8_000),
+        ("run_table.js", 10_000),
+        ("run_comparison.js", 45_000),
+    ],
 )
 def test_a_widget_loads_little_beside_what_it_shows(name: str, most: int) -> None:
     module = (ROOT / STATIC / name).read_bytes()

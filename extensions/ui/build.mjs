@@ -115,6 +115,11 @@ const OF_STAGES = /^Planned(Cut|Model|Module|Stage)Info$/;
 const OF_LISTS = /^Row$/;
 
 /**
+ * What only the view of compared runs reads.
+ */
+const OF_COMPARED = /^(Compared(Curve|Run)|RunComparison|Difference)$/;
+
+/**
  * Writes schemas that many fields share once each.
  *
  * @param text - TypeScript of an object of schemas.
@@ -184,9 +189,13 @@ async function bundle(entryPoints, isRead) {
 
 await bundle(
   { widget: 'src/widget.ts', share: 'src/share.ts' },
-  name => !OF_STAGES.test(name) && !OF_LISTS.test(name)
+  name =>
+    !OF_STAGES.test(name) && !OF_LISTS.test(name) && !OF_COMPARED.test(name)
 );
 await bundle({ stages: 'src/stages.ts' }, name => OF_STAGES.test(name));
+await bundle({ run_comparison: 'src/run_comparison.ts' }, name =>
+  OF_COMPARED.test(name)
+);
 await bundle({ run_table: 'src/run_table.ts' }, () => false);
 
 const uplot = new URL('../node_modules/uplot/', import.meta.url);

@@ -46,6 +46,7 @@ def test_there_are_these_commands() -> None:
         "prove-resume",
         "runs again",
         "runs delete",
+        "runs compare",
         "runs diff",
         "runs export",
         "runs import",

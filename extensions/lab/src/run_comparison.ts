@@ -5,14 +5,12 @@ import { BaseModel } from '@smtc-lab/ui/base_model.js';
 import { h } from '@smtc-lab/ui/dom.js';
 import { keepKeys } from '@smtc-lab/ui/keep_keys.js';
 import type { IModel } from '@smtc-lab/ui/model.js';
-import { viewNamed } from '@smtc-lab/ui/views.js';
+import { runComparison } from '@smtc-lab/ui/run_comparison/view.js';
 import './dashboard/dashboard.css';
 import { runsIcon } from './icon.js';
 import { ProblemBox } from './problem_box.js';
 import type { Texts } from './texts.js';
 import type { IStream } from './tokens.js';
-
-const VIEW = 'run-comparison';
 
 /**
  * Runs beside each other, in the main area.
@@ -91,9 +89,9 @@ export class ComparedRuns extends Widget {
     }
     this._waiting.hidden = true;
     this._model.set('comparison', comparison);
-    this._leave ??= viewNamed(VIEW).render({
+    this._leave ??= runComparison.render({
       ...{ model: this._model, el: this._host },
-      state: viewNamed(VIEW).initialize(this._model)
+      state: runComparison.initialize(this._model)
     });
   }
 

@@ -8,7 +8,6 @@ import { liveChart } from './live_chart.js';
 import type { IView } from './model.js';
 import { monitorOf } from './monitor/kinds.js';
 import { planner } from './plan/planner.js';
-import { runComparison } from './run_comparison/view.js';
 import { workbench } from './workbench/workbench.js';
 
 const MONITOR = /^([\w-]+)-monitor$/;
@@ -18,7 +17,6 @@ const VIEWS: Readonly<Record<string, IView>> = {
   'instance-type-picker': instanceTypePickerView,
   'live-chart': liveChart,
   planner,
-  'run-comparison': runComparison,
   workbench
 };
 

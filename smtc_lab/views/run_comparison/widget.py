@@ -26,6 +26,7 @@ class RunComparisonView(View):
     """
 
     view: ClassVar[str] = "run-comparison"
+    bundle: ClassVar[str] = "run_comparison"
 
     comparison = traitlets.Dict(read_only=True).tag(sync=True)
     """A ``RunComparison`` as JSON."""

@@ -2,12 +2,22 @@ import { plainText } from '@smtc-lab/protocol';
 import { h } from '@smtc-lab/ui/dom.js';
 import { t } from '@smtc-lab/ui/i18n.js';
 import { keepKeys } from '@smtc-lab/ui/keep_keys.js';
+import type { IView } from '@smtc-lab/ui/model.js';
 import { staticResult } from '@smtc-lab/ui/static_model.js';
+import { runComparison } from '@smtc-lab/ui/run_comparison/view.js';
 import { runTable } from '@smtc-lab/ui/run_table/view.js';
 import { viewNamed } from '@smtc-lab/ui/views.js';
 import '@smtc-lab/ui/styles/index.css';
 import './result.css';
 import { speak, type ITexts } from '../language.js';
+
+/**
+ * Views of many runs, which are no part of what shows one.
+ */
+const OF_MANY: Readonly<Record<string, IView>> = {
+  'run-comparison': runComparison,
+  'run-table': runTable
+};
 
 /**
  * What is known of a saved result.
@@ -37,7 +47,7 @@ export function showResult(node: HTMLElement, saved: ISavedResult): () => void {
   node.replaceChildren(el);
   try {
     const { view, model } = staticResult(saved.json);
-    const shown = view === 'run-table' ? runTable : viewNamed(view);
+    const shown = OF_MANY[view] ?? viewNamed(view);
     return shown.render({ model, el, state: shown.initialize(model) });
   } catch (error) {
     el.replaceChildren(...whatIsKnown(error, saved.text));
