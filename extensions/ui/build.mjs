@@ -81,6 +81,11 @@ const DATES =
   /^\t+let isTime = .*$|^\tconst _(?:tzDate|fmtDate|time\w+) += .*;$|^const \[ timeIncrs.*$/gm;
 
 /**
+ * Whether an axis is logarithmic, and whether there is a legend or a cursor: not here.
+ */
+const ABSENT = /\b(?:\w+\.)?distr == [34]\b|\bshow(?:Legend|Cursor)\b(?! +=)/g;
+
+/**
  * Leaves out what others could ask of uPlot. Charts use its axes alone and paint by themselves, and
  * a bundler keeps whatever hangs on a class or a plot.
  */
@@ -98,6 +103,7 @@ const onlyAxes = {
         contents: `${plot
           .replaceAll(UNUSED, 'null')
           .replaceAll(DATES, '')
+          .replaceAll(ABSENT, 'false')
           .replaceAll(/\bisTime\b/g, 'false')}export { uPlot as default };\n`
       };
     });

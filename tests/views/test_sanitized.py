@@ -20,6 +20,8 @@ from smtc_lab.study.comparison.compare import ComparisonOutcome
 from smtc_lab.views.display import to_html
 from smtc_lab.views.figures.drawing import Picture
 from smtc_lab.views.plan.bundle import plan_html
+from smtc_lab.views.run_comparison.compare import compare_runs
+from smtc_lab.views.run_comparison.shown import bundle_of
 from smtc_lab.views.run_list import RunList
 from smtc_lab.views.study.info import ComparisonInfo, LaunchInfo, SetUpInfo
 from smtc_lab.views.study.words import study_html
@@ -83,6 +85,12 @@ def _run_list(_: Path) -> str:
     return RunList(rows=(row, damaged), root=Path("/runs"), begin_with="%%smtc")._repr_html_()
 
 
+def _run_comparison(root: Path) -> str:
+    for name in ("digits-1", "digits-2"):
+        write_run_folder(root, run_records(job_name=name, cluster="a=local:1"))
+    return str(bundle_of(compare_runs("digits-1", "digits-2", root=root))["text/html"])
+
+
 def _spot_forecast(_: Path) -> str:
     found = spot_forecast(
         3600.0,
@@ -109,6 +117,7 @@ SHOWN: dict[str, Callable[[Path], str]] = {
     "ComparisonRun": _comparison_run,
     "Plan": lambda _: plan_html(example_plan(), picture=PICTURE),
     "Run": _run,
+    "RunComparison": _run_comparison,
     "RunList": _run_list,
     "Scaling": _scaling,
     "ScalingRun": _scaling,  # as its result is, once it has one

@@ -26,7 +26,7 @@ export const INSERT_WORKBENCH = 'smtc-lab:insert-workbench';
  */
 export const cellsPlugin: JupyterFrontEndPlugin<void> = {
   id: '@smtc-lab/lab:cells',
-  description: 'Puts the cells of runs, comparisons and forms into notebooks',
+  description: 'Puts cells of runs and forms into notebooks',
   autoStart: true,
   requires: [INotebookTracker],
   optional: [ILab, ITranslator, ICommandPalette],

@@ -1,3 +1,4 @@
+import type { LabIcon } from '@jupyterlab/ui-components';
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { IRow } from '@smtc-lab/protocol';
 import { isLive, type Kind } from './connection/row.js';
@@ -32,70 +33,62 @@ export function addCommands(
   panelId: string
 ): void {
   const { commands } = app;
+  const icon = (args: { readonly isPalette?: unknown }): LabIcon | undefined =>
+    args.isPalette ? undefined : runsIcon;
   const has = (args: object): boolean => meant(args, lab) !== null;
+  const can =
+    (isFit: typeof canStop) =>
+    (args: { readonly name?: unknown }): boolean =>
+      typeof args.name === 'string' || isFit(lab.selected);
+  const on =
+    (deed: 'open' | 'stop' | 'share' | 'delete') =>
+    async (args: object): Promise<void> => {
+      const what = meant(args, lab);
+      if (what !== null) {
+        await lab[deed](what.name, what.kind);
+      }
+    };
   commands.addCommand(COMMANDS.show, {
     label: texts.__('Training Runs'),
     caption: texts.__('Show the training runs and comparisons'),
-    icon: args => (args['isPalette'] ? undefined : runsIcon),
+    icon,
     execute: () => {
       app.shell.activateById(panelId);
     }
   });
   commands.addCommand(COMMANDS.table, {
     label: texts.__('Table of runs'),
-    caption: texts.__('Filter, sort and choose from all runs in a table'),
-    icon: args => (args['isPalette'] ? undefined : runsIcon),
+    caption: texts.__('All runs in a table'),
+    icon,
     execute: () => lab.showTable()
+  });
+  commands.addCommand(COMMANDS.compareRuns, {
+    execute: args => lab.showTable(args['names'] ?? [])
   });
   commands.addCommand(COMMANDS.open, {
     label: texts.__('Open Run'),
     caption: texts.__('Show the dashboard of the selected run'),
-    icon: args => (args['isPalette'] ? undefined : runsIcon),
+    icon,
     isEnabled: has,
-    execute: async args => {
-      const what = meant(args, lab);
-      if (what !== null) {
-        await lab.open(what.name, what.kind);
-      }
-    }
+    execute: on('open')
   });
   commands.addCommand(COMMANDS.stop, {
     label: texts.__('Stop Run'),
     caption: texts.__('Stop the selected run, and all its instances'),
-    isEnabled: args =>
-      has(args) && (typeof args['name'] === 'string' || canStop(lab.selected)),
-    execute: async args => {
-      const what = meant(args, lab);
-      if (what !== null) {
-        await lab.stop(what.name, what.kind);
-      }
-    }
+    isEnabled: can(canStop),
+    execute: on('stop')
   });
   commands.addCommand(COMMANDS.share, {
     label: texts.__('Share Run'),
-    caption: texts.__(
-      'Save the selected run as one HTML file that opens anywhere'
-    ),
+    caption: texts.__('Save the selected run as one HTML file'),
     isEnabled: has,
-    execute: async args => {
-      const what = meant(args, lab);
-      if (what !== null) {
-        await lab.share(what.name, what.kind);
-      }
-    }
+    execute: on('share')
   });
   commands.addCommand(COMMANDS.delete, {
     label: texts.__('Delete Run'),
     caption: texts.__('Delete the selected run, which has ended'),
-    isEnabled: args =>
-      has(args) &&
-      (typeof args['name'] === 'string' || canDelete(lab.selected)),
-    execute: async args => {
-      const what = meant(args, lab);
-      if (what !== null) {
-        await lab.delete(what.name, what.kind);
-      }
-    }
+    isEnabled: can(canDelete),
+    execute: on('delete')
   });
 }
 

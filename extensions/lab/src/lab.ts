@@ -15,7 +15,6 @@ import { RunsPanel } from './panel/panel.js';
 import { SETTINGS, settingsOf } from './settings.js';
 import type { Texts } from './texts.js';
 import { ILab, IStream } from './tokens.js';
-import { addComparedRuns } from './run_comparison_command.js';
 import { Workbench } from './workbench.js';
 
 /**
@@ -52,7 +51,6 @@ export const lab: JupyterFrontEndPlugin<ILab> = {
       settings: () => settingsOf(settings)
     });
     addPanel(app, workbench, texts, restorer);
-    addComparedRuns(app, workbench, texts, restorer);
     if (restorer !== null) {
       workbench.restore(restorer);
     }
@@ -94,8 +92,7 @@ function offer(
     COMMANDS.open,
     COMMANDS.stop,
     COMMANDS.share,
-    COMMANDS.delete,
-    COMMANDS.compareRuns
+    COMMANDS.delete
   ]) {
     palette?.addItem({ command, category, args: { isPalette: true } });
   }

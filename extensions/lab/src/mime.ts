@@ -7,11 +7,12 @@ import { runsIcon } from './icon.js';
  *
  * Mirrors `RUN_MIME`, `COMPARISON_MIME`, `PLAN_MIME` and `RUN_COMPARISON_MIME` of `smtc_lab.views`.
  */
-const RUN_MIME = 'application/vnd.smtc-lab.run+json';
-const COMPARISON_MIME = 'application/vnd.smtc-lab.comparison+json';
-
-const PLAN_MIME = 'application/vnd.smtc-lab.plan+json';
-const RUN_COMPARISON_MIME = 'application/vnd.smtc-lab.run-comparison+json';
+const [COMPARISON_MIME = '', ...OTHER_MIMES] = [
+  'comparison',
+  'plan',
+  'run-comparison',
+  'run'
+].map(kind => `application/vnd.smtc-lab.${kind}+json`);
 
 const FILE_TYPE = 'smtc-lab-result';
 
@@ -49,11 +50,11 @@ class ResultRenderer extends Widget implements IRenderMime.IRenderer {
 
 const extension: IRenderMime.IExtension = {
   id: '@smtc-lab/lab:results',
-  description: 'Saved runs, comparisons and plans, in notebooks and as files',
+  description: 'Saved results, in notebooks and as files',
   rendererFactory: {
     // all texts become text nodes, and nothing that a result holds is executed
     safe: true,
-    mimeTypes: [COMPARISON_MIME, PLAN_MIME, RUN_COMPARISON_MIME, RUN_MIME],
+    mimeTypes: [COMPARISON_MIME, ...OTHER_MIMES],
     createRenderer: options => new ResultRenderer(options)
   },
   dataType: 'json',

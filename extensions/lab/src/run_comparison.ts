@@ -16,13 +16,17 @@ import type { IStream } from './tokens.js';
  * Runs beside each other, in the main area.
  */
 export class ComparedRuns extends Widget {
+  static idOf(names: readonly string[]): string {
+    return `smtc-lab:compared-runs:${names.join()}`;
+  }
+
   constructor(
     private readonly _stream: IStream,
     readonly names: readonly string[],
     texts: Texts
   ) {
     super();
-    this.id = `smtc-lab:compared-runs:${names.join()}`;
+    this.id = ComparedRuns.idOf(names);
     this.addClass('jp-Smtc-main');
     this.title.label = texts._n('%1 run', '%1 runs', names.length);
     this.title.caption = names.join('\n');

@@ -143,9 +143,9 @@ export interface ILab {
   open(name: string, kind: Kind): Promise<void>;
 
   /**
-   * Show the table of all runs.
+   * Show the table of all runs, or runs beside each other: those of a list of names.
    */
-  showTable(): Promise<void>;
+  showTable(names?: unknown): Promise<void>;
 
   /**
    * Stop it, after a question where the settings want one.

@@ -6,7 +6,6 @@ import { keyOf, type Kind } from './connection/row.js';
 import type { Dashboard } from './dashboard/dashboard.js';
 import type { ILabSettings } from './settings.js';
 import type { Texts } from './texts.js';
-import type { TablePanel } from './table/panel.js';
 import { IStream, type ILab } from './tokens.js';
 
 /**
@@ -22,6 +21,10 @@ export interface IWorkbenchOptions {
   readonly settings: () => ILabSettings;
 }
 
+type Loaded = typeof import('./dashboard/load.js') & {
+  readonly stream: IStream;
+};
+
 /**
  * Opens, stops and deletes runs and comparisons, and knows their dashboards.
  */
@@ -32,8 +35,7 @@ export class Workbench implements ILab {
 
   async open(name: string, kind: Kind): Promise<void> {
     const { app, texts, settings } = this._options;
-    const { Dashboard } = await import('./dashboard/load.js');
-    const stream = await app.resolveRequiredService(IStream);
+    const { Dashboard, stream } = await this._loaded();
     const key = keyOf({ name, kind });
     let dashboard = this._dashboards.find(widget => keyOf(widget) === key);
     if (dashboard === undefined) {
@@ -47,35 +49,25 @@ export class Workbench implements ILab {
     app.shell.activateById(dashboard.id);
   }
 
-  async showTable(): Promise<void> {
-    const { app } = this._options;
-    const { TablePanel } = await import('./table/panel.js');
-    const stream = await app.resolveRequiredService(IStream);
-    if (this._table === null || this._table.isDisposed) {
-      this._table = new TablePanel({ ...this._options, lab: this, stream });
-      app.shell.add(this._table, 'main', { type: 'smtc-lab' });
-    }
-    app.shell.activateById(this._table.id);
+  async showTable(names: unknown = null): Promise<void> {
+    const { showMany } = await this._loaded();
+    await showMany({ ...this._options, lab: this }, names);
   }
 
   async stop(name: string, kind: Kind): Promise<void> {
-    const { app, texts, settings } = this._options;
-    const { stop } = await import('./dashboard/load.js');
-    const stream = await app.resolveRequiredService(IStream);
+    const { texts, settings } = this._options;
+    const { stop, stream } = await this._loaded();
     await stop(stream, texts, { name, kind }, settings().confirmStop);
   }
 
   async share(name: string, kind: Kind): Promise<void> {
-    const { app, texts } = this._options;
-    const { share } = await import('./dashboard/load.js');
-    const stream = await app.resolveRequiredService(IStream);
-    await share(stream, texts, { name, kind });
+    const { share, stream } = await this._loaded();
+    await share(stream, this._options.texts, { name, kind });
   }
 
   async delete(name: string, kind: Kind): Promise<void> {
-    const { app, texts, settings } = this._options;
-    const { deleteRun } = await import('./dashboard/load.js');
-    const stream = await app.resolveRequiredService(IStream);
+    const { texts, settings } = this._options;
+    const { deleteRun, stream } = await this._loaded();
     const isDeleted = await deleteRun(
       stream,
       texts,
@@ -99,7 +91,15 @@ export class Workbench implements ILab {
     });
   }
 
-  private _table: TablePanel | null = null;
+  /**
+   * Return what dashboards and their deeds need, which nothing needs before.
+   */
+  private async _loaded(): Promise<Loaded> {
+    const parts = await import('./dashboard/load.js');
+    const stream = await this._options.app.resolveRequiredService(IStream);
+    return { ...parts, stream };
+  }
+
   private readonly _dashboards = new WidgetTracker<Dashboard>({
     namespace: 'smtc-lab'
   });

@@ -15,6 +15,7 @@ export * from './learning_rate.js';
 export * from './link.js';
 export * from './plain_text.js';
 export * from './plan.js';
+export * from './python_number.js';
 export * from './python_text.js';
 export * from './read.js';
 export * from './schema.js';

@@ -1,4 +1,4 @@
-import { pythonShort } from './python_text.js';
+import { pythonShort } from './python_number.js';
 
 /**
  * How a learning rate follows the batch size: in proportion, or with its square root.

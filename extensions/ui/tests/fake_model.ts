@@ -1,6 +1,6 @@
 import { BaseModel } from '../src/base_model.js';
 import { viewNamed } from '../src/views.js';
-import type { IModel } from '../src/model.js';
+import type { IModel, IView } from '../src/model.js';
 
 /**
  * A model that stands in for a host's, with what it was told to save and to send.
@@ -71,10 +71,10 @@ export const HOST = [
 export function shownIn(
   el: HTMLElement,
   model: IModel,
-  view: string
+  view: string | IView
 ): () => void {
   document.body.replaceChildren(el);
-  const shown = viewNamed(view);
+  const shown = typeof view === 'string' ? viewNamed(view) : view;
   return shown.render({ model, el, state: shown.initialize(model) });
 }
 

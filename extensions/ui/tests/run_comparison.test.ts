@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { paretoOf } from '../src/run_comparison/pareto.js';
+import { runComparison } from '../src/run_comparison/view.js';
 import { staticResult } from '../src/static_model.js';
 import { FakeModel, shownIn } from './fake_model.js';
 import { HOSTILE, markupOf } from './hostile.js';
@@ -45,7 +46,7 @@ describe('runs beside each other', () => {
   let el: HTMLElement;
   const show = (...runs: readonly object[]): FakeModel => {
     const model = new FakeModel({ comparison: comparison(...runs) });
-    shownIn(el, model, 'run-comparison');
+    shownIn(el, model, runComparison);
     return model;
   };
   const choose = (label: string, value: string): void => {
@@ -142,7 +143,8 @@ describe('runs beside each other', () => {
     const saved = staticResult(comparison(run('a', 1), run('b', 2)));
 
     expect(saved.view).toBe('run-comparison');
-    shownIn(el, saved.model, saved.view);
+    expect(saved.view).toBe('run-comparison');
+    shownIn(el, saved.model, runComparison);
     expect(el.textContent).toContain('they differ in lr');
   });
 });

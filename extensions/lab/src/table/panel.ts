@@ -28,10 +28,12 @@ export interface ITablePanelOptions {
  * The table of runs in the main area.
  */
 export class TablePanel extends Widget {
+  static readonly id = 'smtc-lab-table';
+
   constructor(private readonly _options: ITablePanelOptions) {
     super();
     const { texts } = _options;
-    this.id = 'smtc-lab-table';
+    this.id = TablePanel.id;
     this.addClass('jp-Smtc-main');
     this.title.label = texts.__('Table of runs');
     this.title.icon = runsIcon;
