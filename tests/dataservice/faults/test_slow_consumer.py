@@ -51,6 +51,9 @@ def test_a_slow_trainer_stops_the_data_workers_with_memory_flat_on_both_sides(
     sizes: list[list[int]] = []
     order = order_of(dataset)
 
+    def pids() -> list[int]:
+        return server.data_worker_pids() if where == "server" else trial.local_pids()
+
     def rests() -> bool:
         return trial.count("asked") == trial.count("answered")
 
@@ -61,8 +64,8 @@ def test_a_slow_trainer_stops_the_data_workers_with_memory_flat_on_both_sides(
         )
         eventually(rests)  # the trainer is slower than all that happens
         window.add(trial.count("asked") - trial.count("delivered"))
-        pids = server.data_worker_pids() if where == "server" else trial.local_pids()
-        processes = [psutil.Process(), *map(psutil.Process, pids)]
+        eventually(lambda: len(pids()) == 2)  # the first batch may be there before the second
+        processes = [psutil.Process(), *map(psutil.Process, pids())]
         sizes.append([process.memory_info().rss for process in processes])
 
     middle = len(sizes) // 2
