@@ -1,5 +1,6 @@
-import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
+import { Notification } from '@jupyterlab/apputils';
 import { objectOf, textField } from '@smtc-lab/protocol';
+import { isWanted, type IQuestion } from './asked.js';
 import type { Kind } from './connection/row.js';
 import { showRefusal } from './refusal.js';
 import type { Texts } from './texts.js';
@@ -21,7 +22,7 @@ export async function deleteRun(
   mustAsk: boolean
 ): Promise<boolean> {
   const { name, kind } = what;
-  if (mustAsk && !(await isWanted(texts, what))) {
+  if (mustAsk && !(await isWanted(questionOf(texts, what)))) {
     return false;
   }
   let id: string;
@@ -58,11 +59,11 @@ async function undo(
   }
 }
 
-async function isWanted(
+function questionOf(
   texts: Texts,
   { name, kind }: { readonly name: string; readonly kind: Kind }
-): Promise<boolean> {
-  const { button } = await showDialog({
+): IQuestion {
+  return {
     title: texts.__('Delete %1?', name),
     body:
       kind === 'run'
@@ -72,10 +73,7 @@ async function isWanted(
         : texts.__(
             'Its result and the runs of all its launches on this machine go. You can undo it while this page is open, for a day at most.'
           ),
-    buttons: [
-      Dialog.cancelButton({ label: texts.__('Keep it') }),
-      Dialog.warnButton({ label: texts.__('Delete it') })
-    ]
-  });
-  return button.accept;
+    keep: texts.__('Keep it'),
+    act: texts.__('Delete it')
+  };
 }

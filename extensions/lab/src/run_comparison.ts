@@ -1,5 +1,3 @@
-import type { Message } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
 import '@smtc-lab/ui/styles/index.css';
 import { BaseModel } from '@smtc-lab/ui/base_model.js';
 import { h } from '@smtc-lab/ui/dom.js';
@@ -7,7 +5,7 @@ import { keepKeys } from '@smtc-lab/ui/keep_keys.js';
 import type { IModel } from '@smtc-lab/ui/model.js';
 import { runComparison } from '@smtc-lab/ui/run_comparison/view.js';
 import './dashboard/dashboard.css';
-import { runsIcon } from './icon.js';
+import { MainTab } from './main_tab.js';
 import { ProblemBox } from './problem_box.js';
 import type { Texts } from './texts.js';
 import type { IStream } from './tokens.js';
@@ -15,7 +13,7 @@ import type { IStream } from './tokens.js';
 /**
  * Runs beside each other, in the main area.
  */
-export class ComparedRuns extends Widget {
+export class ComparedRuns extends MainTab {
   static idOf(names: readonly string[]): string {
     return `smtc-lab:compared-runs:${names.join()}`;
   }
@@ -25,14 +23,11 @@ export class ComparedRuns extends Widget {
     readonly names: readonly string[],
     texts: Texts
   ) {
-    super();
-    this.id = ComparedRuns.idOf(names);
-    this.addClass('jp-Smtc-main');
-    this.title.label = texts._n('%1 run', '%1 runs', names.length);
-    this.title.caption = names.join('\n');
-    this.title.icon = runsIcon;
-    this.title.closable = true;
-    this.node.tabIndex = -1;
+    super(
+      ComparedRuns.idOf(names),
+      texts._n('%1 run', '%1 runs', names.length),
+      names.join('\n')
+    );
     this._problem = new ProblemBox(texts, () => {
       void this._read();
     });
@@ -59,16 +54,6 @@ export class ComparedRuns extends Widget {
       this._leave?.();
       super.dispose();
     }
-  }
-
-  protected override onActivateRequest(message: Message): void {
-    super.onActivateRequest(message);
-    this.node.focus();
-  }
-
-  protected override onCloseRequest(message: Message): void {
-    super.onCloseRequest(message);
-    this.dispose();
   }
 
   /**

@@ -1,4 +1,4 @@
-import { Dialog, showDialog } from '@jupyterlab/apputils';
+import { isWanted } from './asked.js';
 import type { Kind } from './connection/row.js';
 import { showRefusal } from './refusal.js';
 import type { Texts } from './texts.js';
@@ -15,7 +15,15 @@ export async function stop(
   what: { readonly name: string; readonly kind: Kind },
   mustAsk: boolean
 ): Promise<void> {
-  if (mustAsk && !(await isWanted(texts, what.name))) {
+  const question = {
+    title: texts.__('Stop %1?', what.name),
+    body: texts.__(
+      'All its processes end, here and on other machines. It cannot go on afterwards.'
+    ),
+    keep: texts.__('Keep it running'),
+    act: texts.__('Stop it')
+  };
+  if (mustAsk && !(await isWanted(question))) {
     return;
   }
   const path = `${what.kind}s/${encodeURIComponent(what.name)}/stop`;
@@ -24,18 +32,4 @@ export async function stop(
   } catch (error) {
     await showRefusal(texts.__('%1 could not be stopped', what.name), error);
   }
-}
-
-async function isWanted(texts: Texts, name: string): Promise<boolean> {
-  const { button } = await showDialog({
-    title: texts.__('Stop %1?', name),
-    body: texts.__(
-      'All its processes end, here and on other machines. It cannot go on afterwards.'
-    ),
-    buttons: [
-      Dialog.cancelButton({ label: texts.__('Keep it running') }),
-      Dialog.warnButton({ label: texts.__('Stop it') })
-    ]
-  });
-  return button.accept;
 }

@@ -1,8 +1,7 @@
 import type { Message } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
 import { keyOf, type Kind } from '../connection/row.js';
-import { runsIcon } from '../icon.js';
 import { kindCaption } from '../kind_words.js';
+import { MainTab } from '../main_tab.js';
 import type { Texts } from '../texts.js';
 import type { IStream } from '../tokens.js';
 import { DashboardContent } from './content.js';
@@ -10,21 +9,18 @@ import { DashboardContent } from './content.js';
 /**
  * A run or a study in the main area.
  */
-export class Dashboard extends Widget {
+export class Dashboard extends MainTab {
   constructor(
     private readonly _stream: IStream,
     readonly name: string,
     readonly kind: Kind,
     private readonly _texts: Texts
   ) {
-    super();
-    this.id = `smtc-lab:${keyOf(this)}`;
-    this.addClass('jp-Smtc-main');
-    this.title.label = name;
-    this.title.caption = kindCaption(kind, name, _texts);
-    this.title.icon = runsIcon;
-    this.title.closable = true;
-    this.node.tabIndex = -1;
+    super(
+      `smtc-lab:${keyOf({ name, kind })}`,
+      name,
+      kindCaption(kind, name, _texts)
+    );
   }
 
   override dispose(): void {
@@ -49,16 +45,6 @@ export class Dashboard extends Widget {
   protected override onAfterHide(message: Message): void {
     super.onAfterHide(message);
     this._content?.pause();
-  }
-
-  protected override onActivateRequest(message: Message): void {
-    super.onActivateRequest(message);
-    this.node.focus();
-  }
-
-  protected override onCloseRequest(message: Message): void {
-    super.onCloseRequest(message);
-    this.dispose();
   }
 
   private _content: DashboardContent | null = null;

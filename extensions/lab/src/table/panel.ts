@@ -1,13 +1,12 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
-import { Dialog, showDialog } from '@jupyterlab/apputils';
 import type { IDisposable } from '@lumino/disposable';
 import type { Message } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
 import { h } from '@smtc-lab/ui/dom.js';
 import { runTable } from '@smtc-lab/ui/run_table/view.js';
 import '@smtc-lab/ui/styles/run_table_index.css';
+import { isWanted } from '../asked.js';
 import '../dashboard/dashboard.css';
-import { runsIcon } from '../icon.js';
+import { MainTab } from '../main_tab.js';
 import type { ILabSettings } from '../settings.js';
 import type { Texts } from '../texts.js';
 import type { ILab, IStream } from '../tokens.js';
@@ -27,18 +26,11 @@ export interface ITablePanelOptions {
 /**
  * The table of runs in the main area.
  */
-export class TablePanel extends Widget {
+export class TablePanel extends MainTab {
   static readonly id = 'smtc-lab-table';
 
   constructor(private readonly _options: ITablePanelOptions) {
-    super();
-    const { texts } = _options;
-    this.id = TablePanel.id;
-    this.addClass('jp-Smtc-main');
-    this.title.label = texts.__('Table of runs');
-    this.title.icon = runsIcon;
-    this.title.closable = true;
-    this.node.tabIndex = -1;
+    super(TablePanel.id, _options.texts.__('Table of runs'));
     this._model = new TableModel({
       ..._options,
       mayDelete: count => this._mayDelete(count)
@@ -69,32 +61,17 @@ export class TablePanel extends Widget {
     this._follow = null;
   }
 
-  protected override onActivateRequest(message: Message): void {
-    super.onActivateRequest(message);
-    this.node.focus();
-  }
-
-  protected override onCloseRequest(message: Message): void {
-    super.onCloseRequest(message);
-    this.dispose();
-  }
-
   private async _mayDelete(count: number): Promise<boolean> {
     const { texts, settings } = this._options;
-    if (!settings().confirmDelete) {
-      return true;
-    }
-    const { button } = await showDialog({
+    const question = {
       title: texts._n('Delete %1 run?', 'Delete %1 runs?', count),
       body: texts.__(
         'Their records, logs and checkpoints on this machine go. You can undo it while this page is open, for a day at most.'
       ),
-      buttons: [
-        Dialog.cancelButton({ label: texts.__('Keep them') }),
-        Dialog.warnButton({ label: texts.__('Delete them') })
-      ]
-    });
-    return button.accept;
+      keep: texts.__('Keep them'),
+      act: texts.__('Delete them')
+    };
+    return !settings().confirmDelete || (await isWanted(question));
   }
 
   private readonly _model: TableModel;
