@@ -28,19 +28,17 @@ _TITLES = {
     "usd_per_hour": "$/h",
     "name": "run",
 }
-_SHOWN_AS: dict[str, Callable[[float], str]] = {
-    "started": moment,
-    "took_s": fmt.seconds,
-    "step_time_s": fmt.seconds,
-    "cost_usd": fmt.usd,
-    "usd_per_hour": fmt.usd,
-}
 _KINDS: dict[str, ColumnKind] = {
     "started": "time",
     "took_s": "seconds",
     "step_time_s": "seconds",
     "cost_usd": "usd",
     "usd_per_hour": "usd",
+}
+_SHOWN_AS: dict[ColumnKind, Callable[[float], str]] = {
+    "time": moment,
+    "seconds": fmt.seconds,
+    "usd": fmt.usd,
 }
 
 
@@ -80,6 +78,6 @@ def _cell(name: str, value: Value) -> str:
         return fmt.plain(fmt.state_word(value) if name == "state" else value, _WIDEST)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if name in _SHOWN_AS:
-        return _SHOWN_AS[name](value)
+    if name in _KINDS:
+        return _SHOWN_AS[_KINDS[name]](value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

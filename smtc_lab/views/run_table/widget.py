@@ -53,6 +53,7 @@ class RunTableView(View):
 
     def __init__(self, table: RunTable) -> None:
         self._pages = Pages(table)
+        self._all = [(row["kind"], row["name"]) for row in table.rows]
         self._answer()
         self.set_trait("can", ["ask", "unfold", "delete", "annotate"])
         super().__init__()
@@ -103,8 +104,6 @@ class RunTableView(View):
         table = self._pages.table
         now = runs(table.root, launches=True)
         rows = {(row["kind"], row["name"]): row for row in now.rows}
-        if not hasattr(self, "_all"):
-            self._all = [(row["kind"], row["name"]) for row in table.rows]
         kept = tuple(rows[key] for key in self._all if key in rows)
         self._pages = Pages(replace(table, rows=kept), now)
 
