@@ -8,11 +8,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
+    from smtc_lab.errors import SmtcLabError
+
 
 def loaded(place: str) -> Any:  # noqa: ANN401  its caller knows what it asks for
     """Return what a ``module:name`` names."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def pandas(*, without: str, refusal: type[SmtcLabError]) -> Any:  # noqa: ANN401  as above
+    """Return pandas, which need not be there.
+
+    Args:
+        without: What there is without it: ``.rows has a dict of each run``.
+        refusal: What is raised.
+
+    Raises:
+        SmtcLabError: It is not installed.
+    """
+    try:
+        return importlib.import_module("pandas")
+    except ImportError as error:
+        raise refusal(
+            f"pandas is not installed. Run: pip install pandas. Without it, {without}."
+        ) from error
 
 
 def brought(group: str, name: str) -> Any | None:  # noqa: ANN401  as above

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smtc_lab.errors import StoreError
+from smtc_lab.machine.installed import pandas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,13 +97,8 @@ class LoggedMetrics:
         Raises:
             StoreError: pandas is not installed.
         """
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError as error:
-            raise StoreError(
-                "pandas is not installed, so there is no table of the metrics. Run: pip "
-                "install pandas. The columns are there without it: metrics['loss'].value."
-            ) from error
+        has = "the columns are there: metrics['loss'].value"
+        library = pandas(without=has, refusal=StoreError)
         counts = [len(one.value) for one in self.series]
         table = {
             name: np.repeat(np.array([getattr(one, name) for one in self.series]), counts)
@@ -111,4 +106,4 @@ class LoggedMetrics:
         }
         for name in ("step", "time_s", "value"):
             table[name] = np.concatenate([[], *(getattr(one, name) for one in self.series)])
-        return pandas.DataFrame(table)
+        return library.DataFrame(table)

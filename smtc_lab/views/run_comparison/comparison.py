@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from smtc_lab.display import BundleDisplayed
 from smtc_lab.errors import SpecError
+from smtc_lab.machine.installed import pandas
 from smtc_lab.metrics.result import Evidence, Result
 from smtc_lab.study.experiments.run_diff import Difference
 from smtc_lab.views.run_table.facts import METRIC
@@ -140,17 +141,12 @@ class RunComparison(Result, BundleDisplayed):
         Raises:
             SpecError: pandas is not installed.
         """
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError as error:
-            raise SpecError(
-                "pandas is not installed. Run: pip install pandas. Without it, .differences "
-                "has a row for each thing that differs."
-            ) from error
-        return pandas.DataFrame(
+        has = ".differences has a row for each thing that differs"
+        library = pandas(without=has, refusal=SpecError)
+        return library.DataFrame(
             [one.values for one in self.differences],
             columns=[run.name for run in self.runs],
-            index=pandas.MultiIndex.from_tuples(
+            index=library.MultiIndex.from_tuples(
                 [(one.section, one.name) for one in self.differences],
                 names=["section", "name"],
             )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.display import in_notebook
 from smtc_lab.errors import SpecError
+from smtc_lab.machine.installed import pandas
 from smtc_lab.store.run_folder import find_runs, runs_root
 from smtc_lab.study.folder import studies_root
 from smtc_lab.study.stored import find_studies
@@ -127,14 +128,8 @@ class RunTable:
         Raises:
             SpecError: pandas is not installed.
         """
-        try:
-            pandas = importlib.import_module("pandas")  # which need not be there
-        except ImportError as error:
-            raise SpecError(
-                "pandas is not installed. Run: pip install pandas. Without it, .rows has a "
-                "dict of each run."
-            ) from error
-        return pandas.DataFrame(list(self.rows))
+        library = pandas(without=".rows has a dict of each run", refusal=SpecError)
+        return library.DataFrame(list(self.rows))
 
     def to_csv(self, path: StrPath) -> None:
         """Write everything that is known as CSV, a line for each row.
