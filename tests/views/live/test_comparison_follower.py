@@ -208,8 +208,11 @@ def test_a_table_that_is_kept_while_it_goes_on_tells_what_its_sentence_tells(
     assert kept.info.sentence.startswith("So far, after 2 of 3 rounds: ")
     assert kept.comparison is not None
     rows = {row.label: row.cells for row in kept.info.rows}
-    assert kept.comparison.speedup is not None
-    assert rows["speed-up"][1] == (fmt.times_interval(kept.comparison.speedup),)
+    speedup = kept.comparison.speedup
+    assert speedup is not None
+    # of two launches on a machine that is busy, an interval may hold 1
+    unseen = ("no difference seen",) if speedup.low <= 1 <= speedup.high else ()
+    assert rows["speed-up"][1] == (fmt.times_interval(speedup), *unseen)
     # of an emulation, only the steps are in cluster time
     assert all(cell[0].startswith("steps $0.0") for cell in rows["cost so far"])
 

@@ -216,11 +216,16 @@ def test_a_run_of_no_name_is_refused_with_those_that_there_are(
 def test_a_defect_of_ours_is_told_and_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def look(_self: RunFollower) -> bool:
+    folder = write_run_folder(tmp_path, run_records([0.2]))
+    looks = RunFollower.look
+
+    def look(follower: RunFollower) -> bool:
+        if follower.folder.path != folder.path:  # a view of another test has its last look
+            return looks(follower)
         raise KeyError("no\u202esuch column")
 
     monkeypatch.setattr(RunFollower, "look", look)
-    monitor = RunMonitor(opened(write_run_folder(tmp_path, run_records([0.2]))))
+    monitor = RunMonitor(opened(folder))
     wait_until(lambda: monitor.info["problem"], what="the problem")
 
     assert "a defect of smtc_lab (KeyError: 'no\\u202esuch column')" in monitor.info["problem"]
