@@ -77,6 +77,18 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert run_python(program).split() == []
 
 
+def test_a_supervisor_of_local_instances_starts_with_nothing_heavy() -> None:
+    program = f"""
+        import sys
+        import smtc_lab.launchers.supervision.supervisor
+        import smtc_lab.launchers.local.instances
+        print(*sorted(set({HEAVY + JUPYTER!r}) & set(sys.modules)))
+    """
+
+    kept_with = {"apsw", "typing"}
+    assert set(run_python(program).split()) <= kept_with
+
+
 def test_every_public_name_is_there() -> None:
     for name in smtc_lab.__all__:
         assert getattr(smtc_lab, name) is not None

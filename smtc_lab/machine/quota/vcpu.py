@@ -13,7 +13,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.machine.mapped_file import mapped_file
-from smtc_lab.machine.quota.hyperthreads import full_threads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,6 +111,8 @@ def own_vcpu(*, busy: int = 1, is_counted: bool = False) -> Vcpu | None:
     told = os.environ.get(VCPU_VARIABLE)
     if not told:
         return None
+    from smtc_lab.machine.quota.hyperthreads import full_threads  # noqa: PLC0415  it needs numpy
+
     cores, vcpus, per_core = map(float, told.split())
     together = min(vcpus, busy * float(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     cores *= float(full_threads(together, vcpus, per_core)) / together
