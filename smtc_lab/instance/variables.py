@@ -41,6 +41,9 @@ LONE_TRAINER_VARIABLE = "SMTC_LONE_TRAINER"
 then the number of the process that runs the script. Those that it starts may be ranks of its
 own. Unset: ranks are told as ``torchrun`` does."""
 
+BESIDE_VARIABLE = "SMTC_BESIDE"
+"""Set in ranks that a script started itself beside the one whose records are the trainer's."""
+
 RENDEZVOUS_FOLDER_VARIABLE = "SMTC_RENDEZVOUS_FOLDER"
 """Folder in which all trainers of the job meet; unset: they meet at rank 0's port."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from smtc_lab.instance.context import InstanceContext
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
-from smtc_lab.instance.variables import ATTEMPT_VARIABLE
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE, BESIDE_VARIABLE
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.runtime.step_timer import StepTimer
@@ -38,7 +38,8 @@ class InstanceRuntime:
         self._process = os.getpid()
         self._writer: RecordSink | None = None
         folder = self.context.run_folder
-        if folder is not None and folder.records.is_dir():
+        is_beside = BESIDE_VARIABLE in os.environ
+        if folder is not None and folder.records.is_dir() and not is_beside:
             host, rank = self.context.host, self.context.rank
             is_trainer = self.context.role == "train"
             data_records = folder.records / f"{host}-data0.sqlite"

@@ -44,6 +44,15 @@ RANKS = """
         if rank == 0:
             print("RESULT", loss.item(), flush=True)
 
+    def in_a_session(rank):
+        import smtc_lab
+        session = smtc_lab.Session()
+        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+        for _ in session.steps(DataLoader(list(range(12)), batch_size=2)):
+            optimizer.step()
+            session.log(rank=rank)
+            smtc_lab.log({"own/rank": rank})
+
     def train_together(rank, port, epochs):
         global model  # with it ends gloo, which may wait for itself (a race of torch's)
         address = f"tcp://127.0.0.1:{port}"
@@ -155,3 +164,19 @@ def test_spawned_ranks_are_counted_and_end_with_the_jobs_last_step(
     assert ("RESULT" in run.logs("algo-1")) is (max_steps is None)
     (kept,) = [event for event in records.events if event.kind == LOADER_KEPT]
     assert 'distribution={"data": 2}' in kept.message
+
+
+def test_a_spawned_rank_beside_the_first_records_nothing(
+    make_job: MakeJob, start: Start
+) -> None:
+    job = make_job(script("mp.spawn(in_a_session, nprocs=2)"), cluster="train=local:1")
+
+    run = start(job).wait(LIMIT_S)
+
+    assert run.status == "Completed"
+    assert [step.step for step in run.records().steps["algo-1-rank0"]] == list(range(6))
+    logged = run.metrics()
+    assert {name: set(logged[name].value) for name in logged.names} == {
+        "rank": {0.0},
+        "own/rank": {0.0},
+    }

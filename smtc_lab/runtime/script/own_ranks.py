@@ -13,6 +13,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.instance.variables import (
+    BESIDE_VARIABLE,
     DATA_HOSTS_VARIABLE,
     FINGERPRINTS_VARIABLE,
     LONE_TRAINER_VARIABLE,
@@ -178,6 +179,7 @@ class OwnRank:
         """Mend the variables of a process that knows nothing of the one that has sent this."""
         os.environ.pop(READY_VARIABLE, None)
         if not is_first:
+            os.environ[BESIDE_VARIABLE] = "1"
             if self._ready is not None:
                 os.close(self._ready)
             return
