@@ -13,7 +13,7 @@ from smtc_lab.cli.writable import unwritable
 from smtc_lab.store.run_folder import runs_root
 from smtc_lab.study.options import job_options
 
-_UNEQUAL = 1
+_UNPROVEN = 1
 
 
 @click.command(name="prove-resume")
@@ -35,8 +35,8 @@ _UNEQUAL = 1
 def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Train SCRIPT unbroken and killed at random steps, and compare all bits of each step.
 
-    Says "equal", or names the first thing that differs and the line that would mend it; the
-    exit code is 1 then.
+    Says "equal", or names the first thing that differs and the line that would mend it. The
+    exit code is 1 then, and where it began anew each time, as it keeps no checkpoint.
 
     \b
     Example:
@@ -68,5 +68,5 @@ def prove_resume(**options: Any) -> None:  # noqa: ANN401  click passes its own 
         say(new_files)
     if options["json_file"] is not None:
         options["json_file"].write_text(proof.model_dump_json(indent=1) + "\n", "utf-8")
-    if not proof.equal:
-        sys.exit(_UNEQUAL)
+    if not proof.equal or proof.began_anew:
+        sys.exit(_UNPROVEN)

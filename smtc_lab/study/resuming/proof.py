@@ -88,7 +88,7 @@ class ResumeProof(Result):
 
     equal: bool
     """Whether all weights, optimizer states, samples, learning rates and random numbers of all
-    steps are the same bits."""
+    steps are the same bits. A script that begins anew is equal, too: see ``began_anew``."""
 
     steps: int
     """Steps of the unbroken run."""
@@ -109,6 +109,11 @@ class ResumeProof(Result):
     """Names of the unbroken and of the interrupted run."""
 
     @property
+    def began_anew(self) -> bool:
+        """Whether it was killed and began from its first step each time: nothing was kept."""
+        return bool(self.interrupted_at) and not any(self.went_on_from)
+
+    @property
     def verdict(self) -> str:
         """The result in a sentence or two."""
         if self.first_difference is not None:
@@ -116,16 +121,15 @@ class ResumeProof(Result):
             return f"Not equal. {found.sentence} This would mend it: {found.mend}."
         times = len(self.interrupted_at)
         often = "once" if times == 1 else f"{times} times"
-        told = (
-            f"Equal: killed {often}, it trained the bits of the unbroken run in each of "
-            f"{self.steps} steps."
-        )
-        if times and not any(self.went_on_from):
-            told += (
-                " But it began anew each time: it keeps no checkpoint that it goes on from. "
-                "Call session.checkpoint(model=model, optimizer=optimizer)."
+        bits = f"it trained the bits of the unbroken run in each of {self.steps} steps."
+        if self.began_anew:
+            return (
+                f"It does not go on: killed {often}, it began anew each time, and then {bits} "
+                "It keeps no checkpoint that it goes on from. Call "
+                "session.checkpoint(model=model, optimizer=optimizer), or try "
+                "--resume automatic."
             )
-        return told
+        return f"Equal: killed {often}, {bits}"
 
     def __str__(self) -> str:
         return self.verdict
