@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from smtc_lab.machine.mapped_file import mapped_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from smtc_lab.store.run_folder import RunFolder
@@ -21,6 +22,12 @@ _NUM_BYTES = 16
 def progress_file(folder: RunFolder, host: str, rank: int) -> Path:
     """Return where the counters of a trainer are."""
     return folder.instance(host) / f"progress-rank{rank}"
+
+
+def num_signs(folder: RunFolder, hosts: Iterable[str]) -> int:
+    """Return how many batches all trainers of some instances asked for, in all attempts."""
+    found = [path for host in hosts for path in folder.instance(host).glob("progress-rank*")]
+    return sum(StepCounters(path).num_signs for path in found)
 
 
 class StepCounters:

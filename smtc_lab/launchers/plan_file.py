@@ -27,7 +27,13 @@ def _spot(job: TrainingJob) -> dict[str, Any] | None:
     if not job.use_spot_instances:
         return None
     market = None if job.market is None else job.market.model_dump()
-    return {"max_wait_s": job.max_wait, "market": market, "seed": job.seed}
+    dilation = 1.0 if job.emulation is None else job.emulation.dilation
+    return {
+        "max_wait_s": job.max_wait,
+        "market": market,
+        "seed": job.seed,
+        "dilation": dilation,
+    }
 
 
 def plan_text(plan: LaunchPlan) -> str:

@@ -56,7 +56,8 @@ class Market(Strict):
     """Time from TERM to KILL, in seconds of this machine, 0 to 120; 0: no notice."""
 
     time_scale: Annotated[float, Field(json_schema_extra={"exclusiveMinimum": 0})] = 1.0
-    """Seconds of the market in one second of this machine: with 3,600 an hour passes in one."""
+    """Seconds of the market in one second of this machine: with 3,600 an hour passes in one. Of
+    an emulation that this machine runs: in one second of cluster time while it takes steps."""
 
     @field_validator("mean_time_between_s", "time_scale")
     @classmethod
@@ -108,7 +109,8 @@ class SpotSettings(Strict):
 
     max_wait: Annotated[float | None, Field(json_schema_extra={"exclusiveMinimum": 0})] = None
     """Longest time from the launch to the end, waiting for instances included, in seconds; at
-    least ``max_runtime_s``, which is then the longest time with instances. None: as long as it
+    least ``max_runtime_s``, which is then the longest time with instances. Of an emulation's
+    steps it counts cluster time, and ``max_runtime_s`` this machine's. None: as long as it
     takes; on SageMaker ``max_runtime_s`` and an hour."""
 
     checkpoint_s3_uri: PlainText | None = None

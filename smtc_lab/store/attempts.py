@@ -30,6 +30,7 @@ def _attempt(values: dict[str, Any]) -> Attempt:
         raise ValueError("one of its attempts has no begin")
     return Attempt(
         started_s=started_s,
+        stepping_s=time_of(values, "stepping_s"),
         ended_s=time_of(values, "ended_s"),
         interrupted_by=text_of(values, "interrupted_by"),
     )

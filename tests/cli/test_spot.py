@@ -41,6 +41,41 @@ def test_a_forecast_is_printed_and_written(smtc_lab: SmtcLab, home: Path) -> Non
     )
 
 
+def test_a_run_tells_its_times_and_others_are_laid_beside(
+    smtc_lab: SmtcLab, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, object]] = []
+    given: list[dict[str, Any]] = []
+    made = lab.spot_forecast(
+        3600.0, save_s=2.0, restart_s=3.0, lifetimes=7200.0, spot_usd_per_hour=1.0, futures=100,
+        on_demand_usd_per_hour=4.0,
+    )  # fmt: skip
+
+    def forecast(work: object, **values: Any) -> lab.SpotForecast:
+        given.append({"work": work, **values})
+        return made
+
+    def open_run(name: str, *, root: object = None) -> str:
+        opened.append((name, root))
+        return name
+
+    monkeypatch.setattr("smtc_lab.launchers.run.Run.open", open_run)
+    monkeypatch.setattr("smtc_lab.planner.spot.forecast.spot_forecast", forecast)
+    monkeypatch.setattr(lab.SpotForecast, "with_measured", lambda self, *_: self)
+
+    said = smtc_lab(
+        *("spot", "--run", "digits-1", "--measured", "one", "--measured", "two", *MARKET),
+        *("--save-every", "own", "--runs-dir", home, *PRICE),
+    )
+
+    assert said.exit_code == 0, said.err
+    assert [name for name, _ in opened] == ["digits-1", "one", "two"]
+    assert {root for _, root in opened} == {home}
+    (values,) = given
+    assert (values["work"], values["save_s"], values["restart_s"]) == ("digits-1", None, None)
+    assert values["save_every_s"] == "own"
+
+
 def test_a_trace_and_a_table_of_prices_are_read(smtc_lab: SmtcLab, home: Path) -> None:
     (home / "trace.json").write_text(
         json.dumps({"metadata": {"gap_seconds": 600}, "data": [2, 2, 2, 1, 2, 2, 0]})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,9 @@ from smtc_lab.cli.say import say
 from smtc_lab.cli.writable import unwritable
 from smtc_lab.errors import PlannerError
 from smtc_lab.study.options import job_options
+
+if TYPE_CHECKING:
+    from smtc_lab.planner.spot.result import SpotForecast
 
 _FILE = click.Path(path_type=Path)
 _SECONDS_PER_HOUR = 3600.0
@@ -24,26 +27,37 @@ _SECONDS_PER_HOUR = 3600.0
     type=_FILE,
     help="Take steps, start-up and instances of this plan, a file of 'smtc-lab plan --json'.",
 )
+@click.option(
+    "--run",
+    "run_name",
+    metavar="NAME",
+    help="Take steps, saves, starts and instances of this completed run.",
+)
+@click.option(
+    "--measured",
+    multiple=True,
+    metavar="NAME",
+    help="Lay this completed run under a market beside the forecast. Repeatable.",
+)
 @click.option("--cluster", help="Which cluster of the plan. Default: its cheapest.")
 @click.option(
     "--save",
     type=float,
-    required=True,
     metavar="SECONDS",
-    help="For how long a save holds the training up.",
+    help="For how long a save holds the training up. Default: as the run measured it.",
 )
 @click.option(
     "--restart",
     type=float,
     metavar="SECONDS",
-    help="From a new instance to the next step. Default: as the plan measured it.",
+    help="From a new instance to the next step. Default: as plan or run measured it.",
 )
 @click.option(
     "--save-every",
-    metavar="SECONDS|auto",
+    metavar="SECONDS|auto|own",
     default="auto",
     show_default=True,
-    help="Work between two saves. auto: what is cheapest.",
+    help="Work between two saves. auto: what is cheapest; own: as the run did.",
 )
 @click.option(
     "--mean-time-between",
@@ -100,6 +114,7 @@ _SECONDS_PER_HOUR = 3600.0
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="What draws them.")
 @click.option("--json", "json_file", type=_FILE, help="Write the forecast here.")
+@click.option("--runs-dir", type=_FILE, help="Folder of runs. Default: the usual one.")
 def forecast(**options: Any) -> None:  # noqa: ANN401  click passes its own parameters
     """Tell what a job on spot instances will cost and when it will end.
 
@@ -140,14 +155,28 @@ def forecast(**options: Any) -> None:  # noqa: ANN401  click passes its own para
         seed=options["seed"],
     )
     refusals.raise_if_any()
+    if options["measured"]:
+        made = refusals.tried(_with_measured, made, options)
+        refusals.raise_if_any()
     say(str(made))
     if options["json_file"] is not None:
         options["json_file"].write_text(made.to_json() + "\n", encoding="utf-8")
         say(f"Forecast: {options['json_file']}")
 
 
-def _work(options: dict[str, Any]) -> Any:  # noqa: ANN401  hours, or a cluster of a plan
-    """Return the time of the job's steps in seconds, or a cluster of the plan."""
+def _with_measured(made: SpotForecast, options: dict[str, Any]) -> SpotForecast:
+    from smtc_lab.launchers.run import Run  # noqa: PLC0415  others need none
+
+    runs = [Run.open(name, root=options["runs_dir"]) for name in options["measured"]]
+    return made.with_measured(*runs)
+
+
+def _work(options: dict[str, Any]) -> Any:  # noqa: ANN401  hours, a cluster of a plan, a run
+    """Return the time of the job's steps in seconds, a cluster of the plan, or the run."""
+    if options["run_name"] is not None:
+        from smtc_lab.launchers.run import Run  # noqa: PLC0415  others need none
+
+        return Run.open(options["run_name"], root=options["runs_dir"])
     path = options["plan_file"]
     if path is None:
         return options["hours"] * _SECONDS_PER_HOUR
@@ -180,13 +209,13 @@ def _deadline_s(options: dict[str, Any]) -> float | None:
 
 
 def _save_every(text: str, refusals: job_options.Refusals) -> float | str:
-    if text == "auto":
+    if text in {"auto", "own"}:
         return text
     try:
         return float(text)
     except ValueError:
         refusals.problems.append(
-            f"--save-every {text!r} is neither seconds nor 'auto'. Correct it."
+            f"--save-every {text!r} is neither seconds nor 'auto' nor 'own'. Correct it."
         )
         return "auto"
 
@@ -194,12 +223,14 @@ def _save_every(text: str, refusals: job_options.Refusals) -> float | str:
 def _problems(options: dict[str, Any]) -> list[str]:
     """Return which options do not go together."""
     problems = []
-    has_plan = options["plan_file"] is not None
-    if (options["hours"] is None) is not has_plan:
-        problems.append("Give either --hours of work, or a --plan with steps.")
+    has_plan, has_run = options["plan_file"] is not None, options["run_name"] is not None
+    if (options["hours"] is not None) + has_plan + has_run != 1:
+        problems.append("Give --hours of work, a --plan with steps, or a --run: one of them.")
+    if options["save"] is None and not has_run:
+        problems.append("--save is not known. Give the seconds that one takes, or a --run.")
     if options["cluster"] is not None and not has_plan:
         problems.append("--cluster is one of a --plan. Give that, too, or drop it.")
-    if options["restart"] is None and not has_plan:
+    if options["restart"] is None and not (has_plan or has_run):
         problems.append("--restart is not known. Give the seconds up to the next step.")
     if (options["mean_time_between"] is None) is (options["trace"] is None):
         problems.append("Give either --mean-time-between in seconds, or a --trace.")

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import InstanceLostError, LauncherError
 from smtc_lab.instance.plan import LEAVE_S, runs_script
+from smtc_lab.instance.progress import num_signs
 from smtc_lab.instance.variables import ATTEMPT_VARIABLE
+from smtc_lab.launchers.supervision.cluster_clock import ClusterClock
 from smtc_lab.launchers.supervision.gang import Exit, Outcome, goes_on_without, outcome
 from smtc_lab.launchers.supervision.interrupts import Interrupts
 from smtc_lab.launchers.supervision.market import MarketClock
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from smtc_lab.launchers.supervision.instances import Instances
     from smtc_lab.store.run_folder import RunFolder
 
-
+_LOOK_S = 0.02
 _SEEN_LATE_S = 1.0
 """A killed agent is seen late on a busy machine, and other trainers fail over it soon."""
 
@@ -60,12 +62,13 @@ class Supervisor:
         self._exits: dict[str, Exit] = {}
         self._spared: set[str] = set()
         self._is_ending = False
+        self._signs_before = 0
         spot = plan.get("spot")  # an older smtc_lab wrote none
         self._is_spot = spot is not None
         self._market: MarketClock | None = None
-        if spot is not None and spot["market"] is not None:
+        if spot and (market := spot["market"]) is not None:
             self._market = MarketClock(
-                spot["market"], num_instances=len(self._roles), seed=spot["seed"]
+                market, num_instances=len(self._roles), seed=spot["seed"]
             )
         self._keeper = RunKeeper(folder, hosts=self._roles, facts=plan["facts"])
 
@@ -121,8 +124,10 @@ class Supervisor:
         """Start the instances, and return how they ended, once nothing of them is left."""
         interrupts = self._interrupts
         interrupts.interruption_at_s = math.inf
+        self._signs_before = num_signs(self._folder, self._roles)
         if self._market is not None:
-            interrupts.interruption_at_s = self._market.next_interruption_s(interrupts.now_s)
+            now_s = interrupts.clock.now_s
+            interrupts.interruption_at_s = self._market.next_interruption_s(now_s)
         ended = Outcome(state="Failed", reason="The instances could not be started.")
         try:
             self._keeper.learn(self._instances.start())
@@ -138,6 +143,7 @@ class Supervisor:
             if ended.state == "Stopped":
                 self._keeper.stopping(ended.reason)
             self._is_ending = True
+            interrupts.clock.take_none()
             self._instances.end()
             self._collect_exits()
             if ended.host:  # by now all have told when they failed
@@ -169,8 +175,10 @@ class Supervisor:
             self._interrupts.listen_to([self._instances.wake_fd])
         until_s = math.inf
         while True:
-            left_s = None if until_s == math.inf else max(0.0, until_s - time.monotonic())
-            interrupted = self._interrupts.wait(left_s)
+            left_s = min(until_s - time.monotonic(), self._look_for_steps())
+            interrupted = self._interrupts.wait(
+                None if left_s == math.inf else max(0.0, left_s)
+            )
             self._collect_exits()
             ended = self._outcome() or interrupted
             if ended is None:
@@ -182,6 +190,16 @@ class Supervisor:
             if time.monotonic() >= until_s:
                 self._say_ended(staying)
                 return ended
+
+    def _look_for_steps(self) -> float:
+        """Let the clock go as steps do once there are some; return when to look again."""
+        if not self._interrupts.clock.waits_for_steps:
+            return math.inf
+        if num_signs(self._folder, self._roles) == self._signs_before:
+            return _LOOK_S  # they are counted in memory, of which nobody tells
+        self._interrupts.clock.take_steps()
+        self._keeper.takes_steps()
+        return math.inf
 
     def _outcome(self) -> Outcome | None:
         """Return how the attempt ends, given the instances that have ended; None: it goes on.
@@ -208,7 +226,7 @@ class Supervisor:
         """Wait until there are instances; return why the run ends before, None: there are."""
         if self._market is None:
             return None
-        now_s = self._interrupts.now_s
+        now_s = self._interrupts.clock.now_s
         until_s = self._market.next_capacity_s(now_s, after_loss=after_loss)
         return self._interrupts.wait_for_instances(until_s)
 
@@ -242,8 +260,7 @@ class Supervisor:
 
     def _timed(self, ended: Exit) -> Exit:
         """Return an end with its time, where an agent was killed and could not say it."""
-        is_first = ended.agent_signal is not None and not self._is_ending
-        if not is_first:
+        if ended.agent_signal is None or self._is_ending:
             return ended
         return replace(ended, failed_at_s=time.time() - _SEEN_LATE_S)
 
@@ -273,12 +290,11 @@ def supervise_instances(
         detached: Whether the run goes on without the process that launched it.
         of: Makes the instances of an attempt; called first once what ends the run is heard.
     """
-    spot = plan.get("spot") or {}
+    spot, limit_s = plan.get("spot") or {}, float(plan["max_runtime_s"])
     interrupts = Interrupts(
-        limit_s=float(plan["max_runtime_s"]),
-        detached=detached,
-        max_wait_s=spot.get("max_wait_s"),
+        limit_s=limit_s, detached=detached, max_wait_s=spot.get("max_wait_s")
     )
+    interrupts.clock = ClusterClock(spot.get("dilation", 1.0))
     Supervisor(
         folder, plan, make=lambda: of(folder, plan, interrupts), interrupts=interrupts
     ).run()

@@ -11,6 +11,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from smtc_lab.launchers.supervision.cluster_clock import ClusterClock
 from smtc_lab.launchers.supervision.gang import Outcome
 from smtc_lab.machine.processes import signals_as_bytes
 
@@ -26,7 +27,7 @@ class Interrupts:
         detached: Whether the run goes on without the process that launched it, whose end is
             otherwise the end of this one's standard input.
         max_wait_s: Longest time until its end, waiting for instances included, from now, in
-            seconds; None: as long as it takes.
+            seconds of ``clock``; None: as long as it takes.
         used_s: Time with instances before now that counts, in seconds.
         passed_s: Time before now that counts, waiting included, in seconds.
     """
@@ -42,11 +43,13 @@ class Interrupts:
     ) -> None:
         self._limit_s = limit_s
         self._max_wait_s = max_wait_s
-        self._passed_s = passed_s
-        self._began_s = time.monotonic()
-        self._deadline = self._began_s + limit_s - used_s
+        self._waits_until_s = math.inf if max_wait_s is None else max_wait_s - passed_s
+        self.clock = ClusterClock()
+        """Counts the run's seconds; of ``limit_s`` this machine's count always."""
+
+        self._deadline = time.monotonic() + limit_s - used_s
         self.interruption_at_s = math.inf
-        """When instances are taken away, in seconds since this was made; infinite: never."""
+        """When instances are taken away, by ``clock``; infinite: never."""
         self._lifeline = None if detached else sys.stdin.fileno()
         self._wake = signals_as_bytes()
         self._asked_to_stop = False
@@ -73,10 +76,10 @@ class Interrupts:
         """
         if (late := self._late()) is not None:
             return late
-        ends_s = min(
-            self._deadline, self._wait_deadline, self._began_s + self.interruption_at_s
+        left_s = min(
+            self._deadline - time.monotonic(),
+            self.clock.left_s(min(self._waits_until_s, self.interruption_at_s)),
         )
-        left_s = ends_s - time.monotonic()
         wait_s = left_s if timeout_s is None else min(left_s, timeout_s)
         patience_s = None if wait_s == math.inf else wait_s
         heard = {key.fd for key, _ in self._heard_from.select(patience_s)}
@@ -101,23 +104,18 @@ class Interrupts:
         """Return why the run must end that was asked to."""
         return Outcome(state="Stopped", reason="The run was stopped by its user.")
 
-    @property
-    def now_s(self) -> float:
-        """Seconds since this was made."""
-        return time.monotonic() - self._began_s
-
     def wait_for_instances(
         self, until_s: float, *, are_there: Callable[[], bool] = lambda: False
     ) -> Outcome | None:
         """Wait until there are instances; return why the run ends before, None: there are.
 
         Args:
-            until_s: When there are some, in seconds since this was made; infinite: never.
+            until_s: When there are some, by ``clock``; infinite: never.
             are_there: Whether there are some now; asked when something was heard.
         """
         self.interruption_at_s = math.inf
         began_s, deadline, ended = time.monotonic(), self._deadline, None
-        while ended is None and not are_there() and (left_s := until_s - self.now_s) > 0:
+        while ended is None and not are_there() and (left_s := self.clock.left_s(until_s)) > 0:
             self._deadline = math.inf  # of the time with instances, of which none passes
             ended = self.wait(left_s if left_s < math.inf else None)
             if ended is not None and ended.state == "Interrupted":
@@ -125,17 +123,11 @@ class Interrupts:
         self._deadline = deadline + time.monotonic() - began_s
         return ended
 
-    @property
-    def _wait_deadline(self) -> float:
-        if self._max_wait_s is None:
-            return math.inf
-        return self._began_s + self._max_wait_s - self._passed_s
-
     def _late(self) -> Outcome | None:
-        now_s = time.monotonic()
-        if now_s >= self._deadline:
+        if time.monotonic() >= self._deadline:
             return too_long(self._limit_s)
-        if now_s >= self._wait_deadline:
+        now_s = self.clock.now_s
+        if now_s >= self._waits_until_s:
             return Outcome(
                 state="Stopped",
                 reason=(
@@ -144,7 +136,7 @@ class Interrupts:
                     "it, or use on-demand instances."
                 ),
             )
-        if self.now_s < self.interruption_at_s:
+        if now_s < self.interruption_at_s:
             return None
         by_hand = self.interruption_at_s < 0
         return Outcome(

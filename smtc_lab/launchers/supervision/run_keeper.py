@@ -66,6 +66,11 @@ class RunKeeper:
         if len(attempts) > 1:
             self.event("attempt", "", f"Attempt {len(attempts)} begins.")
 
+    def takes_steps(self) -> None:
+        """Say that the trainers of this attempt have asked for their first batch."""
+        *before, last = self._state.attempts
+        self._change(attempts=(*before, replace(last, stepping_s=time.time())))
+
     def interrupted(self, reason: str) -> None:
         """Say that the instances were taken away, and that others are waited for."""
         attempts = self._ended_attempts(time.time(), interrupted_by=reason)

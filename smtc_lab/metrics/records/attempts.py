@@ -16,6 +16,10 @@ class Attempt:
     started_s: float
     """When its instances were started, in seconds since the epoch."""
 
+    stepping_s: float | None = None
+    """When its trainers asked for their first batch, in seconds since the epoch; told where an
+    emulation's clock then goes slower. None: not told."""
+
     ended_s: float | None = None
     """When the last of them had ended, in seconds since the epoch; None: they run."""
 
@@ -39,6 +43,21 @@ def waited_s(attempts: Sequence[Attempt], now_s: float | None = None) -> float:
         for attempt, start in zip(attempts, starts, strict=False)
         if attempt.ended_s is not None
     )
+
+
+def billed_in_cluster_time_s(attempts: Sequence[Attempt], *, dilation: float) -> float:
+    """Return how long a run had instances, in seconds: of steps those of its cluster.
+
+    Args:
+        attempts: All of its attempts, in order, which have ended.
+        dilation: Seconds of this machine that one of the cluster took while it made steps.
+    """
+    billed_s = 0.0
+    for attempt in attempts:
+        ended_s = attempt.started_s if attempt.ended_s is None else attempt.ended_s
+        stepping_s = ended_s if attempt.stepping_s is None else attempt.stepping_s
+        billed_s += stepping_s - attempt.started_s + (ended_s - stepping_s) / dilation
+    return billed_s
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,13 +13,16 @@ from smtc_lab.planner.planned_candidate import PlannedCandidate
 from smtc_lab.planner.spot.futures import Futures
 from smtc_lab.planner.spot.lifetimes import given_lifetimes
 from smtc_lab.planner.spot.measured import scale_of
-from smtc_lab.planner.spot.of_run import times_of
+from smtc_lab.planner.spot.of_run import newest_run_of, times_of
 from smtc_lab.planner.spot.played import SpotTerms
 from smtc_lab.planner.spot.prices import PriceSource, prices_of
 from smtc_lab.planner.spot.result import SpotForecast
+from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from _typeshed import StrPath
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.planner.spot.lifetimes import Given
@@ -30,11 +33,11 @@ _MOST_INSTANCES = 10_000
 
 
 def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
-    work: float | PlannedCandidate | Run,
+    work: float | PlannedCandidate | Run | TrainingJob,
     *,
     save_s: float | None = None,
     restart_s: float | None = None,
-    lifetimes: Given,
+    lifetimes: Given | None = None,
     deadline_s: float | None = None,
     save_every_s: float | Literal["auto", "own"] = "auto",
     instance_type: str | None = None,
@@ -47,6 +50,7 @@ def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
     catalog: Catalog | None = None,
     futures: int = 10_000,
     seed: int = 0,
+    root: StrPath | None = None,
 ) -> SpotForecast:
     """Return what a job on spot instances will cost and when it will end.
 
@@ -60,8 +64,9 @@ def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
         work: Time of the steps without interruptions, in seconds; or a cluster of a plan, whose
             predicted step time, steps, start-up and instances are then taken; or a run that was
             completed, whose measured steps, saves, starts and instances are taken, interrupted
-            or not. Its seconds are those of this machine: where ``lifetimes`` is a market they
-            are brought to the time scale of that.
+            or not; or a job, whose newest completed run is taken. Of a run the seconds are
+            those of this machine, of an emulation's steps those of the cluster: where
+            ``lifetimes`` is a market they are brought to the time scale of that.
         save_s: For how long a save holds the training up, in seconds, above 0. None: as the run
             measured it.
         restart_s: From an instance that is there to the next step, in seconds: start-up,
@@ -70,7 +75,8 @@ def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
         lifetimes: For how long instances can be had: a mean in seconds, without memory;
             ``{"mean_time_between_s": 3600, "variation": 1.8, "mean_wait_s": 600}`` with the
             standard deviation over the mean (0.1 to 10; 1.5 to 2.6 in published traces) and
-            the mean time without any; the market of a job; or the path of a trace,
+            the mean time without any; the market of a job (None: of the one that is the work);
+            or the path of a trace,
             ``{"metadata": {"gap_seconds": …}, "data": [instances at each tick]}``. Without a
             trace a future begins with instances.
         deadline_s: When the job must have ended, in seconds from its begin.
@@ -87,12 +93,21 @@ def spot_forecast(  # noqa: PLR0913  what a job, its market and its prices are
         catalog: On-demand prices; None: those that are kept.
         futures: How many are played, 10 to 1,000,000.
         seed: Seed of everything random.
+        root: Folder of runs in which those of a job are looked for; None: the default one.
 
     Raises:
         PlannerError: A number is out of its range, a price is unknown, or a file cannot be
             read.
         CatalogError: An instance type is not known.
     """
+    if isinstance(work, TrainingJob):
+        lifetimes = work.market if lifetimes is None else lifetimes
+        work = newest_run_of(work, root=root)
+    if lifetimes is None:
+        raise PlannerError(
+            "lifetimes is not given. Give for how long instances last in the mean, in seconds, "
+            "a trace, or a job with a market."
+        )
     given = _GivenTimes(
         work, save_s, restart_s, save_every_s, ((instance_type, instances),)
     ).known(scale_of(lifetimes))

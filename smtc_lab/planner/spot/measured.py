@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from smtc_lab.errors import PlannerError
 from smtc_lab.metrics.cost import usd_per_job
+from smtc_lab.metrics.records.attempts import billed_in_cluster_time_s
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
+from smtc_lab.metrics.records.saves import saves_of
 from smtc_lab.metrics.result import Evidence, Result, evidence_of
 
 if TYPE_CHECKING:
     from smtc_lab.launchers.run import Run
+    from smtc_lab.metrics.bill import Bill
 
 POLICY = "spot only"
 """What a run under a market does: it waits for instances, however long."""
@@ -66,19 +70,36 @@ def measured_spot(run: Run, *, usd_per_hour: float) -> MeasuredSpot:
             f"Run {run.job_name!r} is {state.state}, so when it ends is not measured. Wait for "
             "its end."
         )
-    scale = scale_of(job.market)
-    billed_s, waiting_s = scale * (state.billed_s or 0.0), scale * state.waited_s
+    scale, dilation = scale_of(job.market), dilation_of_job(job)
+    billed_s, lost_s = state.billed_s or 0.0, bill.interruptions_s or 0.0
+    if dilation != 1:
+        billed_s, lost_s = _in_cluster_time(run, bill, dilation)
     return MeasuredSpot(
         job_name=run.job_name,
         time_scale=scale,
-        finish_s=billed_s + waiting_s,
-        billed_s=billed_s,
-        waiting_s=waiting_s,
-        lost_s=scale * (bill.interruptions_s or 0.0),
+        finish_s=scale * (billed_s + state.waited_s),
+        billed_s=scale * billed_s,
+        waiting_s=scale * state.waited_s,
+        lost_s=scale * lost_s,
         interruptions=max(0, len(state.attempts) - 1),
-        usd=usd_per_job(billed_s=billed_s, usd_per_hour=usd_per_hour) or 0.0,
+        usd=usd_per_job(billed_s=scale * billed_s, usd_per_hour=usd_per_hour) or 0.0,
         evidence=evidence_of(job),
     )
+
+
+def _in_cluster_time(run: Run, bill: Bill, dilation: float) -> tuple[float, float]:
+    """Return billed and lost time of an emulation: its steps, also those lost, in cluster time.
+
+    Starts, ends and saves take what they took here, as a forecast has them.
+    """
+    records = run.records()
+    saves_s = sum(save.stall_s for save in saves_of(records.events)) / len(records.steps)
+    saves_s *= 1 - 1 / dilation  # beyond what they are among the steps
+    end_s = bill.end_s or 0.0
+    billed_s = billed_in_cluster_time_s(run.state.attempts, dilation=dilation)
+    billed_s += saves_s + end_s * (1 - 1 / dilation)
+    counted_s = (bill.startup_s or 0.0) + (bill.steps_s or 0.0) + saves_s + end_s
+    return billed_s, max(0.0, billed_s - counted_s)
 
 
 def scale_of(market: object) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean, median
@@ -9,23 +10,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.errors import PlannerError
+from smtc_lab.errors import PlannerError, StoreError
+from smtc_lab.launchers.run import Run
 from smtc_lab.metrics.columns import STEP, steps_of
 from smtc_lab.metrics.records.attempts import Attempt, AttemptRecord
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.saves import saves_of
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.spec.cluster import LOCAL
-from smtc_lab.store.reader import read_records
+from smtc_lab.store.reader import read_job, read_records
+from smtc_lab.store.run_folder import find_runs, runs_root
+from smtc_lab.store.state import read_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from _typeshed import StrPath
     from numpy.typing import NDArray
 
-    from smtc_lab.launchers.run import Run
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.metrics.records.saves import Save
+    from smtc_lab.spec.job import TrainingJob
 
 
 _AND_NO_MORE = 1 + 1e-9
@@ -50,6 +55,37 @@ class RunTimes:
 
     instances: tuple[tuple[str | None, int], ...]
     """Instance types, None for this machine, and how many of each."""
+
+
+_SAME = (
+    *("entry_point", "arguments", "hyperparameters", "cluster", "distribution"),
+    *("compiler_config", "python_environment", "max_steps"),
+)
+"""Fields of a job that decide how long its steps take, and how many there are."""
+
+
+def newest_run_of(job: TrainingJob, *, root: StrPath | None = None) -> Run:
+    """Return the newest completed run of a job's script, arguments and cluster.
+
+    Args:
+        job: The job; on which instances, spot or not, does not matter.
+        root: Folder of runs; None: the default one.
+
+    Raises:
+        PlannerError: There is none.
+        StoreError: The folder may not be read.
+    """
+    for folder in reversed(find_runs(root)):
+        with suppress(StoreError):  # one that is damaged is none of it
+            if read_state(folder).state == "Completed":
+                made = read_job(folder)
+                if all(getattr(made, name) == getattr(job, name) for name in _SAME):
+                    return Run.open(str(folder.path))
+    raise PlannerError(
+        f"No run of {job.entry_point!r} with this cluster, arguments and max_steps is "
+        f"completed in {str(runs_root(root))!r}, so the times of the job are not known. "
+        "Launch it once, or give seconds of work, save_s and restart_s."
+    )
 
 
 def times_of(run: Run) -> RunTimes:

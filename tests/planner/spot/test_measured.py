@@ -78,6 +78,14 @@ def test_a_run_that_was_interrupted_tells_its_times_and_is_drawn_over_the_foreca
     assert made.restart_s == pytest.approx(SCALE * times.restart_s)
     assert made.save_s == pytest.approx(SCALE * (times.save_s or math.nan))
     assert made.policies[1].save_every_s == pytest.approx(SCALE * (times.save_every_s or 0))
+    assert spot_forecast(job, save_every_s="own", root=run.folder.path.parent, **prices) == made
+    other = job.model_copy(update={"arguments": ("--lr", "0.1")})
+    with pytest.raises(
+        PlannerError, match=r"No run of .* arguments and max_steps is completed"
+    ):
+        spot_forecast(other, root=run.folder.path.parent, **prices)
+    with pytest.raises(PlannerError, match=r"lifetimes is not given"):
+        spot_forecast(run, **prices)
     given = spot_forecast(run, lifetimes=9e4, save_s=2.0, restart_s=3.0, **prices)
     assert (given.work_s, given.save_s, given.restart_s) == (times.work_s, 2.0, 3.0)
 
@@ -100,6 +108,39 @@ def test_a_run_that_was_interrupted_tells_its_times_and_is_drawn_over_the_foreca
     for name in ("one.png", "one.svg"):
         write_spot_figure(beside.with_measured(run), tmp_path / name)
         assert (tmp_path / name).stat().st_size > 10_000
+
+
+@pytest.mark.timeout(180)
+def test_steps_of_an_emulation_are_measured_in_cluster_time_and_all_else_in_its_own(
+    make_job: Callable[..., TrainingJob], start: Callable[..., Run]
+) -> None:
+    slower = 4.0
+    market = Market(mean_time_between_s=1e8, time_scale=SCALE)
+    job = make_job(
+        SCRIPT,
+        cluster="trainers=local:1",
+        use_spot_instances=True,
+        market=market,
+        emulation=Emulation(device_step_time_s=STEP_S, time_dilation=slower),
+    )
+    run = start(job)
+    columns = StepColumns([run.folder.rank_records("algo-1", 0)])
+    wait_until(lambda: columns.count() >= 10, what="10 steps", limit_s=60.0)
+    run.interrupt()
+    run.wait(60)
+
+    (measured,) = (
+        spot_forecast(run, lifetimes=market, spot_usd_per_hour=1.0, on_demand_usd_per_hour=4.0)
+        .with_measured(run)
+        .measured
+    )
+    here_s, steps_s = run.state.billed_s or 0.0, STEPS * STEP_S * slower
+    saved_s = here_s - measured.billed_s / SCALE
+    lost_s = 2 * EVERY * STEP_S * slower  # at most, and what stands between steps
+    assert all(attempt.stepping_s for attempt in run.state.attempts)
+    assert 1 - 1 / slower <= saved_s / steps_s <= (1 - 1 / slower) * (1 + lost_s / steps_s)
+    assert measured.finish_s == pytest.approx(measured.billed_s + measured.waiting_s)
+    assert 0.0 < measured.lost_s < SCALE * (run.bill.interruptions_s or 0.0)
 
 
 def test_what_an_event_says_of_a_save_is_read_as_it_was_written() -> None:
