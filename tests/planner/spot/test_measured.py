@@ -114,31 +114,31 @@ def test_a_run_that_was_interrupted_tells_its_times_and_is_drawn_over_the_foreca
 def test_steps_of_an_emulation_are_measured_in_cluster_time_and_all_else_in_its_own(
     make_job: Callable[..., TrainingJob], start: Callable[..., Run]
 ) -> None:
-    slower = 4.0
+    slower = 20.0
     market = Market(mean_time_between_s=1e8, time_scale=SCALE)
     job = make_job(
         SCRIPT,
-        cluster="trainers=local:1",
+        cluster="trainers=ml.p3.2xlarge:1",
         use_spot_instances=True,
         market=market,
-        emulation=Emulation(device_step_time_s=STEP_S, time_dilation=slower),
+        emulation=Emulation(device_step_time_s=0.01, time_dilation=slower),
     )
     run = start(job)
     columns = StepColumns([run.folder.rank_records("algo-1", 0)])
     wait_until(lambda: columns.count() >= 10, what="10 steps", limit_s=60.0)
     run.interrupt()
-    run.wait(60)
+    run.wait(100)
 
     (measured,) = (
         spot_forecast(run, lifetimes=market, spot_usd_per_hour=1.0, on_demand_usd_per_hour=4.0)
         .with_measured(run)
         .measured
     )
-    here_s, steps_s = run.state.billed_s or 0.0, STEPS * STEP_S * slower
-    saved_s = here_s - measured.billed_s / SCALE
-    lost_s = 2 * EVERY * STEP_S * slower  # at most, and what stands between steps
+    here_s, billed_s = run.state.billed_s or 0.0, measured.billed_s / SCALE
+    steps_here_s = STEPS * 0.01 * slower
     assert all(attempt.stepping_s for attempt in run.state.attempts)
-    assert 1 - 1 / slower <= saved_s / steps_s <= (1 - 1 / slower) * (1 + lost_s / steps_s)
+    assert here_s - billed_s >= (1 - 1 / slower) * steps_here_s
+    assert billed_s >= 2 * times_of(run).restart_s
     assert measured.finish_s == pytest.approx(measured.billed_s + measured.waiting_s)
     assert 0.0 < measured.lost_s < SCALE * (run.bill.interruptions_s or 0.0)
 

@@ -24,10 +24,16 @@ __all__ = ["serve"]
 KINDS: dict[str, dict[str, Any]] = {
     "alone": {},
     "2 data workers": {"workers": 2},
-    "a data server": {"served": True},
+    "a data server": {"served": 1},
+    "a stream": {"stream": True},
+    "a stream, 2 data workers": {"stream": True, "workers": 2},
+    "torch's own loader": {"torchs": True},
+    "torch's own loader, 2 data workers": {"torchs": True, "workers": 2},
     "2 ranks": {"ranks": 2},
     "2 shards": {"ranks": 2, "shard": 2},
+    "2 ranks, 2 data servers": {"ranks": 2, "served": 2},
     "compiled": {"compiled": True},
+    "2 ranks, compiled": {"ranks": 2, "compiled": True},
 }
 
 
@@ -72,15 +78,20 @@ def killed_and_ended(folder: Path, seed: int, **options: Any) -> list[Any]:
     return attempt(folder, **options)
 
 
+def servers_of(serve: Callable[..., Any], count: int) -> dict[str, Any]:
+    """Start data servers; return the option that names them."""
+    started = [serve(secret=SECRET, name=f"algo-{2 + number}") for number in range(count)]
+    return {"servers": [[one.address.host, one.address.port] for one in started]}
+
+
 def check(kind: str, seeds: range, tmp_path: Path, serve: Callable[..., Any]) -> None:
     options = dict(KINDS[kind])
-    is_served = options.pop("served", False)
-    if is_served:
-        address = serve(secret=SECRET).address
-        options["server"] = [address.host, address.port]
+    num_servers = options.pop("served", 0)
+    if num_servers:
+        options |= servers_of(serve, num_servers)
     unbroken = attempt(tmp_path / "unbroken", **options)
     assert unbroken[0]["resumed"] == 0
-    assert unbroken[0]["served_by"] == ["algo-2"] * is_served
+    assert unbroken[0]["served_by"] == ["algo-2", "algo-3"][:num_servers]
     assert len(unbroken[0]["losses"]) == STEPS
     for seed in seeds:
         found = killed_and_ended(tmp_path / f"killed-{seed}", seed, **options)
@@ -138,6 +149,23 @@ def test_another_number_of_trainers_goes_on_with_the_model(
     samples = [[one["samples"][step] for one in found] for step in range(14, 21)]
     read = sorted(number for step in samples[1:] for of_rank in step for number in of_rank)
     assert len(set(read)) == len(read) == (6 * BATCH)
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 0)])
+def test_another_number_of_data_servers_changes_no_bit(
+    before: int, after: int, tmp_path: Path, serve: Callable[..., Any]
+) -> None:
+    all_of_them = servers_of(serve, 2)["servers"]
+    (unbroken,) = attempt(tmp_path / "unbroken", servers=all_of_them[:before])
+    attempt(tmp_path / "killed", servers=all_of_them[:before], kill_at=(16, 0.0), waits=True)
+
+    (found,) = attempt(tmp_path / "killed", servers=all_of_them[:after])
+
+    assert found["resumed"] == 15
+    for one in (found, unbroken):
+        del one["resumed"], one["served_by"]
+    assert found == unbroken
 
 
 def test_no_sample_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

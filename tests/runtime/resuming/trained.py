@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from torch import nn
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
 from smtc_lab.dataservice.placement import ServerAddress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 EPOCHS = 4
 SAMPLES = 56
@@ -98,6 +98,17 @@ class Noisy(Dataset[Any]):
         return index, torch.rand(6) + 0.1 * index + noise
 
 
+class Stream(IterableDataset[Any]):
+    """The same samples, one after the other; of each data worker its batches."""
+
+    def __iter__(self) -> Iterator[tuple[int, torch.Tensor]]:
+        info, samples = get_worker_info(), Noisy()
+        num, worker = (1, 0) if info is None else (info.num_workers, info.id)
+        for index in range(SAMPLES):
+            if index // BATCH % num == worker:
+                yield samples[index]
+
+
 def model_of() -> nn.Module:
     """Return a model with dropout."""
     return nn.Sequential(
@@ -114,10 +125,16 @@ def model_of() -> nn.Module:
 def batches_of(session: Any, options: dict[str, Any]) -> Any:
     """Return the loader of a session, of which each epoch has 7 batches."""
     where: dict[str, Any] = {"num_workers": options.get("workers", 0)}
-    if server := options.get("server"):
-        where |= {"servers": [ServerAddress(*server)], "secret": SECRET, "seed": 11}
-        where["journal"] = _note_server
     size = BATCH // session.world_size
+    if options.get("torchs"):
+        return DataLoader(Noisy(), batch_size=size, shuffle=True, **where)
+    if (servers := options.get("servers")) is not None:
+        where["seed"] = 11
+    if servers:
+        where["servers"] = [ServerAddress(*one) for one in servers]
+        where |= {"secret": SECRET, "journal": _note_server}
+    if options.get("stream"):
+        return session.dataloader(Stream(), batch_size=size, **where)
     return session.dataloader(Noisy(), batch_size=size, shuffle=True, **where)
 
 
