@@ -39,6 +39,7 @@ _OF_THE_FORMAT = {"image": "image", "claim": "claim", "python": "python", "runs_
 @click.option("--name", help="Name of the job. Default: that of SCRIPT.")
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
+@job_options.METRICS
 @distribution_options.DISTRIBUTION
 @click.option("--steps", type=int, help="Steps of the run. Default: until the script ends.")
 @job_options.SEED

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
 )
 @job_options.HYPERPARAMETERS
 @job_options.ENVIRONMENT
+@job_options.METRICS
 @job_options.SEED
 @EMULATION
 @job_options.PRICES

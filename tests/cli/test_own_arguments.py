@@ -35,6 +35,7 @@ def test_a_script_gets_its_own_arguments_and_the_variables_that_are_given(
     told = "print([os.environ.get(n) for n in ('DATA_DIR', 'MODE', 'ANOTHER_TOKEN')])"
     script.write_text(f"import os\n{told}\n{script.read_text()}", encoding="utf-8")
     given = ("-p", "depth=2", "--steps", "12", "--env", "DATA_DIR", "-e", "MODE=a=b")
+    given = (*given, "--metric", r"lr='--lr', '([0-9.]+)'", "--metric", r"d=--depth', '(\d)'")
 
     said = smtc_lab(*HERE, *given, "--json", home / "it.json", "--", script, *OWN)
 
@@ -43,9 +44,22 @@ def test_a_script_gets_its_own_arguments_and_the_variables_that_are_given(
     run = Run.open(folder.job_name)
     assert str(["--depth", "2", *OWN]) in run.logs()
     assert "['here DATA_DIR', 'a=b', None]" in run.logs()
+    assert run.metrics().last == {"lr": 0.1, "d": 2.0}
     shown = smtc_lab("runs", "show", run.job_name).out
     assert f"script     {script} --dummy --lr 0.1 'data folder'\n" in shown
     assert '"arguments":' in (home / "it.json").read_text()
+
+
+def test_a_metric_without_an_expression_is_refused_with_all_the_rest(
+    smtc_lab: SmtcLab, script: Path
+) -> None:
+    wrong = ("--metric", "loss", "--metric", "lr=lr ")
+
+    said = smtc_lab(*HERE, *wrong, "--", script)
+
+    assert said.exit_code != 0
+    assert "--metric 'loss' has no regular expression. Write for example" in said.err
+    assert "'lr' has the Regex 'lr ' with 0 groups" in said.err
 
 
 def test_a_script_may_stand_before_the_dashes_as_behind_them(

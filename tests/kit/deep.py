@@ -25,7 +25,15 @@ ROOT = Path(__file__).parents[2]
 NEWEST = ".venv-newest"
 CORE = [f"tests/{it}" for it in ("compiler", "dataservice", "parallel", "runtime", "store")]
 """What runs on an instance, and so under the torch of any environment."""
-LANES = [*table()[1], "oldest", "newest"]
+EXPORTS = ["mlflow-skinny", "sqlalchemy", "alembic", "pyarrow", "pandas"]
+"""What users may have and we do not: without it, the tests of it are skipped."""
+OF_EXPORTS = [
+    "tests/store/test_logged.py",
+    "tests/views/test_export_mlflow.py",
+    "tests/views/test_export_zip.py",
+    "tests/views/test_run_comparison.py",
+]
+LANES = [*table()[1], "exports", "oldest", "newest"]
 _COUNTED = ("passed", "failed", "error", "skipped")
 _SUMMARY = re.compile(r"^=+ (.*) in [0-9.]+s(?: \([0-9:]+\))? =+$", re.MULTILINE)
 
@@ -33,9 +41,15 @@ _SUMMARY = re.compile(r"^=+ (.*) in [0-9.]+s(?: \([0-9:]+\))? =+$", re.MULTILINE
 def commands(lane: str) -> list[list[str]]:
     """Return what a lane runs; the oldest torch is that of XLA's environment.
 
-    The newest one is that of ``constraints.txt``, a CUDA build, in a ``.venv-newest``.
+    The newest one is that of ``constraints.txt``, a CUDA build, in a ``.venv-newest``. For
+    exports, uv lays what they need over this environment, which stays as it is.
     """
     plain = [sys.executable, "-m", "pytest", f"--lane={lane}"]
+    if lane == "exports":
+        beside = [f"--with={name}" for name in EXPORTS]
+        uv = Path(sys.executable).with_name("uv")
+        run = [str(uv), "run", "--no-project", "--python", sys.executable, *beside]
+        return [[*run, "python", "-m", "pytest", *OF_EXPORTS]]
     if lane == "newest":
         make = ["make", "front", f"VENV={NEWEST}", "TORCH=newest"]
         return [make, [f"{NEWEST}/bin/python", "-m", "pytest", *CORE, "tests/examples"]]

@@ -110,10 +110,18 @@ def test_a_share_near_all_has_no_more_decimals_than_its_interval_needs() -> None
     assert fmt.percent_interval(nearly) == "100.0 % (99.9\u2013100.0)"
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.00034, "0.00034"), (-1.2e-5, "\u22121.2e-05"), (3e-13, "3e-13"), (1234.0, "1,234")],
+)
+def test_a_small_number_keeps_three_digits(value: float, text: str) -> None:
+    assert fmt.number(value) == text
+
+
 @given(st.floats(-1e6, 1e6))
 def test_a_minus_is_a_true_minus_and_zero_has_none(value: float) -> None:
     for text in (fmt.percent(value), fmt.usd(value), fmt.number(value), fmt.times(value)):
-        assert "-" not in text
+        assert "-" not in text.replace("e-", "")
         assert ("\u2212" in text) == (value < 0 and any(digit in text for digit in "123456789"))
 
 

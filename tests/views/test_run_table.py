@@ -16,6 +16,7 @@ from smtc_lab.metrics.records.metric_record import MetricRecord, kept_value
 from smtc_lab.store.writer import RecordWriter
 from smtc_lab.views.run_list import run_rows, runs_text
 from smtc_lab.views.run_table.kept_facts import FILE
+from smtc_lab.views.run_table.page import Asked, Pages
 from smtc_lab.views.run_table.table import runs
 from tests.kit.records import STARTED_S, run_records
 from tests.kit.run_folders import set_state, write_run_folder
@@ -134,7 +135,8 @@ def test_the_table_shows_metrics_and_chosen_columns(root: Path) -> None:
 
     head, *lines = str(table.sort("name")).splitlines()
     assert head.split() == [
-        *("run", "state", "started", "took", "steps", "s/step", "cost", "loss", "cluster")
+        *("run", "state", "started", "took", "steps", "s/step", "cost"),
+        *("lr", "amp", "depth", "note", "loss", "cluster"),
     ]
     assert [line.split()[0] for line in lines] == ["apart", "bad", "good", "silent"]
     assert "0.25" in lines[2]
@@ -145,6 +147,27 @@ def test_the_table_shows_metrics_and_chosen_columns(root: Path) -> None:
         ["bad", "0.01", "0.8"],
     ]
     assert table._repr_html_().count('role="row"') == 5
+
+
+def test_the_table_shows_what_differs_in_its_rows(tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    many = {f"p{place}": place for place in range(8)}
+    write(root, "a", losses=[1.0], hyperparameters={"rare": 1, "lr": 0.1, "wd": 2e-5, **many})
+    write(root, "b", losses=[2.0], hyperparameters={"lr": 1.2e-5, "wd": 2e-5})
+
+    both, first = runs(root), runs(root).where("lr > 0.01")
+
+    own = [name for name in both.usual_columns() if "." in name]
+    assert own == ["param.lr", "param.rare", *(f"param.p{n}" for n in range(4)), "metric.loss"]
+    assert "1.2e-05" in str(both)
+    assert "metric.loss" in first.usual_columns()  # beside which nothing is the same
+    assert both.columns("name", "wd").usual_columns() == ("name", "wd")
+    page = Pages(both).page(Asked())
+    assert page["columns"] == list(both.usual_columns())
+    assert [name for name in page["differing"] if "." in name] == own
+    assert "state" not in page["differing"]
+    chosen = Pages(both).page(Asked(columns=("name", "param.wd")))
+    assert chosen["differing"] == ["name"]
 
 
 def test_a_notebook_keeps_no_more_rows_than_can_be_read(root: Path) -> None:

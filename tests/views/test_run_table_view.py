@@ -9,7 +9,7 @@ from smtc_lab.views.run_table import widget
 from smtc_lab.views.run_table.table import runs
 from smtc_lab.views.run_table.widget import RunTableView
 from tests.kit.records import run_records
-from tests.kit.run_folders import set_state, write_run_folder
+from tests.kit.run_folders import opened, set_state, write_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +43,28 @@ def test_chosen_runs_are_tagged_deleted_and_put_back(tmp_path: Path) -> None:
     assert "No run has 'speed'" in view.page["problem"]
     view.asked = {"where": "A-"}
     assert [name for name, _ in shown()] == ["a-1"]
+
+
+def test_what_is_opened_or_compared_stands_below_the_table(tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    for name in ("a-1", "b-2"):
+        opened(write_run_folder(root, run_records(job_name=name)))
+    view = RunTableView(runs(root))
+
+    view._on_message(view, {"type": "open", "name": "a-1", "kind": "run"}, [])
+    _, monitor = view.box.children
+    assert (type(monitor).__name__, monitor.run.job_name) == ("RunMonitor", "a-1")
+    assert (view.told["done"], view.told["problem"]) == (1, "")
+    view._on_message(view, {"type": "compare", "names": ["a-1", "b-2"]}, [])
+    table, compared = view.box.children
+    assert table is view
+    assert [run["name"] for run in compared.comparison["runs"]] == ["a-1", "b-2"]
+    assert monitor.comm is None  # it is closed
+
+    for wrong in ({"type": "open", "name": "none"}, {"type": "compare", "names": ["a-1"]}):
+        view._on_message(view, wrong, [])
+        assert (view.told["done"], bool(view.told["problem"])) == (0, True)
+    assert view.box.children == (table, compared)
 
 
 def test_a_notebook_keeps_a_page_beside_the_widget(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { folded, foldsOf, ownOf } from '../src/panel/folded.js';
+import { folded, foldsOf, ownOf, unfolded } from '../src/panel/folded.js';
 import { RowView } from '../src/panel/row_view.js';
 import { momentWords, nameWords, shortName } from '../src/panel/words.js';
 import { row, TEXTS } from './kit.js';
@@ -43,6 +43,12 @@ it('keeps what the user has opened or shut', () => {
 
   expect(folded([study('Completed'), ...LAUNCHES], opened)).toHaveLength(3);
   expect(folded([study('InProgress'), ...LAUNCHES], shut)).toHaveLength(1);
+});
+
+it('puts launches below a study that has ended where one is looked for', () => {
+  const rows = [...LAUNCHES, ALONE, study('Completed')];
+
+  expect(names(unfolded(rows))).toEqual(['alone', 'c', 'c-2', 'c-1']);
 });
 
 it('hides no launch whose study is not in the list', () => {

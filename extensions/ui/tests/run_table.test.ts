@@ -22,7 +22,10 @@ function row(name: string, cost: number | null, more: object = {}): object {
 function page(...rows: readonly object[]): Record<string, unknown> {
   const columns = KNOWN.map(({ name }) => name);
   const found = rows.length;
-  return { total: 3, found, first: 0, root: '/r', columns, known: KNOWN, rows };
+  return {
+    ...{ total: 3, found, first: 0, root: '/r', columns, known: KNOWN, rows },
+    differing: ['name', 'cost_usd']
+  };
 }
 
 const ROWS = [row('a', 2), row('b', null), row('c', 1, { title: 'best' })];

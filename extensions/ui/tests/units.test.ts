@@ -30,6 +30,9 @@ describe('format', () => {
     [1.2345, 'ratio', '1.23×'],
     [12345, 'count', '12,345'],
     [12.345, 'number', '12.3'],
+    [0.00034, 'number', '0.00034'],
+    [-0.000012, 'number', '−1.2e-05'],
+    [3e-13, 'number', '3e-13'],
     [NaN, 'USD', 'unknown']
   ] as const)('writes %d as %s: %s', (value, unit, text) => {
     expect(format(value, unit)).toBe(text);

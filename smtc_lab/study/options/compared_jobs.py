@@ -64,6 +64,7 @@ _OPTIONS = (
     job_options.WITHIN,
     job_options.HYPERPARAMETERS,
     job_options.ENVIRONMENT,
+    job_options.METRICS,
     distribution_options.DISTRIBUTIONS,
     job_options.SEED,
     EMULATION,

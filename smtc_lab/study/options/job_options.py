@@ -34,6 +34,14 @@ ENVIRONMENT = click.option(
     help="Environment variable for the script; without a value, the one that it has here. Kept "
     "in the run's folder, so no secret.",
 )
+METRICS = click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME=REGEX",
+    help="A metric in what the script prints: 'loss=loss: ([0-9.e+-]+)'. Exactly one group, "
+    "which is the value.",
+)
 RUNS_DIR = click.option(
     "--runs-dir",
     type=click.Path(path_type=Path, resolve_path=True),
@@ -205,10 +213,12 @@ def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[st
 def script_values(options: dict[str, Any], refusals: Refusals) -> dict[str, Any]:
     """Return what a script is given, as fields of a job."""
     pairs = (refusals.tried(_variable, text) for text in options["variables"])
+    metrics = (refusals.tried(_metric_definition, text) for text in options["metrics"])
     return {
         "hyperparameters": hyperparameter_values(options["hyperparameters"], refusals),
         "arguments": options["arguments"],
         "environment": dict(filter(None, pairs)),
+        "metric_definitions": tuple(filter(None, metrics)),
         "working_dir": options.get("working_dir"),  # only commands that launch have it
     }
 
@@ -225,6 +235,21 @@ def _variable(text: str) -> tuple[str, str]:
     if name not in os.environ:
         raise SpecError(f"--env {text!r}: no such variable is set here. Write {text}=VALUE.")
     return name, os.environ[name]
+
+
+def _metric_definition(text: str) -> dict[str, str]:
+    """Return a metric definition of a job.
+
+    Raises:
+        SpecError: It has no regular expression.
+    """
+    name, equals, regex = text.partition("=")
+    if not equals:
+        raise SpecError(
+            f"--metric {text[:80]!r} has no regular expression. Write for example "
+            "--metric 'loss=loss: ([0-9.e+-]+)'."
+        )
+    return {"Name": name, "Regex": regex}
 
 
 def compiler_config(options: dict[str, Any]) -> TrainingCompilerConfig:

@@ -10,7 +10,7 @@ from smtc_lab.views.run_table.where import value_of
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from smtc_lab.views.run_table.facts import Facts, Value
 
@@ -52,6 +52,14 @@ def cell_of(row: Facts, name: str) -> str:
     if name == "name" and (title := row.get("title")):
         return fmt.plain(f"{title} ({row['name']})", 2 * _WIDEST)
     return _cell(name, value_of(row, name))
+
+
+def differ(values: Collection[Value]) -> bool:
+    """Return whether values are not all the same; what is not known, None, is a value, too.
+
+    A single row is compared with nothing: all of it counts.
+    """
+    return len(values) == 1 or len(set(values)) > 1
 
 
 def kinds_of(names: Iterable[str], rows: Iterable[Facts]) -> dict[str, ColumnKind]:

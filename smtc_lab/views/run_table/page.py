@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import SpecError
 from smtc_lab.neutral_text import neutral
-from smtc_lab.views.run_table.cells import kinds_of, title_of
+from smtc_lab.views.run_table.cells import differ, kinds_of, title_of
 from smtc_lab.views.run_table.table import MOST_SHOWN, RunTable, runs
 from smtc_lab.views.run_table.where import value_of
 
@@ -41,7 +42,7 @@ class Asked:
     """A column, least first; ``-column``: greatest first; empty: newest first."""
 
     columns: tuple[str, ...] = ()
-    """Names; those that no run has are left out. Empty: the usual ones."""
+    """Names; those that no run has are left out. Empty: the usual ones, and what differs."""
 
     first: int = 0
     """Place of the first row, from 0."""
@@ -110,20 +111,31 @@ class Pages:
         else:
             found = RunTable(rows=found.rows[::-1], root=found.root)
         rows = found.rows[asked.first : asked.first + asked.count]
-        known = [name for name in asked.columns if name in self._kinds][:_MOST_COLUMNS]
-        columns = known or list(self.table.usual_columns())
+        opened = {
+            str(row["name"]): self._launches(row)
+            for row in rows
+            if row["kind"] != "run" and row["name"] in asked.launches
+        }
+        columns = [name for name in asked.columns if name in self._kinds][:_MOST_COLUMNS]
+        if not columns:
+            told = tuple(chain(found.rows or self.table.rows, *opened.values()))
+            columns = list(replace(self.table, rows=told).usual_columns())
         shown = []
         for row in rows:
-            is_open = row["kind"] != "run" and row["name"] in asked.launches
-            shown.append(_row(row, columns, is_open=is_open))
-            if is_open:
-                shown += [_row(each, columns, depth=1) for each in self._launches(row)]
+            launches = opened.get(str(row["name"]))
+            shown.append(_row(row, columns, is_open=launches is not None))
+            shown += [_row(each, columns, depth=1) for each in launches or ()]
         return {
             "total": len(self.table),
             "found": len(found),
             "first": asked.first,
             "root": str(self.table.root),
             "columns": columns,
+            "differing": [
+                name
+                for place, name in enumerate(columns)
+                if differ([row["cells"][place] for row in shown])
+            ],
             "known": [
                 {"name": name, "title": title_of(name), "kind": kind}
                 for name, kind in self._kinds.items()

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,12 @@ from smtc_lab.store.run_folder import find_runs, runs_root
 from smtc_lab.study.folder import studies_root
 from smtc_lab.study.stored import find_studies
 from smtc_lab.text_table import aligned
-from smtc_lab.views.run_table.cells import cell_of, title_of
+from smtc_lab.views.run_table.cells import cell_of, differ, title_of
 from smtc_lab.views.run_table.facts import (
     BASE,
     LAUNCHES,
     METRIC,
+    PARAM,
     facts_of_run,
     facts_of_study,
     launches_in,
@@ -33,7 +35,7 @@ from smtc_lab.views.run_table.kept_facts import KeptFacts
 from smtc_lab.views.run_table.where import condition, known_name, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from _typeshed import StrPath
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 _FIRST = ("name", "state", "started", "took_s", "steps", "step_time_s", "cost_usd")
 _LAST = ("cluster",)
+_MOST_PARAMS = 6
 _MOST_METRICS = 3
 MOST_SHOWN = 200
 """Rows that a notebook shows and keeps, at most."""
@@ -66,7 +69,7 @@ class RunTable:
     """Where they lie."""
 
     shown: tuple[str, ...] = ()
-    """Columns that are shown; empty: the usual ones."""
+    """Columns that are shown; empty: the usual ones, and what differs."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -156,8 +159,7 @@ class RunTable:
     def __str__(self) -> str:
         if not self.rows:
             return f"No such runs in {self.root}."
-        cells = [tuple(map(title_of, self.usual_columns())), *self._cells()]
-        return "\n".join(aligned(cells))
+        return "\n".join(aligned(self._cells()))
 
     __repr__ = __str__
 
@@ -165,10 +167,11 @@ class RunTable:
         from smtc_lab.views.text.rendering import render  # noqa: PLC0415  a terminal needs no templates
 
         shown = self.first(MOST_SHOWN)
+        columns, *rows = shown._cells()  # noqa: SLF001  of its own class
         return render(
             "display_run_table.html.j2",
-            columns=list(map(title_of, shown.usual_columns())),
-            rows=shown._cells(),  # noqa: SLF001  as above
+            columns=columns,
+            rows=rows,
             nothing="" if self.rows else str(self),
             more=len(self) - len(shown),
         )
@@ -183,24 +186,33 @@ class RunTable:
         return bundle
 
     def usual_columns(self) -> tuple[str, ...]:
-        """Return what is shown: what was chosen, or what is known of some rows."""
+        """Return what is shown: what was chosen, or what every run has and what differs.
+
+        That is at most 6 parameters and 3 metrics that are not the same in all runs, those
+        first that most runs have.
+        """
         if self.shown:
             return self.shown
-        counts = Counter(
-            name
-            for row in self.rows
-            for name in row
-            if name.startswith(METRIC) and not name.endswith((".min", ".max"))
-        )
-        metrics = [name for name, _ in counts.most_common(_MOST_METRICS)]
-        wanted = (*_FIRST, *metrics, *_LAST)
+        counts = Counter(chain.from_iterable(self.rows))
+        own = [row for row in self.rows if row["kind"] == "run"]
+
+        def differing(prefix: str, *but: str) -> Iterator[str]:
+            for name, _ in counts.most_common():
+                is_one = name.startswith(prefix) and not name.endswith(but)
+                if is_one and differ([row.get(name) for row in own]):
+                    yield name
+
+        params = islice(differing(PARAM), _MOST_PARAMS)
+        metrics = islice(differing(METRIC, ".min", ".max"), _MOST_METRICS)
+        wanted = (*_FIRST, *params, *metrics, *_LAST)
         return tuple(
             name for name in wanted if any(row.get(name) is not None for row in self.rows)
         )
 
     def _cells(self) -> list[tuple[str, ...]]:
         columns = self.usual_columns()
-        return [tuple(cell_of(row, name) for name in columns) for row in self.rows]
+        rows = (tuple(cell_of(row, name) for name in columns) for row in self.rows)
+        return [tuple(map(title_of, columns)), *rows]
 
 
 def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import ipywidgets  # type: ignore[import-untyped]
 import traitlets
 
 from smtc_lab.errors import SmtcLabError, SpecError
+from smtc_lab.machine.installed import loaded
 from smtc_lab.neutral_text import neutral_json
 from smtc_lab.study.experiments.experiment import annotate
 from smtc_lab.study.trash import delete_run, delete_study, put_back
 from smtc_lab.views.launch.display import takes_clicks
+from smtc_lab.views.named import thing_named
 from smtc_lab.views.run_table.page import Asked, Pages, notes_asked
 from smtc_lab.views.run_table.table import runs
+from smtc_lab.views.shown import ThingShow
 from smtc_lab.views.widgets.base import View
 
 if TYPE_CHECKING:
@@ -23,10 +27,15 @@ TABLE_MIME = "application/vnd.smtc-lab.run-table+json"
 """What a notebook keeps of a table: its first page. JupyterLab shows it without a kernel."""
 
 _MOST_CHOSEN = 1_000
+# which read tables
+_COMPARE = "smtc_lab.views.run_comparison.compare:compare_runs"
+_COMPARISON_VIEW = "smtc_lab.views.run_comparison.widget:RunComparisonView"
 
 
 class RunTableView(View):
-    """Shows the rows of ``lab.runs()``; those that are chosen are deleted, tagged and noted.
+    """Shows the rows of ``lab.runs()``; those that are chosen are tagged, noted and deleted.
+
+    What is opened or compared stands below it, in ``box``.
 
     Args:
         table: What to show.
@@ -55,8 +64,11 @@ class RunTableView(View):
         self._pages = Pages(table)
         self._all = [(row["kind"], row["name"]) for row in table.rows]
         self._answer()
-        self.set_trait("can", ["ask", "unfold", "delete", "annotate"])
+        can = ["ask", "unfold", "open", "compare", "annotate", "delete"]
+        self.set_trait("can", can)
         super().__init__()
+        self.box = ipywidgets.VBox([self])
+        """The table, and below it what was opened or compared last."""
         self.on_msg(self._on_message)
 
     @traitlets.observe("asked")
@@ -68,7 +80,13 @@ class RunTableView(View):
         self.set_trait("page", told)
 
     def _on_message(self, _widget: object, content: Any, _buffers: object) -> None:  # noqa: ANN401  what a browser sent
-        acts = {"delete": self._delete, "undo": self._undo, "annotate": self._annotate}
+        acts = {
+            "open": self._open,
+            "compare": self._compare,
+            "delete": self._delete,
+            "undo": self._undo,
+            "annotate": self._annotate,
+        }
         if not isinstance(content, dict) or content.get("type") not in acts:
             return
         done: list[str] = []
@@ -83,6 +101,23 @@ class RunTableView(View):
         self.set_trait("told", told)
         self._read_again()
         self._answer()
+
+    def _open(self, content: dict[str, Any], done: list[str]) -> None:
+        thing = thing_named(str(content.get("name")), root=self._pages.table.root)
+        self._show(ThingShow(thing).monitor(), done)
+
+    def _compare(self, content: dict[str, Any], done: list[str]) -> None:
+        names = map(str, list(content.get("names") or ())[:_MOST_CHOSEN])
+        compared = loaded(_COMPARE)(*names, root=self._pages.table.root)
+        self._show(loaded(_COMPARISON_VIEW)(compared), done)
+
+    def _show(self, view: View, done: list[str]) -> None:
+        """Put a view below the table, in the place of the one before."""
+        _, *before = self.box.children
+        self.box.children = [self, view]
+        for each in before:
+            each.close()
+        done.append(type(view).__name__)
 
     def _delete(self, content: dict[str, Any], done: list[str]) -> None:
         for name, kind in _chosen(content):
@@ -113,7 +148,7 @@ def bundle_of(table: RunTable) -> dict[str, Any]:
     kept = {TABLE_MIME: {"version": 1, "page": neutral_json(Pages(table).page(Asked()))}}
     if not takes_clicks():
         return kept
-    made = RunTableView(table)._repr_mimebundle_()
+    made = RunTableView(table).box._repr_mimebundle_()
     data = made[0] if isinstance(made, tuple) else made
     return {**(data or {}), **kept, "text/plain": str(table)}
 

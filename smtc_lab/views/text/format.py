@@ -39,6 +39,7 @@ _PER_SECOND: dict[TimeUnit, float] = {
 }
 _DIGITS = 3
 _MAX_DECIMALS = 12
+_LEAST_FIXED = 1e-4
 _WIDEST = 100.0
 _LONGEST = 2000
 _TOO_WIDE = "too wide to tell"
@@ -108,9 +109,14 @@ def times(ratio: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number with at most three significant digits, whole ones in full: ``1,234``."""
+    """Return a number with at most three significant digits: ``0.00034``, ``1.2e-05``.
+
+    Whole ones stand in full: ``1,234``.
+    """
     if not _is_known(value):
         return UNKNOWN
+    if 0 < abs(value) < _LEAST_FIXED:
+        return f"{value:.{_DIGITS}g}".replace("-", "\u2212", value < 0)
     return _short(value)
 
 

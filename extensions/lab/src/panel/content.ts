@@ -11,7 +11,7 @@ import type { Texts } from '../texts.js';
 import type { ILab, IStream } from '../tokens.js';
 import type { IAction } from './actions.js';
 import { filtered, isListed } from './filter.js';
-import { folded, foldsOf, ownOf } from './folded.js';
+import { folded, foldsOf, ownOf, unfolded } from './folded.js';
 import { RunList } from './run_list.js';
 import { SearchBar } from './search_bar.js';
 import { nameWords, stateWords } from './words.js';
@@ -127,14 +127,14 @@ export class PanelContent {
     const isSearch = found !== runs.rows;
     const rows = isSearch ? found : found.filter(isListed);
     const all = isSearch ? runs.rows : rows;
-    // what is looked for is not hidden in a fold
-    if (!isSearch) {
+    if (isSearch) {
+      // what is looked for is not hidden in a fold
+      this._list.update(unfolded(rows));
+    } else {
       this._list.update(
         folded(rows, this._opened),
         foldsOf(rows, this._opened)
       );
-    } else {
-      this._list.update(rows);
     }
     // launches of a study are a part of it
     this._tellCount(ownOf(rows).length, ownOf(all).length);

@@ -22,6 +22,13 @@ export function folded(rows: readonly IRow[], opened: Opened): readonly IRow[] {
 }
 
 /**
+ * Return the rows with all launches of each study below it.
+ */
+export function unfolded(rows: readonly IRow[]): readonly IRow[] {
+  return folded(rows, new Map(rows.map(row => [keyOf(row), true])));
+}
+
+/**
  * Return the rows that stand for themselves: all but the launches of studies in the list.
  */
 export function ownOf(rows: readonly IRow[]): readonly IRow[] {

@@ -35,6 +35,7 @@ const SCALES: Readonly<Record<Unit, readonly IScale[]>> = {
   number: [{ least: 0, size: 1, word: '' }]
 };
 const MOST_DIGITS = 12;
+const LEAST_FIXED = 1e-4;
 const WIDEST = 4;
 
 /**
@@ -69,14 +70,20 @@ export function formatMean(
 }
 
 /**
- * Write a number with its unit, with three digits that matter. NaN is "unknown".
+ * Write a number with its unit, with three digits that matter: `0.00034`, `1.2e-05`. NaN is
+ * "unknown".
  */
 export function format(value: number, unit: Unit): string {
   if (Number.isNaN(value)) {
     return t('unknown');
   }
   // rounded first: 0.9999 s is 1 s, not 1,000 ms
-  const scale = scaleOf(unit, Math.abs(Number(value.toPrecision(3))));
+  const size = Math.abs(Number(value.toPrecision(3)));
+  if (unit === 'number' && size > 0 && size < LEAST_FIXED) {
+    const text = value.toExponential(2).replace(/\.?0*e/, 'e');
+    return text.replace(/-(?=\d$)/, '-0').replace(/^-/, '−');
+  }
+  const scale = scaleOf(unit, size);
   const scaled = value / scale.size;
   const whole = unit === 'count' ? 0 : digitsFor(scaled, 3);
   // a price of a cent and a half is no cent

@@ -10,7 +10,10 @@ export const COUNT = 200;
 
 const LEAST_COMPARED = 2;
 const MOST_COMPARED = 50;
+const below = (): string => t('Shown below the table.');
 const DONE: Readonly<Record<string, (count: number) => string>> = {
+  open: below,
+  compare: below,
   delete: count => t('%1 deleted, for good in a day.', count),
   undo: count => t('%1 put back.', count),
   annotate: count => t('%1 changed.', count)

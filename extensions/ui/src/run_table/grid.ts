@@ -21,7 +21,10 @@ export interface IGridState {
 export function grid(page: IPage, state: IGridState): HTMLElement {
   const columns = page.columns
     .map((column, place) => ({ column, place }))
-    .filter(({ column, place }) => isShown(page, column, place, state));
+    .filter(
+      ({ column: { name } }) =>
+        !state.onlyDiffering || name === 'name' || page.differing.has(name)
+    );
   const all = page.rows.length;
   const numChosen = page.rows.filter(row =>
     state.chosen.has(keyOf(row))
@@ -74,19 +77,6 @@ export function grid(page: IPage, state: IGridState): HTMLElement {
         )
       )
     )
-  );
-}
-
-function isShown(
-  { rows }: IPage,
-  { name }: IColumn,
-  place: number,
-  { onlyDiffering }: IGridState
-): boolean {
-  return (
-    !onlyDiffering ||
-    name === 'name' ||
-    new Set(rows.map(({ cells }) => cells[place] ?? null)).size > 1
   );
 }
 

@@ -59,6 +59,11 @@ export interface IPage {
    */
   readonly root: string;
   readonly columns: readonly IColumn[];
+
+  /**
+   * Names of the columns that are not the same in all rows here.
+   */
+  readonly differing: ReadonlySet<string>;
   readonly known: readonly IColumn[];
   readonly rows: readonly ITableRow[];
 }
@@ -88,7 +93,8 @@ export function parsePage(json: unknown): IPage {
   const page = objectOf(json, 'A page of runs');
   const known = listField(page, 'known', columnOf);
   const byName = new Map(known.map(column => [column.name, column]));
-  const columns = listField(page, 'columns', String).map(
+  const names = listField(page, 'columns', String);
+  const columns = names.map(
     name => byName.get(name) ?? { name, title: name, kind: 'text' as const }
   );
   return {
@@ -98,6 +104,12 @@ export function parsePage(json: unknown): IPage {
     root: textField(page, 'root'),
     known,
     columns,
+    // an earlier version told none
+    differing: new Set(
+      page['differing'] === undefined
+        ? names
+        : listField(page, 'differing', String)
+    ),
     rows: listField(page, 'rows', rowOf)
   };
 }
