@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from smtc_lab.cli.runs import runs as runs_command
+from smtc_lab.cli import cli
 from smtc_lab.errors import SpecError
 from smtc_lab.metrics.records.metric_record import MetricRecord, kept_value
 from smtc_lab.store.writer import RecordWriter
@@ -249,7 +249,7 @@ def test_what_a_calibration_or_a_proof_launched_is_left_out(
 
 def test_a_shell_gets_rows_json_and_csv(root: Path, tmp_path: Path) -> None:
     def asked(*arguments: str) -> str:
-        done = CliRunner().invoke(runs_command, ["--runs-dir", str(root), *arguments])
+        done = CliRunner().invoke(cli, ["runs", "--runs-dir", str(root), *arguments])
         assert done.exit_code == 0, done.output
         return done.output
 
