@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.dataservice.rank_batches import RankBatches
@@ -96,9 +95,9 @@ class ResumableTraining(SharedTraining):
                 keep_best=keep_best,
                 best=best,
                 say=self._runtime.event,
-                before_it_counts=self._runtime.flush,
+                flush=self._runtime.flush,
             )
-        atexit.register(self._kept.close)
+        self._runtime.wait_before_close(self._kept.close)
         done = self._kept.step
         self._runtime.restored_step = lambda: done  # whatever was read on the way
         if done:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.dataservice.pass_place import PassPlace
 from smtc_lab.errors import EntryPointError
-from smtc_lab.metrics.records.saves import save_words
 from smtc_lab.parallel.full_state import from_rank_0
 from smtc_lab.parallel.group import is_joined
 from smtc_lab.runtime.checkpoint import complete_steps, forget_newer, read_checkpoint
@@ -46,7 +45,7 @@ class KeptTraining:
         keep_best: int = 0,
         best: Better = "lowest",
         say: Callable[[str, str], None],
-        before_it_counts: Callable[[], None] = lambda: None,
+        flush: Callable[[], None] = lambda: None,
     ) -> None:
         """Look for a checkpoint, and give the parts what it holds.
 
@@ -66,7 +65,7 @@ class KeptTraining:
             keep_last=keep_last + spare,
             best=self._best.steps,
             say=say,
-            before_it_counts=before_it_counts,
+            flush=flush,
         )
         self._passes = 0
         self._loader: Any = None
@@ -194,7 +193,8 @@ class KeptTraining:
     def save(self) -> None:
         """Begin to write a checkpoint of now; training goes on as soon as it is copied.
 
-        All trainers call this after the same step.
+        An event says that it is kept, as soon as it would outlive this process. All trainers
+        call this after the same step.
 
         Raises:
             EntryPointError: A part holds something that could not be loaded again.
@@ -203,11 +203,9 @@ class KeptTraining:
             return
         step_s = self._step_s()
         began_s = time.perf_counter()
-        self._writer.save(self._state(), step=self.step)
-        self._stall_s = time.perf_counter() - began_s
+        self._stall_s = self._writer.save(self._state(), step=self.step, began_s=began_s)
         self._saved_step = self.step
         self._due = self.step + self._next_steps(step_s)
-        self._say("checkpoint", save_words(self.step, self._stall_s))
         self._began_s = None
 
     def close(self) -> None:

@@ -17,7 +17,9 @@ from torch.utils.data import TensorDataset
 
 import smtc_lab
 from smtc_lab.errors import EntryPointError
+from smtc_lab.metrics.records.saves import save_words
 from smtc_lab.runtime.checkpoint import forget_checkpoints, load_checkpoint, save_checkpoint
+from smtc_lab.runtime.instance_runtime import InstanceRuntime
 from smtc_lab.runtime.plain_values import plain
 from smtc_lab.runtime.resuming.interval import SaveInterval
 from smtc_lab.runtime.resuming.named_state import by_name
@@ -153,12 +155,38 @@ def test_a_full_disk_is_told_and_the_one_before_stays(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
-    assert len(told) == 1
-    assert told[0].startswith("The checkpoint of step 2 was not written (")
+    assert [text.partition(" (")[0].partition(";")[0] for text in told] == [
+        "Step 1 is kept",
+        "The checkpoint of step 2 was not written",
+    ]
     found = load_checkpoint(tmp_path)
     assert found is not None
     assert found[1] == 1
     assert len(list(tmp_path.iterdir())) == 2, "nothing half is left"
+
+
+def test_a_step_is_told_to_be_kept_when_its_mark_is_there(tmp_path: Path) -> None:
+    happened: list[object] = []
+    mark = tmp_path / "step-000000000007.json"
+    writer = CheckpointWriter(
+        tmp_path,
+        keep_last=1,
+        say=lambda kind, text: happened.append((kind, text, mark.exists())),
+        flush=lambda: happened.append("outlives"),
+    )
+    stall_s = writer.save({"told": 1}, step=7)
+    writer.wait()
+
+    assert happened == ["outlives", ("checkpoint", save_words(7, stall_s), True), "outlives"]
+
+
+def test_records_are_open_until_the_last_checkpoint_is_told() -> None:
+    runtime, happened = InstanceRuntime(), []
+    runtime.before_close = lambda: happened.append("records of others")
+    runtime.wait_before_close(lambda: happened.append("checkpoint"))
+    runtime.close()
+
+    assert happened == ["checkpoint", "records of others"]
 
 
 def test_what_interrupted_saves_leave_goes_with_the_next(tmp_path: Path) -> None:
