@@ -88,6 +88,7 @@ class ResumableTraining(SharedTraining):
                     folder=self._checkpoints(of_all=True) / FOLDER,
                     rank=context.rank,
                     world_size=context.world_size,
+                    attempt=self._runtime.attempt,
                     global_batch=self._global_batch,
                 ),
                 interval=interval,

@@ -17,6 +17,7 @@ from smtc_lab.runtime.resuming.claim import claim_folder
 from smtc_lab.runtime.resuming.notice import Notice
 from smtc_lab.runtime.resuming.parts import KeptParts
 from smtc_lab.runtime.resuming.random_numbers import random_numbers, set_random_numbers
+from smtc_lab.runtime.resuming.trainer_place import other_torch, trainers_of
 from smtc_lab.runtime.resuming.writer import CheckpointWriter
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from smtc_lab.runtime.resuming.interval import SaveInterval
     from smtc_lab.runtime.resuming.trainer_place import TrainerPlace
 
-_FORMAT = 1
 _SPARE_OF_SEVERAL = 2  # one trainer may be a save ahead of another, and that save half written
 
 
@@ -50,8 +50,8 @@ class KeptTraining:
         """Look for a checkpoint, and give the parts what it holds.
 
         Raises:
-            EntryPointError: A part has no state, a checkpoint lacks a part, or cannot be
-                loaded safely.
+            EntryPointError: A part has no state, a checkpoint lacks a part, has another
+                format, or cannot be loaded safely.
         """
         self._parts = KeptParts(
             parts, trainers=trainers, rank=place.rank, world_size=place.world_size
@@ -89,6 +89,8 @@ class KeptTraining:
         if found is not None:
             self._restore(found)
             say("checkpoint", f"Goes on after step {self.step} of an earlier attempt.")
+            if caution := other_torch(found):
+                say("warning", caution)
         self._due = self.step + self._next_steps(None)
         self._notice = Notice(
             world_size=place.world_size,
@@ -230,10 +232,9 @@ class KeptTraining:
     def _state(self) -> dict[str, Any]:
         loader = self._loader
         return {
-            "format": _FORMAT,
+            **self._own.origin(),
             "step": self.step,
             "pass": max(0, self._passes - 1),
-            "world_size": self._own.world_size,
             "global_batch": None if loader is None else self._own.global_batch(loader),
             "loader": None if loader is None else self._place_of(loader),
             "random": random_numbers(),
@@ -250,7 +251,7 @@ class KeptTraining:
         if not self._own.rank:
             newest = next(complete_steps(own), None)
             first = None if newest is None else read_checkpoint(own, newest)
-        world_size = of_rank_0(0 if first is None else int(first["world_size"]))
+        world_size = trainers_of(first, own)
         if not world_size:
             return None
         if world_size != self._own.world_size:

@@ -203,6 +203,7 @@ class AutomaticResume:
             folder=base / FOLDER,
             rank=0,
             world_size=1,
+            attempt=runtime.attempt,
             global_batch=lambda loader: loader.batch_size,
         )
         self._folder, self._on_term = place.own_folder, signal.getsignal(signal.SIGTERM)
