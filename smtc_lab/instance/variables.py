@@ -110,6 +110,10 @@ NOISE_SCALE_SETTING = "GRADIENT_NOISE_SCALE"
 ATTEMPT_VARIABLE = "SMTC_ATTEMPT"
 """Number of the attempt that a process belongs to, from 1; not set: 1."""
 
+MEAN_TIME_BETWEEN_VARIABLE = "SMTC_MEAN_TIME_BETWEEN_S"
+"""Seconds of this machine for which the job's market leaves instances on average; unset: it is
+not known."""
+
 WORKING_FOLDER_VARIABLE = "SMTC_WORKING_FOLDER"
 """Folder in which an entry point works; empty, or not there: in which it is started."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import InstanceLostError, LauncherError
 from smtc_lab.instance.plan import LEAVE_S, runs_script
-from smtc_lab.instance.variables import ATTEMPT_VARIABLE
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE, MEAN_TIME_BETWEEN_VARIABLE
 from smtc_lab.launchers.supervision.gang import Exit, Outcome, goes_on_without, outcome
 from smtc_lab.launchers.supervision.interrupts import Interrupts
 from smtc_lab.launchers.supervision.market import MarketClock
@@ -67,6 +67,10 @@ class Supervisor:
             self._market = MarketClock(
                 spot["market"], num_instances=len(self._roles), seed=spot["seed"]
             )
+        mean_s = None if self._market is None else self._market.mean_time_between_s
+        os.environ.pop(MEAN_TIME_BETWEEN_VARIABLE, None)
+        if mean_s is not None:  # trainers save as often as pays
+            os.environ[MEAN_TIME_BETWEEN_VARIABLE] = repr(mean_s)
         self._keeper = RunKeeper(folder, hosts=self._roles, facts=plan["facts"])
 
     def run(self) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import random
 from bisect import bisect_right
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,20 @@ class MarketClock:
         if market["trace"] is not None:
             self._there = read_trace(Path(market["trace"]))
         self._num_instances = num_instances
+
+    @property
+    def mean_time_between_s(self) -> float | None:
+        """For how long instances are there on average, by rate and trace; None: for ever.
+
+        Moments that are told one by one do not count: nobody knows them before.
+        """
+        per_s = 0.0 if self._mean_s is None else 1 / self._mean_s
+        if self._there is not None:
+            gap_s, data = self._there
+            enough = [count >= self._num_instances for count in data]
+            losses = sum(before and not now for before, now in pairwise(enough))
+            per_s += losses / (gap_s * sum(enough)) if losses else 0.0
+        return 1 / per_s / self._scale if per_s else None
 
     def next_interruption_s(self, now_s: float) -> float:
         """Return when instances that are there now are taken away; infinite: never."""

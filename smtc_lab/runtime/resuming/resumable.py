@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.dataservice.rank_batches import RankBatches
 from smtc_lab.errors import EntryPointError
@@ -31,7 +31,7 @@ class ResumableTraining(SharedTraining):
     def checkpoint(
         self,
         *,
-        every_steps: int | None = None,
+        every_steps: int | Literal["auto"] | None = None,
         every_minutes: float | None = None,
         keep_last: int = 3,
         keep_best: int = 0,
@@ -54,11 +54,12 @@ class ResumableTraining(SharedTraining):
         yields nothing.
 
         A save copies the state aside and is written while training goes on. Without a word on
-        it, it comes as often as pays (Young's interval), where it takes at most 3.5 % of the
-        time. Script and data have to be the same as before.
+        it, it comes as often as pays (Young's interval for the mean time between interruptions
+        of the job's market, or for one an hour), where it takes at most 3.5 % of the time.
+        Script and data have to be the same as before.
 
         Args:
-            every_steps: Save after so many steps.
+            every_steps: Save after so many steps; ``"auto"`` or None: as often as pays.
             every_minutes: Save after about so many minutes.
             keep_last: How many checkpoints are kept, at least 1; of several trainers two more.
             keep_best: How many of those that ``kept.score(value)`` found the best stay besides.

@@ -216,9 +216,21 @@ def test_the_interval_is_youngs_where_nothing_is_said() -> None:
     assert SaveInterval(minutes=0.5).next_steps(step_s=0.1, stall_s=1, written_s=1) == 300
 
 
+def test_the_interval_knows_the_market_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    def next_steps() -> int:
+        interval = SaveInterval.checked(steps="auto", minutes=None, keep=1)
+        return interval.next_steps(step_s=0.01, stall_s=0.001, written_s=0.1)
+
+    assert next_steps() == round(math.sqrt(2 * 0.001 * 3600) / 0.01)
+    monkeypatch.setenv("SMTC_MEAN_TIME_BETWEEN_S", "60.5")
+    assert next_steps() == round(math.sqrt(2 * 0.001 * 60.5) / 0.01)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"told": {}, "every_steps": "often"}, "every_steps='often'.* of at least 1, or auto"),
+        ({"told": {}, "every_steps": "auto", "every_minutes": 1.0}, "Give one of them"),
         ({}, "was given nothing to keep"),
         ({"model": object()}, r"checkpoint\(model=…\) is of type object, which has no"),
         ({"told": {}, "every_steps": 0}, "every_steps=0"),
