@@ -110,6 +110,13 @@ NOISE_SCALE_SETTING = "GRADIENT_NOISE_SCALE"
 ATTEMPT_VARIABLE = "SMTC_ATTEMPT"
 """Number of the attempt that a process belongs to, from 1; not set: 1."""
 
+MEAN_TIME_BETWEEN_VARIABLE = "SMTC_MEAN_TIME_BETWEEN_S"
+"""Seconds of the run's clock for which its market leaves instances on average; unset or empty:
+it is not known."""
+
+DILATION_VARIABLE = "SMTC_DILATION"
+"""Seconds of this machine that one of the cluster makes in an emulation's steps; unset: 1."""
+
 WORKING_FOLDER_VARIABLE = "SMTC_WORKING_FOLDER"
 """Folder in which an entry point works; empty, or not there: in which it is started."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import NewerSchemaError, SpecError
@@ -23,6 +26,7 @@ SCHEMA_NAME = "schema_version"
 LONGEST_TEXT = 4_000
 """Characters of a reason, or of another text for people, that are read."""
 
+_DRAFT_KEPT_S = 3600.0
 _LAST_S = 253_402_300_799.0  # the end of the year 9999
 _SUSPECT = re.compile(rb'[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xff]|\\[^"\\/nt]|[0-9]{18}')
 
@@ -149,3 +153,27 @@ def whole_of(values: dict[str, Any], name: str, *, least: int, most: int = 2**53
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"its {name} is no whole number from {least} to {most}")
     return value
+
+
+def settle(path: Path, *, drafts: str) -> None:
+    """Let the name of a new file outlive the machine, and remove what killed processes left.
+
+    Args:
+        path: The file.
+        drafts: Pattern of the names of its drafts; nobody writes one for an hour.
+
+    Raises:
+        OSError: The folder cannot be written to the disk.
+    """
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # a file system without it
+            raise
+    finally:
+        os.close(folder)
+    for left in path.parent.glob(drafts):
+        with suppress(OSError):  # somebody else removes it, too
+            if path.stat().st_mtime - left.stat().st_mtime > _DRAFT_KEPT_S:
+                left.unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from smtc_lab.errors import EntryPointError
 from smtc_lab.parallel.group import is_joined, on_the_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 def is_live(value: object) -> bool:
@@ -60,7 +61,7 @@ def load_full_state(
         The other parts and the step, on every rank; None: there is no checkpoint.
 
     Raises:
-        EntryPointError: The checkpoint has no such part.
+        EntryPointError: The checkpoint has no such part, or that of another model.
     """
     several = is_joined()
     state: dict[str, Any] = {}
@@ -84,9 +85,10 @@ def load_full_state(
     options = torchs.StateDictOptions(full_state_dict=True, broadcast_from_rank0=several)
     for name, part in parts.items():
         values = state.get(name, {})
-        if isinstance(part, torch.nn.Module):
-            torchs.set_model_state_dict(part, values, options=options)
-        else:
+        with fits(name, step):
+            if isinstance(part, torch.nn.Module):
+                torchs.set_model_state_dict(part, values, options=options)
+                continue
             before = [dict(group) for group in part.param_groups]
             model = _model_of(parts, name)
             if name in stateless:  # torch finds no device in it to send by
@@ -95,6 +97,28 @@ def load_full_state(
                 torchs.set_optimizer_state_dict(model, part, values, options=options)
             _keep_tuples(part, before)
     return rest, step
+
+
+@contextmanager
+def fits(name: str, step: int) -> Iterator[None]:
+    """Give a part of a checkpoint its state within this, in which torch finds what differs.
+
+    Args:
+        name: Of the part.
+        step: Steps that had ended.
+
+    Raises:
+        EntryPointError: The state is that of another model or optimizer.
+    """
+    try:
+        yield
+    except (RuntimeError, ValueError, KeyError, TypeError, AssertionError) as error:
+        why = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+        raise EntryPointError(
+            f"The {name} of the checkpoint of step {step} is another one than the script's: "
+            f"{why} Go on with the script that wrote it, or train from the begin in another "
+            "checkpoint folder."
+        ) from error
 
 
 def _is_stateless(values: Any) -> bool:  # noqa: ANN401  what a checkpoint may hold

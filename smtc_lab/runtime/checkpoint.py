@@ -66,7 +66,6 @@ def save_checkpoint(
     mark = data.with_suffix(_MARK)
     facts = {"step": step, "size_bytes": size_bytes, "sha256": digest}
     replace_file(mark, json.dumps(facts))
-    _sync(folder)
     return mark
 
 
@@ -75,15 +74,6 @@ def _write(values: dict[str, Any], draft: Path) -> None:
         torch.save(values, draft)
     except RuntimeError as error:  # what torch makes of a full disk
         raise OSError(f"{str(error).splitlines()[0]}") from error
-
-
-def _sync(folder: Path) -> None:
-    """Let the names in a folder outlive the machine."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def load_checkpoint(folder: Path) -> tuple[dict[str, Any], int] | None:

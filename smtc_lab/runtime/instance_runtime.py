@@ -153,6 +153,17 @@ class InstanceRuntime:
         base = os.environ.get(BASE_FOLDER_VARIABLE)
         return Path(base, COMPILER_FOLDER) if base else None
 
+    def wait_before_close(self, wait: Callable[[], None]) -> None:
+        """Have what others still write and tell awaited before the end of the records."""
+        atexit.register(wait)
+        before = self.before_close
+
+        def both() -> None:
+            wait()
+            before()
+
+        self.before_close = both
+
     def record(self, record: Record) -> None:
         """Keep a record of this process."""
         if self._writer is not None and self.is_own_process:

@@ -9,7 +9,6 @@ import json
 import math
 import os
 import platform
-import threading
 import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
@@ -19,6 +18,7 @@ from smtc_lab.machine.processes import start_ticks
 from smtc_lab.machine.stored_text import (
     SCHEMA,
     SCHEMA_NAME,
+    settle,
     stored_json,
     text_of,
     time_of,
@@ -60,6 +60,7 @@ _TELLING = frozenset({"Starting", "Downloading", "Uploading", "Interrupted"})
 _COMING_UP_S = 10.0
 """How long the supervisor of a new run's folder may take to lock it."""
 _MOST_PID = 2**31 - 1
+_DRAFT = ".draft"
 
 IN_OWN_PROCESS = "in_own_process"
 """Fact of a run that a script or a notebook makes itself: its process is not ours to end."""
@@ -242,16 +243,17 @@ def is_in_good_hands(folder: RunFolder) -> bool:
 def replace_file(path: Path, text: str) -> None:
     """Replace a file as a whole, durably: a reader sees the old text or the new one.
 
-    Also of several threads at once, each of which has a draft of its own.
+    Also of several threads and machines at once, each of which has a draft of its own.
     """
-    draft = path.with_name(f".{path.name}.{threading.get_native_id()}")
+    draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}{_DRAFT}")
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        settle(path, drafts=f".{path.name}.*{_DRAFT}")
     except OSError:
         draft.unlink(missing_ok=True)
         raise

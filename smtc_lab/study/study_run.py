@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
 import time
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from smtc_lab.display import LiveDisplayed
 from smtc_lab.errors import LauncherError, RunFailedError, StoreError
 from smtc_lab.launchers.run import Run
+from smtc_lab.launchers.supervision.lifeline import send_signal_to
 from smtc_lab.machine.beneath import MIB, read_beneath
 from smtc_lab.store.state import lasted_s
 from smtc_lab.study.folder import (
@@ -183,8 +183,8 @@ class StudyRun(LiveDisplayed):
         if self.state.is_terminal or process is None:
             return self
         self.folder.stop_file.touch(mode=0o600)  # a signal may come before anybody listens
-        if process.is_alive and not process.is_callers:
-            os.kill(process.pid, signal.SIGTERM)
+        if not process.is_callers:
+            send_signal_to(process.pid, process.start_ticks, signal.SIGTERM)
         runs = self.runs
         limit_s = _STOP_S + (runs[-1].end_limit_s if runs else 0.0)
         if not self._await_process(limit_s).is_terminal:

@@ -8,6 +8,7 @@ import pytest
 
 from smtc_lab.errors import SpecError
 from smtc_lab.examples import example
+from smtc_lab.spec.job import TrainingJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,10 @@ COMMANDS = {
 }
 
 
+def _first_of(jobs: Any) -> Any:
+    return jobs if isinstance(jobs, TrainingJob) else jobs[0]
+
+
 @pytest.mark.parametrize("asked", ["own", "here", None])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_folder_is_chosen(
@@ -31,7 +36,7 @@ def test_the_folder_is_chosen(
     begun = []
 
     def begin(given: Any, **values: Any) -> NoReturn:
-        begun.append(values if "working_dir" in values else dict(given[0]))
+        begun.append(values if "working_dir" in values else dict(_first_of(given)))
         raise SpecError("It was begun.")
 
     begins, options = COMMANDS[command]

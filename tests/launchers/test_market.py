@@ -32,6 +32,12 @@ def test_lifetimes_have_their_mean_and_variation(variation: float) -> None:
     assert found == pytest.approx(variation, rel=0.1)
 
 
+def test_the_mean_time_between_interruptions_is_of_this_machine() -> None:
+    assert clock(interruptions_s=(30.0,)).mean_time_between_s is None
+    drawn = clock(mean_time_between_s=7200.0, variation=2.6, time_scale=3600.0)
+    assert drawn.mean_time_between_s == 2.0
+
+
 def test_moments_are_taken_once_and_waits_are_exponential() -> None:
     told = clock(interruptions_s=(30.0, 10.0), time_scale=10.0, mean_wait_s=50.0)
 
@@ -48,6 +54,7 @@ def test_a_trace_says_when_there_are_enough(tmp_path: Path) -> None:
     trace.write_text(json.dumps({"metadata": {"gap_seconds": 10}, "data": [1, 2, 2, 1, 0, 2]}))
     told = clock(num_instances=2, trace=str(trace))
 
+    assert told.mean_time_between_s == 30.0  # three moments with two, and one loss
     assert told.next_capacity_s(0.0, after_loss=False) == 10.0
     assert told.next_interruption_s(10.0) == 30.0
     assert told.next_capacity_s(31.0, after_loss=True) == 50.0

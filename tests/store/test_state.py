@@ -9,6 +9,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,7 +28,6 @@ from smtc_lab.store.state import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def running(pid: int) -> RunState:
@@ -181,6 +181,42 @@ def test_threads_that_replace_a_file_at_once_do_not_mix_their_texts(tmp_path: Pa
         list(pool.map(write, texts))
 
     assert [each.name for each in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_a_killed_process_leaves_its_draft_for_an_hour(tmp_path: Path) -> None:
+    path, now_s = tmp_path / "state.json", time.time()
+    for name, age_s in {
+        ".state.json.1.draft": 4000,
+        ".state.json.2.draft": 1000,
+        ".plan.json.3.draft": 4000,
+        ".state.json.4": 4000,
+    }.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (now_s, now_s - age_s))
+
+    replace_file(path, "{}")
+
+    left = {".plan.json.3.draft", ".state.json.2.draft", ".state.json.4", "state.json"}
+    assert {each.name for each in tmp_path.iterdir()} == left
+
+
+def test_a_new_file_is_known_to_the_disk_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        synced.append(str((tmp_path / "state.json").exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    replace_file(tmp_path / "state.json", "{}")
+
+    draft, *others = synced
+    assert draft.startswith(str(tmp_path / ".state.json."))
+    assert others == ["False", str(tmp_path), "True"]
 
 
 def test_a_reader_sees_the_old_text_or_the_new_one(tmp_path: Path) -> None:

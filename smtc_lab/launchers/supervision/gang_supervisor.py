@@ -20,7 +20,7 @@ from smtc_lab.instance.variables import ATTEMPT_VARIABLE
 from smtc_lab.launchers.supervision.cluster_clock import ClusterClock
 from smtc_lab.launchers.supervision.gang import Exit, Outcome, goes_on_without, outcome
 from smtc_lab.launchers.supervision.interrupts import Interrupts
-from smtc_lab.launchers.supervision.market import MarketClock
+from smtc_lab.launchers.supervision.market import MarketClock, of_interruptions
 from smtc_lab.launchers.supervision.run_keeper import RunKeeper
 
 if TYPE_CHECKING:
@@ -66,10 +66,9 @@ class Supervisor:
         spot = plan.get("spot")  # an older smtc_lab wrote none
         self._is_spot = spot is not None
         self._market: MarketClock | None = None
-        if spot and (market := spot["market"]) is not None:
-            self._market = MarketClock(
-                market, num_instances=len(self._roles), seed=spot["seed"]
-            )
+        if spot and (told := spot["market"]) is not None:
+            self._market = MarketClock(told, num_instances=len(self._roles), seed=spot["seed"])
+        os.environ.update(of_interruptions(self._market, (spot or {}).get("dilation", 1.0)))
         self._keeper = RunKeeper(folder, hosts=self._roles, facts=plan["facts"])
 
     def run(self) -> None:

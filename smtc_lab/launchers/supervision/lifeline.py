@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from smtc_lab.machine.processes import start_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -76,18 +78,47 @@ def await_end(pid: int, ticks: int | None, timeout_s: float | None) -> None:
             now.
         timeout_s: Longest time to wait in seconds; None: as long as it takes.
     """
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        if start_ticks(pid) == ticks:
+    with _opened(pid, ticks) as descriptor:
+        if descriptor is not None:
             poller = select.poll()
             poller.register(descriptor, select.POLLIN)
             poller.poll(None if timeout_s is None else max(0.0, timeout_s) * 1000)
+    forget_ended()
+
+
+def send_signal_to(pid: int, ticks: int | None, number: int) -> bool:
+    """Send a signal to the process that was noted, and to no later one of its number.
+
+    Args:
+        pid: Its number.
+        ticks: The start time that it was noted with; None: it was gone then.
+        number: The signal.
+
+    Returns:
+        Whether it lived.
+
+    Raises:
+        PermissionError: It is another user's.
+    """
+    with _opened(pid, ticks) as descriptor, suppress(ProcessLookupError):
+        if descriptor is not None:
+            signal.pidfd_send_signal(descriptor, number)
+            return True
+    return False
+
+
+@contextmanager
+def _opened(pid: int, ticks: int | None) -> Iterator[int | None]:
+    """Open the process that was noted, whose number is its own as long; None: it is gone."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        yield None
+        return
+    try:
+        yield descriptor if ticks is not None and start_ticks(pid) == ticks else None
     finally:
         os.close(descriptor)
-    forget_ended()
 
 
 def forget_ended() -> None:

@@ -6,10 +6,12 @@ import json
 import math
 import random
 from bisect import bisect_right
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import LauncherError
+from smtc_lab.instance.variables import DILATION_VARIABLE, MEAN_TIME_BETWEEN_VARIABLE
 from smtc_lab.machine.stored_text import parsed_json
 
 if TYPE_CHECKING:
@@ -46,6 +48,20 @@ class MarketClock:
             self._there = read_trace(Path(market["trace"]))
         self._num_instances = num_instances
 
+    @property
+    def mean_time_between_s(self) -> float | None:
+        """For how long instances are there on average, by rate and trace; None: for ever.
+
+        Moments that are told one by one do not count: nobody knows them before.
+        """
+        per_s = 0.0 if self._mean_s is None else 1 / self._mean_s
+        if self._there is not None:
+            gap_s, data = self._there
+            enough = [count >= self._num_instances for count in data]
+            losses = sum(before and not now for before, now in pairwise(enough))
+            per_s += losses / (gap_s * sum(enough)) if losses else 0.0
+        return 1 / per_s / self._scale if per_s else None
+
     def next_interruption_s(self, now_s: float) -> float:
         """Return when instances that are there now are taken away; infinite: never."""
         at_s = now_s * self._scale
@@ -78,6 +94,20 @@ class MarketClock:
             if (data[later] >= self._num_instances) == enough:
                 return max(at_s, later * gap_s)
         return math.inf
+
+
+def of_interruptions(market: MarketClock | None, dilation: float) -> dict[str, str]:
+    """Return the variables by which trainers save as often as pays.
+
+    Args:
+        market: What takes their instances away; None: it is not known.
+        dilation: Time dilation of an emulation, else 1.
+    """
+    mean_s = None if market is None else market.mean_time_between_s
+    return {
+        MEAN_TIME_BETWEEN_VARIABLE: "" if mean_s is None else repr(mean_s),
+        DILATION_VARIABLE: repr(dilation),
+    }
 
 
 def weibull_shape(variation: float) -> float:

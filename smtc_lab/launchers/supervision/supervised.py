@@ -18,6 +18,7 @@ from smtc_lab.launchers.launcher import Handle, LaunchPlan, LogLine, News
 from smtc_lab.launchers.plan_file import write_plan
 from smtc_lab.launchers.special_launch import FINGERPRINTS
 from smtc_lab.launchers.supervision.begin import await_end, start_supervisor
+from smtc_lab.launchers.supervision.lifeline import send_signal_to
 from smtc_lab.machine.beneath import MIB, open_beneath, read_beneath
 from smtc_lab.metrics.records.records import EventRecord
 from smtc_lab.store.reader import read_records
@@ -183,9 +184,7 @@ class SupervisedLauncher:
                 f"Run {handle.job_name!r} was not launched: a script or a notebook makes it by "
                 f"itself, in process {pid}. End it there."
             )
-        if state.is_supervised:
-            with contextlib.suppress(ProcessLookupError):  # it has ended just now
-                os.kill(pid, signal.SIGTERM)
+        send_signal_to(pid, state.supervisor_start_ticks, signal.SIGTERM)
         return self.wait(handle, timeout_s=self.end_limit_s + (grace_s or 0.0))
 
     def interrupt(self, handle: Handle) -> None:
@@ -194,13 +193,14 @@ class SupervisedLauncher:
         Raises:
             LauncherError: It does not run, or its instances are not this machine's to take.
         """
-        state = current_state(self._with_own_instances(handle))
-        if state.is_terminal or state.supervisor_pid is None or not state.is_supervised:
+        folder = self._with_own_instances(handle)
+        state = current_state(folder)
+        pid, ticks = state.supervisor_pid, state.supervisor_start_ticks
+        if state.is_terminal or pid is None or not send_signal_to(pid, ticks, signal.SIGUSR1):
             raise LauncherError(
-                f"Run {handle.job_name!r} does not run ({state.state}), so nothing can be "
-                "taken away from it. Launch it first."
+                f"Run {handle.job_name!r} does not run ({current_state(folder).state}), so "
+                "nothing can be taken away from it. Launch it first."
             )
-        os.kill(state.supervisor_pid, signal.SIGUSR1)
 
     def resume(self, handle: Handle, *, detach: bool = False) -> None:
         """Start another attempt of a run that ended without success, and return at once.

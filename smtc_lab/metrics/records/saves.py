@@ -26,7 +26,7 @@ class Save:
     """For how long it held the training up, in seconds."""
 
     time_s: float
-    """When, in seconds since the epoch."""
+    """When it was whole, in seconds since the epoch."""
 
 
 def save_words(step: int, stall_s: float) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.variables import DILATION_VARIABLE, MEAN_TIME_BETWEEN_VARIABLE
 
 LARGEST_SHARE = 0.035
 """Most of the time of training that saves may take, as CheckFreq (FAST'21) has it."""
+
+DEFAULT_TIME_BETWEEN_S = 3600.0
+"""Time between two interruptions on average where a job has no market, in seconds."""
 
 _FIRST_STEPS = 10
 _LEAST_WRITES = 2.0  # a save waits for the one before, so they need room
@@ -25,12 +30,18 @@ class SaveInterval:
     minutes: float | None = None
     """After so many minutes, rounded to steps."""
 
-    mean_time_between_s: float = 3600.0
+    mean_time_between_s: float = DEFAULT_TIME_BETWEEN_S
     """Time between two interruptions on average, in seconds, where neither is given."""
 
+    dilation: float = 1.0
+    """Seconds of this machine that one second of an emulated cluster's steps takes; minutes and
+    the time between interruptions are the cluster's, what a save takes is this machine's."""
+
     @classmethod
-    def checked(cls, *, steps: int | None, minutes: float | None, keep: int) -> Self:
-        """Return what a script asks for.
+    def checked(
+        cls, *, steps: int | Literal["auto"] | None, minutes: float | None, keep: int
+    ) -> Self:
+        """Return what a script asks for, with the mean time between interruptions of its job.
 
         Raises:
             EntryPointError: It cannot be; ``keep`` is how many checkpoints are kept.
@@ -40,18 +51,26 @@ class SaveInterval:
                 f"session.checkpoint() was given every_steps={steps} and "
                 f"every_minutes={minutes:g}. Give one of them, or none."
             )
+        steps = None if steps == "auto" else steps
         for name, value in (("every_steps", steps), ("keep_last", keep)):
             is_whole = isinstance(value, int) and not isinstance(value, bool)
             if value is not None and not (is_whole and value >= 1):
                 raise EntryPointError(
                     f"session.checkpoint({name}={value!r}) cannot be. Give a whole number of "
-                    "at least 1."
+                    f"at least 1{', or auto' if name == 'every_steps' else ''}."
                 )
         if minutes is not None and not 0 < minutes < math.inf:
             raise EntryPointError(
                 f"session.checkpoint(every_minutes={minutes!r}) cannot be. Give a time above 0."
             )
-        return cls(steps=steps, minutes=minutes)
+        return cls(
+            steps=steps,
+            minutes=minutes,
+            mean_time_between_s=float(
+                os.environ.get(MEAN_TIME_BETWEEN_VARIABLE) or DEFAULT_TIME_BETWEEN_S
+            ),
+            dilation=float(os.environ.get(DILATION_VARIABLE) or 1.0),
+        )
 
     def next_steps(
         self, *, step_s: float | None, stall_s: float | None, written_s: float | None
@@ -70,10 +89,13 @@ class SaveInterval:
             return self.steps
         if step_s is None or step_s <= 0:
             return _FIRST_STEPS
+        step_s /= self.dilation
         if self.minutes is not None:
             return max(1, round(60 * self.minutes / step_s))
         if stall_s is None or written_s is None:
             return _FIRST_STEPS
         young_s = math.sqrt(2 * stall_s * self.mean_time_between_s)
-        interval_s = max(young_s, stall_s / LARGEST_SHARE, _LEAST_WRITES * written_s)
+        interval_s = max(
+            young_s, stall_s / LARGEST_SHARE, _LEAST_WRITES * written_s / self.dilation
+        )
         return max(1, round(interval_s / step_s))

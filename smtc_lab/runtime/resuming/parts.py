@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from smtc_lab.errors import EntryPointError
-from smtc_lab.parallel.full_state import is_live, torchs_states
+from smtc_lab.parallel.full_state import fits, is_live, torchs_states
 from smtc_lab.parallel.torch_names import needed
 from smtc_lab.runtime.plain_values import plain
 from smtc_lab.runtime.resuming.named_state import by_name
@@ -65,7 +65,7 @@ class KeptParts:
             world_size: Trainers that there were.
 
         Raises:
-            EntryPointError: One has no state there.
+            EntryPointError: One has no state there, or that of another model.
         """
         needed = set(self._others) if self._rank else {*self._live, *self._others}
         if missing := sorted(needed - set(states)):
@@ -123,11 +123,5 @@ def _load(name: str, part: Any, state: Any, step: int) -> None:  # noqa: ANN401 
         part.clear()
         part.update(state)
         return
-    try:
+    with fits(name, step):
         part.load_state_dict(state)
-    except (RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise EntryPointError(
-            f"The {name} of the checkpoint of step {step} is another one than the script's: "
-            f"{str(error).strip().splitlines()[-1].strip()} Go on with the script that wrote "
-            "it, or train from the begin in another checkpoint folder."
-        ) from error

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.dataservice.rank_batches import RankBatches
 from smtc_lab.errors import EntryPointError
@@ -32,7 +31,7 @@ class ResumableTraining(SharedTraining):
     def checkpoint(
         self,
         *,
-        every_steps: int | None = None,
+        every_steps: int | Literal["auto"] | None = None,
         every_minutes: float | None = None,
         keep_last: int = 3,
         keep_best: int = 0,
@@ -55,11 +54,12 @@ class ResumableTraining(SharedTraining):
         yields nothing.
 
         A save copies the state aside and is written while training goes on. Without a word on
-        it, it comes as often as pays (Young's interval), where it takes at most 3.5 % of the
-        time. Script and data have to be the same as before.
+        it, it comes as often as pays (Young's interval for the mean time between interruptions
+        of the job's market, or for one an hour), where it takes at most 3.5 % of the time.
+        Script and data have to be the same as before.
 
         Args:
-            every_steps: Save after so many steps.
+            every_steps: Save after so many steps; ``"auto"`` or None: as often as pays.
             every_minutes: Save after about so many minutes.
             keep_last: How many checkpoints are kept, at least 1; of several trainers two more.
             keep_best: How many of those that ``kept.score(value)`` found the best stay besides.
@@ -89,6 +89,7 @@ class ResumableTraining(SharedTraining):
                     folder=self._checkpoints(of_all=True) / FOLDER,
                     rank=context.rank,
                     world_size=context.world_size,
+                    attempt=self._runtime.attempt,
                     global_batch=self._global_batch,
                 ),
                 interval=interval,
@@ -96,9 +97,9 @@ class ResumableTraining(SharedTraining):
                 keep_best=keep_best,
                 best=best,
                 say=self._runtime.event,
-                before_it_counts=self._runtime.flush,
+                flush=self._runtime.flush,
             )
-        atexit.register(self._kept.close)
+        self._runtime.wait_before_close(self._kept.close)
         done = self._kept.step
         self._runtime.restored_step = lambda: done  # whatever was read on the way
         if done:

@@ -1,13 +1,21 @@
-"""Who a trainer is, and where its checkpoints lie."""
+"""Who a trainer is, where its checkpoints lie, and what they say of who wrote them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import torch
+
+from smtc_lab.errors import EntryPointError
+from smtc_lab.neutral_text import neutral
+from smtc_lab.runtime.resuming.agreement import of_rank_0
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+_FORMAT = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +28,9 @@ class TrainerPlace:
     rank: int
     world_size: int
 
+    attempt: int = 1
+    """Which one of the run this is, from 1."""
+
     global_batch: Callable[[Any], int | None]
     """Returns how many samples all trainers take at once of a loader; None: not known."""
 
@@ -27,3 +38,49 @@ class TrainerPlace:
     def own_folder(self) -> Path:
         """Where the checkpoints of this trainer lie."""
         return self.folder / f"rank{self.rank}"
+
+    def origin(self) -> dict[str, Any]:
+        """Return what a checkpoint says of who writes it."""
+        return {
+            "format": _FORMAT,
+            "torch": str(torch.__version__),
+            "attempt": self.attempt,
+            "world_size": self.world_size,
+        }
+
+
+def trainers_of(newest: Mapping[str, Any] | None, folder: Path) -> int:
+    """Return how many trainers rank 0's newest checkpoint is of; 0: there is none.
+
+    All trainers call this.
+
+    Args:
+        newest: Of rank 0; the others give None.
+        folder: Where this trainer's checkpoints lie.
+
+    Raises:
+        EntryPointError: It has another format.
+    """
+    found = {"format": _FORMAT, "world_size": 0} if newest is None else newest
+    is_ours = found.get("format") == _FORMAT
+    world_size = of_rank_0(int(found["world_size"]) if is_ours else -1)
+    if world_size < 0:
+        shown = "another format" if is_ours else f"format {found.get('format')!r}"
+        raise EntryPointError(
+            f"The newest checkpoint in {str(folder)!r} has {neutral(shown, longest=40)}, and "
+            f"this smtc_lab reads format {_FORMAT}. Go on with the smtc_lab that wrote it, or "
+            "train from the begin in another checkpoint folder."
+        )
+    return world_size
+
+
+def other_torch(found: Mapping[str, Any]) -> str:
+    """Return a caution where another torch wrote a checkpoint; empty: it is not known to."""
+    was, now = str(found.get("torch", torch.__version__)), str(torch.__version__)
+    if was == now:
+        return ""
+    return (
+        f"The checkpoint is of torch {neutral(was, longest=40)}, and this is torch {now}: "
+        "training goes on, but other bits may come out than without an interruption. Install "
+        "that torch to have the same."
+    )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.dataservice.pass_place import PassPlace
 from smtc_lab.errors import EntryPointError
-from smtc_lab.metrics.records.saves import save_words
 from smtc_lab.parallel.full_state import from_rank_0
 from smtc_lab.parallel.group import is_joined
 from smtc_lab.runtime.checkpoint import complete_steps, forget_newer, read_checkpoint
@@ -18,6 +17,7 @@ from smtc_lab.runtime.resuming.claim import claim_folder
 from smtc_lab.runtime.resuming.notice import Notice
 from smtc_lab.runtime.resuming.parts import KeptParts
 from smtc_lab.runtime.resuming.random_numbers import random_numbers, set_random_numbers
+from smtc_lab.runtime.resuming.trainer_place import other_torch, trainers_of
 from smtc_lab.runtime.resuming.writer import CheckpointWriter
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from smtc_lab.runtime.resuming.interval import SaveInterval
     from smtc_lab.runtime.resuming.trainer_place import TrainerPlace
 
-_FORMAT = 1
 _SPARE_OF_SEVERAL = 2  # one trainer may be a save ahead of another, and that save half written
 
 
@@ -46,13 +45,13 @@ class KeptTraining:
         keep_best: int = 0,
         best: Better = "lowest",
         say: Callable[[str, str], None],
-        before_it_counts: Callable[[], None] = lambda: None,
+        flush: Callable[[], None] = lambda: None,
     ) -> None:
         """Look for a checkpoint, and give the parts what it holds.
 
         Raises:
-            EntryPointError: A part has no state, a checkpoint lacks a part, or cannot be
-                loaded safely.
+            EntryPointError: A part has no state, a checkpoint lacks a part, has another
+                format, or cannot be loaded safely.
         """
         self._parts = KeptParts(
             parts, trainers=trainers, rank=place.rank, world_size=place.world_size
@@ -66,7 +65,7 @@ class KeptTraining:
             keep_last=keep_last + spare,
             best=self._best.steps,
             say=say,
-            before_it_counts=before_it_counts,
+            flush=flush,
         )
         self._passes = 0
         self._loader: Any = None
@@ -90,6 +89,8 @@ class KeptTraining:
         if found is not None:
             self._restore(found)
             say("checkpoint", f"Goes on after step {self.step} of an earlier attempt.")
+            if caution := other_torch(found):
+                say("warning", caution)
         self._due = self.step + self._next_steps(None)
         self._notice = Notice(
             world_size=place.world_size,
@@ -194,7 +195,8 @@ class KeptTraining:
     def save(self) -> None:
         """Begin to write a checkpoint of now; training goes on as soon as it is copied.
 
-        All trainers call this after the same step.
+        An event says that it is kept, as soon as it would outlive this process. All trainers
+        call this after the same step.
 
         Raises:
             EntryPointError: A part holds something that could not be loaded again.
@@ -203,11 +205,9 @@ class KeptTraining:
             return
         step_s = self._step_s()
         began_s = time.perf_counter()
-        self._writer.save(self._state(), step=self.step)
-        self._stall_s = time.perf_counter() - began_s
+        self._stall_s = self._writer.save(self._state(), step=self.step, began_s=began_s)
         self._saved_step = self.step
         self._due = self.step + self._next_steps(step_s)
-        self._say("checkpoint", save_words(self.step, self._stall_s))
         self._began_s = None
 
     def close(self) -> None:
@@ -232,10 +232,9 @@ class KeptTraining:
     def _state(self) -> dict[str, Any]:
         loader = self._loader
         return {
-            "format": _FORMAT,
+            **self._own.origin(),
             "step": self.step,
             "pass": max(0, self._passes - 1),
-            "world_size": self._own.world_size,
             "global_batch": None if loader is None else self._own.global_batch(loader),
             "loader": None if loader is None else self._place_of(loader),
             "random": random_numbers(),
@@ -252,7 +251,7 @@ class KeptTraining:
         if not self._own.rank:
             newest = next(complete_steps(own), None)
             first = None if newest is None else read_checkpoint(own, newest)
-        world_size = of_rank_0(0 if first is None else int(first["world_size"]))
+        world_size = trainers_of(first, own)
         if not world_size:
             return None
         if world_size != self._own.world_size:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from smtc_lab.metrics.records.saves import save_words
 from smtc_lab.runtime.checkpoint import forget_checkpoints, save_checkpoint
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class CheckpointWriter:
         keep_last: int,
         best: Callable[[], Collection[int]] = tuple,
         say: Callable[[str, str], None],
-        before_it_counts: Callable[[], None] = lambda: None,
+        flush: Callable[[], None] = lambda: None,
     ) -> None:
         """Write nothing yet.
 
@@ -34,13 +35,14 @@ class CheckpointWriter:
             keep_last: How many are kept, at least 1.
             best: Returns the steps of others that stay.
             say: Tells people; called with a kind of event and a sentence.
-            before_it_counts: Called when one is written, before it is marked as whole: what
-                belongs to its steps has to outlive the process, too.
+            flush: Returns when what was recorded outlives the process. Called when one is
+                written, before it is marked as whole: what belongs to its steps has to stay,
+                too; and when people are told of it.
         """
         self._folder = folder
         self._keep_last, self._best = keep_last, best
         self._say = say
-        self._before_it_counts = before_it_counts
+        self._flush = flush
         self._buffers: list[torch.Tensor] = []
         self._thread: threading.Thread | None = None
         self.written_s = 0.0
@@ -51,23 +53,30 @@ class CheckpointWriter:
         """Whether the last one is not written yet."""
         return self._thread is not None and self._thread.is_alive()
 
-    def save(self, state: dict[str, Any], *, step: int) -> None:
-        """Begin to write a checkpoint; return when it is copied.
+    def save(self, state: dict[str, Any], *, step: int, began_s: float | None = None) -> float:
+        """Begin to write a checkpoint; return when it is copied, which is told when it counts.
 
         It waits for the one before, whose buffers it takes.
 
         Args:
             state: Plain values; tensors may change as soon as this returns.
             step: Steps that have ended.
+            began_s: Since when training waits, by ``time.perf_counter``; None: since now.
+
+        Returns:
+            For how long training waited, in seconds.
         """
+        began_s = time.perf_counter() if began_s is None else began_s
         self.wait()
         copied = _Copies(self._buffers).of(state)
         if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch's own
             torch.cuda.synchronize()
+        stall_s = time.perf_counter() - began_s
         self._thread = threading.Thread(
-            target=self._write, args=(copied, step), name="checkpoint", daemon=True
+            target=self._write, args=(copied, step, stall_s), name="checkpoint", daemon=True
         )
         self._thread.start()
+        return stall_s
 
     def wait(self) -> None:
         """Return when the last checkpoint is written, or could not be."""
@@ -75,20 +84,31 @@ class CheckpointWriter:
             self._thread.join()
             self._thread = None
 
-    def _write(self, state: dict[str, Any], step: int) -> None:
+    def _write(self, state: dict[str, Any], step: int, stall_s: float) -> None:
         began_s = time.perf_counter()
         try:
-            save_checkpoint(
-                self._folder, state, step=step, before_it_counts=self._before_it_counts
-            )
-            forget_checkpoints(self._folder, keep_last=self._keep_last, best=self._best())
+            save_checkpoint(self._folder, state, step=step, before_it_counts=self._flush)
         except OSError as error:
             self._say(
                 "warning",
                 f"The checkpoint of step {step} was not written ({error.strerror or error}). "
                 "Training goes on; an interruption goes back to the one before.",
             )
+        else:
+            self._say("checkpoint", save_words(step, stall_s))
+            self._flush()
+            self._forget()
         self.written_s = time.perf_counter() - began_s
+
+    def _forget(self) -> None:
+        try:
+            forget_checkpoints(self._folder, keep_last=self._keep_last, best=self._best())
+        except OSError as error:
+            self._say(
+                "warning",
+                f"Earlier checkpoints were not removed ({error}). Remove them by hand, or make "
+                "their folder writable.",
+            )
 
 
 class _Copies:

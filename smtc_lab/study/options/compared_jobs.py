@@ -24,20 +24,31 @@ _COMPILER_OPTIONS = {
     "--debug-compiler": "debug_compiler",
     "--fallback": "fallback",
 }
+_CLUSTERS = click.option(
+    "--cluster",
+    "clusters",
+    multiple=True,
+    metavar="[NAME@]GROUP=TYPE:COUNT,…",
+    help="A cluster to run on; several are compared, the baseline first. Default: this "
+    "machine as it is.",
+)
+_COMPILERS = click.option(
+    "--compiler",
+    metavar="NAME,…",
+    help="Compilers to run under: eager, inductor, xla, auto; the baseline first.",
+)
+_LOADER_WORKERS = click.option(
+    "--loader-workers",
+    type=int,
+    metavar="N",
+    help="Data workers on each training instance.",
+)
+_DATA_WORKERS = click.option(
+    "--data-workers", type=int, metavar="N", help="Data workers on each data instance."
+)
 _OPTIONS = (
-    click.option(
-        "--cluster",
-        "clusters",
-        multiple=True,
-        metavar="[NAME@]GROUP=TYPE:COUNT,…",
-        help="A cluster to run on; several are compared, the baseline first. Default: this "
-        "machine as it is.",
-    ),
-    click.option(
-        "--compiler",
-        metavar="NAME,…",
-        help="Compilers to run under: eager, inductor, xla, auto; the baseline first.",
-    ),
+    _CLUSTERS,
+    _COMPILERS,
     click.option(
         "--python-environment",
         "environments",
@@ -69,17 +80,32 @@ _OPTIONS = (
     job_options.SEED,
     EMULATION,
     job_options.PRICES,
-    click.option(
-        "--loader-workers",
-        type=int,
-        metavar="N",
-        help="Data workers on each training instance.",
-    ),
-    click.option(
-        "--data-workers", type=int, metavar="N", help="Data workers on each data instance."
-    ),
+    _LOADER_WORKERS,
+    _DATA_WORKERS,
     job_options.WORKING_DIR,
 )
+_OF_ONE = (
+    _CLUSTERS,
+    _COMPILERS,
+    job_options.PRECISION,
+    job_options.FALLBACK,
+    job_options.HYPERPARAMETERS,
+    job_options.ENVIRONMENT,
+    distribution_options.DISTRIBUTION,
+    _LOADER_WORKERS,
+    _DATA_WORKERS,
+)
+_NOT_OF_ONE = {
+    "ablation": False,
+    "debug_compiler": False,
+    "environments": None,
+    "no_emulation": True,
+    "no_parity": False,
+    "prices": (),
+    "rounds": 1,
+    **dict.fromkeys(EMULATION_OPTIONS.values()),
+    "cpu_speeds": (),
+}
 
 
 def COMPARED(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as click's own
@@ -87,6 +113,33 @@ def COMPARED(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def ONE_JOB(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802  as click's own
+    """Add those of the options that say what one job is, on this machine as it is."""
+    for option in reversed(_OF_ONE):
+        command = option(command)
+    return command
+
+
+def described_job(
+    options: dict[str, Any], entry_point: str, refusals: Refusals
+) -> TrainingJob | None:
+    """Return the job that the options of ``ONE_JOB`` describe; None: they do not describe one.
+
+    Args:
+        options: What was typed, with ``steps``, ``seed`` and ``working_dir``.
+        entry_point: The script.
+        refusals: Takes all that is wrong, or would be without effect.
+    """
+    jobs, _ = described_jobs({**_NOT_OF_ONE, **options}, entry_point, refusals)
+    if len(jobs) > 1:
+        labels = ", ".join(job.cluster.label for job in jobs)
+        refusals.problems.append(
+            f"{len(jobs)} set-ups are described ({labels}), and one is launched here. Give one "
+            "--cluster and one --compiler."
+        )
+    return jobs[0] if jobs else None
 
 
 def described_jobs(

@@ -88,7 +88,8 @@ class ResumeProof(Result):
 
     equal: bool
     """Whether all weights, optimizer states, samples, learning rates and random numbers of all
-    steps are the same bits. A script that begins anew is equal, too: see ``began_anew``."""
+    steps are the same bits. A script that begins anew is equal, too, and so is one that was not
+    killed: see ``began_anew`` and ``was_killed``."""
 
     steps: int
     """Steps of the unbroken run."""
@@ -109,9 +110,14 @@ class ResumeProof(Result):
     """Names of the unbroken and of the interrupted run."""
 
     @property
+    def was_killed(self) -> bool:
+        """Whether it was killed at all; False: its run ended before, so nothing is proved."""
+        return bool(self.interrupted_at)
+
+    @property
     def began_anew(self) -> bool:
         """Whether it was killed and began from its first step each time: nothing was kept."""
-        return bool(self.interrupted_at) and not any(self.went_on_from)
+        return self.was_killed and not any(self.went_on_from)
 
     @property
     def verdict(self) -> str:
@@ -119,6 +125,11 @@ class ResumeProof(Result):
         if self.first_difference is not None:
             found = self.first_difference
             return f"Not equal. {found.sentence} This would mend it: {found.mend}."
+        if not self.was_killed:
+            return (
+                f"It was not killed: its run ended before, after {self.steps} steps in which "
+                "nothing differs. Let it take more steps, or fewer --interruptions."
+            )
         times = len(self.interrupted_at)
         often = "once" if times == 1 else f"{times} times"
         bits = f"it trained the bits of the unbroken run in each of {self.steps} steps."

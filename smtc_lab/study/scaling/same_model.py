@@ -53,7 +53,7 @@ def check_parity(  # noqa: PLR0913  options by name, all with a default
 
     ::
 
-        job = lab.TrainingJob("train.py", distribution={"data": 2, "shard": 2}, …)
+        job = lab.TrainingJob(entry_point="train.py", distribution={"data": 2, "shard": 2}, …)
         print(lab.check_parity(job).verdict)
 
     Args:

@@ -17,7 +17,9 @@ from torch.utils.data import TensorDataset
 
 import smtc_lab
 from smtc_lab.errors import EntryPointError
+from smtc_lab.metrics.records.saves import save_words
 from smtc_lab.runtime.checkpoint import forget_checkpoints, load_checkpoint, save_checkpoint
+from smtc_lab.runtime.instance_runtime import InstanceRuntime
 from smtc_lab.runtime.plain_values import plain
 from smtc_lab.runtime.resuming.interval import SaveInterval
 from smtc_lab.runtime.resuming.named_state import by_name
@@ -153,12 +155,38 @@ def test_a_full_disk_is_told_and_the_one_before_stays(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
-    assert len(told) == 1
-    assert told[0].startswith("The checkpoint of step 2 was not written (")
+    assert [text.partition(" (")[0].partition(";")[0] for text in told] == [
+        "Step 1 is kept",
+        "The checkpoint of step 2 was not written",
+    ]
     found = load_checkpoint(tmp_path)
     assert found is not None
     assert found[1] == 1
     assert len(list(tmp_path.iterdir())) == 2, "nothing half is left"
+
+
+def test_a_step_is_told_to_be_kept_when_its_mark_is_there(tmp_path: Path) -> None:
+    happened: list[object] = []
+    mark = tmp_path / "step-000000000007.json"
+    writer = CheckpointWriter(
+        tmp_path,
+        keep_last=1,
+        say=lambda kind, text: happened.append((kind, text, mark.exists())),
+        flush=lambda: happened.append("outlives"),
+    )
+    stall_s = writer.save({"told": 1}, step=7)
+    writer.wait()
+
+    assert happened == ["outlives", ("checkpoint", save_words(7, stall_s), True), "outlives"]
+
+
+def test_records_are_open_until_the_last_checkpoint_is_told() -> None:
+    runtime, happened = InstanceRuntime(), []
+    runtime.before_close = lambda: happened.append("records of others")
+    runtime.wait_before_close(lambda: happened.append("checkpoint"))
+    runtime.close()
+
+    assert happened == ["checkpoint", "records of others"]
 
 
 def test_what_interrupted_saves_leave_goes_with_the_next(tmp_path: Path) -> None:
@@ -186,11 +214,31 @@ def test_the_interval_is_youngs_where_nothing_is_said() -> None:
     assert how.next_steps(step_s=1.0, stall_s=0.01, written_s=100.0) == 200
     assert SaveInterval(steps=7).next_steps(step_s=1.0, stall_s=9.0, written_s=9.0) == 7
     assert SaveInterval(minutes=0.5).next_steps(step_s=0.1, stall_s=1, written_s=1) == 300
+    # of an emulation's steps cluster time counts; a save takes what it takes here
+    slower = SaveInterval(mean_time_between_s=3600, dilation=4.0)
+    assert slower.next_steps(step_s=0.4, stall_s=0.5, written_s=1.0) == round(young_s / 0.1)
+    assert slower.next_steps(step_s=4.0, stall_s=0.01, written_s=400.0) == 200
+    assert (
+        SaveInterval(minutes=0.5, dilation=4.0).next_steps(step_s=0.4, stall_s=1, written_s=1)
+        == 300
+    )
+
+
+def test_the_interval_knows_the_market_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    def next_steps() -> int:
+        interval = SaveInterval.checked(steps="auto", minutes=None, keep=1)
+        return interval.next_steps(step_s=0.01, stall_s=0.001, written_s=0.1)
+
+    assert next_steps() == round(math.sqrt(2 * 0.001 * 3600) / 0.01)
+    monkeypatch.setenv("SMTC_MEAN_TIME_BETWEEN_S", "60.5")
+    assert next_steps() == round(math.sqrt(2 * 0.001 * 60.5) / 0.01)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"told": {}, "every_steps": "often"}, "every_steps='often'.* of at least 1, or auto"),
+        ({"told": {}, "every_steps": "auto", "every_minutes": 1.0}, "Give one of them"),
         ({}, "was given nothing to keep"),
         ({"model": object()}, r"checkpoint\(model=…\) is of type object, which has no"),
         ({"told": {}, "every_steps": 0}, "every_steps=0"),

@@ -8,7 +8,6 @@ script keeps in variables of its own is not seen.
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import signal
@@ -204,6 +203,7 @@ class AutomaticResume:
             folder=base / FOLDER,
             rank=0,
             world_size=1,
+            attempt=runtime.attempt,
             global_batch=lambda loader: loader.batch_size,
         )
         self._folder, self._on_term = place.own_folder, signal.getsignal(signal.SIGTERM)
@@ -216,9 +216,9 @@ class AutomaticResume:
             ),
             keep_last=_KEEP_LAST,
             say=runtime.event,
-            before_it_counts=runtime.flush,
+            flush=runtime.flush,
         )
-        atexit.register(self._kept.close)
+        runtime.wait_before_close(self._kept.close)
         self._go_on(self._kept.step)
         return True
 
