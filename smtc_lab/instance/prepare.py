@@ -19,6 +19,7 @@ from smtc_lab.instance.resource_config import (
 from smtc_lab.instance.sm_environment import sm_environment
 from smtc_lab.instance.torchrun import without_ranks
 from smtc_lab.instance.variables import (
+    DILATION_VARIABLE,
     PROGRESS_VARIABLE,
     RENDEZVOUS_FOLDER_VARIABLE,
     WORKING_FOLDER_VARIABLE,
@@ -104,11 +105,13 @@ def thread_variables(told: InstanceDescription) -> dict[str, str]:
 def _of_several(
     told: InstanceDescription, folder: RunFolder, trainer: Trainer | None
 ) -> dict[str, str]:
-    """Return what a trainer is told of this machine, where the job has others."""
+    """Return what a trainer is told of this machine, where somebody waits for it."""
     found = told.rendezvous
-    if trainer is None or found is None or found.world_size == 1:
+    if trainer is None:
         return {}
     variables = {PROGRESS_VARIABLE: str(progress_file(folder, told.host, trainer.rank))}
+    if found is None or found.world_size == 1:  # a supervisor's clock follows its steps
+        return variables if os.environ.get(DILATION_VARIABLE) else {}
     if found.num_groups > 1 and not found.in_folder:
         variables |= _interfaces(told)
     if found.in_folder:

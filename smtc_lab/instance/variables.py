@@ -115,7 +115,8 @@ MEAN_TIME_BETWEEN_VARIABLE = "SMTC_MEAN_TIME_BETWEEN_S"
 it is not known."""
 
 DILATION_VARIABLE = "SMTC_DILATION"
-"""Seconds of this machine that one of the cluster makes in an emulation's steps; unset: 1."""
+"""Seconds of this machine that one of the cluster makes in the steps of an emulated spot job;
+unset or empty: 1."""
 
 WORKING_FOLDER_VARIABLE = "SMTC_WORKING_FOLDER"
 """Folder in which an entry point works; empty, or not there: in which it is started."""

@@ -106,7 +106,7 @@ def of_interruptions(market: MarketClock | None, dilation: float) -> dict[str, s
     mean_s = None if market is None else market.mean_time_between_s
     return {
         MEAN_TIME_BETWEEN_VARIABLE: "" if mean_s is None else repr(mean_s),
-        DILATION_VARIABLE: repr(dilation),
+        DILATION_VARIABLE: "" if dilation == 1 else repr(dilation),
     }
 
 
