@@ -54,6 +54,7 @@ help:
 	@echo "TORCH=newest takes the CUDA build of torch also without a GPU, TORCH=cpu a CPU build"
 
 setup: $(READY)
+	@echo "Ready. Next: make demo, make lab, or $(BIN)/smtc-lab --help (activate $(VENV) to leave out the folder)"
 
 $(READY): constraints.txt pyproject.toml extensions/package.json extensions/yarn.lock
 	@rm -f $(VENV)/.ready*
