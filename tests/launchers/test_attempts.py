@@ -60,7 +60,7 @@ def await_steps(run: Run, count: int) -> None:
 
 
 def weights_of(run: Run) -> str:
-    return run.logs()[run.logs().rindex("weights ") :]
+    return run.logs()[run.logs().rindex("weights ") :].partition("\n")[0]
 
 
 def check_whole(run: Run, attempts: int) -> None:
