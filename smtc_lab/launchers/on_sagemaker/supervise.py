@@ -67,6 +67,7 @@ class _Follower:
     ) -> None:
         self._folder = folder
         self._settings = settings
+        self._request = plan["facts"]["sagemaker"]["request"]
         self._interrupts = interrupts
         self._name = folder.job_name
         self._roles = {item["host"]: item["role"] for item in plan["instances"]}
@@ -230,7 +231,8 @@ class _Follower:
                 break
             time.sleep(self._settings.poll_s)  # CloudWatch has no event
         try:
-            fetch_leftovers(self._folder, self._mirror, self._settings, self._s3)
+            kept = self._request["CheckpointConfig"]["S3Uri"]
+            fetch_leftovers(self._folder, self._mirror, kept, self._s3)
             remove_secret(self._settings, self._name, self._s3)
         except (LauncherError, StoreError) as error:
             self._say_trouble(error)

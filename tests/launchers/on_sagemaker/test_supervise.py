@@ -96,9 +96,13 @@ def follow(
     folder: RunFolder, settings: SageMakerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> Follow:
     monkeypatch.setattr(supervise, "_LONGEST_PAUSE_S", 0.02)
+    request = {
+        "CheckpointConfig": {"S3Uri": "s3://the-bucket/kept"},
+        "EnableManagedSpotTraining": True,
+    }
     plan = {
         "instances": [{"host": "algo-1", "role": "train", "instance_group_name": "dnn"}],
-        "facts": {"worst_case_usd": 1.0},
+        "facts": {"worst_case_usd": 1.0, "sagemaker": {"request": request}},
     }
     quick = settings.model_copy(update={"poll_s": 0.01})
 
