@@ -7,6 +7,7 @@ goes to the container's log, from where the launching machine mirrors it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
@@ -28,7 +29,7 @@ from smtc_lab.instance.resource_config import (
     DEFAULT_BASE_FOLDER,
     read_resource_config,
 )
-from smtc_lab.instance.variables import RUN_VARIABLE
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE, RUN_VARIABLE
 from smtc_lab.machine.processes import (
     become_subreaper,
     end_below,
@@ -73,6 +74,7 @@ def run_instance(*, base: str, channel: str, source: str) -> int:
     folder = _make_folder(
         Path(base), facts["job_name"], instance["host"], here, checkpoints=checkpoints
     )
+    os.environ[ATTEMPT_VARIABLE] = str(_next_attempt(folder))
     log = ContainerLog(
         {
             folder.log_file(here, rank): "" if rank is None else f"[rank{rank}] "
@@ -245,6 +247,18 @@ def _checkpoints(base: Path, job: Mapping[str, Any]) -> Path:
     path = Path(job.get("checkpoint_local_path") or f"{DEFAULT_BASE_FOLDER}/checkpoints")
     is_below = path.is_relative_to(DEFAULT_BASE_FOLDER)
     return base / path.relative_to(DEFAULT_BASE_FOLDER) if is_below else path
+
+
+def _next_attempt(folder: RunFolder) -> int:
+    """Count the containers of this instance: what earlier ones wrote was brought back."""
+    file = folder.records.resolve().with_name("attempt")
+    try:
+        number = max(0, int(file.read_text(encoding="utf-8")[:9])) + 1
+    except (OSError, ValueError):
+        number = 1
+    with contextlib.suppress(OSError):
+        file.write_text(str(number), encoding="utf-8")
+    return number
 
 
 def _make_folder(
