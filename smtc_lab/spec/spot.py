@@ -14,6 +14,12 @@ MOST_INTERRUPTIONS = 10_000
 MOST_NOTICE_S = 120.0
 """Longest notice before an instance is taken away: EC2's, in seconds."""
 
+MAX_WAIT_RULE = (
+    "Invalid MaxWaitTimeInSeconds. It must be present and be greater than or equal to "
+    "MaxRuntimeInSeconds"
+)
+"""SageMaker's sentence on a ``max_wait`` that is missing or too short."""
+
 _MOST_S = 1e9
 
 
@@ -115,11 +121,13 @@ class SpotSettings(Strict):
 
     checkpoint_s3_uri: PlainText | None = None
     """Where SageMaker keeps what lies in ``checkpoint_local_path``: ``s3://BUCKET/PREFIX``, of
-    this job alone. None: below its output. Elsewhere the run's folder keeps it."""
+    this job alone, which its role may read and write. None: below its output. Elsewhere the
+    run's folder keeps it."""
 
     checkpoint_local_path: PlainText | None = None
-    """Folder of checkpoints as the instances see it; None: ``/opt/ml/checkpoints``, and where
-    that is not, what ``SM_CHECKPOINT_DIR`` says."""
+    """Folder of checkpoints on SageMaker's instances; None: ``/opt/ml/checkpoints``. Elsewhere
+    that lies below the run's own folder, whatever this says. ``SM_CHECKPOINT_DIR`` names it
+    everywhere, and ``session.checkpoint`` uses it."""
 
     resume: Literal["automatic"] | None = None
     """``automatic``: a plain loop that saves nothing is kept, and goes on after an interruption
@@ -149,9 +157,8 @@ class SpotSettings(Strict):
                     )
         elif max_wait is not None and not max_wait >= limit_s:
             raise ValueError(
-                "Invalid MaxWaitTimeInSeconds. It must be present and be greater than or equal "
-                f"to MaxRuntimeInSeconds: max_wait={max_wait:g}, max_runtime_s={limit_s:g}. "
-                "Raise max_wait, or lower max_runtime_s."
+                f"{MAX_WAIT_RULE}: max_wait={max_wait:g}, max_runtime_s={limit_s:g}. Raise "
+                "max_wait, or lower max_runtime_s."
             )
         return self
 

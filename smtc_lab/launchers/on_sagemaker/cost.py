@@ -49,7 +49,9 @@ def _words(plan: LaunchPlan, settings: SageMakerSettings, usd: float | None) -> 
     )
     if usd is None:
         return f"{instances} for at most {hours}, at a price that is not known ({prices})."
-    spot = " at the on-demand price, which spot instances stay below" * settings.use_spot
+    spot = (
+        " at the on-demand price, which spot instances stay below" * plan.job.use_spot_instances
+    )
     return (
         f"at most ${usd:,.2f}: {instances} at ${plan.usd_per_hour:,.4g}/h{spot} for at most "
         f"{hours}, beside storage and traffic ({prices}).{elsewhere}"

@@ -63,7 +63,7 @@ def job_outcome(
             state="Stopped",
             reason=(
                 f"MaxWaitTimeExceeded: with its waits for spot instances the job took longer "
-                f"than max_wait_s={wait_s:g}. Raise it, or take on-demand instances."
+                f"than max_wait={wait_s:g} s. Raise it, or take on-demand instances."
             ),
         )
     return wanted or Outcome(state="Stopped", reason=STOPPED_ELSEWHERE)
@@ -82,12 +82,18 @@ def attempts_told(found: Mapping[str, Any]) -> tuple[Attempt, ...]:
         if status == "Interrupted" and open_one:
             why = "SageMaker took the spot instances away."
             attempts[-1] = replace(attempts[-1], ended_s=began_s, interrupted_by=why)
-        elif status == "Starting" and not open_one:
+        elif status == "Restarting" and open_one:
+            why = "SageMaker started the job again."
+            attempts[-1] = replace(attempts[-1], ended_s=began_s, interrupted_by=why)
+        elif status in _BEGIN and not open_one:
             attempts.append(Attempt(started_s=began_s))
         elif status in _LAST and open_one:
             attempts[-1] = replace(attempts[-1], ended_s=began_s)
     return tuple(attempts)
 
+
+_BEGIN = frozenset({"Starting", "LaunchingMLInstances", "Downloading", "Training"})
+"""Secondary states in which a job is about to have instances, or has them."""
 
 _LAST = frozenset(
     {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExceeded"}
@@ -115,6 +121,9 @@ def _failure(
 def trainers_are_done(
     exits: Mapping[str, Mapping[str, Any]], roles: Mapping[str, Role]
 ) -> bool:
-    """Return whether every trainer has ended well."""
-    trainers = [host for host, role in roles.items() if role == "train"]
-    return all(host in exits and exits[host]["exit_code"] == 0 for host in trainers)
+    """Return whether every trainer has ended well, and not because it was to be interrupted."""
+    trainers = [exits.get(host) for host, role in roles.items() if role == "train"]
+    return all(
+        said is not None and said["exit_code"] == 0 and not said.get("asked_to_stop")
+        for said in trainers
+    )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import CatalogError, SpecError
+from smtc_lab.instance.resource_config import DEFAULT_BASE_FOLDER
 from smtc_lab.launchers.job_environment import elsewhere_problems
 from smtc_lab.launchers.launcher import LaunchPlan
 from smtc_lab.launchers.on_sagemaker.aws.request import source_uri, training_request
@@ -25,7 +26,7 @@ from smtc_lab.launchers.source_archive import folder_problems, source_problems
 from smtc_lab.spec.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from smtc_lab.catalog.catalog import Catalog
     from smtc_lab.catalog.placed import Placed, PlacedGroup
@@ -39,6 +40,9 @@ GRACE_S = 120.0
 MAX_CHANNEL_BYTES = 2**30
 MAX_CHANNEL_FILES = 10_000
 """Limits of a folder that is sent along as a channel."""
+
+OUR_FOLDER = f"{DEFAULT_BASE_FOLDER}/smtc_lab"
+"""Where a container keeps what is ours."""
 
 _CREDENTIALS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}
 
@@ -56,6 +60,8 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
     except SpecError as error:
         problems += error.problems
     job = named(job)
+    if settings.use_spot:  # its older name; everything else asks the job
+        job = job.model_copy(update={"use_spot_instances": True})
     request: dict[str, Any] = {}
     try:
         request = training_request(job, settings)
@@ -75,7 +81,7 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
             max_runtime_s=job.max_runtime_s,
             keep_alive_s=settings.keep_alive_s,
         ),
-        "warnings": request_warnings(request),
+        "warnings": [*request_warnings(request), *_assumed(job, settings, request)],
         "grace_s": GRACE_S,
     }
     plan = LaunchPlan(
@@ -88,6 +94,18 @@ def make_plan(job: TrainingJob, settings: SageMakerSettings, catalog: Catalog) -
         request=request,
     )
     return replace(plan, order=order_of(plan, settings))
+
+
+def _assumed(
+    job: TrainingJob, settings: SageMakerSettings, request: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what is asked for though nobody said it."""
+    if job.use_spot_instances and job.max_wait is None and settings.max_wait_s is None:
+        wait_s = request["StoppingCondition"]["MaxWaitTimeInSeconds"]
+        yield (
+            f"max_wait is not given, so SageMaker is told {wait_s} s: max_runtime_s and an "
+            "hour (28 days at most). Give max_wait to wait longer for spot instances."
+        )
 
 
 def _slot_of(host: str, each: PlacedGroup) -> Slot:
@@ -103,6 +121,12 @@ def _job_problems(job: TrainingJob) -> Iterator[str]:
                 f"Instance group {group.instance_group_name!r} has the type {LOCAL!r}, which "
                 "is this machine. Give a SageMaker type, for example 'ml.c5.9xlarge'."
             )
+    if (path := job.checkpoint_local_path) is not None and _is_ours(Path(path)):
+        yield (
+            f"checkpoint_local_path={path[:200]!r} would hold {OUR_FOLDER}, which each start "
+            "of a container makes anew, or lie in it. Choose another folder, such as "
+            "'/opt/ml/checkpoints'."
+        )
     yield from elsewhere_problems(job, "a container runs what its image holds")
     if job.emulation is not None:
         yield (
@@ -114,6 +138,10 @@ def _job_problems(job: TrainingJob) -> Iterator[str]:
             f"The environment variable {name} would be shown to everyone who may describe the "
             "job. Drop it: a container has the rights of role_arn."
         )
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_relative_to(OUR_FOLDER) or Path(OUR_FOLDER).is_relative_to(path)
 
 
 def _local_problems(job: TrainingJob) -> list[str]:

@@ -56,11 +56,10 @@ class SageMakerSettings(Strict):
     """Launches whose worst case costs more USD are refused; None: no limit."""
 
     use_spot: bool = False
-    """Whether the instances are spot instances, which AWS may take back."""
+    """Older name of the job's ``use_spot_instances``: spot instances where either is set."""
 
     max_wait_s: float | None = None
-    """Longest time for a spot job with its waits, in seconds; None: the job's
-    ``max_runtime_s`` and an hour."""
+    """Older name of the job's ``max_wait``, which goes first, in seconds."""
 
     input_mode: Literal["File", "FastFile"] = "File"
     """How channels come: ``File`` copies them to each instance before the script starts,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from smtc_lab.store.run_folder import RunFolder
 
+_TOLD = ("SecondaryStatus", "SecondaryStatusTransitions")
 _LONGEST_PAUSE_S = 60.0
 _LAST_LOOKS = 6
 """CloudWatch is late: so many looks, at most, are made for lines after the end of a job."""
@@ -67,6 +68,7 @@ class _Follower:
     ) -> None:
         self._folder = folder
         self._settings = settings
+        self._request = plan["facts"]["sagemaker"]["request"]
         self._interrupts = interrupts
         self._name = folder.job_name
         self._roles = {item["host"]: item["role"] for item in plan["instances"]}
@@ -75,7 +77,9 @@ class _Follower:
         self._s3 = client("s3", settings.region)
         self._streams = LogStreams(client("logs", settings.region), self._name)
         self._mirror = JobMirror(folder, self._roles)
-        self._begun_s = read_state(folder).started_s
+        known = read_state(folder)
+        self._begun_s = known.started_s
+        self._num_interrupted = sum(bool(one.interrupted_by) for one in known.attempts)
         self._keeper = RunKeeper(
             folder, hosts=self._roles, facts={**plan["facts"], OUTLIVES_SUPERVISOR: True}
         )
@@ -99,6 +103,7 @@ class _Follower:
             self._take_what_is_late()
             ended = self._outcome() or ended
         self._settle()
+        self._say_billed()
         started, stopped = (self._found.get(f"Training{what}Time") for what in ("Start", "End"))
         if started is not None:
             self._keeper.started(started.timestamp())
@@ -164,13 +169,19 @@ class _Follower:
 
     def _note(self, found: dict[str, Any]) -> None:
         """Keep what is new of the job as a whole."""
-        before, self._found = self._found.get("SecondaryStatus"), found
-        if before == found["SecondaryStatus"]:
+        before, self._found = self._found, found
+        if all(before.get(name) == found.get(name) for name in _TOLD):
             return
         status = found["SecondaryStatus"]
         self._keeper.event("state", "", f"SageMaker: {status}")
         self._keeper.learn({"sagemaker_status": status} | _billed(found))
-        self._keeper.tell(status, attempts_told(found))
+        attempts = attempts_told(found)
+        self._keeper.tell(status, attempts)
+        for number, attempt in enumerate(attempts, start=1):
+            if attempt.interrupted_by and number > self._num_interrupted:
+                words = f"Attempt {number} was interrupted. {attempt.interrupted_by}"
+                self._keeper.event("interruption", "", words)
+                self._num_interrupted = number
 
     def _look_at_logs(self) -> None:
         """Mirror what the job has said since, and keep what it tells of its instances."""
@@ -230,10 +241,22 @@ class _Follower:
                 break
             time.sleep(self._settings.poll_s)  # CloudWatch has no event
         try:
-            fetch_leftovers(self._folder, self._mirror, self._settings, self._s3)
+            kept = self._request["CheckpointConfig"]["S3Uri"]
+            fetch_leftovers(self._folder, self._mirror, kept, self._s3)
             remove_secret(self._settings, self._name, self._s3)
         except (LauncherError, StoreError) as error:
             self._say_trouble(error)
+
+    def _say_billed(self) -> None:
+        """Say what the job is billed for, in the words of SageMaker's SDK."""
+        billed, count = _billed(self._found), len(self._roles)
+        if len(billed) < len(_BILLED):
+            return
+        training_s, billable_s = (count * int(seconds) for seconds in billed.values())
+        words = f"Training seconds: {training_s}. Billable seconds: {billable_s}."
+        if self._request.get("EnableManagedSpotTraining") and training_s:
+            words += f" Managed Spot Training savings: {1 - billable_s / training_s:.1%}."
+        self._keeper.event("state", "", words)
 
     def _last_words(self, host: str) -> str:
         """Return what an entry point said of its failure, and the end of its log."""
@@ -250,7 +273,9 @@ class _Follower:
             self._keeper.event("warning", "", str(error))
 
 
-def _billed(found: Mapping[str, Any]) -> dict[str, object]:
+_BILLED = {"TrainingTimeInSeconds": "training_s", "BillableTimeInSeconds": "billable_s"}
+
+
+def _billed(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return what SageMaker says of the time that is paid for, in seconds."""
-    names = {"TrainingTimeInSeconds": "training_s", "BillableTimeInSeconds": "billable_s"}
-    return {ours: found[theirs] for theirs, ours in names.items() if theirs in found}
+    return {ours: found[theirs] for theirs, ours in _BILLED.items() if theirs in found}

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.optimizer import Optimizer
 
-from smtc_lab.metrics.records.records import StepRecord
-from smtc_lab.store.reader import read_records
+from smtc_lab.store.sink import LINES_VARIABLE
 
 if TYPE_CHECKING:
     from smtc_lab.instance.context import InstanceContext
@@ -82,8 +81,11 @@ class Restored:
             written_s = file.stat().st_mtime
         except OSError:
             return 0
-        if folder is None:
+        if folder is None or os.environ.get(LINES_VARIABLE):
             return 0
+        from smtc_lab.metrics.records.records import StepRecord  # noqa: PLC0415  images lack what it needs
+        from smtc_lab.store.reader import read_records  # noqa: PLC0415  as above
+
         path = folder.rank_records(self._context.host, self._context.rank)
         steps, _ = read_records(path, StepRecord)
         if not any(one.end_time_s > written_s for one in steps):

@@ -7,6 +7,7 @@ goes to the container's log, from where the launching machine mirrors it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
@@ -25,9 +26,10 @@ from smtc_lab.instance.plan import LEAVE_S, log_ranks, planned_ranks, runs_scrip
 from smtc_lab.instance.resource_config import (
     BASE_FOLDER_VARIABLE,
     CONFIG_FILE,
+    DEFAULT_BASE_FOLDER,
     read_resource_config,
 )
-from smtc_lab.instance.variables import RUN_VARIABLE
+from smtc_lab.instance.variables import ATTEMPT_VARIABLE, RUN_VARIABLE
 from smtc_lab.machine.processes import (
     become_subreaper,
     end_below,
@@ -68,7 +70,11 @@ def run_instance(*, base: str, channel: str, source: str) -> int:
     names = platform_hosts(facts["instances"], resources)
     here = resources.current_host
     instance = next(item for item in facts["instances"] if names[item["host"]] == here)
-    folder = _make_folder(Path(base), facts["job_name"], instance["host"], here)
+    checkpoints = _checkpoints(Path(base), facts["job"])
+    folder = _make_folder(
+        Path(base), facts["job_name"], instance["host"], here, checkpoints=checkpoints
+    )
+    os.environ[ATTEMPT_VARIABLE] = str(_next_attempt(folder))
     log = ContainerLog(
         {
             folder.log_file(here, rank): "" if rank is None else f"[rank{rank}] "
@@ -236,23 +242,45 @@ class _Instance:
                 tell_done(addresses, self._secret, rank=rank, limit_s=patience_s)
 
 
-def _make_folder(base: Path, job_name: str, planned: str, host: str) -> RunFolder:
+def _checkpoints(base: Path, job: Mapping[str, Any]) -> Path:
+    """Return the folder that the platform copies away while the job runs."""
+    path = Path(job.get("checkpoint_local_path") or f"{DEFAULT_BASE_FOLDER}/checkpoints")
+    is_below = path.is_relative_to(DEFAULT_BASE_FOLDER)
+    return base / path.relative_to(DEFAULT_BASE_FOLDER) if is_below else path
+
+
+def _next_attempt(folder: RunFolder) -> int:
+    """Count the containers of this instance: what earlier ones wrote was brought back."""
+    file = folder.records.resolve().with_name("attempt")
+    try:
+        number = max(0, int(file.read_text(encoding="utf-8")[:9])) + 1
+    except (OSError, ValueError):
+        number = 1
+    with contextlib.suppress(OSError):
+        file.write_text(str(number), encoding="utf-8")
+    return number
+
+
+def _make_folder(
+    base: Path, job_name: str, planned: str, host: str, *, checkpoints: Path
+) -> RunFolder:
     """Make the run folder of this instance, with links to what the platform copies away."""
     try:
         folder = RunFolder.create(base / "smtc_lab" / "runs", job_name)
-        kept = base / "checkpoints" / "smtc_lab" / job_name / planned / "records"
+        kept = checkpoints / "smtc_lab" / job_name / planned / "records"
         kept.mkdir(parents=True, exist_ok=True)
         folder.records.rmdir()
         folder.records.symlink_to(kept)
         own = folder.opt_ml(host)
         own.mkdir(parents=True, mode=0o700)
-        for part in ("checkpoints", "model", "output"):
-            (base / part).mkdir(exist_ok=True)
-            (own / part).symlink_to(base / part)
+        parts = {name: base / name for name in ("model", "output")}
+        for name, part in {**parts, "checkpoints": checkpoints}.items():
+            part.mkdir(exist_ok=True)
+            (own / name).symlink_to(part)
     except OSError as error:
         raise LauncherError(
-            f"The run folder cannot be made below {str(base)!r} ({error}). Give the instances "
-            "more storage (volume_gb)."
+            f"The run folder cannot be made below {str(base)!r} and {str(checkpoints)!r} "
+            f"({error}). Give the instances more storage (volume_gb)."
         ) from error
     return folder
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.instance.resource_config import assign_hosts, resource_config
 from tests.kit.fake_sagemaker.container import Container
+from tests.kit.fake_sagemaker.storage import stamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +29,12 @@ STOP_GRACE_S = 2.0
 REVERSED = "FAKE_SAGEMAKER_HOSTS_REVERSED"
 """Variable of a request that has the last group named first: SageMaker promises no order."""
 
+INTERRUPTED_AFTER = "FAKE_SAGEMAKER_INTERRUPTED_AFTER"
+"""Variable of a request for spot instances: they are taken away once a container has printed
+this text. Several are divided by ``|``, one for each interruption."""
+
 _LOG_LOOK_S = 0.05
+_SYNC_S = 0.2
 _IMAGE = Path(__file__).parent / "image"
 
 
@@ -42,6 +48,7 @@ class _Instance:
     lines: list[str] = field(default_factory=list)
     stream: str = ""
     has_stream: bool = False
+    synced: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
 
 class FakeJob:
@@ -70,7 +77,10 @@ class FakeJob:
         self._storage = storage
         self._tell = tell
         self._changed = threading.Condition()
-        self._stopping = False
+        self._stopping = self._interrupted = False
+        told = request.get("Environment", {}).get(INTERRUPTED_AFTER, "")
+        is_spot = request.get("EnableManagedSpotTraining", False)
+        self._interruptions = [text for text in told.split("|") if text and is_spot]
         groups = assign_hosts(_groups(request))
         self._groups = groups
         hosts = [host for group in groups for host in group.hosts]
@@ -89,13 +99,25 @@ class FakeJob:
 
     def run(self) -> str:
         """Run it to its end; return the last secondary status."""
-        self._tell("Starting")
         limit_s = self._request["StoppingCondition"].get("MaxRuntimeInSeconds", 86400)
+        deadline = time.monotonic() + limit_s
+        while (ended := self._attempt(deadline)) == "Interrupted":
+            self._tell("Interrupted")
+            self.forget()
+            self._interrupted = False
+        self._tell("Uploading" if ended != "Stopped" else "Stopping")
+        self._sync()
+        for instance in self._instances:
+            self._keep(instance)
+        return ended
+
+    def _attempt(self, deadline: float) -> str:
+        """Run its containers once; return what the last secondary status then is."""
+        self._tell("Starting")
         self._tell("Downloading")
         for instance in self._instances:
             self._provide(instance)
         self._tell("Training")
-        deadline = time.monotonic() + limit_s
         pump = threading.Thread(target=self._pump, daemon=True)
         for instance in self._instances:
             self._start(instance)
@@ -103,9 +125,6 @@ class FakeJob:
         ended = self._watch(deadline)
         self._end()
         pump.join()
-        self._tell("Uploading" if ended != "Stopped" else "Stopping")
-        for instance in self._instances:
-            self._keep(instance)
         return ended
 
     def forget(self) -> None:
@@ -120,6 +139,8 @@ class FakeJob:
                 failed = next((host for host, code in codes.items() if code), None)
                 if self._stopping:
                     return "Stopped"
+                if self._interrupted:
+                    return "Interrupted"
                 if failed is not None:
                     self.failure_reason = self._why(failed, codes[failed] or 1)
                     return "Failed"
@@ -171,8 +192,10 @@ class FakeJob:
                 "S3DistributionType": "FullyReplicated",
                 "RecordWrapperType": "None",
             }
-        if checkpoints := self._request.get("CheckpointConfig"):
-            self._storage.download(checkpoints["S3Uri"] + "/", instance.base / "checkpoints")
+        if (checkpoints := self._checkpoints(instance)) is not None:
+            folder, uri = checkpoints
+            self._storage.download(uri.rstrip("/") + "/", folder)
+            instance.synced = stamps(folder)
         contents = {
             "resourceconfig.json": resource_config(self._groups, instance.host),
             "hyperparameters.json": self._request.get("HyperParameters", {}),
@@ -181,7 +204,24 @@ class FakeJob:
         for name, content in contents.items():
             (config / name).write_text(json.dumps(content), encoding="utf-8")
 
+    def _checkpoints(self, instance: _Instance) -> tuple[Path, str] | None:
+        """Return the folder of an instance that is kept in S3, and where; None: none is."""
+        config = self._request.get("CheckpointConfig")
+        if config is None:
+            return None
+        local = Path(config.get("LocalPath", "/opt/ml/checkpoints"))
+        below = local.is_relative_to("/opt/ml")
+        folder = instance.base / local.relative_to("/opt/ml") if below else local
+        return folder, config["S3Uri"]
+
+    def _sync(self) -> None:
+        """Bring what is new in the checkpoint folders to S3, but of spot instances that go."""
+        for instance in [] if self._interrupted else self._instances:
+            if (checkpoints := self._checkpoints(instance)) is not None:
+                self._storage.sync(*checkpoints, instance.synced)
+
     def _start(self, instance: _Instance) -> None:
+        instance.has_stream = False
         instance.stream = f"{self._name}/{instance.host}-{time.time_ns() // 10**6}"
         hosts = ",".join(f"{host}={address}" for host, address in self._addresses.items())
         environment = {
@@ -208,10 +248,12 @@ class FakeJob:
             self._changed.notify_all()
 
     def _pump(self) -> None:
-        """Bring what the containers print to CloudWatch until the last has ended."""
+        """Bring what the containers print and save elsewhere until the last has ended."""
+        sync_at_s = 0.0
         while True:
             containers = [instance.container for instance in self._instances]
             ended = all(c is not None and c.exit_code is not None for c in containers)
+            text, is_due = (self._interruptions or ["\n"])[0], False
             for instance in self._instances:
                 count = len(instance.lines)
                 if not count:
@@ -220,15 +262,22 @@ class FakeJob:
                     instance.has_stream = True
                     self._storage.open_stream(instance.stream)
                 self._storage.log(instance.stream, instance.lines[:count])
+                is_due |= any(text in line for line in instance.lines[:count])
                 del instance.lines[:count]
+            if is_due or ended or time.monotonic() >= sync_at_s:
+                self._sync()
+                sync_at_s = time.monotonic() + _SYNC_S
+            if is_due:  # what lay there when that was printed is in S3, and nothing else
+                self._interruptions.pop(0)
+                with self._changed:
+                    self._interrupted = True
+                    self._changed.notify_all()
             if ended:
                 return
             time.sleep(_LOG_LOOK_S)  # the delay of the platform's own log agent
 
     def _keep(self, instance: _Instance) -> None:
         """Copy to S3 what the platform keeps of an instance."""
-        if checkpoints := self._request.get("CheckpointConfig"):
-            self._storage.upload(instance.base / "checkpoints", checkpoints["S3Uri"])
         model = instance.base / "model"
         if model.is_dir() and any(model.iterdir()):
             data = io.BytesIO()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import os
 import threading
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,9 @@ _STATUS = {"MaxRuntimeExceeded": "Stopped", "Stopping": "Stopping"}
 
 _ENDS = ("Completed", "Failed", "Stopped")
 _LAST = (*_ENDS, "MaxRuntimeExceeded")
+
+_PAID = 0.3
+"""Part of its time that a job on spot instances is billed, as if they cost so much less."""
 
 _KEPT = {
     "Environment": "environment",
@@ -152,12 +156,17 @@ def _change(kept: Any, status: str) -> None:  # noqa: ANN401  moto's own class
         transitions[-1]["EndTime"] = now
     transitions.append({"Status": status, "StartTime": now, "StatusMessage": status})
     if status == "Training":
-        kept.training_start_time = now
+        kept.training_start_time = kept.training_start_time or now
     if status in _LAST:
         kept.training_end_time = now
-        begun = kept.training_start_time or now
-        kept.training_time_in_seconds = int((now - begun).total_seconds())
-        kept.billable_time_in_seconds = kept.training_time_in_seconds
+        trained_s = sum(
+            (each["EndTime"] - each["StartTime"]).total_seconds()
+            for each in transitions
+            if each["Status"] == "Training"
+        )
+        kept.training_time_in_seconds = math.ceil(trained_s)
+        paid = _PAID if kept.enable_managed_spot_training else 1
+        kept.billable_time_in_seconds = math.ceil(paid * trained_s)
     kept.last_modified_time = now
     kept.secondary_status = status
     kept.training_job_status = _STATUS.get(status, status if status in _ENDS else "InProgress")

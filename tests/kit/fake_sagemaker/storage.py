@@ -35,13 +35,25 @@ class Storage:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._s3.download_file(bucket, item["Key"], str(path))
 
-    def upload(self, folder: Path, uri: str) -> None:
-        """Copy the files of a folder to a prefix; links are not followed."""
+    def sync(self, folder: Path, uri: str, known: dict[Path, tuple[int, int]]) -> None:
+        """Copy what is new in a folder to a prefix, and delete there what is gone here.
+
+        Args:
+            folder: The folder; links in it are not followed.
+            uri: The prefix.
+            known: Time and size of each file as it was copied before; brought up to date.
+        """
         bucket, _, prefix = uri.removeprefix("s3://").partition("/")
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and not path.is_symlink():
-                key = "/".join(filter(None, [prefix.strip("/"), str(path.relative_to(folder))]))
-                self._s3.upload_file(str(path), bucket, key)
+        found = stamps(folder)
+        for path in sorted(found.keys() | known.keys()):
+            key = "/".join(filter(None, [prefix.strip("/"), str(path.relative_to(folder))]))
+            if path not in found:
+                self._s3.delete_object(Bucket=bucket, Key=key)
+            elif found[path] != known.get(path):
+                with contextlib.suppress(FileNotFoundError):
+                    self._s3.put_object(Bucket=bucket, Key=key, Body=path.read_bytes())
+        known.clear()
+        known.update(found)
 
     def put(self, uri: str, data: bytes) -> None:
         """Write an object."""
@@ -64,6 +76,16 @@ class Storage:
             self._logs.put_log_events(
                 logGroupName=LOG_GROUP, logStreamName=stream, logEvents=events
             )
+
+
+def stamps(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return time and size of each file below a folder."""
+    found = {}
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            if path.is_file() and not path.is_symlink():
+                found[path] = (path.stat().st_mtime_ns, path.stat().st_size)
+    return found
 
 
 _KEYS = {"aws_access_key_id": "platform", "aws_secret_access_key": "platform"}

@@ -13,7 +13,6 @@ from smtc_lab.store.run_folder import RunFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from smtc_lab.launchers.on_sagemaker.settings import SageMakerSettings
 
 BELOW = "lab/train-1/checkpoints/smtc_lab/train-1"
 RECORDS = f"{BELOW}/algo-1/records/algo-7-rank0.17.lines"
@@ -33,16 +32,19 @@ class S3:
     def __init__(self, keys: list[str]) -> None:
         self.keys = keys
         self.read: list[str] = []
+        self.buckets: set[str] = set()
 
     def get_paginator(self, _: str) -> S3:
         return self
 
     def paginate(self, **given: Any) -> list[dict[str, Any]]:
+        self.buckets.add(given["Bucket"])
         found = [key for key in self.keys if key.startswith(given["Prefix"])]
         return [{"Contents": [{"Key": key}]} for key in found] or [{}]
 
     def get_object(self, **given: Any) -> dict[str, Any]:
         self.read.append(given["Key"])
+        self.buckets.add(given["Bucket"])
         return {"Body": io.BytesIO(given["Key"].encode())}
 
 
@@ -66,34 +68,40 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def fetch(
-    folder: RunFolder, settings: SageMakerSettings, s3: S3, *, complete: str
+    folder: RunFolder, s3: S3, *, complete: str, uri: str = "s3://b/lab/train-1/checkpoints"
 ) -> JobMirror:
     mirror: Any = JobMirror(complete)
-    fetch_leftovers(folder, mirror, settings, s3)
+    fetch_leftovers(folder, mirror, uri, s3)
     return mirror
 
 
-def test_only_records_that_the_log_lacks_are_fetched(
-    folder: RunFolder, settings: SageMakerSettings
-) -> None:
+def test_only_records_that_the_log_lacks_are_fetched(folder: RunFolder) -> None:
     s3 = S3([RECORDS, OTHERS, *STRANGE])
 
-    mirror = fetch(folder, settings, s3, complete="algo-2")
+    mirror = fetch(folder, s3, complete="algo-2")
 
     assert mirror.taken == [("algo-1", "algo-7-rank0.17.lines", RECORDS.encode())]
     assert s3.read == [RECORDS]
 
 
-def test_reports_are_put_where_a_local_run_has_them(
-    folder: RunFolder, settings: SageMakerSettings
-) -> None:
-    fetch(folder, settings, S3([REPORT]), complete="algo-1")
+def test_reports_are_put_where_a_local_run_has_them(folder: RunFolder) -> None:
+    fetch(folder, S3([REPORT]), complete="algo-1")
 
     report = folder.opt_ml("algo-1") / "output" / "data" / "compiler" / "report-rank0.json"
     assert report.read_text(encoding="utf-8") == REPORT
 
 
-def test_a_job_that_left_nothing_is_no_error(
-    folder: RunFolder, settings: SageMakerSettings
-) -> None:
-    assert fetch(folder, settings, S3([]), complete="").taken == []
+@pytest.mark.parametrize("uri", ["s3://kept", "s3://kept/", "s3://kept/a/b", "s3://kept/a/b/"])
+def test_what_a_job_keeps_elsewhere_is_fetched_from_there(folder: RunFolder, uri: str) -> None:
+    below = uri.removeprefix("s3://kept").strip("/")
+    own = f"{below}/smtc_lab/train-1/algo-1/records/algo-7-rank0.17.lines".lstrip("/")
+    s3 = S3([own, RECORDS])
+
+    assert [key for _, _, key in fetch(folder, s3, complete="", uri=uri).taken] == [
+        own.encode()
+    ]
+    assert s3.buckets == {"kept"}
+
+
+def test_a_job_that_left_nothing_is_no_error(folder: RunFolder) -> None:
+    assert fetch(folder, S3([]), complete="").taken == []

@@ -91,7 +91,7 @@ def test_a_spot_job_that_waited_too_long_says_so() -> None:
     ended = outcome("Stopped", "MaxWaitTimeExceeded")
 
     assert ended is not None
-    assert "max_wait_s=90" in ended.reason
+    assert "max_wait=90 s" in ended.reason
 
 
 def test_a_job_that_was_stopped_from_here_keeps_the_reason() -> None:
@@ -119,6 +119,7 @@ def test_a_job_that_somebody_else_stopped_says_so() -> None:
         ({"algo-1": said(0)}, False),
         ({"algo-1": said(0), "algo-2": said(0)}, True),
         ({"algo-1": said(0), "algo-2": said(1)}, False),
+        ({"algo-1": said(0), "algo-2": said(0, asked_to_stop=True)}, False),
     ],
 )
 def test_trainers_are_done_when_all_of_them_ended_well(
@@ -138,11 +139,18 @@ def test_attempts_are_those_that_secondary_states_tell() -> None:
         change("Interrupted", 50),
         change("Starting", 90),
         change("Training", 95),
+        change("Restarting", 100),
+        change("Downloading", 102),
         change("Completed", 120),
     ]
     found = attempts_told({"SecondaryStatusTransitions": changes})
 
-    assert [(one.started_s, one.ended_s) for one in found] == [(10, 50), (90, 120)]
-    assert [bool(one.interrupted_by) for one in found] == [True, False]
-    assert waited_s(found) == 40
+    times = [(one.started_s, one.ended_s) for one in found]
+    assert times == [(10, 50), (90, 100), (102, 120)]
+    assert [one.interrupted_by for one in found] == [
+        "SageMaker took the spot instances away.",
+        "SageMaker started the job again.",
+        "",
+    ]
+    assert waited_s(found) == 42
     assert attempts_told({}) == ()

@@ -184,6 +184,34 @@ def test_a_spot_job_is_asked_for_with_its_own_limits_and_checkpoints(
     }
 
 
+def test_the_jobs_own_words_on_spot_go_before_the_older_ones_of_the_settings(
+    make_job: MakeJob,
+) -> None:
+    older = planned(make_job("", max_runtime_s=60.0), use_spot=True, max_wait_s=90.0)
+    own = make_job("", max_runtime_s=60.0, use_spot_instances=True, max_wait=120.0)
+    both = planned(own, use_spot=True, max_wait_s=90.0)
+    neither = planned(make_job("", max_runtime_s=60.0, use_spot_instances=True))
+
+    waits = [
+        each.facts["sagemaker"]["request"]["StoppingCondition"]["MaxWaitTimeInSeconds"]
+        for each in (older, both, neither)
+    ]
+    assert waits == [90, 120, 3660]
+    assert older.job.use_spot_instances is True
+    assert [len(each.facts["warnings"]) for each in (older, both, neither)] == [0, 0, 1]
+    assert "SageMaker is told 3660 s" in neither.facts["warnings"][0]
+    assert all(
+        "which spot instances stay below" in each.order.words for each in (both, neither)
+    )
+
+
+@pytest.mark.parametrize("path", ["/opt/ml", "/opt/ml/smtc_lab", "/opt/ml/smtc_lab/x", "/"])
+def test_checkpoints_are_not_kept_where_a_container_removes_them(
+    make_job: MakeJob, path: str
+) -> None:
+    assert "Choose another folder" in refusal(make_job("", checkpoint_local_path=path))
+
+
 def test_metric_definitions_find_our_records_and_what_scripts_print(make_job: MakeJob) -> None:
     container = request_of(make_job(""))["AlgorithmSpecification"]
     definitions = {item["Name"]: item["Regex"] for item in container["MetricDefinitions"]}

@@ -96,9 +96,13 @@ def follow(
     folder: RunFolder, settings: SageMakerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> Follow:
     monkeypatch.setattr(supervise, "_LONGEST_PAUSE_S", 0.02)
+    request = {
+        "CheckpointConfig": {"S3Uri": "s3://the-bucket/kept"},
+        "EnableManagedSpotTraining": True,
+    }
     plan = {
         "instances": [{"host": "algo-1", "role": "train", "instance_group_name": "dnn"}],
-        "facts": {"worst_case_usd": 1.0},
+        "facts": {"worst_case_usd": 1.0, "sagemaker": {"request": request}},
     }
     quick = settings.model_copy(update={"poll_s": 0.01})
 
@@ -146,6 +150,37 @@ def test_a_run_has_the_times_that_are_paid_for(follow: Follow) -> None:
     assert state.facts["billable_s"] == 600
     assert state.facts["worst_case_usd"] == 1.0
     assert state.facts[OUTLIVES_SUPERVISOR] is True
+
+
+def test_the_end_is_told_in_the_words_of_sagemakers_sdk(
+    follow: Follow, folder: RunFolder
+) -> None:
+    follow(answer("Completed", TrainingTimeInSeconds=500, BillableTimeInSeconds=100))
+
+    (said,) = [message for message in messages(folder) if "seconds" in message]
+    assert said == (
+        "Training seconds: 500. Billable seconds: 100. Managed Spot Training savings: 80.0%."
+    )
+
+
+def test_each_interruption_is_an_event_once_also_where_it_was_missed(
+    follow: Follow, folder: RunFolder
+) -> None:
+    def changes(*statuses: str) -> list[dict[str, Any]]:
+        return [{"Status": one, "StartTime": BEGUN} for one in statuses]
+
+    begun = changes("Starting", "Training")
+    again = changes("Starting", "Training", "Interrupted", "Starting", "Training")
+    for _ in range(2):
+        follow(
+            answer("InProgress", SecondaryStatus="Training", SecondaryStatusTransitions=begun),
+            answer("InProgress", SecondaryStatus="Training", SecondaryStatusTransitions=again),
+            answer("Completed", SecondaryStatusTransitions=[*again, *changes("Completed")]),
+        )
+
+    assert [one for one in messages(folder) if "was interrupted" in one] == [
+        "Attempt 1 was interrupted. SageMaker took the spot instances away."
+    ]
 
 
 def test_a_stop_that_was_refused_is_asked_for_again(follow: Follow) -> None:

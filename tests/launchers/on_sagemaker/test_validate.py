@@ -118,14 +118,14 @@ BAD = {
     ),
     "spot without a longest wait": (
         lambda r: r.update(EnableManagedSpotTraining=True),
-        r"needs MaxWaitTimeInSeconds",
+        r"Invalid MaxWaitTimeInSeconds. It must be present.*max_wait=None, max_runtime_s=\d+",
     ),
     "a wait shorter than the run": (
         lambda r: r.update(
             EnableManagedSpotTraining=True,
             StoppingCondition={"MaxRuntimeInSeconds": 100, "MaxWaitTimeInSeconds": 50},
         ),
-        r"MaxWaitTimeInSeconds=50 is below MaxRuntimeInSeconds=100",
+        r"Invalid MaxWaitTimeInSeconds. It must be.*max_wait=50, max_runtime_s=100",
     ),
     "a wait without spot": (
         lambda r: r["StoppingCondition"].update(MaxWaitTimeInSeconds=7200),

@@ -19,12 +19,14 @@ export interface TrainingJob {
   max_wait?: number | null;
   /**
    * Where SageMaker keeps what lies in ``checkpoint_local_path``: ``s3://BUCKET/PREFIX``, of
-   * this job alone. None: below its output. Elsewhere the run's folder keeps it.
+   * this job alone, which its role may read and write. None: below its output. Elsewhere the
+   * run's folder keeps it.
    */
   checkpoint_s3_uri?: string | null;
   /**
-   * Folder of checkpoints as the instances see it; None: ``/opt/ml/checkpoints``, and where
-   * that is not, what ``SM_CHECKPOINT_DIR`` says.
+   * Folder of checkpoints on SageMaker's instances; None: ``/opt/ml/checkpoints``. Elsewhere
+   * that lies below the run's own folder, whatever this says. ``SM_CHECKPOINT_DIR`` names it
+   * everywhere, and ``session.checkpoint`` uses it.
    */
   checkpoint_local_path?: string | null;
   /**

@@ -10,6 +10,7 @@ from smtc_lab.launchers.on_sagemaker.aws.request_shapes import (
     known_instance_types,
     shape_problems,
 )
+from smtc_lab.spec.spot import MAX_WAIT_RULE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -170,15 +171,10 @@ def _time_problems(request: Mapping[str, Any]) -> Iterator[str]:
                 "EnableManagedSpotTraining."
             )
         return
-    if wait_s is None:
+    if wait_s is None or (runtime_s is not None and wait_s < runtime_s):
         yield (
-            "EnableManagedSpotTraining needs MaxWaitTimeInSeconds, which is missing. Give the "
-            "longest time with all waits."
-        )
-    elif runtime_s is not None and wait_s < runtime_s:
-        yield (
-            f"MaxWaitTimeInSeconds={wait_s} is below MaxRuntimeInSeconds={runtime_s}, which it "
-            "includes. Raise it."
+            f"{MAX_WAIT_RULE}: max_wait={wait_s}, max_runtime_s={runtime_s}. Raise max_wait, "
+            "or lower max_runtime_s."
         )
     keep_s = (request.get("ResourceConfig") or {}).get("KeepAlivePeriodInSeconds")
     if keep_s:
