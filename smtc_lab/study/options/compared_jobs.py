@@ -99,6 +99,7 @@ _NOT_OF_ONE = {
     "ablation": False,
     "debug_compiler": False,
     "environments": None,
+    "metrics": (),
     "no_emulation": True,
     "no_parity": False,
     "prices": (),
