@@ -64,6 +64,10 @@ def pipeline_lines(times: PipelineTimes | None) -> list[str]:
     return [f"{'' if place else 'pipeline':<11}{line}" for place, line in enumerate(told)]
 
 
+_WORTH_TELLING = 0.1
+"""Share of a step."""
+
+
 def summary_lines(summary: RunSummary) -> list[str]:
     """Return steps, step time and utilization."""
     if summary.mean_step_time_s is None or summary.data_wait_fraction is None:
@@ -73,6 +77,12 @@ def summary_lines(summary: RunSummary) -> list[str]:
         f"steps      {summary.steps} measured, {summary.warm_up_steps} warm-up",
         f"step time  {summary.mean_step_time_s:.4f} s mean, {wait}",
     ]
+    between_s = summary.between_steps_s
+    if between_s is not None and between_s > _WORTH_TELLING * summary.mean_step_time_s:
+        lines.append(
+            f"between    {between_s:.4f} s mean from a step's end to the next (evaluating, "
+            "logging): in no step time"
+        )
     if summary.device_utilization is not None:
         lines.append(f"device     {summary.device_utilization:.0%} busy")
     if summary.cpu_delivered_fraction is not None:

@@ -64,6 +64,16 @@ class MeasuredColumns:
         times_s: NDArray[np.float64] = self.steps[STEP["step_time_s"]]
         return times_s
 
+    @property
+    def gaps_s(self) -> NDArray[np.float64]:
+        """Time between each two steps that follow each other, in seconds of this machine."""
+        number, begin_s, end_s = (
+            self.steps[STEP[name]] for name in ("step", "begin_time_s", "end_time_s")
+        )
+        follow = np.diff(number) == 1
+        gaps_s: NDArray[np.float64] = np.maximum(0.0, begin_s[1:] - end_s[:-1])[follow]
+        return gaps_s
+
     def with_warm_up(self, num_steps: int) -> Self:
         """Return it with so many steps left out behind its probes; at least one step stays."""
         cut = min(self.probed_steps + num_steps, self.recorded.shape[1] - 1)

@@ -37,6 +37,11 @@ class RunSummary:
     data_wait_fraction: float | None
     """Share of the step time in which trainers waited for a batch; None: no measured step."""
 
+    between_steps_s: float | None
+    """Mean time from the end of a step to the begin of the next one, in seconds of this
+    machine: evaluating, logging, whatever stands behind the optimizer's step. It is in no step
+    time. None: no two steps, or it was interrupted."""
+
     device_utilization: float | None
     """Share of the step time in which the device computed; None: not known."""
 
@@ -65,6 +70,7 @@ def summarize(run: RunRecords, *, usd_per_hour: float | None = None) -> RunSumma
             warm_up_steps=0,
             mean_step_time_s=None,
             data_wait_fraction=None,
+            between_steps_s=None,
             device_utilization=None,
             cpu_delivered_fraction=None,
             bill=bill_of(
@@ -85,6 +91,11 @@ def summarize(run: RunRecords, *, usd_per_hour: float | None = None) -> RunSumma
         warm_up_steps=launch.warm_up_steps,
         mean_step_time_s=float(np.mean(launch.step_time_s)),
         data_wait_fraction=data_wait_fraction(launch.steps),
+        between_steps_s=(
+            float(launch.gaps_s.mean())
+            if len(launch.gaps_s) and len(run.attempts) < 2
+            else None
+        ),
         device_utilization=device_utilization(launch.steps),
         cpu_delivered_fraction=cpu_delivered_fraction(samples),
         bill=launch.bill(usd_per_hour=usd_per_hour),

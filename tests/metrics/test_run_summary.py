@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from smtc_lab.cli.run_lines import summary_lines
 from smtc_lab.metrics.run_summary import summarize
 from tests.kit.records import run_records
 
@@ -19,6 +20,19 @@ def test_a_run_is_summarized_over_its_measured_steps() -> None:
     assert summary.data_wait_fraction == pytest.approx(0.5)
     assert summary.device_utilization == pytest.approx(0.25)
     assert summary.cpu_delivered_fraction == pytest.approx(0.9)
+
+
+def test_time_between_steps_is_told_where_it_is_long() -> None:
+    short, long = (
+        summarize(run_records([0.2] * 40, between_s=between_s)) for between_s in (0.001, 0.05)
+    )
+
+    assert short.between_steps_s == pytest.approx(0.001, rel=0.01)
+    assert long.between_steps_s == pytest.approx(0.05, rel=0.01)
+    assert long.mean_step_time_s == pytest.approx(0.2)
+    (told,) = [line for line in summary_lines(long) if line.startswith("between")]
+    assert told.startswith("between    0.0500 s mean")
+    assert not any(line.startswith("between") for line in summary_lines(short))
 
 
 def test_a_run_that_goes_on_is_summarized_so_far() -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtc_lab.metrics.columns import STEP
 from smtc_lab.metrics.finding import caution
 from smtc_lab.metrics.records.cluster_time import dilation_of_job
 
@@ -53,7 +52,7 @@ def between_steps(
     if not is_declared or dilation_of_job(job) == 1 or job.use_spot_instances:
         return None
     launches = list(launches)
-    gaps_s = np.concatenate([_gaps_s(each) for each in launches])
+    gaps_s = np.concatenate([each.gaps_s for each in launches])
     if not len(gaps_s):
         return None
     here_s = float(gaps_s.mean())
@@ -70,12 +69,3 @@ def between_steps(
         f"{100 * here_s / step_s:.0f} % of a step of {1e3 * step_s:.3g} ms.",
         "Log, evaluate and save less often.",
     )
-
-
-def _gaps_s(launch: MeasuredColumns) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return the time between each two steps that follow each other, on the clock here."""
-    number, begin_s, end_s = (
-        launch.steps[STEP[name]] for name in ("step", "begin_time_s", "end_time_s")
-    )
-    gaps_s = np.maximum(0.0, begin_s[1:] - end_s[:-1])
-    return np.asarray(gaps_s[np.diff(number) == 1])
