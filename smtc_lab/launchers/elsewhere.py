@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from smtc_lab.display import BundleDisplayed, in_notebook
+from smtc_lab.errors import SpecError
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import engine_named
 from smtc_lab.launchers.kept_source import given_back
@@ -18,7 +19,7 @@ from smtc_lab.store.reader import read_job
 from smtc_lab.text_table import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from smtc_lab.launchers.confirmation import Confirmation
     from smtc_lab.launchers.launcher import Handle, Launcher, LaunchPlan
@@ -117,10 +118,10 @@ class OnOtherEngines:
         if isinstance(text := changes.get("cluster"), str):
             changes["cluster"] = Cluster.parse(text)
         script = given_back(self.folder, job.entry_point)
-        values = {**dict(job), "job_name": None, "entry_point": script, **left_out, **changes}
+        changes = {"entry_point": script, **left_out, **changes}
         kind = loaded(known.launcher)
         launcher = kind(root=root) if isinstance(engine, str) else engine
-        plan = launcher.plan(TrainingJob(**values))
+        plan = launcher.plan(changed(job, changes))
 
         def start(plan: LaunchPlan, confirm: Confirmation, detach: bool | None) -> Any:  # noqa: ANN401, FBT001  of a class below
             is_new = isinstance(engine, str) and known.is_billed
@@ -162,3 +163,20 @@ def _unlike(name: str, before: object, after: object) -> Iterator[tuple[str, str
         )
         first, second = (neutral(text, longest=_LONGEST) for text in texts)
         yield name, first, second
+
+
+def changed(job: TrainingJob, changes: Mapping[str, Any]) -> TrainingJob:
+    """Return a job of a run without its name, and with other fields.
+
+    Raises:
+        SpecError: A change does not fit, or is of what an argument of the script says.
+    """
+    made = TrainingJob(**{**dict(job), "job_name": None, **changes})
+    said = [text.partition("=")[0] for text in made.arguments if text.startswith("--")]
+    said = [name for name in said if name[2:].replace("-", "_") in made.hyperparameters]
+    if said and "hyperparameters" in changes and "arguments" not in changes:
+        raise SpecError(
+            f"hyperparameters has {said[0][2:]!r}, but the run has the argument {said[0]}, "
+            f"which its script goes by: arguments={list(made.arguments)!r}. Change that."
+        )
+    return made

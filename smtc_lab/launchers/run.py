@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smtc_lab.display import LiveDisplayed, in_notebook
 from smtc_lab.errors import LauncherError, RunFailedError
 from smtc_lab.follow.run_follower import read_plan
-from smtc_lab.launchers.elsewhere import OnOtherEngines
+from smtc_lab.launchers.elsewhere import OnOtherEngines, changed
 from smtc_lab.launchers.engines import THIS_MACHINE, engine_named, find_engine
 from smtc_lab.launchers.kept_source import given_back
 from smtc_lab.launchers.launcher import Handle
@@ -21,7 +21,6 @@ from smtc_lab.metrics.records.cluster_time import dilation_of_job
 from smtc_lab.metrics.records.facts import number_of
 from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.run_summary import summarize
-from smtc_lab.spec.job import TrainingJob
 from smtc_lab.store.reader import read_job, read_pipeline, read_run
 from smtc_lab.store.run_folder import RunFolder, find_run
 from smtc_lab.store.said import and_then
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from smtc_lab.metrics.pipeline.times import PipelineTimes
     from smtc_lab.metrics.records.logged import LoggedMetrics
     from smtc_lab.metrics.records.records import RunRecords
+    from smtc_lab.spec.job import TrainingJob
 
 
 class Run(OnOtherEngines, LiveDisplayed):
@@ -154,9 +154,9 @@ class Run(OnOtherEngines, LiveDisplayed):
             **changes: Fields that are to be others: ``max_steps=100``.
 
         Raises:
-            SpecError: A change does not fit.
+            SpecError: A change does not fit, or is of what an argument of the script says.
         """
-        return TrainingJob(**{**dict(self.job), "job_name": None, **changes})
+        return changed(self.job, changes)
 
     def again(self, *, detach: bool | None = None, **changes: Any) -> Run:  # noqa: ANN401  as above
         """Launch its job once more, with the code that it had, and return at once.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smtc_lab.errors import LauncherError
+from smtc_lab.errors import LauncherError, SpecError
 from smtc_lab.launchers.kept_source import UNPACKED, given_back, keep_source
 from smtc_lab.launchers.run import launch
 from smtc_lab.spec.cluster import Cluster
@@ -143,10 +143,17 @@ def test_a_run_is_launched_again_with_the_code_that_it_had(tmp_path: Path) -> No
     script = tmp_path / "code" / "train.py"
     script.parent.mkdir()
     script.write_text(f'print("THE FIRST")\n{QUICK_SCRIPT}')
-    job = TrainingJob(entry_point=str(script), cluster=Cluster.parse("a=local:1"), max_steps=2)
+    job = TrainingJob(
+        entry_point=str(script),
+        cluster=Cluster.parse("a=local:1"),
+        max_steps=2,
+        arguments=("--lr", "0.1"),
+    )
     first = launch(job, root=tmp_path / "runs").wait()
     script.write_text("raise SystemExit('changed since')\n")
 
+    with pytest.raises(SpecError, match=r"hyperparameters has 'lr', but .* argument --lr"):
+        first.clone(hyperparameters={"lr": 0.5})
     again = first.again(max_steps=3).wait()
 
     assert again.job_name != first.job_name
