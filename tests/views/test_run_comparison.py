@@ -134,7 +134,9 @@ def test_figures_name_what_they_do_not_have(tmp_path: Path) -> None:
     texts = [each.get_text() for each in compared.figure("loss", along="dollars").texts]
 
     assert any("not known of them: two" in text for text in texts)
-    assert compared.scatter("lr", "loss.min").axes
+    (axes,) = compared.scatter("lr", "loss.min").axes
+    (point,) = axes.lines
+    assert (float(point.get_xdata()[0]), float(point.get_ydata()[0])) == (1.0, 1.0)
     with pytest.raises(SpecError, match=r"accuracy.*loss"):
         compared.figure("accuracy")
 

@@ -77,6 +77,21 @@ describe('runs beside each other', () => {
     expect(el.textContent).toContain('A: 1 of 2 values are no finite numbers.');
   });
 
+  it('tell the last value of each metric beside what differs', () => {
+    show(run('a', 1), run('b', 0.25));
+    const rows = [...el.querySelectorAll('tbody tr')].map(row =>
+      [...row.children].map(cell => cell.textContent)
+    );
+
+    expect(rows).toContainEqual(['last value', 'loss', '1', '4']);
+    expect(rows).toContainEqual([
+      'last value',
+      'accuracy',
+      'unknown',
+      'unknown'
+    ]);
+  });
+
   it('count samples, and name the runs whose axis is not known', () => {
     show(run('a', 1), run('b', 2, { samples_per_step: null }));
 

@@ -11,7 +11,7 @@ from smtc_lab.views.figures.frame import NAME_COLUMNS, framed_figure, styled
 from smtc_lab.views.figures.theme import LIGHT
 from smtc_lab.views.run_comparison.comparison import Along
 from smtc_lab.views.run_comparison.shown import sentence
-from smtc_lab.views.run_table.where import known_name
+from smtc_lab.views.run_table.where import full_name
 from smtc_lab.views.text import format as fmt
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def scatter_figure(compared: RunComparison, x: str, y: str, *, theme: Theme = LI
         SpecError: No run has one of them as a number.
     """
     known = tuple(dict.fromkeys(name for run in compared.runs for name in run.numbers))
-    across, up = known_name(x, known), known_name(y, known)
+    across, up = full_name(x, known), full_name(y, known)
     with styled(theme):
         drawn = [run for run in compared.runs if {across, up} <= run.numbers.keys()]
         left_out = [run for run in compared.runs if run not in drawn]

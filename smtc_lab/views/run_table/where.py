@@ -61,6 +61,16 @@ def known_name(name: str, known: Collection[str]) -> str:
     raise SpecError(f"No run has {neutral(name, longest=80)!r}. {neutral(hint, longest=600)}")
 
 
+def full_name(name: str, known: Collection[str]) -> str:
+    """Return a name as rows have it: ``param.lr`` of ``lr``.
+
+    Raises:
+        SpecError: As ``known_name``.
+    """
+    known_name(name, known)
+    return next(one for one in names_for(name) if one in known)
+
+
 def value_of(facts: Facts, name: str) -> Value:
     """Return what a row has under a name; None: it is not known."""
     return next((facts[one] for one in names_for(name) if facts.get(one) is not None), None)

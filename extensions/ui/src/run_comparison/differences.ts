@@ -14,6 +14,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
   prices: mark('prices')
 };
 
+const MOST_METRICS = 10;
+
 /**
  * Return the table of what differs, and what is known of each run: a column for each.
  */
@@ -29,6 +31,16 @@ export function differencesTable(compared: IRunComparison): HTMLElement {
       runs.map(({ numbers }) => {
         const value = numbers.get(name);
         return value === undefined ? t('unknown') : format(value, unit);
+      })
+    )
+  );
+  const logged = compared.metrics.slice(0, MOST_METRICS).map(name =>
+    row(
+      t('last value'),
+      name,
+      runs.map(({ numbers }) => {
+        const value = numbers.get(`metric.${name}`);
+        return value === undefined ? t('unknown') : format(value, 'number');
       })
     )
   );
@@ -48,7 +60,14 @@ export function differencesTable(compared: IRunComparison): HTMLElement {
         ...runs.map(head)
       )
     ),
-    h('tbody', {}, ...rows, row(t('result'), t('state'), states), ...facts)
+    h(
+      'tbody',
+      {},
+      ...rows,
+      row(t('result'), t('state'), states),
+      ...facts,
+      ...logged
+    )
   );
 }
 
