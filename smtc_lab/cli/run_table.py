@@ -61,12 +61,20 @@ def table_of_runs(root: Path | None, *, as_json: bool, last: int, **chosen: Any)
         return json.dumps(rows, indent=1) if as_json else text
     from smtc_lab.views.run_table.table import runs  # noqa: PLC0415  a plain list does without
 
-    table = runs(root, launches=chosen["launches"])
+    table, num_hidden = runs(root, launches=True), 0
     if chosen["where"]:
         table = table.where(chosen["where"])
+    if not chosen["launches"]:
+        num_hidden, table = len(table), table.without_launches
+        num_hidden -= len(table)
     if chosen["columns"]:
         table = table.columns(*filter(None, map(str.strip, chosen["columns"].split(","))))
     table = table.sort(chosen["sort"]).first(last) if chosen["sort"] else table.newest(last)
     if chosen["csv_file"]:
         table.to_csv(chosen["csv_file"])
-    return json.dumps(table.rows, indent=1) if as_json else str(table)
+    if as_json:
+        return json.dumps(table.rows, indent=1)
+    more = (
+        f"\n{num_hidden:,} more among what comparisons, plans and proofs launched: --launches."
+    )
+    return str(table) + (more if chosen["where"] and num_hidden else "")

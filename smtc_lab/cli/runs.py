@@ -171,7 +171,10 @@ def note(
     """Give a run tags and a note: columns of the table, to choose and filter by."""
     from smtc_lab.study.experiments.experiment import annotate  # noqa: PLC0415  others do without
 
-    annotate(_run_named(name, root or parents), tags=tags or None, note=text)
+    run = _run_named(name, root or parents)
+    annotate(run, tags=tags or None, note=text)
+    if tags:
+        say(f"{run.job_name}: tags {', '.join(tags)}, in place of others")
 
 
 @runs.command()

@@ -128,6 +128,11 @@ def test_rows_are_sorted_with_unknown_values_last(root: Path) -> None:
     assert names(table.sort("name").first(1)) == ["apart"]
     with pytest.raises(SpecError, match="No run has 'speed'"):
         table.sort("speed")
+    # of those that are left others may have had it
+    assert names(table.where("depth < 0").sort("loss")) == ["silent"]
+    assert names(table.where("depth < 0").where("loss < 1")) == []
+    page = Pages(table).page(Asked(where="silent", sort="loss"))
+    assert [row["name"] for row in page["rows"]] == ["silent"]
 
 
 def test_the_table_shows_metrics_and_chosen_columns(root: Path) -> None:
@@ -234,6 +239,8 @@ def test_what_a_calibration_or_a_proof_launched_is_left_out(
         folder.plan_file.write_text(json.dumps({**plan, "facts": fact}))
 
     assert len(runs(root)) == 4
+    command = ["runs", "--runs-dir", str(root), "--where", 'state == "Completed"']
+    assert "2 more among what comparisons" in CliRunner().invoke(cli, command).output
     made = {row["name"]: row["made_by"] for row in runs(root, launches=True).rows}
     assert made == dict.fromkeys(("good", "bad", "silent", "apart")) | {
         "probe": "calibration",

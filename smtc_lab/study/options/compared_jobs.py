@@ -29,8 +29,8 @@ _CLUSTERS = click.option(
     "clusters",
     multiple=True,
     metavar="[NAME@]GROUP=TYPE:COUNT,…",
-    help="A cluster to run on; several are compared, the baseline first. Default: this "
-    "machine as it is.",
+    help="A cluster to run on; several are compared, the baseline first. Default, beside "
+    "--compiler: this machine as it is, here=local:1.",
 )
 _COMPILERS = click.option(
     "--compiler",

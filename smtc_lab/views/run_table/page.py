@@ -106,10 +106,8 @@ class Pages:
             SpecError: The condition cannot be read, or no run has what is sorted by.
         """
         found = self._found(asked.where)
-        if asked.sort:
-            found = found.sort(asked.sort)
-        else:
-            found = RunTable(rows=found.rows[::-1], root=found.root)
+        newest_first = found.keeping(found.rows[::-1])
+        found = found.sort(asked.sort) if asked.sort else newest_first
         rows = found.rows[asked.first : asked.first + asked.count]
         opened = {
             str(row["name"]): self._launches(row)
@@ -149,8 +147,7 @@ class Pages:
         if _CONDITION.search(text):
             return self.table.where(text)
         words = text.casefold().split()
-        rows = tuple(row for row in self.table.rows if _has(row, words))
-        return RunTable(rows=rows, root=self.table.root)
+        return self.table.keeping(row for row in self.table.rows if _has(row, words))
 
     def _launches(self, study: Facts) -> list[Facts]:
         if self._launched is None:

@@ -35,7 +35,7 @@ from smtc_lab.views.run_table.kept_facts import KeptFacts
 from smtc_lab.views.run_table.where import condition, known_name, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from _typeshed import StrPath
 
@@ -71,6 +71,9 @@ class RunTable:
     shown: tuple[str, ...] = ()
     """Columns that are shown; empty: the usual ones, and what differs."""
 
+    left_out: tuple[str, ...] = ()
+    """What was known of rows that are left out: to be asked for all the same."""
+
     @property
     def names(self) -> tuple[str, ...]:
         """Everything that is known of some of them: what all have first."""
@@ -87,8 +90,8 @@ class RunTable:
         Raises:
             SpecError: It cannot be read, or names what no run has.
         """
-        holds = condition(text, self.names)
-        return replace(self, rows=tuple(row for row in self.rows if holds(row)))
+        holds = condition(text, self._asked_for)
+        return self.keeping(row for row in self.rows if holds(row))
 
     def sort(self, name: str) -> RunTable:
         """Return them by a value, least first; ``-name``: greatest first. Unknown ones last.
@@ -96,7 +99,7 @@ class RunTable:
         Raises:
             SpecError: No run has it.
         """
-        wanted = known_name(name.removeprefix("-"), self.names)
+        wanted = known_name(name.removeprefix("-"), self._asked_for)
         valued = [(value_of(row, wanted), row) for row in self.rows]
         is_text = any(isinstance(value, str) for value, _ in valued)
         known: list[tuple[Any, Facts]] = [
@@ -114,8 +117,23 @@ class RunTable:
         Raises:
             SpecError: No run has one of them.
         """
-        shown = tuple(known_name(name, self.names) for name in names)
+        shown = tuple(known_name(name, self._asked_for) for name in names)
         return replace(self, shown=shown)
+
+    @property
+    def without_launches(self) -> RunTable:
+        """Those that no study, calibration or proof of resuming launched."""
+        return self.keeping(
+            row for row in self.rows if row["study"] is None and row["made_by"] is None
+        )
+
+    @property
+    def _asked_for(self) -> tuple[str, ...]:
+        return (*self.names, *self.left_out)
+
+    def keeping(self, rows: Iterable[Facts]) -> RunTable:
+        """Return some of them."""
+        return replace(self, rows=tuple(rows), left_out=self._asked_for)
 
     def newest(self, count: int) -> RunTable:
         """Return the last so many rows."""
@@ -259,13 +277,7 @@ def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
     kept.write()
     rows_of_all = tuple(sorted([*found.values(), *studies], key=_begun))
     table = RunTable(rows=rows_of_all, root=path)
-    return table if launches else without_launches(table)
-
-
-def without_launches(table: RunTable) -> RunTable:
-    """Return a table without what studies, calibrations and proofs launched."""
-    own = (row for row in table.rows if row["study"] is None and row["made_by"] is None)
-    return replace(table, rows=tuple(own))
+    return table if launches else table.without_launches
 
 
 def _no_formula(value: Value) -> Value:

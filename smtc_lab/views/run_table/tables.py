@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.views.run_table.page import ALL, Asked, Pages
-from smtc_lab.views.run_table.table import runs, without_launches
+from smtc_lab.views.run_table.table import runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ class RunTables:
                 table = runs(self._root, launches=True)
                 self._pages = {
                     True: Pages(table, table),
-                    False: Pages(without_launches(table), table),
+                    False: Pages(table.without_launches, table),
                 }
                 self._read_s = time.monotonic()
             return self._pages

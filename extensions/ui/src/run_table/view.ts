@@ -96,10 +96,13 @@ class RunTableView {
       );
       return;
     }
-    const keys = new Set(this._page.rows.map(keyOf));
+    const now = new Map(this._page.rows.map(row => [keyOf(row), row]));
     for (const key of this._chosen.keys()) {
-      if (!keys.has(key)) {
+      const row = now.get(key); // what it is now: it may have ended
+      if (row === undefined) {
         this._chosen.delete(key);
+      } else {
+        this._chosen.set(key, row);
       }
     }
     this._columns.show(this._page.known, this._page.columns);
