@@ -7,16 +7,29 @@ from typing import TYPE_CHECKING
 from smtc_lab.follow.run_follower import read_plan
 from smtc_lab.launchers.engines import runs_here
 from smtc_lab.metrics.result import evidence_of
+from smtc_lab.store.identity.notes import read_notes
 from smtc_lab.views.text.bill import bill_words, scales_note
 from smtc_lab.views.text.emulated import of_run
+from smtc_lab.views.text.format import plain
 from smtc_lab.views.text.pipeline import pipeline_lines as told_of_pipeline
+from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
+    from smtc_lab.launchers.run import Run
     from smtc_lab.metrics.bill import Bill
     from smtc_lab.metrics.pipeline.times import PipelineTimes
     from smtc_lab.metrics.records.records import RunRecords
     from smtc_lab.metrics.run_summary import RunSummary
     from smtc_lab.store.run_folder import RunFolder
+
+
+def job_lines(run: Run) -> list[str]:
+    """Return where it ran, what, with what, and what is said of it."""
+    job, notes = run.job, read_notes(run.folder)
+    given = ", ".join(f"{name}={value}" for name, value in job.hyperparameters.items())
+    lines = [f"cluster    {job.cluster}", f"script     {plain(script_words(job))}"]
+    told = (("given", given), ("tags", ", ".join(notes.tags)), ("note", notes.note))
+    return lines + [f"{name:<11}{plain(text)}" for name, text in told if text]
 
 
 def evidence_words(records: RunRecords, folder: RunFolder) -> str:

@@ -14,6 +14,7 @@ from smtc_lab.cli.run_lines import (
     bill_lines,
     cost_words,
     evidence_words,
+    job_lines,
     pipeline_lines,
     price_of,
     summary_lines,
@@ -32,6 +33,7 @@ from smtc_lab.metrics.result import evidence_of
 from smtc_lab.metrics.run_summary import summarize
 from smtc_lab.rules.find import find
 from smtc_lab.study.comparison.comparison_run import ComparisonRun
+from smtc_lab.study.options import job_options
 from smtc_lab.views.deleting import delete_for_good, nobody_to_ask, question
 from smtc_lab.views.kinds import kind_of
 from smtc_lab.views.named import thing_named
@@ -39,7 +41,6 @@ from smtc_lab.views.run_list import moment, state_values, took
 from smtc_lab.views.text.bill import what_is_priced
 from smtc_lab.views.text.emulated import of_run
 from smtc_lab.views.text.format import plain, seconds, state_word
-from smtc_lab.views.text.script import script_words
 
 if TYPE_CHECKING:
     from smtc_lab.study.study_run import StudyRun
@@ -150,11 +151,17 @@ def diff(
 
 @runs.command()
 @click.argument("name")
+@job_options.ARGUMENTS
+@job_options.HYPERPARAMETERS
 @RUNS_DIR
 @click.pass_obj
-def again(parents: Path | None, name: str, root: Path | None) -> None:
-    """Launch a run once more, with the code that it had, and wait for its end."""
-    run = _run_named(name, root or parents).again()
+def again(parents: Path | None, /, name: str, root: Path | None, **given: Any) -> None:  # noqa: ANN401  options
+    """Launch a run once more, with the code that it had, and wait for its end.
+
+    ARGUMENTS take the place of all that the script had; -p changes one hyperparameter.
+    """
+    run = _run_named(name, root or parents)
+    run = run.again(**job_options.changes(run.job, given))
     say(f"{run.job_name}: launched")
     _say_state(run.wait())
 
@@ -255,8 +262,8 @@ def _say_state(run: Run) -> None:
     say(f"{run.job_name}: {state_word(state.word)}")
     for line in state.reason.splitlines():
         say(f"  {line}")
-    say(f"  cluster    {run.job.cluster}")
-    say(f"  script     {plain(script_words(run.job))}")
+    for line in job_lines(run):
+        say(f"  {line}")
     lasted = took(state.started_s, state.ended_s)
     say(f"  started    {moment(state.started_s)}{lasted and f', took {lasted}'}")
     if len(state.attempts) > 1:

@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+from smtc_lab.errors import SpecError
 from smtc_lab.metrics.records.metric_record import MetricRecord, kept_value
 from smtc_lab.store.writer import RecordWriter
 from tests.kit.records import run_records
@@ -67,3 +68,49 @@ def test_of_many_metrics_twenty_are_shown(smtc_lab: Callable[..., Any], tmp_path
     assert "loss19" in shown
     assert "loss20" not in shown
     assert "and 3 more metrics" in shown
+
+
+def test_a_run_shows_with_what_it_ran_and_what_is_said_of_it(
+    smtc_lab: Callable[..., Any], tmp_path: Path
+) -> None:
+    records = run_records([0.2] * 5, job_name="told")
+    folder = write_run_folder(tmp_path, records)
+    job = records.job.model_copy(
+        update={"hyperparameters": {"lr": 0.1}, "arguments": ("--seed", "3")}
+    )
+    folder.job_file.write_text(job.to_json(), encoding="utf-8")
+    opened(folder)
+    note = ("runs", "note", "told", "--tag", "good", "--tag", "base", "--text", "the best")
+    assert "tags good, base" in smtc_lab(*note, "--runs-dir", tmp_path).out
+
+    shown = smtc_lab("runs", "show", "told", "--runs-dir", tmp_path)
+
+    lines = [line.split(maxsplit=1) for line in shown.out.splitlines()]
+    told = {name: text for name, *rest in lines for text in rest}
+    assert told["script"].endswith("train.py --seed 3")
+    assert (told["given"], told["tags"], told["note"]) == ("lr=0.1", "good, base", "the best")
+
+
+def test_a_run_is_launched_again_with_other_values(
+    smtc_lab: Callable[..., Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    records = run_records([0.2] * 5, job_name="told")
+    folder = write_run_folder(tmp_path, records)
+    job = records.job.model_copy(update={"hyperparameters": {"lr": 0.1, "width": 8}})
+    folder.job_file.write_text(job.to_json(), encoding="utf-8")
+    opened(folder)
+    changed: list[dict[str, Any]] = []
+
+    def again(_: Any, **changes: Any) -> Any:
+        changed.append(changes)
+        raise SpecError("It was to be launched.")
+
+    monkeypatch.setattr("smtc_lab.launchers.run.Run.again", again)
+
+    smtc_lab(
+        "runs", "again", "--runs-dir", tmp_path, "told", "-p", "lr=0.5", "--", "--seed", "4"
+    )
+    smtc_lab("runs", "again", "--runs-dir", tmp_path, "told")
+
+    values = {"hyperparameters": {"lr": 0.5, "width": 8}, "arguments": ("--seed", "4")}
+    assert changed == [values, {}]

@@ -17,6 +17,8 @@ from smtc_lab.spec.job import parse_hyperparameter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from smtc_lab.spec.job import TrainingJob
+
 HYPERPARAMETERS = click.option(
     "-p",
     "--hyperparameter",
@@ -208,6 +210,19 @@ def counts_in(text: str) -> list[int]:
 def hyperparameter_values(texts: tuple[str, ...], refusals: Refusals) -> dict[str, Any]:
     """Return the hyperparameters that ``NAME=VALUE`` texts give."""
     return dict(filter(None, (refusals.tried(parse_hyperparameter, text) for text in texts)))
+
+
+def changes(job: TrainingJob, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a job that ``-p`` and arguments change.
+
+    Raises:
+        SpecError: One cannot be read.
+    """
+    refusals, changed = Refusals(), {}
+    if values := hyperparameter_values(options["hyperparameters"], refusals):
+        changed["hyperparameters"] = {**job.hyperparameters, **values}
+    refusals.raise_if_any()
+    return {**changed, "arguments": options["arguments"]} if options["arguments"] else changed
 
 
 def script_values(options: dict[str, Any], refusals: Refusals) -> dict[str, Any]:
