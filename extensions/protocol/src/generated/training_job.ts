@@ -13,7 +13,8 @@ export interface TrainingJob {
   use_spot_instances?: boolean;
   /**
    * Longest time from the launch to the end, waiting for instances included, in seconds; at
-   * least ``max_runtime_s``, which is then the longest time with instances. None: as long as it
+   * least ``max_runtime_s``, which is then the longest time with instances. Of an emulation's
+   * steps it counts cluster time, and ``max_runtime_s`` this machine's. None: as long as it
    * takes; on SageMaker ``max_runtime_s`` and an hour.
    */
   max_wait?: number | null;
@@ -173,7 +174,8 @@ export interface Market {
    */
   notice_s?: number;
   /**
-   * Seconds of the market in one second of this machine: with 3,600 an hour passes in one.
+   * Seconds of the market in one second of this machine: with 3,600 an hour passes in one. Of
+   * an emulation that this machine runs: in one second of cluster time while it takes steps.
    */
   time_scale?: number;
 }
