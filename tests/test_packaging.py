@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 BUILT = {
     *("widget.js", "widget.css", "stages.js", "stages.css", "share.js"),
-    *("run_table.js", "run_table.css"),
+    *("run_table.js", "run_table.css", "run_comparison.js", "run_comparison.css"),
     *("third-party-notices.txt", "sources.sha256"),
 }
 STATIC = "smtc_lab/views/static/"

@@ -137,8 +137,8 @@ class ResumeProof(Result):
             return (
                 f"It does not go on: killed {often}, it began anew each time, and then {bits} "
                 "It keeps no checkpoint that it goes on from. Call "
-                "session.checkpoint(model=model, optimizer=optimizer), or try "
-                "--resume automatic."
+                "session.checkpoint(model=model, optimizer=optimizer); a plain loop without a "
+                "session may do with --resume automatic."
             )
         return f"Equal: killed {often}, {bits}"
 
