@@ -166,4 +166,4 @@ def test_a_script_that_loads_by_itself_goes_on_in_number(
 
 
 def weights_of(run: Run) -> str:
-    return run.logs()[run.logs().rindex("weights ") :]
+    return run.logs()[run.logs().rindex("weights ") :].partition("\n")[0]
