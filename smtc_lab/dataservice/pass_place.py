@@ -6,10 +6,13 @@ batches that were delivered, and the random numbers that the order was drawn fro
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.utils.data import DataLoader as TorchLoader
 
 from smtc_lab.dataservice.iterating.iterators import IteratedLoader
 from smtc_lab.dataservice.source import is_map_style
@@ -37,7 +40,8 @@ class PassPlace:
         """Return the batches of the next pass.
 
         Of one that goes on nothing is made twice where a dataset is map-style and the loader
-        ours; else it is iterated up to there.
+        ours, or torch's own without data workers; else it is iterated up to there: what its
+        workers or streams have drawn is known to them alone.
 
         Args:
             loader: The loader.
@@ -62,8 +66,10 @@ class PassPlace:
         if said is not None and "reset" in said:
             self._reset(loader, said, iterate)
         try:
-            batches = iterate()
-            if not skips or loader.first_batch:  # nobody has left them out
+            rest = _without_first(loader, num_done)
+            batches = iterate() if rest is None else rest
+            are_left_out = rest is not None or (skips and not loader.first_batch)
+            if not are_left_out:
                 for _ in range(num_done):
                     next(batches)
         finally:
@@ -101,6 +107,42 @@ class PassPlace:
         if progress is None or (of_next and progress.is_complete):
             return {**_beginning(loader), "batches": 0}
         return {**self._begin, "batches": progress.batches}
+
+
+class _BegunSampler:
+    """A batch sampler whose pass has begun."""
+
+    def __init__(self, sampler: Any) -> None:  # noqa: ANN401  any batch sampler
+        self._sampler = sampler
+        self.batches: Iterator[Any] = iter(sampler)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.batches
+
+    def __len__(self) -> int:
+        return len(self._sampler)
+
+
+def _without_first(loader: Any, num_first: int) -> Iterator[Any] | None:  # noqa: ANN401  as above
+    """Return what is left of a pass over a loader of torch's; None: it cannot be known.
+
+    The order is drawn as the loader draws it. Without data workers samples draw from the random
+    numbers of the process, which a checkpoint has.
+    """
+    is_known = type(loader) is TorchLoader and not loader.num_workers and is_map_style(loader)
+    if not num_first or not is_known or loader.batch_sampler is None:
+        return None
+    sampler = _BegunSampler(loader.batch_sampler)
+    rest: TorchLoader[Any] = TorchLoader(
+        loader.dataset,
+        batch_sampler=sampler,
+        collate_fn=loader.collate_fn,
+        pin_memory=loader.pin_memory,
+        generator=loader.generator,
+    )
+    batches = iter(rest)
+    deque(islice(sampler.batches, num_first), maxlen=0)
+    return batches
 
 
 def check_place(state: Mapping[str, Any]) -> None:

@@ -168,11 +168,16 @@ def test_another_number_of_data_servers_changes_no_bit(
     assert found == unbroken
 
 
-def test_no_sample_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    attempt(tmp_path / "killed", kill_at=(13, 0.0), waits=True)
+@pytest.mark.parametrize("torchs", [False, True])
+def test_no_sample_is_read_again(
+    torchs: bool,  # noqa: FBT001  a parameter
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    attempt(tmp_path / "killed", kill_at=(13, 0.0), waits=True, torchs=torchs)
     monkeypatch.setenv("READ", str(tmp_path / "read"))
 
-    (found,) = attempt(tmp_path / "killed")
+    (found,) = attempt(tmp_path / "killed", torchs=torchs)
 
     read = (tmp_path / "read").read_text(encoding="utf-8").split()
     assert found["resumed"] == 12
