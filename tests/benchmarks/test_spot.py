@@ -51,21 +51,25 @@ def test_one_unequal_training_and_one_lost_checkpoint_miss() -> None:
 
     found = figures(*rows)
 
-    assert found["bit-equal after kill -9, of 25: all"] == (0.8, False)
+    assert found["bit-equal after kill -9, of 60: all"] == (pytest.approx(11 / 12), False)
     assert found["bit-equal after kill -9, of 5: alone"] == (1.0, True)
     assert found["checkpoints lost or half, of 4: all"] == (1.0, False)
     assert found["checkpoints lost or half, of 1: flipped bit"] == (1.0, False)
 
 
 def test_runs_under_a_market_are_counted_and_times_are_told_by_interruption() -> None:
-    common = {"what": "market", "is_inside_before": True, "lasted_s": 20.0}
+    common = {"what": "market", "dilation": 1, "is_inside_before": True, "lasted_s": 20.0}
     rows: list[dict[str, Any]] = [
         {**common, "interruptions": 2, "is_inside": True, "billed_s": 15.0, "waited_s": 5.0},
         {**common, "interruptions": 0, "is_inside": False, "billed_s": 20.0, "waited_s": 0.0},
     ]
 
+    rows.append({**rows[1], "dilation": 2, "is_inside": True})
+
     found = figures(*({**row, "seen_s": row["billed_s"] - 1.0} for row in rows))
 
+    of_slow = "runs under a market inside 5 to 95 %, of 1: its own times, time dilation 2"
+    assert found[of_slow] == (1.0, True)
     assert found["runs under a market inside 5 to 95 %, of 2: its own times"] == (0.5, False)
     name = "time, distance for each interruption, worst of 1 runs beside processes seen"
     assert found[f"billed {name}"] == found[f"waiting {name}"] == (0.5, True)

@@ -33,6 +33,13 @@ class Noisy(torch.utils.data.Dataset):
         return torch.rand(16) + 0.1 * index + noise
 
 
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        info, samples = torch.utils.data.get_worker_info(), Noisy()
+        first, stride = (0, 1) if info is None else (info.id, info.num_workers)
+        return (samples[index] for index in range(first, len(samples), stride))
+
+
 def train(model, optimizer, values):
     optimizer.zero_grad()
     loss = (model(values) - values.mean(1, keepdim=True).sin()).square().mean()
@@ -54,7 +61,12 @@ if __name__ == "__main__":
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     model, optimizer = session.prepare(model, optimizer)
     workers = session.hyperparameter("workers", 0)
-    loader = session.dataloader(Noisy(), batch_size=8, shuffle=True, num_workers=workers)
+    kind = session.hyperparameter("loader", "ours")
+    if kind == "stream":
+        loader = session.dataloader(Stream(), batch_size=8, num_workers=workers)
+    else:
+        make = session.dataloader if kind == "ours" else torch.utils.data.DataLoader
+        loader = make(Noisy(), batch_size=8, shuffle=True, num_workers=workers)
     every = session.hyperparameter("save_every", 5)
     saved = {} if every == 0 else {"every_steps": every}
     if every >= 0:

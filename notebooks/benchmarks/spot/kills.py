@@ -13,15 +13,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+_COMPILED: dict[str, Any] = {
+    "hyperparameters": {"compiled": 1},
+    "compiler_config": TrainingCompilerConfig(backend="inductor"),
+}
 KINDS: dict[str, dict[str, Any]] = {
     "alone": {},
     "2 data workers": {"hyperparameters": {"workers": 2}},
     "a data server": {"cluster": "trainers=local:1,data_group=local:1"},
-    "2 ranks": {"distribution": {"data": 2}},
-    "compiled": {
-        "hyperparameters": {"compiled": 1},
-        "compiler_config": TrainingCompilerConfig(backend="inductor"),
+    "a stream": {"hyperparameters": {"loader": "stream"}},
+    "a stream, 2 data workers": {"hyperparameters": {"loader": "stream", "workers": 2}},
+    "a stream, a data server": {
+        "hyperparameters": {"loader": "stream"},
+        "cluster": "trainers=local:1,data_group=local:1",
     },
+    "torch's own loader": {"hyperparameters": {"loader": "torch"}},
+    "torch's own loader, 2 data workers": {
+        "hyperparameters": {"loader": "torch", "workers": 2}
+    },
+    "2 ranks": {"distribution": {"data": 2}},
+    "2 ranks, 2 data servers": {
+        "distribution": {"data": 2},
+        "cluster": "trainers=local:1,data_group=local:2",
+    },
+    "compiled": _COMPILED,
+    "2 ranks, compiled": {"distribution": {"data": 2}, **_COMPILED},
 }
 """Jobs by what is particular of them."""
 
@@ -37,13 +53,12 @@ def kill_rows(
 
     Args:
         folder: Where runs are kept.
-        kills: Of all kinds together.
+        kills: Of each kind.
         each: Kills of one training.
         kinds: Which.
     """
-    for place, kind in enumerate(kinds):
-        left = kills // len(kinds) + (place < kills % len(kinds))
-        number = 0
+    for kind in kinds:
+        left, number = kills, 0
         while left > 0:
             values = dict(KINDS[kind])
             told = {"save_every": _EVERY, **values.pop("hyperparameters", {})}

@@ -29,7 +29,9 @@ _PRICES = {"spot_usd_per_hour": 1.0, "on_demand_usd_per_hour": 3.0}
 MARKET = Market(mean_time_between_s=3600.0, variation=1.5, mean_wait_s=600.0, time_scale=SCALE)
 
 
-def market_runs(folder: Path, *, runs: int, steps: int, seed: int) -> Iterator[dict[str, Any]]:
+def market_runs(
+    folder: Path, *, runs: int, steps: int, seed: int, dilation: float = 1.0
+) -> Iterator[dict[str, Any]]:
     """Yield each run under the market, beside the forecast of its own times.
 
     Args:
@@ -37,11 +39,12 @@ def market_runs(folder: Path, *, runs: int, steps: int, seed: int) -> Iterator[d
         runs: How many.
         steps: Of each, of 0.1 s, which an emulated device declares.
         seed: Of the first run's market; those after it have the next ones.
+        dilation: Seconds of this machine for one of the emulated cluster.
     """
     told = {"save_every": _EVERY}
     common: dict[str, Any] = {
         "hyperparameters": told,
-        "emulation": Emulation(device_step_time_s=_STEP_S),
+        "emulation": Emulation(device_step_time_s=_STEP_S, time_dilation=dilation),
         "max_steps": steps,
     }
     whole = started(folder / "whole", job_of(folder / "whole", **common)).wait()
@@ -62,6 +65,7 @@ def market_runs(folder: Path, *, runs: int, steps: int, seed: int) -> Iterator[d
         yield {
             "what": "market",
             "number": number,
+            "dilation": dilation,
             "interruptions": told_run.interruptions,
             "finish_s": told_run.finish_s,
             "low_s": ends.low,

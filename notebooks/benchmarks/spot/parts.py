@@ -66,6 +66,17 @@ def _forecasts(_: Path, sizes: Sizes) -> Iterator[Row]:
     yield from forecasts.trace_rows(sizes["traces"], futures=sizes["futures"])
 
 
+def _markets(folder: Path, sizes: Sizes) -> Iterator[Row]:
+    for number, dilation in enumerate(sizes["dilations"]):
+        yield from market.market_runs(
+            folder / str(number),
+            runs=sizes["runs"],
+            steps=sizes["run_steps"],
+            seed=sizes["market_seed"] + number * sizes["runs"],
+            dilation=dilation,
+        )
+
+
 def _fresh(module: str, *numbers: int) -> list[Row]:
     rows: list[Row] = measured(
         module, "-m", f"{_MODULE}.{module}", *map(str, numbers), limit_s=_LIMIT_S
@@ -83,8 +94,6 @@ PARTS: Mapping[str, Callable[[Path, Sizes], Iterator[Row]]] = {
     "kills": lambda folder, sizes: kills.kill_rows(folder, kills=sizes["kills"]),
     "faults": lambda _, sizes: iter(_fresh("faults", sizes["faults"], 0)),
     "memory": lambda _, sizes: iter(_fresh("memory", sizes["saves"], sizes["memory_mb"])),
-    "market": lambda folder, sizes: market.market_runs(
-        folder, runs=sizes["runs"], steps=sizes["run_steps"], seed=sizes["market_seed"]
-    ),
+    "market": _markets,
 }
 """What each part measures: into a folder, so much of it."""
