@@ -51,9 +51,15 @@ def join_group(device: torch.device, *, world_size: int) -> None:
         )
 
 
+def group_size() -> int:
+    """Return how many processes belong to this one's group; 1: it has joined none."""
+    is_there = dist.is_available() and dist.is_initialized()
+    return dist.get_world_size() if is_there else 1
+
+
 def is_joined() -> bool:
     """Whether this process belongs to a group of several."""
-    return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
+    return group_size() > 1
 
 
 def on_the_wire(value: torch.Tensor) -> torch.Tensor:

@@ -279,3 +279,5 @@ def test_trainers_that_have_no_checkpoint_in_common_begin_with_step_0(
 
     for steps in run.records().steps.values():
         assert [record.step for record in steps] == list(range(STEPS))
+    (told,) = {one.message for one in run.records().events if "No checkpoint" in one.message}
+    assert "was whole yet for all trainers" in told

@@ -53,6 +53,12 @@ RANKS = """
             session.log(rank=rank)
             smtc_lab.log({"own/rank": rank})
 
+    def keep_together(rank, port):
+        import smtc_lab
+        dist.init_process_group(
+            "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+        smtc_lab.Session().checkpoint(model=torch.nn.Linear(1, 1))
+
     def train_together(rank, port, epochs):
         global model  # with it ends gloo, which may wait for itself (a race of torch's)
         address = f"tcp://127.0.0.1:{port}"
@@ -103,6 +109,17 @@ def test_what_a_rank_raises_arrives_as_torch_tells_it(run_warm: RunScript) -> No
     assert ended.failure.startswith("ProcessRaisedException")
     assert "-- Process 0 terminated with the following error:" in ended.errors
     assert "ValueError: no 0" in ended.errors
+
+
+def test_ranks_of_the_scripts_own_keep_no_checkpoint_and_are_told_what_does(
+    run_warm: RunScript,
+) -> None:
+    run = "mp.start_processes(keep_together, (free_port(),), 2, start_method='fork')"
+
+    ended = run_warm(script(run), code=1, **LONE)
+
+    assert "The script has started 2 ranks by itself, where the job has 1" in ended.errors
+    assert 'Let the job start them (distribution={"data": 2})' in ended.errors
 
 
 def test_ranks_that_take_no_step_leave_the_scripts_own_to_be_counted(

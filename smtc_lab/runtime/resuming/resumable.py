@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.dataservice.rank_batches import RankBatches
 from smtc_lab.errors import EntryPointError
+from smtc_lab.parallel.group import group_size
 from smtc_lab.runtime.ranks.shared_training import SharedTraining
 from smtc_lab.runtime.resuming.interval import SaveInterval
 from smtc_lab.runtime.resuming.trainer_place import TrainerPlace
@@ -70,7 +71,8 @@ class ResumableTraining(SharedTraining):
 
         Raises:
             EntryPointError: A part has no state, or holds what could not be loaded again; a
-                checkpoint lacks a part; or it was called before.
+                checkpoint lacks a part; the script has started its ranks by itself; or it was
+                called before.
         """
         if self._kept is not None:
             raise EntryPointError(
@@ -81,6 +83,7 @@ class ResumableTraining(SharedTraining):
             steps=every_steps, minutes=every_minutes, keep=keep_last
         )
         context = self._context
+        _refuse_own_ranks(context.world_size)
         with self._runtime.restoring():
             self._kept = KeptTraining(
                 parts,
@@ -105,8 +108,10 @@ class ResumableTraining(SharedTraining):
         if done:
             self._runtime.go_on_from(done)
         elif self._runtime.attempt > 1 and not self._runtime.restored_step():
+            whose = " for all trainers" if context.world_size > 1 else ""
             self._runtime.event(
-                "attempt", "No checkpoint was whole yet: this begins with the first step."
+                "attempt",
+                f"No checkpoint was whole yet{whose}: this begins with the first step.",
             )
             self._runtime.go_on_from(0)
         return self._kept
@@ -137,3 +142,14 @@ class ResumableTraining(SharedTraining):
             return loader.batch_sampler.global_batch_size
         size = loader.batch_size
         return None if size is None else int(size) * self._batches[1]
+
+
+def _refuse_own_ranks(world_size: int) -> None:
+    """Refuse ranks that nobody here can tell apart: all of them would be rank 0."""
+    joined = group_size()
+    if joined > 1 and joined != world_size:
+        raise EntryPointError(
+            f"The script has started {joined} ranks by itself, where the job has {world_size}: "
+            "session.checkpoint() cannot tell them apart. Let the job start them "
+            f'(distribution={{"data": {joined}}}), or save by your own code.'
+        )
