@@ -160,7 +160,7 @@ def _tensors_of(optimizers: Any) -> Iterator[tuple[str, torch.Tensor]]:  # noqa:
         if not trained.intersection(map(id, module.parameters())):
             continue
         for name, tensor in (*module.named_parameters(), *module.named_buffers()):
-            if id(tensor) not in seen:
+            if id(tensor) not in seen and not tensor.is_meta:  # what other stages hold
                 seen.add(id(tensor))
                 yield _plain_name(name), tensor
 

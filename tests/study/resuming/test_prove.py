@@ -118,6 +118,43 @@ def test_a_session_of_two_trainers_is_proved(tmp_path: Path) -> None:
     assert (proof.ranks, len(proof.interrupted_at)) == (2, 2)
 
 
+IN_PARTS = """
+import torch
+from torch import nn
+import smtc_lab
+
+session = smtc_lab.Session()
+torch.manual_seed(3)
+blocks = [
+    nn.TransformerEncoderLayer(16, 2, 32, dropout=0.1, batch_first=True) for _ in range(2)
+]
+model = nn.Sequential(*blocks, nn.Flatten(), nn.Linear(80, 4))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+model, optimizer = session.prepare(model, optimizer)
+data = torch.utils.data.TensorDataset(torch.randn(64, 5, 16), torch.arange(64) % 4)
+loader = session.dataloader(data, batch_size=8, shuffle=True)
+session.checkpoint(model=model, optimizer=optimizer, every_steps=2)
+for inputs, targets in session.steps(loader, epochs=2):
+    optimizer.zero_grad()
+    session.step(inputs, targets, nn.functional.cross_entropy)
+    optimizer.step()
+"""
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("distribution", [{"tensor": 2}, {"pipeline": 2, "shard": 2}])
+def test_a_model_in_parts_is_proved(tmp_path: Path, distribution: dict[str, int]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(IN_PARTS)
+    proof = prove_resume(
+        script, interruptions=2, root=tmp_path / "runs", distribution=distribution
+    )
+
+    assert proof.equal, proof.verdict
+    assert len(proof.interrupted_at) == 2
+    assert proof.went_on_from[-1] > 0
+
+
 def record(step: int, moment: str = AFTER, **changed: str) -> FingerprintRecord:
     names = ("batch", "random", "rate", "parameters", "buffers", "optimizer")
     values = {name: f"{name}{step}{moment == BEFORE}" for name in names}
