@@ -47,7 +47,7 @@ _STEPS_OF_A_KILL = 4
 
 
 def kill_rows(
-    folder: Path, *, kills: int, each: int = 5, kinds: Sequence[str] = tuple(KINDS)
+    folder: Path, *, kills: int, each: int = 10, kinds: Sequence[str] = tuple(KINDS)
 ) -> Iterator[dict[str, Any]]:
     """Yield what became of trainings that were killed again and again.
 
