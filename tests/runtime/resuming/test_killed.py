@@ -96,7 +96,10 @@ def check(kind: str, seeds: range, tmp_path: Path, serve: Callable[..., Any]) ->
     for seed in seeds:
         found = killed_and_ended(tmp_path / f"killed-{seed}", seed, **options)
         assert all(one["resumed"] > 0 for one in found)
-        assert [{**one, "resumed": 0} for one in found] == unbroken
+        # which servers answered is another thing: an attempt may make few steps
+        for one in (*found, *unbroken):
+            one["resumed"], one["served_by"] = 0, []
+        assert found == unbroken
 
 
 @pytest.mark.timeout(400)
