@@ -1,7 +1,6 @@
 """The parts of ``notebooks/bench_spot.ipynb``, each of which can be measured alone.
 
-Rows are kept in a file as they come, so that a series which is cut short goes on where it was:
-a part whose rows are all there is not measured again.
+A part whose rows are all kept is not measured again.
 """
 
 from __future__ import annotations
