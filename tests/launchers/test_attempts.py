@@ -132,6 +132,34 @@ def test_what_is_told_before_it_ends_loses_no_step(
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.parametrize("epochs", ["kept.epochs(4)", "range(4)"])
+def test_what_was_logged_of_a_pass_is_logged_once(
+    make_job: Callable[..., TrainingJob], start: Callable[..., Run], epochs: str
+) -> None:
+    loop = f"""loss = None
+kept = session.checkpoint(model=model, optimizer=optimizer, every_steps=5)
+for epoch in {epochs}:
+    for (batch,) in session.steps(loader):
+"""
+    head, _, body = TRAINING.partition("session.checkpoint(")
+    lines = body.split("\n")[2:7]
+    script = head + loop + "".join(f"    {line}\n" for line in lines)
+    script += (
+        "    session.log({'epoch': epoch, 'loss': 0.0 if loss is None else loss.detach()})\n"
+    )
+    run = start(make_job(script, cluster=HERE))
+    await_steps(run, 75)
+    run.interrupt()
+    run.wait(90)
+
+    logged = run.metrics()
+    assert len(run.state.attempts) == 2
+    assert logged["epoch"].value.tolist() == [0, 1, 2, 3]
+    assert logged["epoch"].step.tolist() == [29, 59, 89, 119]
+    assert len(logged["loss"].value) == 4
+
+
+@pytest.mark.timeout(180)
 def test_a_market_takes_instances_away_and_gives_others(
     make_job: Callable[..., TrainingJob],
     start: Callable[..., Run],

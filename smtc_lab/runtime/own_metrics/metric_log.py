@@ -43,7 +43,8 @@ def log(
         smtc_lab.log(loss=loss, lr=scheduler.get_last_lr()[0])
         smtc_lab.log({"eval/loss": 0.3, "eval": {"accuracy": 0.9}})
 
-    Outside a job the values are looked at, and nothing is recorded. A process keeps 1,000
+    Outside a job the values are looked at, and nothing is recorded. What a script logs of
+    passes that an earlier attempt trained is there already, and left out. A process keeps 1,000
     names at most, each of at most 250 characters.
 
     Args:
@@ -61,7 +62,9 @@ def log(
             number from 0 on.
         StoreError: Records cannot be written (the disk is full, say).
     """
-    metric_log().keep(checked({**(values or {}), **more}), checked_step(step))
+    kept = metric_log()
+    if not kept.is_restoring:
+        kept.keep(checked({**(values or {}), **more}), checked_step(step))
 
 
 def checked(values: Mapping[Any, Any]) -> list[tuple[str, float]]:
@@ -106,6 +109,11 @@ class MetricLog:
         self._names: dict[str, str] = {}
         self._is_full = False
 
+    @property
+    def is_restoring(self) -> bool:
+        """Whether the script runs through what an earlier attempt did, and logged."""
+        return self._runtime.is_restoring
+
     def keep(self, points: Iterable[tuple[str, float]], step: int | None) -> None:
         """Record values by their names.
 
@@ -125,7 +133,7 @@ class MetricLog:
     def capture(self, values: Mapping[Any, Any], step: Any) -> None:  # noqa: ANN401  of others
         """Record the numbers among what another logger was given; raises whatever it meets."""
         points = []
-        for name, value in _flat(values):
+        for name, value in () if self.is_restoring else _flat(values):
             with suppress(*_NO_NUMBER):
                 points.append((name, _number_of(value)))
         self.keep(points, _step_of(step, int))

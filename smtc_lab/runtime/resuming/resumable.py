@@ -122,6 +122,8 @@ class ResumableTraining(SharedTraining):
         if self._kept is not None:
             with self._runtime.restoring():
                 batches = self._kept.batches(loader)
+            # what stands behind a pass that was trained before was logged before
+            self._runtime.is_restoring = self._kept.is_ahead
         return batches
 
     def _step_ended(self) -> None:

@@ -9,7 +9,10 @@ import torch
 
 from smtc_lab.errors import EntryPointError
 from smtc_lab.neutral_text import neutral
-from smtc_lab.runtime.resuming.agreement import of_rank_0
+from smtc_lab.parallel.full_state import from_rank_0
+from smtc_lab.parallel.group import is_joined
+from smtc_lab.runtime.checkpoint import complete_steps, forget_newer, read_checkpoint
+from smtc_lab.runtime.resuming.agreement import newest_of_all, of_rank_0
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,6 +50,58 @@ class TrainerPlace:
             "attempt": self.attempt,
             "world_size": self.world_size,
         }
+
+
+def newest_checkpoint(
+    place: TrainerPlace,
+    own_parts: Callable[[Any], Any],
+    say: Callable[[str, str], None],
+) -> dict[str, Any] | None:
+    """Return the newest checkpoint that all trainers have; of other trainers' rank 0's.
+
+    All trainers call this.
+
+    Args:
+        place: Of this trainer.
+        own_parts: Returns what each trainer has by itself of a checkpoint's parts.
+        say: Tells people; called with a kind of event and a sentence.
+
+    Raises:
+        EntryPointError: It has another format.
+    """
+    own, first = place.own_folder, None
+    if not place.rank:
+        newest = next(complete_steps(own), None)
+        first = None if newest is None else read_checkpoint(own, newest)
+    world_size = trainers_of(first, own)
+    if not world_size:
+        return None
+    if world_size != place.world_size:
+        say(
+            "warning",
+            f"The checkpoint is of {world_size} trainers, and there are {place.world_size} "
+            "now: the model goes on, and random numbers are drawn anew.",
+        )
+        return _of_other_trainers(first, own_parts)
+    step = newest_of_all(complete_steps(own))
+    if step is None:
+        return None
+    forget_newer(own, step)  # else a save would count as the oldest, and go at once
+    is_first = first is not None and first["step"] == step
+    return first if is_first else read_checkpoint(own, step)
+
+
+def _of_other_trainers(
+    first: dict[str, Any] | None, own_parts: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """Return rank 0's checkpoint to trainers of another number, what they share to it."""
+    shared: dict[str, Any] = {}
+    if first is not None:
+        shared = {**first, "parts": own_parts(first["parts"]), "random": None}
+    found: dict[str, Any] = from_rank_0(shared) if is_joined() else shared
+    if first is not None:
+        found["parts"] = first["parts"]
+    return found
 
 
 def trainers_of(newest: Mapping[str, Any] | None, folder: Path) -> int:

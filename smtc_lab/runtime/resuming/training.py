@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from smtc_lab.dataservice.pass_place import PassPlace
 from smtc_lab.errors import EntryPointError
-from smtc_lab.parallel.full_state import from_rank_0
-from smtc_lab.parallel.group import is_joined
-from smtc_lab.runtime.checkpoint import complete_steps, forget_newer, read_checkpoint
+from smtc_lab.runtime.checkpoint import complete_steps, read_checkpoint
 from smtc_lab.runtime.plain_values import plain
-from smtc_lab.runtime.resuming.agreement import newest_of_all, of_rank_0
+from smtc_lab.runtime.resuming.agreement import of_rank_0
 from smtc_lab.runtime.resuming.best import BestCheckpoints
 from smtc_lab.runtime.resuming.claim import claim_folder
 from smtc_lab.runtime.resuming.notice import Notice
 from smtc_lab.runtime.resuming.parts import KeptParts
 from smtc_lab.runtime.resuming.random_numbers import random_numbers, set_random_numbers
-from smtc_lab.runtime.resuming.trainer_place import other_torch, trainers_of
+from smtc_lab.runtime.resuming.trainer_place import newest_checkpoint, other_torch
 from smtc_lab.runtime.resuming.writer import CheckpointWriter
 
 if TYPE_CHECKING:
@@ -74,7 +72,7 @@ class KeptTraining:
         self._known_step_s: float | None = None
         self._began_s: float | None = None
         self._steps_since = 0
-        found = self._newest()
+        found = newest_checkpoint(place, self._parts.own, say)
         self.step = 0 if found is None else int(found["step"])
         """Steps that have ended, over all attempts."""
 
@@ -96,6 +94,33 @@ class KeptTraining:
             world_size=place.world_size,
             has_news=lambda: self.step > self._saved_step or self._writer.is_writing,
         )
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the script has yet to come to the pass that goes on."""
+        return self._found is not None
+
+    def epochs(self, num: int) -> range:
+        """Return the epochs that are left: ``for epoch in kept.epochs(10)``.
+
+        Those that earlier attempts ended are left out, with what stands round their passes:
+        evaluations, logs, whatever needs a batch's variables. Of ``range(10)`` they are run,
+        with no batch.
+
+        Args:
+            num: Epochs in all, of one pass of ``session.steps`` each.
+
+        Raises:
+            EntryPointError: A pass has begun.
+        """
+        if self._passes:
+            raise EntryPointError(
+                "kept.epochs() was called after a pass of session.steps() had begun. Loop over "
+                "it once: for epoch in kept.epochs(10)."
+            )
+        if self._found is not None:
+            self._passes = min(int(self._found["pass"]), num)
+        return range(self._passes, num)
 
     def batches(self, loader: Any) -> Iterable[Any]:  # noqa: ANN401  any dataloader
         """Return what earlier attempts have left of the next pass over a loader.
@@ -244,41 +269,6 @@ class KeptTraining:
     def _place_of(self, loader: Any) -> Any:  # noqa: ANN401  any dataloader
         """Return where the pass stands, also at its end: the script goes on from there."""
         return plain(self._place.state(loader, of_next=False), "loader")
-
-    def _newest(self) -> dict[str, Any] | None:
-        """Return the newest checkpoint that all trainers have; of other trainers' rank 0's."""
-        own, first = self._own.own_folder, None
-        if not self._own.rank:
-            newest = next(complete_steps(own), None)
-            first = None if newest is None else read_checkpoint(own, newest)
-        world_size = trainers_of(first, own)
-        if not world_size:
-            return None
-        if world_size != self._own.world_size:
-            return self._of_other_trainers(first, world_size)
-        step = newest_of_all(complete_steps(own))
-        if step is None:
-            return None
-        forget_newer(own, step)  # else a save would count as the oldest, and go at once
-        is_first = first is not None and first["step"] == step
-        return first if is_first else read_checkpoint(own, step)
-
-    def _of_other_trainers(
-        self, first: dict[str, Any] | None, world_size: int
-    ) -> dict[str, Any] | None:
-        """Return rank 0's checkpoint to trainers of another number, what they share to it."""
-        shared: dict[str, Any] = {}
-        if first is not None:
-            shared = {**first, "parts": self._parts.own(first["parts"]), "random": None}
-        found: dict[str, Any] = from_rank_0(shared) if is_joined() else shared
-        if first is not None:
-            found["parts"] = first["parts"]
-        self._say(
-            "warning",
-            f"The checkpoint is of {world_size} trainers, and there are {self._own.world_size} "
-            "now: the model goes on, and random numbers are drawn anew.",
-        )
-        return found
 
     def _restore(self, found: Mapping[str, Any]) -> None:
         step, world_size = int(found["step"]), int(found["world_size"])
