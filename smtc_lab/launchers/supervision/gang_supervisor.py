@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from smtc_lab.instance.variables import ATTEMPT_VARIABLE
 from smtc_lab.launchers.supervision.cluster_clock import ClusterClock
 from smtc_lab.launchers.supervision.gang import Exit, Outcome, goes_on_without, outcome
 from smtc_lab.launchers.supervision.interrupts import Interrupts
+from smtc_lab.launchers.supervision.kept_files import bring_to_all, forget_attempt
 from smtc_lab.launchers.supervision.market import MarketClock, of_interruptions
 from smtc_lab.launchers.supervision.run_keeper import RunKeeper
 
@@ -117,7 +117,10 @@ class Supervisor:
         os.environ[ATTEMPT_VARIABLE] = str(number)
         if number > 1:
             for host in self._roles:
-                _forget_attempt(self._folder, host)
+                forget_attempt(self._folder, host)
+            is_told = {host for host, role in self._roles.items() if role == "train"}
+            if caution := bring_to_all(self._folder, sorted(is_told | self._scripted)):
+                self._keeper.event("warning", "", caution)
 
     def _attempt(self) -> Outcome:
         """Start the instances, and return how they ended, once nothing of them is left."""
@@ -262,16 +265,6 @@ class Supervisor:
         if ended.agent_signal is None or self._is_ending:
             return ended
         return replace(ended, failed_at_s=time.time() - _SEEN_LATE_S)
-
-
-def _forget_attempt(folder: RunFolder, host: str) -> None:
-    """Remove what an attempt left on an instance, which the next one does not find on its own.
-
-    Checkpoints stay: they are what a platform brings back.
-    """
-    folder.exit_file(host).unlink(missing_ok=True)
-    for name in ("output", "model"):
-        shutil.rmtree(folder.opt_ml(host) / name, ignore_errors=True)
 
 
 def supervise_instances(
