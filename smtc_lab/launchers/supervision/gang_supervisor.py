@@ -230,6 +230,8 @@ class Supervisor:
             return None
         now_s = self._interrupts.clock.now_s
         until_s = self._market.next_capacity_s(now_s, after_loss=after_loss)
+        if until_s == math.inf and not self._interrupts.has_max_wait:
+            return Outcome(state="Failed", reason=self._market.never_again)
         return self._interrupts.wait_for_instances(until_s)
 
     def _collect_exits(self) -> None:
