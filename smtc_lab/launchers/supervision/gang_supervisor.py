@@ -126,7 +126,8 @@ class Supervisor:
         """Start the instances, and return how they ended, once nothing of them is left."""
         interrupts = self._interrupts
         interrupts.interruption_at_s = math.inf
-        self._signs_before = num_signs(self._folder, self._roles)
+        if interrupts.clock.waits_for_steps:
+            self._signs_before = num_signs(self._folder, self._roles)
         if self._market is not None:
             now_s = interrupts.clock.now_s
             interrupts.interruption_at_s = self._market.next_interruption_s(now_s)
@@ -274,6 +275,7 @@ def supervise_instances(
     plan: Mapping[str, Any],
     *,
     detached: bool,
+    sees_steps: bool = True,
     of: Callable[[RunFolder, Mapping[str, Any], Interrupts], Instances],
 ) -> None:
     """Supervise a run whose instances can be made from its plan.
@@ -282,13 +284,15 @@ def supervise_instances(
         folder: The run's folder.
         plan: ``plan.json``.
         detached: Whether the run goes on without the process that launched it.
+        sees_steps: Whether counters of the trainers lie on this machine; else its clock is that
+            of the run, too.
         of: Makes the instances of an attempt; called first once what ends the run is heard.
     """
     spot, limit_s = plan.get("spot") or {}, float(plan["max_runtime_s"])
     interrupts = Interrupts(
         limit_s=limit_s, detached=detached, max_wait_s=spot.get("max_wait_s")
     )
-    interrupts.clock = ClusterClock(spot.get("dilation", 1.0))
+    interrupts.clock = ClusterClock(spot.get("dilation", 1.0) if sees_steps else 1.0)
     Supervisor(
         folder, plan, make=lambda: of(folder, plan, interrupts), interrupts=interrupts
     ).run()
