@@ -6,6 +6,9 @@ Standard library only: the agent of an instance imports it before anything else.
 from __future__ import annotations
 
 import json
+import os
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtc_lab.errors import LauncherError, SpecError
@@ -13,7 +16,6 @@ from smtc_lab.instance.hyperparameters import encode_hyperparameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 CONFIG_FOLDER = "input/config"
 """Where the tree has its three configuration files."""
@@ -21,10 +23,19 @@ CONFIG_FOLDER = "input/config"
 DATA_FOLDER = "input/data"
 """Where the tree has one entry for each channel."""
 
+CHECKPOINTS = "checkpoints"
+"""Where the tree has what outlives its instance."""
+
+SESSION_CHECKPOINTS = "resume"
+"""Folder of checkpoints in which a ``Session`` keeps those of each trainer apart."""
+
+AUTOMATIC_CHECKPOINTS = "automatic"
+"""The same of plain loops that are resumed automatically."""
+
 _FOLDERS = (
     CONFIG_FOLDER,
     DATA_FOLDER,
-    "checkpoints",
+    CHECKPOINTS,
     "code",
     "model",
     "output/data",
@@ -81,6 +92,26 @@ def write_opt_ml(
             f"The /opt/ml tree of an instance cannot be written to {str(base)!r}: {error}. "
             "Free space or the place, or choose another run folder."
         ) from error
+
+
+def listing(base: Path) -> list[tuple[str, int, int]]:
+    """Return the checkpoints below an ``opt/ml``: path, bytes, and time of change in ns.
+
+    They stand in the order in which they were changed: what makes others count comes last.
+    Links are none of them, and none is followed.
+    """
+    found = []
+    for where, _, names in os.walk(base / CHECKPOINTS):
+        for name in names:
+            path = Path(where, name)
+            try:
+                known = path.lstat()
+            except OSError:  # gone meanwhile
+                continue
+            if stat.S_ISREG(known.st_mode):
+                told = (path.relative_to(base).as_posix(), known.st_size, known.st_mtime_ns)
+                found.append(told)
+    return sorted(found, key=lambda told: (told[2], told[0]))
 
 
 def _refuse_missing_channels(channels: Mapping[str, Path]) -> None:

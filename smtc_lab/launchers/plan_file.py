@@ -7,6 +7,8 @@ import secrets
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.metrics.records.cluster_time import dilation_of_job
+
 if TYPE_CHECKING:
     from smtc_lab.launchers.launcher import LaunchPlan
     from smtc_lab.spec.job import TrainingJob
@@ -27,12 +29,11 @@ def _spot(job: TrainingJob) -> dict[str, Any] | None:
     if not job.use_spot_instances:
         return None
     market = None if job.market is None else job.market.model_dump()
-    dilation = 1.0 if job.emulation is None else job.emulation.dilation
     return {
         "max_wait_s": job.max_wait,
         "market": market,
         "seed": job.seed,
-        "dilation": dilation,
+        "dilation": dilation_of_job(job),
     }
 
 

@@ -33,6 +33,10 @@ OF_EXPORTS = [
     "tests/views/test_export_zip.py",
     "tests/views/test_run_comparison.py",
 ]
+OF_LIGHTNING = (
+    "tests/scripts_of_others/test_resumed.py"
+    "::test_lightning_goes_on_with_the_first_batches_of_its_epoch"
+)
 LANES = [*table()[1], "exports", "oldest", "newest"]
 _COUNTED = ("passed", "failed", "error", "skipped")
 _SUMMARY = re.compile(r"^=+ (.*) in [0-9.]+s(?: \([0-9:]+\))? =+$", re.MULTILINE)
@@ -42,14 +46,13 @@ def commands(lane: str) -> list[list[str]]:
     """Return what a lane runs; the oldest torch is that of XLA's environment.
 
     The newest one is that of ``constraints.txt``, a CUDA build, in a ``.venv-newest``. For
-    exports, uv lays what they need over this environment, which stays as it is.
+    exports and Lightning, uv lays what they need over this environment, which stays as it is.
     """
     plain = [sys.executable, "-m", "pytest", f"--lane={lane}"]
     if lane == "exports":
-        beside = [f"--with={name}" for name in EXPORTS]
-        uv = Path(sys.executable).with_name("uv")
-        run = [str(uv), "run", "--no-project", "--python", sys.executable, *beside]
-        return [[*run, "python", "-m", "pytest", *OF_EXPORTS]]
+        return [[*_laid_over(EXPORTS), "-m", "pytest", *OF_EXPORTS]]
+    if lane == "scripts":
+        return [plain, [*_laid_over(["lightning"]), "-m", "pytest", OF_LIGHTNING]]
     if lane == "newest":
         make = ["make", "front", f"VENV={NEWEST}", "TORCH=newest"]
         return [make, [f"{NEWEST}/bin/python", "-m", "pytest", *CORE, "tests/examples"]]
@@ -60,6 +63,13 @@ def commands(lane: str) -> list[list[str]]:
     if lane == "oldest":
         return [[*there, "-m", "not xla", *CORE]]
     return [plain, [*there, f"--lane={ANY}", "-m", "xla", "tests/compiler", "tests/runtime"]]
+
+
+def _laid_over(packages: Sequence[str]) -> list[str]:
+    """Return what runs Python in this environment with packages that it lacks."""
+    uv = Path(sys.executable).with_name("uv")
+    beside = [f"--with={name}" for name in packages]
+    return [str(uv), "run", "--no-project", "--python", sys.executable, *beside, "python"]
 
 
 def counted(printed: str) -> Counter[str]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 import os
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
+from unittest.mock import MagicMock
 
 import pytest
 
 from smtc_lab.launchers.supervision.cluster_clock import ClusterClock
+from smtc_lab.launchers.supervision.gang_supervisor import supervise_instances
 from smtc_lab.launchers.supervision.interrupts import Interrupts
 from smtc_lab.metrics.records.attempts import Attempt, billed_in_cluster_time_s
+from smtc_lab.store.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 class Hand:
@@ -74,6 +79,28 @@ def interrupts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Interr
     yield make
     os.close(heard)
     os.close(said)
+
+
+@pytest.mark.usefixtures("interrupts")  # it takes no signal of this process
+@pytest.mark.parametrize("sees_steps", [True, False])
+def test_nobody_waits_for_steps_that_are_counted_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    sees_steps: bool,  # noqa: FBT001  a parameter of the test
+) -> None:
+    made: list[Interrupts] = []
+
+    def begin(*_: object, interrupts: Interrupts, **__: object) -> SimpleNamespace:
+        made.append(interrupts)
+        return SimpleNamespace(run=lambda: None)
+
+    monkeypatch.setattr("smtc_lab.launchers.supervision.gang_supervisor.Supervisor", begin)
+    plan = {"spot": {"dilation": 4.0}, "max_runtime_s": 60.0}
+    supervise_instances(
+        RunFolder(tmp_path), plan, detached=True, sees_steps=sees_steps, of=MagicMock()
+    )
+
+    assert [one.clock.waits_for_steps for one in made] == [sees_steps]
 
 
 def test_a_market_and_max_wait_count_cluster_time(

@@ -8,13 +8,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
+from smtc_lab.instance.opt_ml import CHECKPOINTS
 from smtc_lab.launchers.on_ray.mirror import (
     PIECE_BYTES,
     CheckpointMirror,
     InstanceMirror,
     instance_end,
 )
-from smtc_lab.launchers.on_ray.node_files import CHECKPOINTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import StoreError
-from smtc_lab.launchers.on_ray.node_files import listing
+from smtc_lab.instance.opt_ml import listing
 from smtc_lab.launchers.supervision.gang import Exit
 from smtc_lab.launchers.supervision.instances import InstanceEnd
 from smtc_lab.store.tables import TABLES

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtc_lab.instance.opt_ml import CHECKPOINTS, listing
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.store.query import query
 from smtc_lab.store.tables import TABLES
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 ENDED_FILE = "ended.json"
 """How the instance ended, written by its keeper; in the instance's part of the run folder."""
-
-CHECKPOINTS = "checkpoints"
-"""Folder below ``opt/ml`` that outlives its instance."""
 
 _LOOK_S = 0.03
 """Time between two looks at the files, in seconds. The records come every 100 ms."""
@@ -183,25 +180,6 @@ class NodeFiles:
                 yield path.name, kind.__name__, [list(row[1:]) for row in rows]
             if is_complete:
                 self._seen[path] = (state, _rows_told(keys, after))
-
-
-def listing(base: Path) -> list[tuple[str, int, int]]:
-    """Return the checkpoints below an ``opt/ml``: path, bytes, and time of change in ns.
-
-    They stand in the order in which they were changed: what makes others count comes last.
-    """
-    found = []
-    for where, _, names in os.walk(base / CHECKPOINTS):
-        for name in names:
-            path = Path(where, name)
-            try:
-                known = path.lstat()
-            except OSError:  # gone meanwhile
-                continue
-            if stat.S_ISREG(known.st_mode):
-                told = (path.relative_to(base).as_posix(), known.st_size, known.st_mtime_ns)
-                found.append(told)
-    return sorted(found, key=lambda told: (told[2], told[0]))
 
 
 def _rows_told(keys: Mapping[type, str], after: Mapping[str, int]) -> tuple[int, ...]:

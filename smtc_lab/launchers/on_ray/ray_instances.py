@@ -39,6 +39,7 @@ def supervise(folder: RunFolder, plan: Mapping[str, Any], *, detached: bool) -> 
         folder,
         plan,
         detached=detached,
+        sees_steps=False,  # which other machines count
         of=lambda folder, plan, interrupts: RayInstances(folder, plan, interrupts, reservation),
     )
 

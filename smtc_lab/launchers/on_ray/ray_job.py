@@ -10,13 +10,13 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from smtc_lab.errors import InstanceLostError, LauncherError
+from smtc_lab.instance.opt_ml import listing
 from smtc_lab.instance.variables import ATTEMPT_VARIABLE
 from smtc_lab.launchers.on_ray.engine import join_cluster
 from smtc_lab.launchers.on_ray.host_actor import HostActor
 from smtc_lab.launchers.on_ray.instance_link import InstanceLink
 from smtc_lab.launchers.on_ray.local_cluster import ClusterNode, LocalCluster
 from smtc_lab.launchers.on_ray.mirror import PIECE_BYTES
-from smtc_lab.launchers.on_ray.node_files import listing
 from smtc_lab.launchers.on_ray.nodes import GROUP, TYPE, read_nodes
 from smtc_lab.launchers.on_ray.placed import RayNode, agent_text, placed, read_plan
 from smtc_lab.launchers.on_ray.source import pack

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from smtc_lab.instance.variables import ATTEMPT_VARIABLE
 from smtc_lab.launchers.supervision.cluster_clock import ClusterClock
 from smtc_lab.launchers.supervision.gang import Exit, Outcome, goes_on_without, outcome
 from smtc_lab.launchers.supervision.interrupts import Interrupts
+from smtc_lab.launchers.supervision.kept_files import bring_to_all, forget_attempt
 from smtc_lab.launchers.supervision.market import MarketClock, of_interruptions
 from smtc_lab.launchers.supervision.run_keeper import RunKeeper
 
@@ -117,13 +117,17 @@ class Supervisor:
         os.environ[ATTEMPT_VARIABLE] = str(number)
         if number > 1:
             for host in self._roles:
-                _forget_attempt(self._folder, host)
+                forget_attempt(self._folder, host)
+            is_told = {host for host, role in self._roles.items() if role == "train"}
+            if caution := bring_to_all(self._folder, sorted(is_told | self._scripted)):
+                self._keeper.event("warning", "", caution)
 
     def _attempt(self) -> Outcome:
         """Start the instances, and return how they ended, once nothing of them is left."""
         interrupts = self._interrupts
         interrupts.interruption_at_s = math.inf
-        self._signs_before = num_signs(self._folder, self._roles)
+        if interrupts.clock.waits_for_steps:
+            self._signs_before = num_signs(self._folder, self._roles)
         if self._market is not None:
             now_s = interrupts.clock.now_s
             interrupts.interruption_at_s = self._market.next_interruption_s(now_s)
@@ -227,6 +231,8 @@ class Supervisor:
             return None
         now_s = self._interrupts.clock.now_s
         until_s = self._market.next_capacity_s(now_s, after_loss=after_loss)
+        if until_s == math.inf and not self._interrupts.has_max_wait:
+            return Outcome(state="Failed", reason=self._market.never_again)
         return self._interrupts.wait_for_instances(until_s)
 
     def _collect_exits(self) -> None:
@@ -264,21 +270,12 @@ class Supervisor:
         return replace(ended, failed_at_s=time.time() - _SEEN_LATE_S)
 
 
-def _forget_attempt(folder: RunFolder, host: str) -> None:
-    """Remove what an attempt left on an instance, which the next one does not find on its own.
-
-    Checkpoints stay: they are what a platform brings back.
-    """
-    folder.exit_file(host).unlink(missing_ok=True)
-    for name in ("output", "model"):
-        shutil.rmtree(folder.opt_ml(host) / name, ignore_errors=True)
-
-
 def supervise_instances(
     folder: RunFolder,
     plan: Mapping[str, Any],
     *,
     detached: bool,
+    sees_steps: bool = True,
     of: Callable[[RunFolder, Mapping[str, Any], Interrupts], Instances],
 ) -> None:
     """Supervise a run whose instances can be made from its plan.
@@ -287,13 +284,15 @@ def supervise_instances(
         folder: The run's folder.
         plan: ``plan.json``.
         detached: Whether the run goes on without the process that launched it.
+        sees_steps: Whether counters of the trainers lie on this machine; else its clock is that
+            of the run, too.
         of: Makes the instances of an attempt; called first once what ends the run is heard.
     """
     spot, limit_s = plan.get("spot") or {}, float(plan["max_runtime_s"])
     interrupts = Interrupts(
         limit_s=limit_s, detached=detached, max_wait_s=spot.get("max_wait_s")
     )
-    interrupts.clock = ClusterClock(spot.get("dilation", 1.0))
+    interrupts.clock = ClusterClock(spot.get("dilation", 1.0) if sees_steps else 1.0)
     Supervisor(
         folder, plan, make=lambda: of(folder, plan, interrupts), interrupts=interrupts
     ).run()

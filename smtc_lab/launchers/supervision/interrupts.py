@@ -58,6 +58,11 @@ class Interrupts:
         if self._lifeline is not None:
             self._heard_from.register(self._lifeline, selectors.EVENT_READ)
 
+    @property
+    def has_max_wait(self) -> bool:
+        """Whether waiting for instances has an end."""
+        return self._waits_until_s < math.inf
+
     def listen_to(self, descriptors: Iterable[int]) -> None:
         """Let ``wait`` return when one of these can be read, too."""
         for descriptor in descriptors:

@@ -62,6 +62,16 @@ class MarketClock:
             per_s += losses / (gap_s * sum(enough)) if losses else 0.0
         return 1 / per_s / self._scale if per_s else None
 
+    @property
+    def never_again(self) -> str:
+        """What to say where there are no instances any more, for people."""
+        last = 0 if self._there is None else self._there[1][-1]
+        return (
+            f"CapacityError: the market's trace has no moment left with {self._num_instances} "
+            f"instances, and behind its end there are {last} for ever. Give a trace that goes "
+            "on, or a max_wait, and then go on with run.resume()."
+        )
+
     def next_interruption_s(self, now_s: float) -> float:
         """Return when instances that are there now are taken away; infinite: never."""
         at_s = now_s * self._scale

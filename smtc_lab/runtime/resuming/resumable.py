@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from smtc_lab.dataservice.rank_batches import RankBatches
 from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.opt_ml import SESSION_CHECKPOINTS
 from smtc_lab.parallel.group import group_size
 from smtc_lab.runtime.ranks.shared_training import SharedTraining
 from smtc_lab.runtime.resuming.interval import SaveInterval
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
     from smtc_lab.runtime.resuming.best import Better
-
-FOLDER = "resume"
-"""Folder below a job's checkpoints."""
 
 
 class ResumableTraining(SharedTraining):
@@ -89,7 +87,7 @@ class ResumableTraining(SharedTraining):
                 parts,
                 trainers=self._trainers,
                 place=TrainerPlace(
-                    folder=self._checkpoints(of_all=True) / FOLDER,
+                    folder=self._checkpoints(of_all=True) / SESSION_CHECKPOINTS,
                     rank=context.rank,
                     world_size=context.world_size,
                     attempt=self._runtime.attempt,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from smtc_lab.instance.opt_ml import listing
 from smtc_lab.launchers.on_ray.mirror import PIECE_BYTES, CheckpointMirror, InstanceMirror
-from smtc_lab.launchers.on_ray.node_files import NodeFiles, listing
+from smtc_lab.launchers.on_ray.node_files import NodeFiles
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.metrics.records.records import StepRecord
 from smtc_lab.store.reader import read_records

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from smtc_lab.launchers.on_sagemaker.settings import ENVIRONMENT, SageMakerSettings
+from tests.kit.launch_sites.sagemaker import SageMakerSite
+from tests.kit.runs import stopped_at_the_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from smtc_lab.launchers.run import Run
 
 ACCOUNT = {
     "role_arn": "arn:aws:iam::123456789012:role/SageMakerRole",
@@ -56,3 +61,17 @@ def fake(fake_address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let boto3 find the fake instead of AWS; return its address."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", fake_address)
     return fake_address
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[SageMakerSite]:
+    """Stand in for SageMaker while a file of tests runs."""
+    with SageMakerSite.opened() as opened:
+        yield opened
+
+
+@pytest.fixture
+def start(site: SageMakerSite, root: Path) -> Iterator[Callable[..., Run]]:
+    """Start a run there, by a launcher of its own or another one; it ends with the test."""
+    with stopped_at_the_end() as launch:
+        yield lambda job, launcher=None: launch(launcher or site.launcher(root), job)

@@ -19,14 +19,15 @@ from smtc_lab.launchers.on_sagemaker.launcher import SageMakerLauncher
 from smtc_lab.launchers.run import Run
 from smtc_lab.store.state import current_state, read_state
 from tests.kit.fake_sagemaker.job import REVERSED
-from tests.kit.launch_sites.sagemaker import BUCKET, REGION, SageMakerSite
+from tests.kit.launch_sites.sagemaker import BUCKET, REGION
 from tests.kit.quick_script import SERVES
-from tests.kit.runs import processes_of_job, stopped_at_the_end, wait_until
+from tests.kit.runs import processes_of_job, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from smtc_lab.spec.job import TrainingJob
+    from tests.kit.launch_sites.sagemaker import SageMakerSite
 
     MakeJob = Callable[..., TrainingJob]
     Start = Callable[..., Run]
@@ -62,18 +63,6 @@ TRAINS_FROM_A_DATA_GROUP = """
     seen["host"], seen["arguments"] = os.environ["SM_CURRENT_HOST"], sys.argv[1:]
     Path(os.environ["SM_MODEL_DIR"], "seen.json").write_text(json.dumps(seen))
 """
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[SageMakerSite]:
-    with SageMakerSite.opened() as opened:
-        yield opened
-
-
-@pytest.fixture
-def start(site: SageMakerSite, root: Path) -> Iterator[Start]:
-    with stopped_at_the_end() as launch:
-        yield lambda job, launcher=None: launch(launcher or site.launcher(root), job)
 
 
 def s3_objects(job_name: str) -> dict[str, bytes]:

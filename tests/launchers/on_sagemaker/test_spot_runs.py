@@ -10,12 +10,11 @@ from smtc_lab.launchers.on_sagemaker.aws.clients import client
 from smtc_lab.metrics.records.attempts import AttemptRecord
 from smtc_lab.store.reader import read_records
 from tests.kit.fake_sagemaker.job import INTERRUPTED_AFTER
-from tests.kit.launch_sites.sagemaker import BUCKET, REGION, SageMakerSite
-from tests.kit.runs import processes_of_job, stopped_at_the_end
+from tests.kit.launch_sites.sagemaker import BUCKET, REGION
+from tests.kit.runs import processes_of_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from smtc_lab.launchers.run import Run
     from smtc_lab.spec.job import TrainingJob
@@ -78,18 +77,6 @@ for number, (batch,) in enumerate(torch.utils.data.DataLoader(data, batch_size=8
     print(f"after {number}.", flush=True)
     time.sleep(0.02)
 """
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[SageMakerSite]:
-    with SageMakerSite.opened() as opened:
-        yield opened
-
-
-@pytest.fixture
-def start(site: SageMakerSite, root: Path) -> Iterator[Start]:
-    with stopped_at_the_end() as launch:
-        yield lambda job: launch(site.launcher(root), job)
 
 
 def first_steps(run: Run) -> list[tuple[int, int]]:

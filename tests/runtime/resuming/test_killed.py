@@ -218,3 +218,19 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(damage: str, tmp_path:
     assert found.pop("resumed") == 15
     del unbroken["resumed"]
     assert found == unbroken
+
+
+def test_a_damaged_checkpoint_of_one_of_two_trainers_takes_both_back(tmp_path: Path) -> None:
+    unbroken = attempt(tmp_path / "unbroken", ranks=2)
+    attempt(tmp_path / "killed", ranks=2, kill_at=(20, 0.0), waits=True)
+    folders = [tmp_path / "killed/checkpoints/resume" / f"rank{rank}" for rank in range(2)]
+    newest = [max(folder.glob("*.pt")) for folder in folders]
+    newest[1].write_bytes(newest[1].read_bytes()[:-9])
+
+    found = attempt(tmp_path / "killed", ranks=2)
+
+    assert [path.name for path in newest] == ["step-000000000018.pt"] * 2
+    assert [one.pop("resumed") for one in found] == [15, 15]
+    for one in unbroken:
+        del one["resumed"]
+    assert found == unbroken

@@ -23,6 +23,7 @@ from torch.utils.data import dataloader as torch_dataloader
 
 from smtc_lab.dataservice.iterating.iterators import IteratedLoader
 from smtc_lab.errors import EntryPointError
+from smtc_lab.instance.opt_ml import AUTOMATIC_CHECKPOINTS, CHECKPOINTS
 from smtc_lab.instance.resource_config import BASE_FOLDER_VARIABLE
 from smtc_lab.instance.variables import RESUME_EVERY_STEPS_SETTING
 from smtc_lab.parallel.trainers import Trainers
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from smtc_lab.runtime.instance_runtime import InstanceRuntime
-
-FOLDER = "automatic"
-"""Folder below a job's checkpoints."""
 
 _KEEP_LAST = 2
 
@@ -198,9 +196,9 @@ class AutomaticResume:
         if self._restored_step():
             return self._refuse("The script takes up a state that it saved by itself.")
         every = os.environ.get(RESUME_EVERY_STEPS_SETTING)
-        base = Path(os.environ.get(BASE_FOLDER_VARIABLE, "."), "checkpoints")
+        base = Path(os.environ.get(BASE_FOLDER_VARIABLE, "."), CHECKPOINTS)
         place = TrainerPlace(
-            folder=base / FOLDER,
+            folder=base / AUTOMATIC_CHECKPOINTS,
             rank=0,
             world_size=1,
             attempt=runtime.attempt,
