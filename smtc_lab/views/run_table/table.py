@@ -7,7 +7,7 @@ import importlib
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
@@ -74,11 +74,10 @@ class RunTable:
     left_out: tuple[str, ...] = ()
     """What was known of rows that are left out: to be asked for all the same."""
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Everything that is known of some of them: what all have first."""
-        own = (name for row in self.rows for name in row)
-        return tuple(dict.fromkeys((*BASE, *own)))
+        return tuple(dict.fromkeys(chain(BASE, *self.rows)))
 
     def where(self, text: str) -> RunTable:
         """Return those of which a condition holds; of what is not known none does.
@@ -261,10 +260,9 @@ def runs(root: StrPath | None = None, *, launches: bool = False) -> RunTable:
                 kept.keep(where, facts)
         return facts
 
-    found = {
-        folder.job_name: facts_at(folder.path, partial(facts_of_run, folder))
-        for folder in find_runs(path)
-    }
+    found = kept.runs()
+    for folder in find_runs(path, known=found.keys()):
+        found[folder.job_name] = facts_at(folder.path, partial(facts_of_run, folder))
     rows = cache(lambda: {name: row_of(facts) for name, facts in found.items()})
     studies = []
     for _, where in find_studies(studies_root(path)):
